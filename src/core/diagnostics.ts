@@ -1,0 +1,69 @@
+/**
+ * What a reader or a rule did to the input: nothing is repaired or dropped silently.
+ * Counts are complete; examples are kept for the first few of each kind so that memory stays bounded.
+ */
+
+/** What was done with the value or the line. */
+export type DiagnosticAction = "kept" | "repaired" | "dropped";
+
+export interface Diagnostic {
+  /** Stable word for programs, such as `short-line`. */
+  readonly code: string;
+  readonly action: DiagnosticAction;
+  /** A sentence for people; says what was expected and what was done. */
+  readonly message: string;
+  /** How often this code occurred. */
+  readonly count: number;
+  readonly examples: readonly DiagnosticExample[];
+}
+
+export interface DiagnosticExample {
+  /** Line in the source, from 1; undefined where there are no lines. */
+  readonly line: number | undefined;
+  /** Number of the job in its source, where known. */
+  readonly job: number | undefined;
+  /** The field's name, such as `run time`. */
+  readonly field: string | undefined;
+  /** The offending text or number, cut to 40 characters. */
+  readonly value: string | undefined;
+}
+
+/** Diagnostics in order of first occurrence. */
+export type Diagnostics = readonly Diagnostic[];
+
+const EXAMPLES_KEPT = 5;
+const VALUE_LENGTH = 40;
+
+/** Collects diagnostics; `list()` gives them in order of first occurrence. */
+export class DiagnosticCollector {
+  readonly #byCode = new Map<
+    string,
+    { code: string; action: DiagnosticAction; message: string; count: number; examples: DiagnosticExample[] }
+  >();
+
+  add(code: string, action: DiagnosticAction, message: string, example: Partial<DiagnosticExample> = {}): void {
+    let entry = this.#byCode.get(code);
+    if (entry === undefined) {
+      entry = { code, action, message, count: 0, examples: [] };
+      this.#byCode.set(code, entry);
+    }
+    entry.count++;
+    if (entry.examples.length < EXAMPLES_KEPT) {
+      entry.examples.push({
+        line: example.line,
+        job: example.job,
+        field: example.field,
+        value: example.value?.slice(0, VALUE_LENGTH),
+      });
+    }
+  }
+
+  /** Number of occurrences of one code. */
+  count(code: string): number {
+    return this.#byCode.get(code)?.count ?? 0;
+  }
+
+  list(): Diagnostics {
+    return [...this.#byCode.values()];
+  }
+}

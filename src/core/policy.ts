@@ -1,0 +1,181 @@
+/**
+ * The policy contract. A policy is a deterministic state machine: it owns no clock, no randomness and does no I/O. It
+ * is told what happened, and decides by calling the machine that it was made for. The simulator, the browser and
+ * the daemon offer the same machines, so a policy cannot tell which of them drives it.
+ *
+ * Order of events. Events of one instant are told in this order: departures (in order of start), arrivals (in order
+ * of submission), timers; then `decide` is called, once per instant. A job with run time 0 departs in the instant
+ * in which it starts; that instant is then decided again.
+ */
+import type { JobIndex, JobsView } from "./jobs.ts";
+
+/** The hooks of a policy, in life-cycle order. */
+export interface Policy {
+  arrive(job: JobIndex): void;
+  /** The job has ended; the machine has already taken its processors (or its slots) back. */
+  depart(job: JobIndex): void;
+  /** Called once per instant, after all of its events. All decisions are taken here. */
+  decide(): void;
+}
+
+/** Why a job was started; recorded with the decision, counted in results and told by `--explain`. */
+export const StartRule = {
+  /** It was the first in queue order. */
+  head: 0,
+  /** Behind a reservation: by its estimate it ends by the shadow time. */
+  beforeShadow: 1,
+  /** Behind a reservation: it uses only processors that the reservation leaves over. */
+  spareProcessors: 2,
+  /** First in queue order that fits, nobody holds a reservation. */
+  firstFit: 3,
+  /** Its own reservation came due, or was the present instant. */
+  reserved: 4,
+  /** It was placed in a row of the Ousterhout matrix. */
+  placed: 5,
+  /** A rule that is the policy's own. */
+  other: 6,
+} as const;
+export type StartRule = (typeof StartRule)[keyof typeof StartRule];
+
+/** Names of the start rules, by value. */
+export const START_RULE_NAMES = [
+  "head of queue",
+  "backfilled before the shadow time",
+  "backfilled on spare processors",
+  "first fit",
+  "own reservation",
+  "placed in a row",
+  "policy's own rule",
+] as const;
+
+/** A machine whose processors are given to one job at a time, whole: space sharing. */
+export interface Pool {
+  readonly processors: number;
+  /** Idle processors. */
+  readonly free: number;
+  /** The present instant in seconds. */
+  readonly nowS: number;
+  /** Starts a waiting job. Throws RuleViolation when the job has not arrived, has started, or does not fit. */
+  start(job: JobIndex, rule: StartRule): void;
+  /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
+  promise(job: JobIndex, startS: number): void;
+}
+
+/** A row of the Ousterhout matrix. The number stays with the row while it exists and is used again after it is deleted. */
+export type RowId = number;
+
+/** One job's processors in one row: consecutive, from `runFirst` on, as many as the job's size. −1 ends a list. */
+export type RunId = number;
+
+/**
+ * The Ousterhout matrix to read: rows × processors, kept as one sorted list of runs per row. Row order is the order
+ * in which rows get their slots in a round.
+ */
+export interface MatrixView {
+  readonly processors: number;
+  readonly rowCount: number;
+  /** Row at a position 0 … rowCount − 1 of the round. */
+  rowAt(position: number): RowId;
+  /** Position of a row in the round. */
+  positionOf(row: RowId): number;
+  firstRun(row: RowId): RunId;
+  nextRun(run: RunId): RunId;
+  runJob(run: RunId): JobIndex;
+  runRow(run: RunId): RowId;
+  runFirst(run: RunId): number;
+  runSize(run: RunId): number;
+  /** First run of a job (it has one per slot of a round), in no particular order of rows. */
+  firstRunOfJob(job: JobIndex): RunId;
+  nextRunOfJob(run: RunId): RunId;
+  /** Slots per round that the job has. */
+  slotsOf(job: JobIndex): number;
+  /** Whether processors first … end − 1 are all idle in the row. */
+  isIdle(row: RowId, first: number, end: number): boolean;
+}
+
+/** A machine whose rows take turns, one slot each per round: time sharing by gangs. */
+export interface GangMachine extends MatrixView {
+  readonly nowS: number;
+  /** Useful length of a slot in seconds. */
+  readonly slotS: number;
+  /** Appends an empty row at the end of the round. */
+  addRow(): RowId;
+  /** Removes an empty row. Throws RuleViolation when it holds a job. */
+  deleteRow(row: RowId): void;
+  /** Gives the job the processors first … first + size − 1 in the row; a second call for another row gives it a second slot per round. */
+  place(job: JobIndex, row: RowId, first: number): void;
+  /** Takes one slot back from a job that has more than one. */
+  release(job: JobIndex, row: RowId): void;
+  /**
+   * Exchanges what the two rows hold on processors first … end − 1. Throws RuleViolation unless both cuts are legal:
+   * no job of either row on both sides of `first` or of `end`.
+   */
+  exchange(a: RowId, b: RowId, first: number, end: number): void;
+}
+
+/** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
+export type ParameterSpec =
+  | {
+      readonly name: string;
+      readonly kind: "choice";
+      readonly choices: readonly string[];
+      readonly default: string;
+      readonly description: string;
+    }
+  | {
+      readonly name: string;
+      readonly kind: "integer" | "number";
+      readonly min: number;
+      readonly max: number;
+      readonly default: number;
+      readonly unit?: string;
+      readonly description: string;
+    };
+
+/** Values by parameter name, complete and checked against the specs. */
+export type ParameterValues = Readonly<Record<string, string | number>>;
+
+interface PolicyDescription {
+  /** As written on the command line, in tables and in charts. */
+  readonly name: string;
+  readonly title: string;
+  /** One sentence. */
+  readonly summary: string;
+  /** The exact rules, one sentence each; `tutti policies NAME` prints them. */
+  readonly rules: readonly string[];
+  /** Paper and section, or "folklore" with a reference. */
+  readonly source: string;
+  readonly parameters: readonly ParameterSpec[];
+  /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
+  readonly guarantees: Guarantees;
+}
+
+/** Statements that `--audit` holds a policy to, beyond those that hold for all. */
+export interface Guarantees {
+  /** After `decide`, the first job in queue order does not fit on the free processors. */
+  readonly headNeverFits: boolean;
+  /** After `decide`, no waiting job at all fits on the free processors. */
+  readonly workConserving: boolean;
+  /** A job starts no later than the machine was last told by `promise`, and promises to one job never grow later while it waits. */
+  readonly keepsPromises: boolean;
+}
+
+export interface SpacePolicyDefinition extends PolicyDescription {
+  readonly sharing: "space";
+  make(machine: Pool, jobs: JobsView, parameters: ParameterValues): Policy;
+}
+
+export interface GangPolicyDefinition extends PolicyDescription {
+  readonly sharing: "time";
+  make(machine: GangMachine, jobs: JobsView, parameters: ParameterValues): Policy;
+}
+
+export type PolicyDefinition = SpacePolicyDefinition | GangPolicyDefinition;
+
+/** A policy with its parameters filled in: what a run is made with. */
+export interface PolicyChoice {
+  readonly definition: PolicyDefinition;
+  readonly parameters: ParameterValues;
+  /** Name with the parameters that differ from their defaults, such as `easy:order=shortest`. */
+  readonly label: string;
+}

@@ -1,0 +1,100 @@
+/**
+ * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators"),
+ * 32-bit, period 2^128 − 1, tested against the published reference values. State is filled by SplitMix32 from a
+ * seed and a stream name, so arrivals, sizes and run times of one replication come from streams of their own and changing one
+ * leaves the others as they were (common random numbers).
+ */
+import { ln } from "./elementary.ts";
+
+const TWO_TO_MINUS_53 = 1 / 9007199254740992;
+
+export class Random {
+  #s0: number;
+  #s1: number;
+  #s2: number;
+  #s3: number;
+
+  /**
+   * @param seed any integer of at most 53 bits
+   * @param stream name of the stream; streams of one seed are independent
+   */
+  constructor(seed: number, stream = "") {
+    if (!Number.isSafeInteger(seed)) {
+      throw new RangeError(`Cannot seed the generator with ${seed}: expected an integer of at most 53 bits`);
+    }
+    let hash = mix((seed | 0) ^ mix(Math.floor(seed / 4294967296) | 0));
+    for (let i = 0; i < stream.length; i++) hash = mix(hash ^ stream.charCodeAt(i));
+    const next = () => {
+      hash = (hash + 0x9e3779b9) | 0;
+      return mix(hash);
+    };
+    this.#s0 = next();
+    this.#s1 = next();
+    this.#s2 = next();
+    this.#s3 = next() | 1; // never all zero
+  }
+
+  /** A generator with the given 128 bits of state, for tests against reference values. */
+  static fromState(state: readonly [number, number, number, number]): Random {
+    const random = new Random(0);
+    [random.#s0, random.#s1, random.#s2, random.#s3] = state;
+    return random;
+  }
+
+  /** An integer in 0 … 2^32 − 1. */
+  nextUint32(): number {
+    const scrambled = Math.imul(rotateLeft(Math.imul(this.#s1, 5), 7), 9);
+    const t = this.#s1 << 9;
+    this.#s2 ^= this.#s0;
+    this.#s3 ^= this.#s1;
+    this.#s1 ^= this.#s2;
+    this.#s0 ^= this.#s3;
+    this.#s2 ^= t;
+    this.#s3 = rotateLeft(this.#s3, 11);
+    return scrambled >>> 0;
+  }
+
+  /** A number in (0, 1), 53 bits; never 0, so that its logarithm exists. */
+  uniform(): number {
+    const high = this.nextUint32() >>> 5;
+    const low = this.nextUint32() >>> 6;
+    return (high * 67108864 + low + 0.5) * TWO_TO_MINUS_53;
+  }
+
+  /** An integer in 0 … bound − 1 without bias. Bound: 1 … 2^32. */
+  below(bound: number): number {
+    if (!(Number.isInteger(bound) && bound >= 1 && bound <= 4294967296)) {
+      throw new RangeError(`Cannot draw below ${bound}: expected an integer from 1 to 2^32`);
+    }
+    const limit = 4294967296 - (4294967296 % bound);
+    let draw = this.nextUint32();
+    while (draw >= limit) draw = this.nextUint32();
+    return draw % bound;
+  }
+
+  /** An exponentially distributed number with the given mean. */
+  exponential(mean: number): number {
+    return -mean * ln(this.uniform());
+  }
+
+  /** A standard normal number (Marsaglia's polar method; the second one of each pair is thrown away). */
+  normal(): number {
+    for (;;) {
+      const u = 2 * this.uniform() - 1;
+      const v = 2 * this.uniform() - 1;
+      const s = u * u + v * v;
+      if (s > 0 && s < 1) return u * Math.sqrt((-2 * ln(s)) / s);
+    }
+  }
+}
+
+function rotateLeft(x: number, by: number): number {
+  return (x << by) | (x >>> (32 - by));
+}
+
+/** Finaliser of MurmurHash3: every input bit changes every output bit with probability near one half. */
+function mix(x: number): number {
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return (x ^ (x >>> 16)) | 0;
+}

@@ -1,0 +1,44 @@
+/** What a simulation returns: when each job ran, and how the machine's state changed over time. */
+import type { JobIndex } from "./jobs.ts";
+import type { RowId, StartRule } from "./policy.ts";
+
+export interface Schedule {
+  /** First instant at which the job ran; NaN for a job that never started. */
+  readonly startS: Float64Array;
+  /** Instant at which the job ended; NaN for a job that never did. */
+  readonly endS: Float64Array;
+  /** Instants decided, and jobs started by each start rule (index: StartRule). */
+  readonly instants: number;
+  readonly startsByRule: readonly number[];
+  /** Only time sharing has rows. */
+  readonly gang: GangRecord | undefined;
+}
+
+export interface GangRecord {
+  readonly slotS: number;
+  readonly switchS: number;
+  /** Times at which the number of rows changed, ascending, and the number from then on. The record begins at the first submit. */
+  readonly rowsAtS: Float64Array;
+  readonly rows: Int32Array;
+  /** Largest number of rows at any time (n_l of zhou2000). */
+  readonly maxRows: number;
+  /** Sum over jobs of slots received × processors. */
+  readonly activeProcessorSlots: number;
+  /** Slots between the first submit and the last end, empty ones included. */
+  readonly slots: number;
+}
+
+/** Listens to a simulation: the checker, the explanation and the decision log are observers. All times in seconds. */
+export interface Observer {
+  arrived?(timeS: number, job: JobIndex): void;
+  departed?(timeS: number, job: JobIndex): void;
+  started?(timeS: number, job: JobIndex, rule: StartRule): void;
+  promised?(timeS: number, job: JobIndex, startS: number): void;
+  /** After each `decide`. */
+  decided?(timeS: number): void;
+  placed?(timeS: number, job: JobIndex, row: RowId, first: number): void;
+  released?(timeS: number, job: JobIndex, row: RowId): void;
+  rowAdded?(timeS: number, row: RowId): void;
+  rowDeleted?(timeS: number, row: RowId): void;
+  exchanged?(timeS: number, a: RowId, b: RowId, first: number, end: number): void;
+}
