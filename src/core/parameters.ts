@@ -1,0 +1,53 @@
+/** Parameters of policies and models: from `name=value` texts to checked values and back. */
+import { closest } from "./closest.ts";
+import { InputError } from "./errors.ts";
+import type { ParameterSpec, ParameterValues } from "./policy.ts";
+
+/**
+ * Values for all specs; those not set keep their defaults.
+ * @param owner what the parameters belong to, for messages, such as `policy "easy"`
+ * @param settings texts of the form `name=value`
+ * @throws InputError naming the parameter, the value and what was expected
+ */
+export function parseParameters(
+  owner: string,
+  specs: readonly ParameterSpec[],
+  settings: readonly string[],
+): ParameterValues {
+  const values: Record<string, string | number> = {};
+  for (const spec of specs) values[spec.name] = spec.default;
+  for (const setting of settings) {
+    const equals = setting.indexOf("=");
+    const name = equals < 0 ? setting : setting.slice(0, equals);
+    const spec = specs.find((s) => s.name === name);
+    if (spec === undefined) {
+      const names = specs.map((s) => s.name);
+      const expected = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
+      throw new InputError(`Cannot set parameter "${name}" of ${owner}${closest(name, names)}: ${expected}`);
+    }
+    if (equals < 0) throw new InputError(`Cannot set parameter "${name}" of ${owner}: expected ${name}=VALUE`);
+    values[name] = parseValue(owner, spec, setting.slice(equals + 1));
+  }
+  return values;
+}
+
+/** The parameters that differ from their defaults as `:name=value…`, in the order of the specs. */
+export function parameterSuffix(specs: readonly ParameterSpec[], values: ParameterValues): string {
+  let suffix = "";
+  for (const spec of specs) if (values[spec.name] !== spec.default) suffix += `:${spec.name}=${values[spec.name]}`;
+  return suffix;
+}
+
+function parseValue(owner: string, spec: ParameterSpec, text: string): string | number {
+  const refuse = (expected: string): never => {
+    throw new InputError(`Cannot set parameter "${spec.name}" of ${owner} to "${text}": expected ${expected}`);
+  };
+  if (spec.kind === "choice") {
+    if (spec.choices.includes(text)) return text;
+    return refuse(`one of ${spec.choices.join(", ")}${closest(text, spec.choices)}`);
+  }
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  const whole = spec.kind === "integer";
+  if (Number.isFinite(value) && value >= spec.min && value <= spec.max && (!whole || Number.isInteger(value))) return value;
+  return refuse(`${whole ? "an integer" : "a number"} from ${spec.min} to ${spec.max}${spec.unit ? ` ${spec.unit}` : ""}`);
+}

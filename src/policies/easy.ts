@@ -1,0 +1,148 @@
+/**
+ * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the only
+ * reservation: the shadow time, at which enough running jobs will have ended by their estimates. Jobs behind it may
+ * pass when they end by the shadow time, or when they use only processors that the reservation leaves over:
+ *
+ *   processors ┌─────────┬──────────────
+ *              │ running │   reserved for the head of the queue
+ *              ├─────┬───┼──────────────
+ *              │ bf1 │   │   spare: bf2 may run on
+ *              └─────┴───┴──────────────▶ time
+ *                    now  shadow time
+ *
+ * When nothing has ended since the last decision and the head is the same, its reservation stands and jobs refused
+ * then would be refused now (less is free, less time is left): only new arrivals are looked at.
+ */
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import { NO_JOB } from "../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../core/policy.ts";
+import { StartRule } from "../core/policy.ts";
+import { OrderedJobs } from "../structures/ordered-jobs.ts";
+import { ORDER_PARAMETER, WaitingQueue } from "./queue-order.ts";
+
+class EasyBackfilling implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #queue: WaitingQueue;
+  /** Running jobs by expected end. */
+  readonly #running: OrderedJobs;
+  readonly #expectedEndS: Float64Array;
+
+  // The reservation of the head as last computed; void when a job has ended since.
+  #reservedFor: JobIndex = NO_JOB;
+  #shadowS = 0;
+  #spare = 0;
+  readonly #arrivals: JobIndex[] = [];
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#queue = new WaitingQueue(jobs, parameters);
+    this.#running = new OrderedJobs(jobs.size);
+    this.#expectedEndS = new Float64Array(jobs.count);
+  }
+
+  arrive(job: JobIndex): void {
+    this.#queue.add(job);
+    this.#arrivals.push(job);
+  }
+
+  depart(job: JobIndex): void {
+    this.#running.remove(job, this.#expectedEndS[job]);
+    this.#reservedFor = NO_JOB;
+  }
+
+  decide(): void {
+    this.#queue.update(this.#pool.nowS);
+    const head = this.#startHeads();
+    if (head !== NO_JOB && this.#pool.free > 0) {
+      if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals();
+      else {
+        this.#reserve(head);
+        this.#backfill();
+      }
+    }
+    this.#arrivals.length = 0;
+  }
+
+  /** Starts jobs from the front of the queue while they fit; returns the first that does not, or NO_JOB. */
+  #startHeads(): JobIndex {
+    const list = this.#queue.list;
+    let head = list.first();
+    while (head !== NO_JOB && this.#jobs.size[head] <= this.#pool.free) {
+      list.removeFirst();
+      this.#launch(head, StartRule.head);
+      head = list.first();
+    }
+    return head;
+  }
+
+  #reserve(head: JobIndex): void {
+    const free = this.#pool.free;
+    this.#running.cover(this.#jobs.size[head] - free);
+    this.#reservedFor = head;
+    this.#shadowS = this.#running.coverKey;
+    this.#spare = free + this.#running.coverSum - this.#jobs.size[head];
+    this.#pool.promise(head, this.#shadowS);
+  }
+
+  #backfill(): void {
+    const list = this.#queue.list;
+    const leftS = this.#shadowS - this.#pool.nowS;
+    list.startSearch(1);
+    while (this.#pool.free > 0) {
+      const job = list.nextFitting(this.#pool.free, leftS, this.#spare);
+      if (job === NO_JOB) return;
+      list.takeFound();
+      this.#pass(job, leftS);
+    }
+  }
+
+  #backfillArrivals(): void {
+    const arrivals = this.#arrivals;
+    const leftS = this.#shadowS - this.#pool.nowS;
+    if (arrivals.length > 1) arrivals.sort((a, b) => this.#queue.key(a) - this.#queue.key(b) || a - b);
+    for (let i = 0; i < arrivals.length; i++) {
+      const job = arrivals[i];
+      const size = this.#jobs.size[job];
+      if (size > this.#pool.free || (size > this.#spare && this.#jobs.estimateS[job] > leftS)) continue;
+      this.#queue.remove(job);
+      this.#pass(job, leftS);
+    }
+  }
+
+  /** Starts a job past the head. */
+  #pass(job: JobIndex, leftS: number): void {
+    if (this.#jobs.estimateS[job] <= leftS) this.#launch(job, StartRule.beforeShadow);
+    else {
+      this.#spare -= this.#jobs.size[job];
+      this.#launch(job, StartRule.spareProcessors);
+    }
+  }
+
+  #launch(job: JobIndex, rule: StartRule): void {
+    const endS = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.#expectedEndS[job] = endS;
+    this.#running.insert(job, endS);
+    this.#pool.start(job, rule);
+  }
+}
+
+export const easy: SpacePolicyDefinition = {
+  name: "easy",
+  title: "EASY backfilling",
+  sharing: "space",
+  summary: "The first job that does not fit gets a reservation; others may pass it if they do not delay that reservation.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "jobs start in queue order while they fit; the first that does not fit (the head) holds the only reservation",
+    "the shadow time is the earliest time at which the running jobs, ending by their estimates, leave enough processors for the head",
+    "the spare processors are those free at the shadow time beyond the head's, counting every job expected to end by that time",
+    "the rest of the queue is searched once in order: a job that fits now starts if by its estimate it ends by the shadow time, or if it uses spare processors only",
+    "policies see estimates, never run times",
+  ],
+  source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
+  parameters: [ORDER_PARAMETER],
+  guarantees: { headNeverFits: true, workConserving: false, keepsPromises: true },
+  make: (pool, jobs, parameters) => new EasyBackfilling(pool, jobs, parameters),
+};

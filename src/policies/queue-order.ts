@@ -1,0 +1,86 @@
+/**
+ * The order in which waiting jobs are considered, a parameter of every space-sharing policy. Equal keys: order of submission.
+ */
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import type { ParameterSpec, ParameterValues } from "../core/policy.ts";
+import { OrderedJobs } from "../structures/ordered-jobs.ts";
+
+const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp"] as const;
+type OrderName = (typeof ORDERS)[number];
+
+export const ORDER_PARAMETER: ParameterSpec = {
+  name: "order",
+  kind: "choice",
+  choices: ORDERS,
+  default: "arrival",
+  description:
+    "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision (Tang et al., Cluster 2009)",
+};
+
+/** The waiting jobs of a policy in its queue order. */
+export class WaitingQueue {
+  readonly list: OrderedJobs;
+  /** Whether keys change as time passes, so that an order found earlier says nothing now. */
+  readonly isDynamic: boolean;
+  readonly #order: OrderName;
+  readonly #jobs: JobsView;
+  #keyedAtS = 0;
+  #scratch = new Int32Array(0);
+
+  constructor(jobs: JobsView, parameters: ParameterValues) {
+    this.#jobs = jobs;
+    this.#order = parameters.order as OrderName;
+    this.isDynamic = this.#order === "wfp";
+    this.list = new OrderedJobs(jobs.size, jobs.estimateS);
+  }
+
+  /** Key by which the job stands in the queue; the smallest is first. */
+  key(job: JobIndex): number {
+    switch (this.#order) {
+      case "arrival":
+        return 0;
+      case "shortest":
+        return this.#jobs.estimateS[job];
+      case "longest":
+        return -this.#jobs.estimateS[job];
+      case "smallest":
+        return this.#jobs.size[job];
+      case "largest":
+        return -this.#jobs.size[job];
+      case "wfp": {
+        // An estimate below a second counts as one, so that the quotient exists.
+        const estimateS = this.#jobs.estimateS[job] > 1 ? this.#jobs.estimateS[job] : 1;
+        const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
+        return -this.#jobs.size[job] * ratio * ratio * ratio;
+      }
+    }
+  }
+
+  add(job: JobIndex): void {
+    this.list.insert(job, this.key(job));
+  }
+
+  /** Removes a job that waits. */
+  remove(job: JobIndex): void {
+    this.list.remove(job, this.key(job));
+  }
+
+  /** Brings a dynamic order up to date; to be called before the queue is looked at in `decide`. */
+  update(nowS: number): void {
+    if (!this.isDynamic) return;
+    const count = this.copyInOrder();
+    this.#keyedAtS = nowS;
+    this.list.clear();
+    for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
+  }
+
+  /** Copies the queue in order into `inOrder` and returns its length; valid until the next call. */
+  copyInOrder(): number {
+    if (this.#scratch.length < this.list.length) this.#scratch = new Int32Array(2 * this.list.length);
+    return this.list.copyTo(this.#scratch);
+  }
+
+  get inOrder(): Int32Array {
+    return this.#scratch;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * A priority queue of events in a total order: time, then the order in which they were pushed. A 4-ary heap over
+ * parallel typed arrays: half as deep as a binary one, and four siblings share a cache line.
+ */
+import { assert } from "../core/errors.ts";
+
+export class EventHeap {
+  /** Number of events in the heap. */
+  length = 0;
+  #times = new Float64Array(64);
+  #sequences = new Float64Array(64);
+  #ids = new Int32Array(64);
+  #pushed = 0;
+
+  /** Time of the next event; Infinity when there is none. */
+  nextTime(): number {
+    return this.length === 0 ? Number.POSITIVE_INFINITY : this.#times[0];
+  }
+
+  /** Throws RangeError for NaN, which would corrupt the order silently. */
+  push(time: number, id: number): void {
+    if (Number.isNaN(time)) throw new RangeError(`Cannot schedule event ${id}: its time is NaN, expected a number`);
+    if (this.length === this.#times.length) this.#grow();
+    const times = this.#times;
+    const sequences = this.#sequences;
+    const ids = this.#ids;
+    let at = this.length++;
+    // The new event has the largest sequence number, so it rises past later times only.
+    while (at > 0) {
+      const parent = (at - 1) >> 2;
+      if (times[parent] <= time) break;
+      times[at] = times[parent];
+      sequences[at] = sequences[parent];
+      ids[at] = ids[parent];
+      at = parent;
+    }
+    times[at] = time;
+    sequences[at] = this.#pushed++;
+    ids[at] = id;
+  }
+
+  /** Removes the next event and returns its id. Throws when the heap is empty. */
+  pop(): number {
+    if (this.length === 0) throw new RangeError("Cannot pop an event: the heap is empty");
+    const times = this.#times;
+    const sequences = this.#sequences;
+    const ids = this.#ids;
+    const popped = ids[0];
+    const last = --this.length;
+    const time = times[last];
+    const sequence = sequences[last];
+    let at = 0;
+    for (;;) {
+      const child = 4 * at + 1;
+      if (child >= last) break;
+      const end = child + 4 < last ? child + 4 : last;
+      let best = child;
+      let bestTime = times[child];
+      for (let c = child + 1; c < end; c++) {
+        const t = times[c];
+        if (t < bestTime || (t === bestTime && sequences[c] < sequences[best])) {
+          best = c;
+          bestTime = t;
+        }
+      }
+      if (bestTime > time || (bestTime === time && sequences[best] > sequence)) break;
+      times[at] = bestTime;
+      sequences[at] = sequences[best];
+      ids[at] = ids[best];
+      at = best;
+    }
+    times[at] = time;
+    sequences[at] = sequence;
+    ids[at] = ids[last];
+    return popped;
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.#pushed = 0;
+  }
+
+  /** Throws when a parent comes after one of its children. */
+  audit(): void {
+    for (let at = 1; at < this.length; at++) {
+      const parent = (at - 1) >> 2;
+      const inOrder =
+        this.#times[parent] < this.#times[at] ||
+        (this.#times[parent] === this.#times[at] && this.#sequences[parent] < this.#sequences[at]);
+      assert(inOrder, `heap entry ${at} comes before its parent`);
+    }
+  }
+
+  #grow(): void {
+    const capacity = 2 * this.#times.length;
+    const times = new Float64Array(capacity);
+    const sequences = new Float64Array(capacity);
+    const ids = new Int32Array(capacity);
+    times.set(this.#times);
+    sequences.set(this.#sequences);
+    ids.set(this.#ids);
+    this.#times = times;
+    this.#sequences = sequences;
+    this.#ids = ids;
+  }
+}
