@@ -6,7 +6,7 @@
  */
 import { ln } from "./elementary.ts";
 
-const TWO_TO_MINUS_53 = 1 / 9007199254740992;
+const TWO_TO_MINUS_52 = 1 / 4503599627370496;
 
 export class Random {
   #s0: number;
@@ -54,11 +54,11 @@ export class Random {
     return scrambled >>> 0;
   }
 
-  /** A number in (0, 1), 53 bits; never 0, so that its logarithm exists. */
+  /** A number in (0, 1): 52 bits and a half, so that it is neither 0, whose logarithm does not exist, nor 1. */
   uniform(): number {
-    const high = this.nextUint32() >>> 5;
+    const high = this.nextUint32() >>> 6;
     const low = this.nextUint32() >>> 6;
-    return (high * 67108864 + low + 0.5) * TWO_TO_MINUS_53;
+    return (high * 67108864 + low + 0.5) * TWO_TO_MINUS_52;
   }
 
   /** An integer in 0 … bound − 1 without bias. Bound: 1 … 2^32. */
