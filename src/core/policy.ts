@@ -147,7 +147,7 @@ interface PolicyDescription {
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
   /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
-  readonly guarantees: Guarantees;
+  guarantees(parameters: ParameterValues): Guarantees;
 }
 
 /** Statements that `--audit` holds a policy to, beyond those that hold for all. */

@@ -28,7 +28,7 @@ class EasyBackfilling implements Policy {
   readonly #running: OrderedJobs;
   readonly #expectedEndS: Float64Array;
 
-  // The reservation of the head as last computed; void when a job has ended since.
+  // The reservation of the head as last computed; void when a job has ended or a head has started since.
   #reservedFor: JobIndex = NO_JOB;
   #shadowS = 0;
   #spare = 0;
@@ -72,6 +72,7 @@ class EasyBackfilling implements Policy {
     while (head !== NO_JOB && this.#jobs.size[head] <= this.#pool.free) {
       list.removeFirst();
       this.#launch(head, StartRule.head);
+      this.#reservedFor = NO_JOB;
       head = list.first();
     }
     return head;
@@ -143,6 +144,11 @@ export const easy: SpacePolicyDefinition = {
   ],
   source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
   parameters: [ORDER_PARAMETER],
-  guarantees: { headNeverFits: true, workConserving: false, keepsPromises: true },
+  guarantees: (parameters) => ({
+    headNeverFits: true,
+    workConserving: false,
+    // In another order an arrival may take the head's place, and with it the only reservation.
+    keepsPromises: parameters.order === "arrival",
+  }),
   make: (pool, jobs, parameters) => new EasyBackfilling(pool, jobs, parameters),
 };

@@ -44,6 +44,6 @@ export const fcfs: SpacePolicyDefinition = {
   ],
   source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
   parameters: [ORDER_PARAMETER],
-  guarantees: { headNeverFits: true, workConserving: false, keepsPromises: true },
+  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
   make: (pool, jobs, parameters) => new FirstComeFirstServed(pool, jobs, parameters),
 };

@@ -46,6 +46,6 @@ export const firstFit: SpacePolicyDefinition = {
   ],
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],
-  guarantees: { headNeverFits: true, workConserving: true, keepsPromises: true },
+  guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
   make: (pool, jobs, parameters) => new FirstFit(pool, jobs, parameters),
 };

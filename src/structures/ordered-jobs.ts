@@ -28,6 +28,8 @@ export class OrderedJobs {
 
   readonly #size: ReadonlyColumn;
   readonly #value: ReadonlyColumn | undefined;
+  /** Whether the smallest size and value are kept exact after removals; without a value column they may be too small. */
+  readonly #isSearched: boolean;
 
   // Entries by block: entry e of block b is at b·BLOCK + begin[b] + e.
   #keys = new Float64Array(BLOCK);
@@ -53,11 +55,12 @@ export class OrderedJobs {
 
   /**
    * @param size column of sizes by job
-   * @param value column of values by job; left out where no search by value is made
+   * @param value column of values by job; left out for a list on which `nextFitting` is never called
    */
   constructor(size: ReadonlyColumn, value?: ReadonlyColumn) {
     this.#size = size;
     this.#value = value;
+    this.#isSearched = value !== undefined;
   }
 
   /** First job in order, or NO_JOB. */
@@ -242,18 +245,21 @@ export class OrderedJobs {
       }
       total += count;
       const leaf = this.#leaves + position;
-      assert(this.#minSize[leaf] === minSize, `smallest size of block ${block} is stale`);
-      assert(this.#minValue[leaf] === minValue, `smallest value of block ${block} is stale`);
+      if (this.#isSearched) {
+        assert(this.#minSize[leaf] === minSize, `smallest size of block ${block} is stale`);
+        assert(this.#minValue[leaf] === minValue, `smallest value of block ${block} is stale`);
+      }
       assert(this.#sumSize[leaf] === sum, `sum of block ${block} is stale`);
     }
     assert(total === this.length, `length is ${this.length}, entries are ${total}`);
     for (let node = this.#leaves - 1; node >= 1; node--) {
       const left = 2 * node;
+      assert(this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[left + 1], `sum of tree node ${node} is stale`);
+      if (!this.#isSearched) continue;
       assert(
         this.#minSize[node] === Math.min(this.#minSize[left], this.#minSize[left + 1]) &&
-          this.#minValue[node] === Math.min(this.#minValue[left], this.#minValue[left + 1]) &&
-          this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[left + 1],
-        `tree node ${node} is stale`,
+          this.#minValue[node] === Math.min(this.#minValue[left], this.#minValue[left + 1]),
+        `smallest of tree node ${node} is stale`,
       );
     }
   }
@@ -350,10 +356,10 @@ export class OrderedJobs {
     const minSize = this.#minSize;
     const minValue = this.#minValue;
     let node = this.#leaves + position;
-    let sizeStale = size === minSize[node];
-    let valueStale = value === minValue[node];
+    let sizeStale = this.#isSearched && size === minSize[node];
+    let valueStale = this.#isSearched && value === minValue[node];
     if (sizeStale || valueStale) this.#summariseLeaf(node, block);
-    this.#sumSize[node] -= sizeStale || valueStale ? 0 : size;
+    else this.#sumSize[node] -= size;
     for (node >>= 1; node >= 1; node >>= 1) {
       this.#sumSize[node] -= size;
       const left = node << 1;
@@ -406,7 +412,15 @@ export class OrderedJobs {
     this.#blocks--;
     this.#order[this.#blocks] = block;
     this.#cursorEntry = 0;
-    this.#rebuild();
+    if (position < this.#blocks) {
+      this.#rebuild();
+      return;
+    }
+    let node = this.#leaves + position;
+    this.#minSize[node] = LARGE;
+    this.#minValue[node] = Number.POSITIVE_INFINITY;
+    this.#sumSize[node] = 0;
+    for (node >>= 1; node >= 1; node >>= 1) this.#summariseChildren(node);
   }
 
   #mergeNext(position: number): void {
@@ -420,6 +434,9 @@ export class OrderedJobs {
     const entry = this.#cursorEntry;
     this.#deleteBlock(position + 1);
     this.#cursorEntry = entry;
+    let node = this.#leaves + position;
+    this.#summariseLeaf(node, block);
+    for (node >>= 1; node >= 1; node >>= 1) this.#summariseChildren(node);
   }
 
   #summariseLeaf(node: number, block: number): void {
@@ -452,12 +469,14 @@ export class OrderedJobs {
     this.#minSize.fill(LARGE, leaves + this.#blocks);
     this.#minValue.fill(Number.POSITIVE_INFINITY, leaves + this.#blocks);
     this.#sumSize.fill(0, leaves + this.#blocks);
-    for (let node = leaves - 1; node >= 1; node--) {
-      const left = 2 * node;
-      this.#minSize[node] = Math.min(this.#minSize[left], this.#minSize[left + 1]);
-      this.#minValue[node] = Math.min(this.#minValue[left], this.#minValue[left + 1]);
-      this.#sumSize[node] = this.#sumSize[left] + this.#sumSize[left + 1];
-    }
+    for (let node = leaves - 1; node >= 1; node--) this.#summariseChildren(node);
+  }
+
+  #summariseChildren(node: number): void {
+    const left = 2 * node;
+    this.#minSize[node] = Math.min(this.#minSize[left], this.#minSize[left + 1]);
+    this.#minValue[node] = Math.min(this.#minValue[left], this.#minValue[left + 1]);
+    this.#sumSize[node] = this.#sumSize[left] + this.#sumSize[left + 1];
   }
 
   #grow(): void {
