@@ -106,14 +106,17 @@ describe("OrderedJobs", () => {
   });
 
   test("blocks filled in order, then emptied from random places, agree with a sorted array", () => {
-    const removals = fc.array(fc.nat(599), { minLength: 300, maxLength: 600 });
+    const removals = fc.shuffledSubarray(
+      Array.from({ length: 300 }, (_, job) => job),
+      { minLength: 290 },
+    );
     fc.assert(
       fc.property(removals, (order) => {
-        const fill = Array.from({ length: 600 }, (_, a) => ({ method: 0, a, b: 0, c: 0 }));
+        const fill = Array.from({ length: 300 }, (_, a) => ({ method: 0, a, b: 0, c: 0 }));
         const empty = order.map((a, i) => ({ method: i % 9 === 0 ? 8 : 5, a, b: 0, c: 0 }));
-        checkAgainstTwin([...fill, ...empty], 600, 1);
+        checkAgainstTwin([...fill, ...empty], 300, 1);
       }),
-      { numRuns: 5 },
+      { numRuns: 10 },
     );
   });
 

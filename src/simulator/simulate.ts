@@ -1,0 +1,27 @@
+/** One entrance to the simulator for every policy. */
+import type { Instance } from "../core/jobs.ts";
+import type { PolicyChoice } from "../core/policy.ts";
+import type { Observer, Schedule } from "../core/schedule.ts";
+import { simulatePool } from "./pool.ts";
+import { simulateRounds } from "./rounds.ts";
+
+export interface SimulationOptions {
+  /** Useful length of a slot in seconds; time sharing only. */
+  readonly slotS: number;
+  /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */
+  readonly switchS: number;
+  readonly observer?: Observer | undefined;
+  /** Called now and then with the number of jobs that have arrived. */
+  readonly progress?: ((arrived: number) => void) | undefined;
+}
+
+/**
+ * Runs the instance under the policy.
+ * @throws RuleViolation when the policy decides something that the machine does not allow
+ */
+export function simulate(instance: Instance, choice: PolicyChoice, options: SimulationOptions): Schedule {
+  const { definition, parameters } = choice;
+  return definition.sharing === "space"
+    ? simulatePool(instance, definition, parameters, options)
+    : simulateRounds(instance, definition, parameters, options);
+}
