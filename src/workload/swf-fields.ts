@@ -1,0 +1,172 @@
+/**
+ * The 18 fields of a job line in the Standard Workload Format 2.2 (Parallel Workloads Archive), and how their numbers
+ * are read: straight from the bytes, without a string per field.
+ *
+ *   1 job  2 submit  3 wait  4 run  5 allocated  6 cpu  7 memory  8 requested  9 estimate  10 requested memory
+ *   11 status  12 user  13 group  14 application  15 queue  16 partition  17 preceding job  18 think time
+ */
+
+export const FIELD_COUNT = 18;
+
+/** Position of each field in a line, from 0. */
+export const Field = {
+  jobNumber: 0,
+  submit: 1,
+  wait: 2,
+  run: 3,
+  allocated: 4,
+  cpu: 5,
+  usedMemory: 6,
+  requested: 7,
+  estimate: 8,
+  requestedMemory: 9,
+  status: 10,
+  user: 11,
+  group: 12,
+  application: 13,
+  queue: 14,
+  partition: 15,
+  precedingJob: 16,
+  thinkTime: 17,
+} as const;
+
+/** The fields' names as diagnostics print them. */
+export const FIELD_NAMES: readonly string[] = [
+  "job number",
+  "submit time",
+  "wait time",
+  "run time",
+  "allocated processors",
+  "CPU time",
+  "used memory",
+  "requested processors",
+  "requested time",
+  "requested memory",
+  "status",
+  "user",
+  "group",
+  "application",
+  "queue",
+  "partition",
+  "preceding job",
+  "think time",
+];
+
+/** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. */
+export const LONGEST_TIME_S = 1e12;
+const LARGEST_INT32 = 2147483647;
+/** Whole numbers of so many digits are exact in a double. */
+const EXACT_DIGITS = 15;
+const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`));
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+const FRACTION_ALLOWED: readonly number[] = [
+  Field.submit,
+  Field.wait,
+  Field.run,
+  Field.cpu,
+  Field.usedMemory,
+  Field.estimate,
+  Field.requestedMemory,
+  Field.thinkTime,
+];
+/** Largest value of each field; fields that may not have a fraction are those that end at the largest Int32. */
+const LARGEST = Float64Array.from({ length: FIELD_COUNT }, (_, field) =>
+  FRACTION_ALLOWED.includes(field) ? LONGEST_TIME_S : LARGEST_INT32,
+);
+
+/**
+ * Reads the numbers of bytes[start … end − 1] into `values`, NaN for a field that is no finite number.
+ * @returns the number of fields in the line; FIELD_COUNT + 1 stands for any number above FIELD_COUNT
+ */
+export function parseFields(bytes: Uint8Array, start: number, end: number, values: Float64Array): number {
+  let at = start;
+  let count = 0;
+  for (;;) {
+    while (at < end && isBlank(bytes[at])) at++;
+    if (at >= end) return count;
+    if (count === FIELD_COUNT) return count + 1;
+    const first = at;
+    const negative = bytes[at] === 45;
+    if (negative) at++;
+    const firstDigit = at;
+    let value = 0;
+    while (at < end) {
+      const digit = bytes[at] - 48;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+      at++;
+    }
+    const digits = at - firstDigit;
+    if (digits > 0 && digits <= EXACT_DIGITS && (at >= end || isBlank(bytes[at]))) {
+      values[count++] = negative ? 0 - value : value;
+    } else {
+      while (at < end && !isBlank(bytes[at])) at++;
+      values[count++] = parseDecimal(bytes, first, at);
+    }
+  }
+}
+
+/** Whether a value can stand in a field: in range, whole where the field is, and negative only as −1 for "unknown". */
+export function isUsable(field: number, value: number): boolean {
+  return (value >= 0 && isInRange(field, value)) || value === -1;
+}
+
+/** Whether a value is a number that is not above the field's range and whole where the field is. */
+export function isInRange(field: number, value: number): boolean {
+  const largest = LARGEST[field];
+  return value <= largest && (largest !== LARGEST_INT32 || value === Math.floor(value));
+}
+
+/** Text of one field of a line, with unprintable characters replaced; for messages. */
+export function fieldText(bytes: Uint8Array, start: number, end: number, field: number): string {
+  let at = start;
+  for (let k = 0; ; k++) {
+    while (at < end && isBlank(bytes[at])) at++;
+    const first = at;
+    while (at < end && !isBlank(bytes[at])) at++;
+    if (k === field || at >= end) return printable(bytes, first, at);
+  }
+}
+
+/** At most the first 40 bytes of a stretch as text, with unprintable characters replaced. */
+export function printable(bytes: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let i = start; i < end && i < start + 40; i++) {
+    text += bytes[i] >= 32 && bytes[i] < 127 ? String.fromCharCode(bytes[i]) : "?";
+  }
+  return text;
+}
+
+/** Space and the control characters that move the print position; not NUL, so that UTF-16 is not taken for numbers. */
+export function isBlank(byte: number): boolean {
+  return byte === 32 || (byte >= 9 && byte <= 13);
+}
+
+/** A number with a fraction, an exponent, a plus sign or many digits; NaN for anything else and for infinite values. */
+function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
+  const negative = bytes[start] === 45;
+  let mantissa = 0;
+  let digits = 0;
+  let fraction = -1;
+  let at = negative ? start + 1 : start;
+  for (; at < end; at++) {
+    const digit = bytes[at] - 48;
+    if (digit >= 0 && digit <= 9) {
+      mantissa = mantissa * 10 + digit;
+      digits++;
+      if (fraction >= 0) fraction++;
+    } else if (bytes[at] === 46 && fraction < 0) {
+      fraction = 0;
+    } else break;
+  }
+  // Both parts of the quotient are exact, so the quotient is the double nearest to the text.
+  if (at === end && digits > 0 && digits <= EXACT_DIGITS) {
+    const value = mantissa / POWERS_OF_TEN[Math.max(0, fraction)];
+    return negative ? 0 - value : value;
+  }
+  let text = "";
+  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i]);
+  const value = NUMBER.test(text) ? Number(text) + 0 : Number.NaN;
+  return Number.isFinite(value) ? value : Number.NaN;
+}
