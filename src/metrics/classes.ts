@@ -1,0 +1,81 @@
+/**
+ * Classes of jobs: means over all jobs hide who pays for them. A scheme assigns every job to exactly one class by its size
+ * and run time; its bounds are named in the labels.
+ */
+
+export interface ClassScheme {
+  readonly name: string;
+  readonly title: string;
+  /** At most 255. */
+  readonly classes: readonly JobClass[];
+  /** Row of `classes` for a job. */
+  classOf(size: number, runS: number): number;
+}
+
+export interface JobClass {
+  /** Stable word for programs. */
+  readonly name: string;
+  /** With its bounds, for people. */
+  readonly label: string;
+}
+
+/**
+ * Narrow or wide, short or long, with the bounds of Srinivasan, Kettimuthu, Subramani and Sadayappan 2002,
+ * "Characterization of backfilling strategies for parallel job scheduling": 8 processors and one hour.
+ */
+export const NARROW_WIDE_SHORT_LONG: ClassScheme = {
+  name: "narrow-wide",
+  title: "narrow and wide, short and long jobs",
+  classes: [
+    { name: "short-narrow", label: "short narrow (≤ 1 h, ≤ 8 processors)" },
+    { name: "short-wide", label: "short wide (≤ 1 h, > 8 processors)" },
+    { name: "long-narrow", label: "long narrow (> 1 h, ≤ 8 processors)" },
+    { name: "long-wide", label: "long wide (> 1 h, > 8 processors)" },
+  ],
+  classOf: (size, runS) => (runS > 3600 ? 2 : 0) + (size > 8 ? 1 : 0),
+};
+
+/** Small, medium and large jobs of zhou2000 (section 4): run times of 1–12, 13–60 and more than 60 slots. */
+export function zhou2000Classes(slotS: number): ClassScheme {
+  return classesByRunTime("zhou2000", [
+    { name: "small", label: "small (1–12 slots)", maxS: 12 * slotS },
+    { name: "medium", label: "medium (13–60 slots)", maxS: 60 * slotS },
+    { name: "large", label: "large (> 60 slots)", maxS: Number.POSITIVE_INFINITY },
+  ]);
+}
+
+/** Classes by run time; bounds ascending and inclusive, the last one infinite. */
+export function classesByRunTime(
+  name: string,
+  classes: readonly (JobClass & { readonly maxS: number })[],
+): ClassScheme {
+  const bounds = checkedBounds(classes.map((one) => one.maxS));
+  return { name, title: "jobs by run time", classes, classOf: (_size, runS) => firstNotBelow(bounds, runS) };
+}
+
+/** Classes by size; bounds ascending and inclusive, the last one infinite. */
+export function classesBySize(
+  name: string,
+  classes: readonly (JobClass & { readonly maxSize: number })[],
+): ClassScheme {
+  const bounds = checkedBounds(classes.map((one) => one.maxSize));
+  return { name, title: "jobs by size", classes, classOf: (size) => firstNotBelow(bounds, size) };
+}
+
+function firstNotBelow(bounds: readonly number[], value: number): number {
+  let i = 0;
+  while (bounds[i]! < value) i++;
+  return i;
+}
+
+function checkedBounds(bounds: readonly number[]): readonly number[] {
+  for (let i = 1; i < bounds.length; i++) {
+    if (!(bounds[i]! > bounds[i - 1]!)) {
+      throw new RangeError(`Cannot make classes with bounds ${bounds.join(", ")}: expected ascending bounds`);
+    }
+  }
+  if (bounds.at(-1) !== Number.POSITIVE_INFINITY || bounds.length > 255) {
+    throw new RangeError(`Cannot make ${bounds.length} classes: expected 1 to 255, the last without a bound`);
+  }
+  return bounds;
+}

@@ -1,0 +1,69 @@
+/**
+ * The per-job metrics. One entry each; a new metric is one entry here and appears in every summary, table and report.
+ * A value of NaN means that the job has none; it is then not counted for that metric, and the metric's own count says so.
+ */
+import type { Instance, JobIndex } from "../core/jobs.ts";
+import type { Schedule } from "../core/schedule.ts";
+
+/** Parameters that the definitions use; printed with every result. */
+export interface MetricParameters {
+  /** τ of the bounded slowdown: run times below it count as τ. Seconds, above 0. */
+  readonly boundS: number;
+}
+
+export const DEFAULT_METRIC_PARAMETERS: MetricParameters = { boundS: 10 };
+
+export interface Metric {
+  /** Stable word for programs: CSV, JSON, `--metric`. */
+  readonly name: string;
+  readonly title: string;
+  /** `s` for seconds, `1` for a ratio. */
+  readonly unit: "s" | "1";
+  /** In words; `{bound}` stands for the threshold in seconds. */
+  readonly definition: string;
+  value(instance: Instance, schedule: Schedule, job: JobIndex, parameters: MetricParameters): number;
+}
+
+export const METRICS: readonly Metric[] = [
+  {
+    name: "wait",
+    title: "wait",
+    unit: "s",
+    definition: "start minus submit",
+    value: (instance, schedule, job) => schedule.startS[job]! - instance.submitS[job]!,
+  },
+  {
+    name: "response",
+    title: "response",
+    unit: "s",
+    definition: "end minus submit, also called turnaround",
+    value: (instance, schedule, job) => schedule.endS[job]! - instance.submitS[job]!,
+  },
+  {
+    name: "slowdown",
+    title: "slowdown",
+    unit: "1",
+    definition: "response over run time; jobs with run time 0 have none and are not counted",
+    value: (instance, schedule, job) => {
+      const runS = instance.runS[job]!;
+      return runS > 0 ? (schedule.endS[job]! - instance.submitS[job]!) / runS : Number.NaN;
+    },
+  },
+  {
+    name: "bounded-slowdown",
+    title: "bounded slowdown",
+    unit: "1",
+    definition: "response over run time, run times below {bound} s taken as {bound} s, at least 1",
+    value: (instance, schedule, job, { boundS }) => {
+      const runS = instance.runS[job]!;
+      const responseS = schedule.endS[job]! - instance.submitS[job]!;
+      const slowdown = responseS / Math.max(runS, boundS);
+      return Math.max(slowdown, 1);
+    },
+  },
+];
+
+/** The definition with its parameters filled in. */
+export function describeMetric(metric: Metric, parameters: MetricParameters): string {
+  return metric.definition.replaceAll("{bound}", String(parameters.boundS));
+}

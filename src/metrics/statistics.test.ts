@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  batchMeans,
+  confidenceInterval,
+  normalQuantile,
+  pairedDifference,
+  RunningMoments,
+  studentQuantile,
+} from "./statistics.ts";
+import { sumOf } from "./sums.ts";
+
+/** Printed tables of Student's t (for example NIST/SEMATECH e-Handbook, 1.3.6.7.2), three digits after the point. */
+const DF = [1, 2, 3, 4, 5, 10, 20, 30, 60, 100, Number.POSITIVE_INFINITY];
+const TABLE: Record<string, number[]> = {
+  "0.95": [6.314, 2.92, 2.353, 2.132, 2.015, 1.812, 1.725, 1.697, 1.671, 1.66, 1.645],
+  "0.975": [12.706, 4.303, 3.182, 2.776, 2.571, 2.228, 2.086, 2.042, 2.0, 1.984, 1.96],
+  "0.995": [63.657, 9.925, 5.841, 4.604, 4.032, 3.169, 2.845, 2.75, 2.66, 2.626, 2.576],
+};
+
+describe("studentQuantile()", () => {
+  test("gives the printed table", () => {
+    for (const [p, row] of Object.entries(TABLE)) {
+      expect(DF.map((df) => Number(studentQuantile(Number(p), df).toFixed(3)))).toEqual(row);
+    }
+  });
+
+  test("one and two degrees have closed forms", () => {
+    for (const p of [0.001, 0.2, 0.5, 0.75, 0.9999]) {
+      expect(studentQuantile(p, 1)).toBeCloseTo(Math.tan(Math.PI * (p - 0.5)), 6);
+      expect(studentQuantile(p, 2)).toBeCloseTo((2 * p - 1) / Math.sqrt(2 * p * (1 - p)), 8);
+    }
+  });
+
+  test("is continuous where the method changes, falls with df and is odd in p", () => {
+    expect(studentQuantile(0.975, 999.999999)).toBeCloseTo(studentQuantile(0.975, 1000), 9);
+    expect(studentQuantile(0.975, 1.5)).toBeLessThan(studentQuantile(0.975, 1));
+    expect(studentQuantile(0.975, 1.5)).toBeGreaterThan(studentQuantile(0.975, 2));
+    expect(studentQuantile(0.1, 7)).toBe(-studentQuantile(0.9, 7));
+  });
+
+  test("refuses what has no quantile", () => {
+    expect(() => studentQuantile(1, 3)).toThrow("between 0 and 1");
+    expect(() => studentQuantile(0.9, 0)).toThrow("1 or more");
+  });
+});
+
+test("normalQuantile() gives the printed values", () => {
+  expect(normalQuantile(0.975)).toBeCloseTo(1.959963984540054, 12);
+  expect(normalQuantile(0.9995)).toBeCloseTo(3.290526731491926, 10);
+  expect(normalQuantile(0.25)).toBe(-normalQuantile(0.75));
+});
+
+test("RunningMoments agrees with the two-pass formula", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 2 }), (values) => {
+      const moments = new RunningMoments();
+      for (const value of values) moments.add(value);
+      const mean = values.reduce((a, b) => a + b) / values.length;
+      const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (values.length - 1);
+      expect(moments.count).toBe(values.length);
+      expect(moments.mean).toBeCloseTo(mean, 8);
+      expect(moments.variance).toBeCloseTo(variance, 6);
+    }),
+  );
+});
+
+describe("confidenceInterval()", () => {
+  test("hand-worked: 1 … 5 is 3 ± 2.776·√2.5/√5", () => {
+    const interval = confidenceInterval([1, 2, 3, 4, 5]);
+    expect(interval.mean).toBe(3);
+    expect(interval.sd).toBeCloseTo(Math.sqrt(2.5), 12);
+    expect(interval.half).toBeCloseTo(2.7764451 * Math.SQRT1_2, 6);
+  });
+
+  test("one value has no width, none has no mean", () => {
+    expect(confidenceInterval([7])).toMatchObject({ mean: 7, half: Number.NaN });
+    expect(confidenceInterval([]).mean).toBeNaN();
+  });
+});
+
+test("pairedDifference() is far narrower than the means when replications vary together", () => {
+  const a = [10, 20, 30, 40];
+  const b = [9, 19.5, 29, 39.5];
+  const difference = pairedDifference(a, b);
+  expect(difference.mean).toBe(0.75);
+  expect(difference.half).toBeCloseTo((3.1824463 * Math.sqrt(0.25 / 3)) / 2, 6);
+  expect(confidenceInterval(a).half).toBeGreaterThan(20);
+  expect(() => pairedDifference(a, [1])).toThrow("as many of each");
+});
+
+test("batchMeans() leaves the odd values out at the front", () => {
+  const interval = batchMeans([1000, 1, 3, 5, 7], 2);
+  expect(interval.count).toBe(2);
+  expect(interval.mean).toBe(4);
+  expect(() => batchMeans([1], 2)).toThrow("2 or more");
+});
+
+test("sumOf() keeps what a plain sum loses", () => {
+  expect(sumOf([1, 1e100, 1, -1e100])).toBe(2);
+  expect(sumOf([5, 1, 2, 9], 1, 3)).toBe(3);
+});

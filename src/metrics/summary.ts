@@ -1,0 +1,308 @@
+/**
+ * The numbers of one finished schedule. `summarise` reads as the list of its parts; every part says over which jobs and
+ * which span of time it was taken, and jobs without a value are counted, not dropped silently.
+ */
+import { InputError } from "../core/errors.ts";
+import type { Instance } from "../core/jobs.ts";
+import { START_RULE_NAMES } from "../core/policy.ts";
+import type { Schedule } from "../core/schedule.ts";
+import type { ClassScheme, JobClass } from "./classes.ts";
+import { NARROW_WIDE_SHORT_LONG } from "./classes.ts";
+import type { Distribution } from "./distribution.ts";
+import { DistributionSums, distributionOf } from "./distribution.ts";
+import type { Metric, MetricParameters } from "./registry.ts";
+import { DEFAULT_METRIC_PARAMETERS, describeMetric, METRICS } from "./registry.ts";
+import { CompensatedSum } from "./sums.ts";
+import type { MeasuredWindow, WindowOptions } from "./window.ts";
+import { lastEndS, measuredWindow, WHOLE_RUN } from "./window.ts";
+
+export interface SummaryOptions {
+  readonly window?: WindowOptions;
+  readonly parameters?: MetricParameters;
+  /** Which metrics, by name; default all. */
+  readonly metrics?: readonly string[];
+  readonly classes?: ClassScheme;
+  /** Median and percentiles cost a selection per metric; default true. */
+  readonly quantiles?: boolean;
+}
+
+export interface Summary {
+  readonly window: MeasuredWindow;
+  readonly parameters: MetricParameters;
+  readonly metrics: readonly MetricSummary[];
+  readonly classScheme: string;
+  /** Counted jobs by class, in the order of every metric's `byClass`. */
+  readonly classes: readonly (JobClass & { readonly jobs: number })[];
+  readonly jobs: JobCounts;
+  readonly machine: MachineSummary;
+  /** Start rules that occurred; over all jobs, counted or not. */
+  readonly starts: readonly { readonly rule: number; readonly name: string; readonly count: number }[];
+  /** Only time sharing. */
+  readonly gang: GangSummary | undefined;
+}
+
+export interface MetricSummary {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: "s" | "1";
+  readonly definition: string;
+  readonly all: Distribution;
+  readonly byClass: readonly Distribution[];
+}
+
+/** Over all jobs of the instance. */
+export interface JobCounts {
+  readonly total: number;
+  readonly started: number;
+  readonly ended: number;
+  readonly neverStarted: number;
+  /** Started, but still running when the simulation stopped. */
+  readonly neverEnded: number;
+  /** Ended at their estimate, before their run time, under the rule overrun=kill. */
+  readonly killed: number;
+}
+
+export interface MachineSummary {
+  readonly processors: number;
+  /** From the first submit to the last end of all jobs. */
+  readonly makespanS: number;
+  /**
+   * Busy processor-seconds over processors × span. Space sharing: over the window, all jobs that run in it. Time
+   * sharing: over the makespan, run time × size of the jobs that ended (slots are not recorded one by one).
+   */
+  readonly utilisation: number;
+  readonly utilisationFromS: number;
+  readonly utilisationToS: number;
+  /** Run time × size of the counted jobs over processors × the time between their first and last submit; NaN without such a time. */
+  readonly offeredLoad: number;
+}
+
+export interface GangSummary {
+  readonly slotS: number;
+  readonly switchS: number;
+  /** n_a of zhou2000: rows of the matrix, averaged over the time of the whole run. */
+  readonly meanRows: number;
+  /** n_l of zhou2000. */
+  readonly maxRows: number;
+  /** r_a of zhou2000: processor-slots in which a job ran over processors × slots of the whole run. */
+  readonly activeRatio: number;
+}
+
+/**
+ * All numbers of one run. Linear in the jobs; one column of doubles as scratch space.
+ * @throws InputError for a window or a parameter out of range and for an unknown metric
+ */
+export function summarise(instance: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
+  const window = measuredWindow(instance, schedule, options.window ?? WHOLE_RUN);
+  const parameters = options.parameters ?? DEFAULT_METRIC_PARAMETERS;
+  if (!(parameters.boundS > 0 && parameters.boundS < Number.POSITIVE_INFINITY)) {
+    throw new InputError(
+      `Cannot use ${parameters.boundS} as bound of the bounded slowdown: expected seconds above 0`,
+    );
+  }
+  const scheme = options.classes ?? NARROW_WIDE_SHORT_LONG;
+  const grouping = groupByClass(instance, window, scheme);
+  const run = { instance, schedule, window, parameters, grouping, quantiles: options.quantiles ?? true };
+  return {
+    window,
+    parameters,
+    metrics: chosenMetrics(options.metrics).map((metric) => summariseMetric(run, metric)),
+    classScheme: scheme.title,
+    classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: grouping.sizes[i]! })),
+    jobs: countJobs(instance, schedule),
+    machine: summariseMachine(instance, schedule, window),
+    starts: schedule.startsByRule
+      .map((count, rule) => ({ rule, name: START_RULE_NAMES[rule] ?? `rule ${rule}`, count }))
+      .filter(({ count }) => count > 0),
+    gang: summariseGang(instance, schedule),
+  };
+}
+
+/** The metric of that name. Throws when the summary was made without it. */
+export function metricOf(summary: Summary, name: string): MetricSummary {
+  const metric = summary.metrics.find((one) => one.name === name);
+  if (metric === undefined) throw new Error(`Broken invariant: the summary has no metric "${name}"`);
+  return metric;
+}
+
+interface Grouping {
+  /** Class of each counted job, by row − window.firstJob. */
+  readonly classOf: Uint8Array;
+  readonly sizes: Uint32Array;
+}
+
+interface Run {
+  readonly instance: Instance;
+  readonly schedule: Schedule;
+  readonly window: MeasuredWindow;
+  readonly parameters: MetricParameters;
+  readonly grouping: Grouping;
+  readonly quantiles: boolean;
+}
+
+function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] {
+  if (names === undefined) return METRICS;
+  return names.map((name) => {
+    const metric = METRICS.find((one) => one.name === name);
+    if (metric === undefined) {
+      throw new InputError(
+        `Cannot measure "${name}": no such metric, expected one of ${METRICS.map((one) => one.name).join(", ")}`,
+      );
+    }
+    return metric;
+  });
+}
+
+function groupByClass(instance: Instance, window: MeasuredWindow, scheme: ClassScheme): Grouping {
+  const { size, runS } = instance;
+  const { firstJob, endJob } = window;
+  const classOf = new Uint8Array(endJob - firstJob);
+  const sizes = new Uint32Array(scheme.classes.length);
+  for (let job = firstJob; job < endJob; job++) {
+    const group = scheme.classOf(size[job]!, runS[job]!);
+    classOf[job - firstJob] = group;
+    sizes[group]!++;
+  }
+  return { classOf, sizes };
+}
+
+/**
+ * Two passes in row order, so that the numbers over all jobs do not depend on the classes: means first, then squared
+ * deviations. The values are laid down class by class; quantiles rearrange each class's part, then the whole.
+ */
+function summariseMetric(run: Run, metric: Metric): MetricSummary {
+  const { instance, schedule, window, parameters, grouping, quantiles } = run;
+  const { size, runS, id } = instance;
+  const { firstJob, endJob } = window;
+  const { classOf, sizes } = grouping;
+  const all = new DistributionSums();
+  const parts = Array.from(sizes, () => new DistributionSums());
+  for (let job = firstJob; job < endJob; job++) {
+    const value = metric.value(instance, schedule, job, parameters);
+    if (Number.isNaN(value)) continue;
+    const area = size[job]! * runS[job]!;
+    all.add(value, area, job);
+    parts[classOf[job - firstJob]!]!.add(value, area, job);
+  }
+
+  const values = new Float64Array(all.count);
+  const starts = new Uint32Array(sizes.length);
+  for (let i = 1; i < parts.length; i++) starts[i] = starts[i - 1]! + parts[i - 1]!.count;
+  const next = starts.slice();
+  const squares = new CompensatedSum();
+  const squaresOf = parts.map(() => new CompensatedSum());
+  const mean = all.mean;
+  const means = Float64Array.from(parts, (part) => part.mean);
+  for (let job = firstJob; job < endJob; job++) {
+    const value = metric.value(instance, schedule, job, parameters);
+    if (Number.isNaN(value)) continue;
+    const group = classOf[job - firstJob]!;
+    values[next[group]!++] = value;
+    squares.add((value - mean) * (value - mean));
+    squaresOf[group]!.add((value - means[group]!) * (value - means[group]!));
+  }
+  const byClass = parts.map((part, i) =>
+    distributionOf(part, squaresOf[i]!.value, id, values, starts[i]!, quantiles),
+  );
+  return {
+    name: metric.name,
+    title: metric.title,
+    unit: metric.unit,
+    definition: describeMetric(metric, parameters),
+    all: distributionOf(all, squares.value, id, values, 0, quantiles),
+    byClass,
+  };
+}
+
+function countJobs(instance: Instance, schedule: Schedule): JobCounts {
+  const { count, runS, workload, workloadRow } = instance;
+  const { startS, endS } = schedule;
+  const kills = instance.rules.overrun === "kill";
+  let started = 0;
+  let ended = 0;
+  let killed = 0;
+  for (let job = 0; job < count; job++) {
+    if (!Number.isNaN(startS[job]!)) started++;
+    if (Number.isNaN(endS[job]!)) continue;
+    ended++;
+    if (kills && workload.jobs.runS[workloadRow === undefined ? job : workloadRow[job]!]! > runS[job]!)
+      killed++;
+  }
+  return {
+    total: count,
+    started,
+    ended,
+    neverStarted: count - started,
+    neverEnded: started - ended,
+    killed,
+  };
+}
+
+function summariseMachine(instance: Instance, schedule: Schedule, window: MeasuredWindow): MachineSummary {
+  const { count, processors, submitS } = instance;
+  const firstS = count === 0 ? 0 : submitS[0]!;
+  const endS = lastEndS(instance, schedule);
+  const gang = schedule.gang !== undefined;
+  const fromS = gang ? firstS : window.fromS;
+  const toS = gang ? endS : window.toS;
+  const busy = gang ? workDone(instance, schedule) : busyBetween(instance, schedule, fromS, toS);
+  return {
+    processors,
+    makespanS: endS - firstS,
+    utilisation: toS > fromS ? busy / (processors * (toS - fromS)) : Number.NaN,
+    utilisationFromS: fromS,
+    utilisationToS: toS,
+    offeredLoad: offeredLoad(instance, window),
+  };
+}
+
+function busyBetween(instance: Instance, schedule: Schedule, fromS: number, toS: number): number {
+  const { count, size } = instance;
+  const { startS, endS } = schedule;
+  const busy = new CompensatedSum();
+  for (let job = 0; job < count; job++) {
+    if (Number.isNaN(startS[job]!)) continue;
+    const start = Math.max(startS[job]!, fromS);
+    const end = Number.isNaN(endS[job]!) ? toS : Math.min(endS[job]!, toS); // never ended: runs on
+    if (end > start) busy.add(size[job]! * (end - start));
+  }
+  return busy.value;
+}
+
+function workDone(instance: Instance, schedule: Schedule): number {
+  const work = new CompensatedSum();
+  for (let job = 0; job < instance.count; job++) {
+    if (!Number.isNaN(schedule.endS[job]!)) work.add(instance.size[job]! * instance.runS[job]!);
+  }
+  return work.value;
+}
+
+function offeredLoad(instance: Instance, window: MeasuredWindow): number {
+  const { size, runS, submitS, processors } = instance;
+  const { firstJob, endJob } = window;
+  const spanS = endJob > firstJob ? submitS[endJob - 1]! - submitS[firstJob]! : 0;
+  if (!(spanS > 0)) return Number.NaN;
+  const work = new CompensatedSum();
+  for (let job = firstJob; job < endJob; job++) work.add(size[job]! * runS[job]!);
+  return work.value / (processors * spanS);
+}
+
+function summariseGang(instance: Instance, schedule: Schedule): GangSummary | undefined {
+  const gang = schedule.gang;
+  if (gang === undefined) return undefined;
+  const { rowsAtS, rows, slots } = gang;
+  const endS = lastEndS(instance, schedule);
+  const rowSeconds = new CompensatedSum();
+  for (let i = 0; i < rows.length; i++) {
+    const untilS = Math.min(i + 1 < rows.length ? rowsAtS[i + 1]! : endS, endS);
+    if (untilS > rowsAtS[i]!) rowSeconds.add(rows[i]! * (untilS - rowsAtS[i]!));
+  }
+  const spanS = rows.length === 0 ? 0 : endS - rowsAtS[0]!;
+  return {
+    slotS: gang.slotS,
+    switchS: gang.switchS,
+    meanRows: spanS > 0 ? rowSeconds.value / spanS : Number.NaN,
+    maxRows: gang.maxRows,
+    activeRatio: slots > 0 ? gang.activeProcessorSlots / (slots * instance.processors) : Number.NaN,
+  };
+}
