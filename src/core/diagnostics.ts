@@ -41,7 +41,12 @@ export class DiagnosticCollector {
     { code: string; action: DiagnosticAction; message: string; count: number; examples: DiagnosticExample[] }
   >();
 
-  add(code: string, action: DiagnosticAction, message: string, example: Partial<DiagnosticExample> = {}): void {
+  add(
+    code: string,
+    action: DiagnosticAction,
+    message: string,
+    example: Partial<DiagnosticExample> = {},
+  ): void {
     let entry = this.#byCode.get(code);
     if (entry === undefined) {
       entry = { code, action, message, count: 0, examples: [] };

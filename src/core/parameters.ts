@@ -25,7 +25,8 @@ export function parseParameters(
       const expected = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
       throw new InputError(`Cannot set parameter "${name}" of ${owner}${closest(name, names)}: ${expected}`);
     }
-    if (equals < 0) throw new InputError(`Cannot set parameter "${name}" of ${owner}: expected ${name}=VALUE`);
+    if (equals < 0)
+      throw new InputError(`Cannot set parameter "${name}" of ${owner}: expected ${name}=VALUE`);
     values[name] = parseValue(owner, spec, setting.slice(equals + 1));
   }
   return values;
@@ -34,13 +35,16 @@ export function parseParameters(
 /** The parameters that differ from their defaults as `:name=value…`, in the order of the specs. */
 export function parameterSuffix(specs: readonly ParameterSpec[], values: ParameterValues): string {
   let suffix = "";
-  for (const spec of specs) if (values[spec.name] !== spec.default) suffix += `:${spec.name}=${values[spec.name]}`;
+  for (const spec of specs)
+    if (values[spec.name] !== spec.default) suffix += `:${spec.name}=${values[spec.name]}`;
   return suffix;
 }
 
 function parseValue(owner: string, spec: ParameterSpec, text: string): string | number {
   const refuse = (expected: string): never => {
-    throw new InputError(`Cannot set parameter "${spec.name}" of ${owner} to "${text}": expected ${expected}`);
+    throw new InputError(
+      `Cannot set parameter "${spec.name}" of ${owner} to "${text}": expected ${expected}`,
+    );
   };
   if (spec.kind === "choice") {
     if (spec.choices.includes(text)) return text;
@@ -48,6 +52,9 @@ function parseValue(owner: string, spec: ParameterSpec, text: string): string | 
   }
   const value = text.trim() === "" ? Number.NaN : Number(text);
   const whole = spec.kind === "integer";
-  if (Number.isFinite(value) && value >= spec.min && value <= spec.max && (!whole || Number.isInteger(value))) return value;
-  return refuse(`${whole ? "an integer" : "a number"} from ${spec.min} to ${spec.max}${spec.unit ? ` ${spec.unit}` : ""}`);
+  if (Number.isFinite(value) && value >= spec.min && value <= spec.max && (!whole || Number.isInteger(value)))
+    return value;
+  return refuse(
+    `${whole ? "an integer" : "a number"} from ${spec.min} to ${spec.max}${spec.unit ? ` ${spec.unit}` : ""}`,
+  );
 }

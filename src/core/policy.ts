@@ -80,6 +80,8 @@ export interface MatrixView {
   positionOf(row: RowId): number;
   firstRun(row: RowId): RunId;
   nextRun(run: RunId): RunId;
+  /** Last run of the row that begins at or before the processor; −1 when there is none. Cost: near constant, not linear in the row. */
+  runBefore(row: RowId, processor: number): RunId;
   runJob(run: RunId): JobIndex;
   runRow(run: RunId): RowId;
   runFirst(run: RunId): number;

@@ -1,7 +1,7 @@
 /** From the text `easy:order=shortest` to a policy with all its parameters. */
 import { closest } from "../core/closest.ts";
 import { InputError } from "../core/errors.ts";
-import { parseParameters, parameterSuffix } from "../core/parameters.ts";
+import { parameterSuffix, parseParameters } from "../core/parameters.ts";
 import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
 import { POLICIES } from "./registry.ts";
 
@@ -16,7 +16,10 @@ export function choosePolicy(text: string, own: readonly PolicyDefinition[] = []
   const definition = known.find((policy) => policy.name === name);
   if (definition === undefined) {
     throw new InputError(
-      `Cannot find policy "${name}"${closest(name, known.map((policy) => policy.name))}: expected one of ${known.map((policy) => policy.name).join(", ")}`,
+      `Cannot find policy "${name}"${closest(
+        name,
+        known.map((policy) => policy.name),
+      )}: expected one of ${known.map((policy) => policy.name).join(", ")}`,
     );
   }
   return makeChoice(definition, settings);
@@ -25,5 +28,9 @@ export function choosePolicy(text: string, own: readonly PolicyDefinition[] = []
 /** Fills in the parameters of a policy from `parameter=value` texts; those not named keep their defaults. */
 export function makeChoice(definition: PolicyDefinition, settings: readonly string[] = []): PolicyChoice {
   const parameters = parseParameters(`policy "${definition.name}"`, definition.parameters, settings);
-  return { definition, parameters, label: definition.name + parameterSuffix(definition.parameters, parameters) };
+  return {
+    definition,
+    parameters,
+    label: definition.name + parameterSuffix(definition.parameters, parameters),
+  };
 }

@@ -133,7 +133,8 @@ export const easy: SpacePolicyDefinition = {
   name: "easy",
   title: "EASY backfilling",
   sharing: "space",
-  summary: "The first job that does not fit gets a reservation; others may pass it if they do not delay that reservation.",
+  summary:
+    "The first job that does not fit gets a reservation; others may pass it if they do not delay that reservation.",
   rules: [
     "one decision per instant, after all of its ends and arrivals",
     "jobs start in queue order while they fit; the first that does not fit (the head) holds the only reservation",

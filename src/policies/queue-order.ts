@@ -49,7 +49,7 @@ export class WaitingQueue {
         return -this.#jobs.size[job];
       case "wfp": {
         // An estimate below a second counts as one, so that the quotient exists.
-        const estimateS = this.#jobs.estimateS[job] > 1 ? this.#jobs.estimateS[job] : 1;
+        const estimateS = Math.max(this.#jobs.estimateS[job], 1);
         const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
         return -this.#jobs.size[job] * ratio * ratio * ratio;
       }

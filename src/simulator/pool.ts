@@ -44,7 +44,7 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
   while (pool.arrived < count || ends.length > 0) {
     const nextArrivalS = pool.arrived < count ? submitS[pool.arrived] : Number.POSITIVE_INFINITY;
     const nextEndS = ends.nextTime();
-    const nowS = nextEndS <= nextArrivalS ? nextEndS : nextArrivalS;
+    const nowS = Math.min(nextEndS, nextArrivalS);
     pool.nowS = nowS;
     while (ends.length > 0 && ends.nextTime() === nowS) {
       const job = ends.pop();
@@ -87,8 +87,8 @@ class SimulatedPool implements Pool {
 
   start(job: JobIndex, rule: StartRule): void {
     const size = this.#instance.size[job];
-    // One comparison covers the ordinary case; NaN in startS means "not started".
-    if (!(job < this.arrived && size <= this.free && this.startS[job] !== this.startS[job])) this.#refuse(job);
+    // NaN in startS means "not started".
+    if (!(job < this.arrived && size <= this.free && Number.isNaN(this.startS[job]))) this.#refuse(job);
     this.free -= size;
     this.startS[job] = this.nowS;
     this.ends.push(this.nowS + this.#instance.runS[job], job);
@@ -111,14 +111,23 @@ class SimulatedPool implements Pool {
       throw new RuleViolation(rule, job, this.nowS, text);
     };
     if (!(Number.isInteger(job) && job >= 0 && job < this.#instance.count)) {
-      return refuse("unknown-job", `Cannot start job row ${job}: expected a row from 0 to ${this.#instance.count - 1}`);
+      return refuse(
+        "unknown-job",
+        `Cannot start job row ${job}: expected a row from 0 to ${this.#instance.count - 1}`,
+      );
     }
     const id = this.#instance.id[job];
     if (job >= this.arrived) {
-      return refuse("start-before-arrival", `Cannot start job ${id} at ${this.nowS} s: it arrives at ${this.#instance.submitS[job]} s`);
+      return refuse(
+        "start-before-arrival",
+        `Cannot start job ${id} at ${this.nowS} s: it arrives at ${this.#instance.submitS[job]} s`,
+      );
     }
     if (!Number.isNaN(this.startS[job])) {
-      return refuse("started-twice", `Cannot start job ${id} at ${this.nowS} s: it started at ${this.startS[job]} s`);
+      return refuse(
+        "started-twice",
+        `Cannot start job ${id} at ${this.nowS} s: it started at ${this.startS[job]} s`,
+      );
     }
     return refuse(
       "processor-twice",

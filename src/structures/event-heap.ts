@@ -19,7 +19,8 @@ export class EventHeap {
 
   /** Throws RangeError for NaN, which would corrupt the order silently. */
   push(time: number, id: number): void {
-    if (Number.isNaN(time)) throw new RangeError(`Cannot schedule event ${id}: its time is NaN, expected a number`);
+    if (Number.isNaN(time))
+      throw new RangeError(`Cannot schedule event ${id}: its time is NaN, expected a number`);
     if (this.length === this.#times.length) this.#grow();
     const times = this.#times;
     const sequences = this.#sequences;
@@ -53,7 +54,7 @@ export class EventHeap {
     for (;;) {
       const child = 4 * at + 1;
       if (child >= last) break;
-      const end = child + 4 < last ? child + 4 : last;
+      const end = Math.min(child + 4, last);
       let best = child;
       let bestTime = times[child];
       for (let c = child + 1; c < end; c++) {

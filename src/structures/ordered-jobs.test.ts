@@ -40,7 +40,11 @@ class NaiveList {
 /** One step of the model: which method, and numbers that it uses as it likes. */
 const step = fc.record({ method: fc.nat(9), a: fc.nat(999), b: fc.nat(40), c: fc.nat(40) });
 
-function checkAgainstTwin(steps: { method: number; a: number; b: number; c: number }[], jobs: number, keys: number) {
+function checkAgainstTwin(
+  steps: { method: number; a: number; b: number; c: number }[],
+  jobs: number,
+  keys: number,
+) {
   const size = Int32Array.from({ length: jobs }, (_, j) => 1 + ((j * 7919) % 32));
   const value = Float64Array.from({ length: jobs }, (_, j) => (j * 104729) % 37);
   const key = (job: number) => (job * 31) % keys;

@@ -99,7 +99,8 @@ export class OrderedJobs {
     const position = this.#blockBefore(key, job);
     const block = this.#order[position];
     const entry = this.#entryAt(block, key, job);
-    if (entry === this.#count[block] || this.#jobs[block * BLOCK + this.#begin[block] + entry] !== job) return false;
+    if (entry === this.#count[block] || this.#jobs[block * BLOCK + this.#begin[block] + entry] !== job)
+      return false;
     this.#removeEntry(position, entry);
     return true;
   }
@@ -121,7 +122,7 @@ export class OrderedJobs {
   nextFitting(free: number, maxValue: number, spare: number): JobIndex {
     if (this.length === 0) return NO_JOB;
     if (this.#cursorPosition >= this.#blocks) return NO_JOB;
-    const either = spare < free ? spare : free;
+    const either = Math.min(spare, free);
     const minSize = this.#minSize;
     const minValue = this.#minValue;
     const leaves = this.#leaves;
@@ -139,7 +140,8 @@ export class OrderedJobs {
       while (node < leaves) {
         const left = node << 1;
         if (minSize[left] <= free && (minValue[left] <= maxValue || minSize[left] <= either)) node = left;
-        else if (minSize[left + 1] <= free && (minValue[left + 1] <= maxValue || minSize[left + 1] <= either)) node = left + 1;
+        else if (minSize[left + 1] <= free && (minValue[left + 1] <= maxValue || minSize[left + 1] <= either))
+          node = left + 1;
         else break;
       }
       if (node < leaves) continue;
@@ -254,7 +256,10 @@ export class OrderedJobs {
     assert(total === this.length, `length is ${this.length}, entries are ${total}`);
     for (let node = this.#leaves - 1; node >= 1; node--) {
       const left = 2 * node;
-      assert(this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[left + 1], `sum of tree node ${node} is stale`);
+      assert(
+        this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[left + 1],
+        `sum of tree node ${node} is stale`,
+      );
       if (!this.#isSearched) continue;
       assert(
         this.#minSize[node] === Math.min(this.#minSize[left], this.#minSize[left + 1]) &&
@@ -364,12 +369,12 @@ export class OrderedJobs {
       this.#sumSize[node] -= size;
       const left = node << 1;
       if (sizeStale) {
-        const smallest = minSize[left] < minSize[left + 1] ? minSize[left] : minSize[left + 1];
+        const smallest = Math.min(minSize[left], minSize[left + 1]);
         sizeStale = smallest !== minSize[node];
         minSize[node] = smallest;
       }
       if (valueStale) {
-        const smallest = minValue[left] < minValue[left + 1] ? minValue[left] : minValue[left + 1];
+        const smallest = Math.min(minValue[left], minValue[left + 1]);
         valueStale = smallest !== minValue[node];
         minValue[node] = smallest;
       }
@@ -465,7 +470,8 @@ export class OrderedJobs {
       this.#sumSize = new Float64Array(2 * this.#leaves);
     }
     const leaves = this.#leaves;
-    for (let position = 0; position < this.#blocks; position++) this.#summariseLeaf(leaves + position, this.#order[position]);
+    for (let position = 0; position < this.#blocks; position++)
+      this.#summariseLeaf(leaves + position, this.#order[position]);
     this.#minSize.fill(LARGE, leaves + this.#blocks);
     this.#minValue.fill(Number.POSITIVE_INFINITY, leaves + this.#blocks);
     this.#sumSize.fill(0, leaves + this.#blocks);

@@ -1,0 +1,147 @@
+/**
+ * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a reservation, the
+ * earliest that was possible when it was made. When a job ends before its expected end, the hole is closed by compression:
+ * each waiting job in queue order gives up its reservation and takes the earliest one now possible, which is never
+ * later than the one given up.
+ *
+ * Compression looks only where something has changed: a job can move only into a window that meets a stretch of the
+ * profile that became freer, so a job that starts before that stretch, or is larger than its freest point, stays.
+ */
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../core/policy.ts";
+import { StartRule } from "../core/policy.ts";
+import { AvailabilityProfile } from "../structures/availability-profile.ts";
+import { ORDER_PARAMETER, WaitingQueue } from "./queue-order.ts";
+
+class ConservativeBackfilling implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #queue: WaitingQueue;
+  readonly #profile: AvailabilityProfile;
+  /** Reserved start while the job waits, start once it runs. */
+  readonly #startS: Float64Array;
+  readonly #arrivals: JobIndex[] = [];
+  /** No reservation is due before this instant. */
+  #nextDueS = Number.POSITIVE_INFINITY;
+  // The stretch of the profile that became freer since the last decision, and its freest point or more.
+  #freerFromS = Number.POSITIVE_INFINITY;
+  #freerUntilS = Number.NEGATIVE_INFINITY;
+  #freest = 0;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#queue = new WaitingQueue(jobs, parameters);
+    this.#profile = new AvailabilityProfile(pool.processors);
+    this.#startS = new Float64Array(jobs.count);
+  }
+
+  arrive(job: JobIndex): void {
+    this.#arrivals.push(job);
+  }
+
+  depart(job: JobIndex): void {
+    const nowS = this.#pool.nowS;
+    const expectedEndS = this.#startS[job] + this.#jobs.estimateS[job];
+    if (expectedEndS <= nowS) return;
+    this.#profile.release(nowS, expectedEndS, this.#jobs.size[job]);
+    this.#becameFreer(nowS, expectedEndS);
+  }
+
+  decide(): void {
+    const nowS = this.#pool.nowS;
+    this.#profile.forgetBefore(nowS);
+    this.#queue.update(nowS);
+    if (this.#freerFromS < this.#freerUntilS) this.#compress(nowS);
+    this.#reserveArrivals(nowS);
+    if (this.#nextDueS <= nowS) this.#startDue(nowS);
+  }
+
+  #compress(nowS: number): void {
+    const count = this.#queue.copyInOrder();
+    const order = this.#queue.inOrder;
+    for (let i = 0; i < count; i++) {
+      const job = order[i];
+      const size = this.#jobs.size[job];
+      const heldS = this.#startS[job];
+      if (heldS <= this.#freerFromS || size > this.#freest) continue;
+      const lengthS = this.#jobs.estimateS[job];
+      const earliestS = this.#profile.segmentStart(this.#freerFromS - lengthS, nowS);
+      const startS = this.#profile.earlier(size, lengthS, earliestS, heldS);
+      if (startS >= heldS) continue;
+      this.#profile.release(heldS, heldS + lengthS, size);
+      this.#profile.reserve(startS, startS + lengthS, size);
+      this.#becameFreer(heldS, heldS + lengthS);
+      this.#hold(job, startS);
+    }
+    this.#freerFromS = Number.POSITIVE_INFINITY;
+    this.#freerUntilS = Number.NEGATIVE_INFINITY;
+    this.#freest = 0;
+  }
+
+  #reserveArrivals(nowS: number): void {
+    const arrivals = this.#arrivals;
+    if (arrivals.length === 0) return;
+    if (arrivals.length > 1) arrivals.sort((a, b) => this.#queue.key(a) - this.#queue.key(b) || a - b);
+    for (let i = 0; i < arrivals.length; i++) {
+      const job = arrivals[i];
+      const size = this.#jobs.size[job];
+      const lengthS = this.#jobs.estimateS[job];
+      const startS = this.#profile.earliest(size, lengthS, nowS);
+      this.#profile.reserve(startS, startS + lengthS, size);
+      this.#queue.add(job);
+      this.#hold(job, startS);
+    }
+    arrivals.length = 0;
+  }
+
+  /**
+   * Starts the jobs whose reservations are due. Of jobs with estimate 0 several may be due on the same processors; those
+   * that do not fit yet are due again when this instant is decided again.
+   */
+  #startDue(nowS: number): void {
+    const count = this.#queue.copyInOrder();
+    const order = this.#queue.inOrder;
+    this.#nextDueS = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < count; i++) {
+      const job = order[i];
+      if (this.#startS[job] <= nowS && this.#jobs.size[job] <= this.#pool.free) {
+        this.#queue.remove(job);
+        this.#pool.start(job, i === 0 ? StartRule.head : StartRule.reserved);
+      } else if (this.#startS[job] < this.#nextDueS) this.#nextDueS = this.#startS[job];
+    }
+  }
+
+  #hold(job: JobIndex, startS: number): void {
+    this.#startS[job] = startS;
+    if (startS < this.#nextDueS) this.#nextDueS = startS;
+    this.#pool.promise(job, startS);
+  }
+
+  #becameFreer(fromS: number, untilS: number): void {
+    if (fromS < this.#freerFromS) this.#freerFromS = fromS;
+    if (untilS > this.#freerUntilS) this.#freerUntilS = untilS;
+    const most = this.#profile.maxFree(fromS, untilS);
+    if (most > this.#freest) this.#freest = most;
+  }
+}
+
+export const conservative: SpacePolicyDefinition = {
+  name: "conservative",
+  title: "Conservative backfilling",
+  sharing: "space",
+  summary:
+    "Every job gets a reservation when it arrives and is never started later than that while estimates hold.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "an arriving job reserves the earliest start that delays no reservation made before",
+    "when a job ends before its expected end, each waiting job in queue order gives up its reservation and takes the earliest one possible, never a later one",
+    "a job starts when its reservation is due",
+    "the queue order decides who is served first among jobs of one instant and in compression",
+    "policies see estimates, never run times",
+  ],
+  source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
+  parameters: [ORDER_PARAMETER],
+  guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  make: (pool, jobs, parameters) => new ConservativeBackfilling(pool, jobs, parameters),
+};

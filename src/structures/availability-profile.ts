@@ -1,0 +1,175 @@
+/**
+ * The availability profile: how many processors are free from each future instant on, given what runs and what is
+ * reserved. A step function as two sorted arrays.
+ *
+ *   free  4│        ┌──────
+ *         2│  ┌─────┘             atS   [0, 5, 12]
+ *         0└──┘                   free  [0, 2, 4]
+ *          0  5     12    time
+ *
+ * Finding a segment costs O(log n), changing one O(n) in the worst case by moving the arrays' tails.
+ */
+import { assert } from "../core/errors.ts";
+
+export class AvailabilityProfile {
+  readonly processors: number;
+  // Segments #begin … #end − 1: #free[i] processors from #atS[i] to #atS[i + 1], the last one for ever.
+  #atS = new Float64Array(64);
+  #free = new Int32Array(64);
+  #begin = 0;
+  #end = 1;
+
+  /** All processors free from −∞ on. */
+  constructor(processors: number) {
+    this.processors = processors;
+    this.#atS[0] = Number.NEGATIVE_INFINITY;
+    this.#free[0] = processors;
+  }
+
+  /** Forgets what lies before an instant; earlier instants must not be asked for again. */
+  forgetBefore(timeS: number): void {
+    while (this.#begin + 1 < this.#end && this.#atS[this.#begin + 1] <= timeS) this.#begin++;
+  }
+
+  freeAt(timeS: number): number {
+    return this.#free[this.#segmentAt(timeS)];
+  }
+
+  /** Largest number of free processors at any instant of [startS, endS); 0 for an empty interval. */
+  maxFree(startS: number, endS: number): number {
+    let most = 0;
+    if (!(startS < endS)) return most;
+    for (
+      let i = this.#segmentAt(startS);
+      i < this.#end && (this.#atS[i] < endS || this.#atS[i] <= startS);
+      i++
+    ) {
+      if (this.#free[i] > most) most = this.#free[i];
+    }
+    return most;
+  }
+
+  /** Takes `size` processors from startS to endS. Throws when they are not free. */
+  reserve(startS: number, endS: number, size: number): void {
+    this.#change(startS, endS, -size);
+  }
+
+  /** Gives `size` processors back from startS to endS. Throws when more would be free than there are. */
+  release(startS: number, endS: number, size: number): void {
+    this.#change(startS, endS, size);
+  }
+
+  /** Earliest start at or after fromS from which `size` processors are free for `durationS`. Size must not exceed the machine. */
+  earliest(size: number, durationS: number, fromS: number): number {
+    return this.earlier(size, durationS, fromS, Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Earliest start at or after fromS for something that holds a reservation from heldS on, or heldS when there is no earlier
+   * one. What it holds itself counts as free from heldS on, so a start is possible if `size` processors are free until heldS.
+   */
+  earlier(size: number, durationS: number, fromS: number, heldS: number): number {
+    const atS = this.#atS;
+    const free = this.#free;
+    const end = this.#end;
+    let candidateS = fromS;
+    for (let i = this.#segmentAt(fromS); i < end; i++) {
+      const untilS = i + 1 < end ? atS[i + 1] : Number.POSITIVE_INFINITY;
+      if (free[i] < size) {
+        candidateS = untilS;
+        if (candidateS >= heldS) return heldS;
+      } else if (untilS >= candidateS + durationS || untilS >= heldS) return candidateS;
+    }
+    return heldS;
+  }
+
+  /** Start of the segment that holds the instant, but not before fromS. */
+  segmentStart(timeS: number, fromS: number): number {
+    const startS = this.#atS[this.#segmentAt(timeS)];
+    return Math.max(startS, fromS);
+  }
+
+  /** The steps as [time, free] pairs, for tests and pictures. */
+  steps(): [number, number][] {
+    const steps: [number, number][] = [];
+    for (let i = this.#begin; i < this.#end; i++) steps.push([this.#atS[i], this.#free[i]]);
+    return steps;
+  }
+
+  audit(): void {
+    for (let i = this.#begin; i < this.#end; i++) {
+      assert(
+        this.#free[i] >= 0 && this.#free[i] <= this.processors,
+        `segment ${i} has ${this.#free[i]} free processors`,
+      );
+      if (i === this.#begin) continue;
+      assert(this.#atS[i - 1] < this.#atS[i], `segment ${i} does not begin after the one before`);
+      assert(this.#free[i - 1] !== this.#free[i], `segment ${i} repeats the one before`);
+    }
+    assert(this.#free[this.#end - 1] === this.processors, "not all processors are free in the end");
+  }
+
+  #change(startS: number, endS: number, by: number): void {
+    if (!(startS < endS)) return;
+    if (this.#end + 2 > this.#atS.length) this.#makeRoom(); // for both cuts, since it moves the segments
+    const first = this.#cut(startS);
+    const last = this.#cut(endS);
+    for (let i = first; i < last; i++) {
+      const free = this.#free[i] + by;
+      assert(
+        free >= 0 && free <= this.processors,
+        `profile would have ${free} of ${this.processors} free at ${this.#atS[i]} s`,
+      );
+      this.#free[i] = free;
+    }
+    this.#mergeAt(last);
+    this.#mergeAt(first);
+  }
+
+  /** Last segment that begins at or before the instant. */
+  #segmentAt(timeS: number): number {
+    let low = this.#begin;
+    let high = this.#end - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#atS[middle] <= timeS) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Makes a segment begin at the instant and returns its index. */
+  #cut(timeS: number): number {
+    const at = this.#segmentAt(timeS);
+    if (this.#atS[at] === timeS) return at;
+    const i = at + 1;
+    this.#atS.copyWithin(i + 1, i, this.#end);
+    this.#free.copyWithin(i + 1, i, this.#end);
+    this.#end++;
+    this.#atS[i] = timeS;
+    this.#free[i] = this.#free[i - 1];
+    return i;
+  }
+
+  /** Joins a segment with the one before if both have the same number of free processors. */
+  #mergeAt(i: number): void {
+    if (i <= this.#begin || i >= this.#end || this.#free[i] !== this.#free[i - 1]) return;
+    this.#atS.copyWithin(i, i + 1, this.#end);
+    this.#free.copyWithin(i, i + 1, this.#end);
+    this.#end--;
+  }
+
+  /** Moves the segments to the front of the arrays, into larger ones when they fill more than half. */
+  #makeRoom(): void {
+    const count = this.#end - this.#begin;
+    const capacity = 2 * count > this.#atS.length ? 2 * this.#atS.length : this.#atS.length;
+    const atS = new Float64Array(capacity);
+    const free = new Int32Array(capacity);
+    atS.set(this.#atS.subarray(this.#begin, this.#end));
+    free.set(this.#free.subarray(this.#begin, this.#end));
+    this.#atS = atS;
+    this.#free = free;
+    this.#begin = 0;
+    this.#end = count;
+  }
+}
