@@ -1,0 +1,48 @@
+#!/usr/bin/env node
+// Starts the command line. Plain JavaScript that an old Node can read, so that it can say what is needed.
+import fs from "node:fs";
+import module from "node:module";
+import { fileURLToPath } from "node:url";
+
+const NEEDED_MAJOR = 24;
+const root = new URL("../", import.meta.url);
+
+if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
+  await restartWithNewerNode();
+} else {
+  module.enableCompileCache?.();
+  await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
+}
+
+/** In a checkout `npm ci` has brought a newer Node; elsewhere there is nothing to do but to say so. */
+async function restartWithNewerNode() {
+  const node = fileURLToPath(new URL("node_modules/.bin/node", root));
+  if (!fs.existsSync(node)) {
+    process.stderr.write(
+      `tutti: needs Node ${NEEDED_MAJOR} or newer, this is ${process.version}; see https://nodejs.org/en/download\n`,
+    );
+    process.exitCode = 69;
+    return;
+  }
+  const { spawn } = await import("node:child_process");
+  const child = spawn(node, process.argv.slice(1), { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
+  });
+}
+
+/** Whether the bundle is there and, in a checkout, no source file is newer. */
+function isBundleFresh() {
+  const builtMs = modifiedMs(new URL("dist/tutti.js", root));
+  if (builtMs === undefined) return false;
+  const src = fileURLToPath(new URL("src/", root));
+  if (!fs.existsSync(src)) return true;
+  return fs
+    .readdirSync(src, { recursive: true })
+    .every((name) => !/(?<!\.test)\.ts$/.test(name) || fs.statSync(src + name).mtimeMs <= builtMs);
+}
+
+function modifiedMs(url) {
+  return fs.statSync(url, { throwIfNoEntry: false })?.mtimeMs;
+}

@@ -1,0 +1,44 @@
+/**
+ * Makes dist/: the command line and its worker as bundles split at dynamic imports (so that `tutti --help` loads
+ * little), the page that reports are written into, and the types that a policy of the user's own needs.
+ * Run by `npm ci` through `prepare`.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { gitRevision } from "../src/lab/provenance.ts";
+import { buildReportPage } from "./build-report-page.ts";
+
+const rootUrl = new URL("../", import.meta.url);
+const root = fileURLToPath(rootUrl);
+const dist = `${root}dist`;
+
+const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+writeFileSync(`${dist}/report-page.html`, await buildReportPage());
+await build({
+  absWorkingDir: root,
+  // The command line comes last: bin/tutti.js compares its time with the sources'.
+  entryPoints: { worker: "src/lab/worker.ts", index: "src/index.ts", tutti: "src/cli/main.ts" },
+  outdir: dist,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  chunkNames: "[name]-[hash]",
+  minifyWhitespace: true,
+  legalComments: "linked",
+  define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
+  logLevel: "warning",
+});
+execFileSync(
+  process.execPath,
+  [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}scripts/tsconfig.types.json`],
+  {
+    stdio: "inherit",
+  },
+);

@@ -1,0 +1,47 @@
+/** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
+import { InputError, RuleViolation } from "../core/errors.ts";
+import { OutputError } from "../lab/output.ts";
+import { PolicyError } from "../lab/own-policy.ts";
+
+/** Listed in docs/cli.md. */
+export const ExitCode = {
+  ok: 0,
+  /** The run was made and failed: a rule was broken, a check did not hold. */
+  failed: 1,
+  /** The command line is wrong: unknown verb, option, policy or parameter, value out of range. */
+  usage: 2,
+  /** The input cannot be read or used. */
+  input: 66,
+  /** A bug of Tutti's. */
+  bug: 70,
+  /** The result cannot be written. */
+  output: 74,
+} as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+/** The command line asks for something that there is not. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** Runs something that reads the command line: what it refuses is a matter of usage, not of the input's content. */
+export async function asUsage<Result>(read: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof InputError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+export function explainError(error: unknown): { message: string; exitCode: ExitCode } {
+  if (error instanceof UsageError) return { message: error.message, exitCode: ExitCode.usage };
+  if (error instanceof InputError) return { message: error.message, exitCode: ExitCode.input };
+  if (error instanceof OutputError) return { message: error.message, exitCode: ExitCode.output };
+  if (error instanceof RuleViolation) {
+    return { message: `rule "${error.rule}" broken: ${error.message}`, exitCode: ExitCode.failed };
+  }
+  if (error instanceof PolicyError) return { message: error.message, exitCode: ExitCode.failed };
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message: `this is a bug in tutti, please report it\n${text}`, exitCode: ExitCode.bug };
+}

@@ -1,0 +1,124 @@
+/** Options that several verbs share, and what a run is made of by them. */
+import { type Command, Option } from "commander";
+import type { Rules } from "../core/rules.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import { loadPolicy } from "../lab/own-policy.ts";
+import type { Experiment } from "../lab/run.ts";
+import { chooseModel } from "../lab/source.ts";
+import { defaultWorkers } from "../lab/workers.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
+import { asUsage, UsageError } from "./errors.ts";
+import { duration, integer, missingEstimate, share } from "./parse.ts";
+
+export const SOURCE_HELP =
+  "a trace in Standard Workload Format (.swf or .swf.gz, - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
+
+export interface RunOptions {
+  readonly procs?: number;
+  readonly limit?: number;
+  readonly overrun: Rules["overrun"];
+  readonly missingEstimate: Rules["missingEstimate"];
+  readonly oversize: Rules["oversize"];
+  readonly warmup: number;
+  readonly cooldown: number;
+  readonly bound: number;
+  readonly slot: number;
+  readonly switch: number;
+  readonly seed: number;
+  readonly workers: number;
+  readonly progress: boolean;
+}
+
+export interface OutputOptions {
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly html?: string;
+}
+
+/** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
+export function addRunOptions(command: Command): Command {
+  return command
+    .option(
+      "-p, --procs <n>",
+      "processors of the machine (default: what the trace names)",
+      integer(1, 2 ** 31 - 1),
+    )
+    .option("--limit <n>", "use the first so many jobs only", integer(1))
+    .addOption(
+      new Option("--overrun <rule>", "a job runs past its estimate: raise the estimate, or kill the job")
+        .choices(["raise", "kill"])
+        .default(DEFAULT_RULES.overrun),
+    )
+    .option(
+      "--missing-estimate <rule>",
+      "estimate of a job that has none: run (its run time) or a duration",
+      missingEstimate,
+      DEFAULT_RULES.missingEstimate,
+    )
+    .addOption(
+      new Option("--oversize <rule>", "a job larger than the machine: drop it, or clip it to the machine")
+        .choices(["drop", "clip"])
+        .default(DEFAULT_RULES.oversize),
+    )
+    .option(
+      "--warmup <share>",
+      "share of the jobs, first by submit time, simulated but not counted",
+      share,
+      0,
+    )
+    .option(
+      "--cooldown <share>",
+      "share of the jobs, last by submit time, simulated but not counted",
+      share,
+      0,
+    )
+    .option(
+      "--bound <duration>",
+      "threshold of the bounded slowdown, in seconds unless a unit is given",
+      duration("above zero"),
+      DEFAULT_METRIC_PARAMETERS.boundS,
+    )
+    .option("--slot <duration>", "length of a slot, for time sharing", duration("above zero"), 60)
+    .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
+    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .option("--workers <n>", "threads to use", integer(1, 1024), defaultWorkers())
+    .option("--no-progress", "no progress bar");
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--json", "print the result as JSON").conflicts("csv"))
+    .option("--csv", "print the result as CSV")
+    .option("--html <file>", "also write a report: one file with charts, to open in a browser");
+}
+
+/** The experiment that the options describe. Policies and models are checked here, before anything is read. */
+export async function makeExperiment(
+  source: string,
+  policies: readonly string[],
+  options: RunOptions,
+): Promise<Experiment> {
+  await asUsage(() => chooseModel(source));
+  const labels = new Set<string>();
+  for (const policy of policies) {
+    const { label } = await asUsage(() => loadPolicy(policy));
+    if (labels.has(label))
+      throw new UsageError(`Cannot use policy "${label}" twice: expected different ones`);
+    labels.add(label);
+  }
+  if (options.warmup + options.cooldown >= 1) {
+    throw new UsageError(
+      `Cannot use --warmup ${options.warmup} with --cooldown ${options.cooldown}: no job would be counted, expected a sum below 1`,
+    );
+  }
+  return {
+    source,
+    limit: options.limit,
+    processors: options.procs,
+    rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
+    window: { warmupShare: options.warmup, cooldownShare: options.cooldown },
+    metricParameters: { boundS: options.bound },
+    slotS: options.slot,
+    switchS: options.switch,
+  };
+}

@@ -1,0 +1,34 @@
+/** The command line as a tree of commands; only the verb that is used has its options. */
+import { Command } from "commander";
+import { provenance } from "../lab/provenance.ts";
+import { VERBS } from "./registry.ts";
+
+const EXAMPLES = `
+Examples:
+  $ tutti compare my-trace.swf.gz --policy fcfs,easy
+  $ tutti simulate my-trace.swf.gz --policy easy --html report.html
+  $ tutti simulate downey:jobs=5000:load=0.8 --policy easy
+  $ tutti policies easy
+`;
+
+/**
+ * The whole command line.
+ * @param verb the one whose arguments and options are filled in; `all` fills in every one
+ */
+export async function makeProgram(verb: string | undefined): Promise<Command> {
+  const program = new Command("tutti");
+  program
+    .description("Schedules parallel jobs as gangs: replay a workload through any policy and measure it")
+    .version(provenance().version, "-V, --version")
+    .helpCommand(true)
+    .addHelpText("after", EXAMPLES)
+    .showHelpAfterError("(tutti --help shows what there is)")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
+    .exitOverride()
+    .action(() => program.outputHelp());
+  for (const { name, summary, load } of VERBS) {
+    const command = program.command(name).description(summary).copyInheritedSettings(program);
+    if (verb === name || verb === "all") (await load()).configure(command);
+  }
+  return program;
+}

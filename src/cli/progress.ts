@@ -1,0 +1,38 @@
+/** A progress bar on standard error: on a terminal only, and only for work that takes longer than two seconds. */
+const PATIENCE_MS = 2000;
+const REDRAW_MS = 200;
+const WIDTH = 30;
+
+export class Progress {
+  readonly #what: string;
+  readonly #isShown: boolean;
+  readonly #startedMs = performance.now();
+  #drawnMs = 0;
+
+  /**
+   * @param what the unit, such as `jobs`
+   * @param wanted false for --no-progress
+   */
+  constructor(what: string, wanted: boolean) {
+    this.#what = what;
+    this.#isShown = wanted && process.stderr.isTTY === true;
+  }
+
+  update(done: number, of: number): void {
+    if (!this.#isShown) return;
+    const nowMs = performance.now();
+    if (nowMs - this.#startedMs < PATIENCE_MS || nowMs - this.#drawnMs < REDRAW_MS) return;
+    this.#drawnMs = nowMs;
+    const filled = Math.round((WIDTH * done) / of);
+    const leftS = ((nowMs - this.#startedMs) * (of - done)) / done / 1000;
+    const left = Number.isFinite(leftS) ? `, ${Math.ceil(leftS)} s left` : "";
+    process.stderr.write(
+      `\r${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${done} of ${of} ${this.#what}${left}\x1b[K`,
+    );
+  }
+
+  /** Takes the bar away. */
+  end(): void {
+    if (this.#drawnMs > 0) process.stderr.write("\r\x1b[K");
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Opening traces: plain or gzip (told by the first bytes, not by the name), from a file, from the folder named by
+ * TUTTI_TRACES, or from standard input as `-`. Decompression runs on another thread while the reader parses.
+ */
+import { closeSync, createReadStream, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { InputError } from "../core/errors.ts";
+import type { Workload } from "../core/jobs.ts";
+import { SwfReader } from "../workload/swf.ts";
+
+const GZIP_MAGIC = 0x1f8b;
+const CHUNK_BYTES = 1 << 18;
+const UNPACKED_CHUNK_BYTES = 1 << 19;
+/** Of traces; they are compressed six- to tenfold. */
+const HIGHEST_COMPRESSION = 20;
+
+/**
+ * Reads a trace in Standard Workload Format.
+ * @param name a path, a bare name such as `KTH-SP2` of a trace in the folder TUTTI_TRACES, or `-`
+ * @throws InputError when the file cannot be read or holds no trace
+ */
+export async function readTrace(name: string): Promise<Workload> {
+  const path = name === "-" ? undefined : findTrace(name);
+  const shown = path === undefined ? "standard input" : path;
+  const reader = path === undefined ? new SwfReader("stdin") : new SwfReader(basename(path), unpackedBytes(path));
+  const source: Readable =
+    path === undefined ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  let bytes = 0;
+  try {
+    for await (const chunk of unpacked(source)) {
+      bytes += chunk.length;
+      reader.push(chunk);
+    }
+  } catch (error) {
+    throw readError(shown, error);
+  }
+  if (bytes === 0) {
+    throw new InputError(`Cannot read "${shown}": it is empty, expected a trace in Standard Workload Format`);
+  }
+  return reader.end();
+}
+
+/** Passes plain bytes through and gzip through the decompressor. */
+async function* unpacked(source: Readable): AsyncIterable<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  let next = await chunks.next();
+  while (next.done !== true) {
+    head = Buffer.concat([head, next.value]);
+    if (head.length >= 2) break;
+    next = await chunks.next();
+  }
+  if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) {
+    if (head.length > 0) yield head;
+    for (next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES });
+  gunzip.write(head);
+  source.on("error", (error) => gunzip.destroy(error));
+  source.pipe(gunzip);
+  yield* gunzip;
+}
+
+/**
+ * Length of a trace's text, a guess that saves memory: gzip ends with the length, but of its last part only, and a
+ * damaged file may say anything.
+ */
+function unpackedBytes(path: string): number {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    throw readError(path, error);
+  }
+  try {
+    const state = fstatSync(file);
+    if (!state.isFile()) return 0;
+    const ends = Buffer.alloc(8);
+    readSync(file, ends, 0, 2, 0);
+    if (ends.readUInt16BE() !== GZIP_MAGIC) return state.size;
+    readSync(file, ends, 4, 4, Math.max(0, state.size - 4));
+    return Math.min(ends.readUInt32LE(4), state.size * HIGHEST_COMPRESSION);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
+function findTrace(name: string): string {
+  if (existsSync(name)) {
+    if (!statSync(name).isDirectory()) return name;
+    throw new InputError(`Cannot read "${name}": it is a directory, expected a trace file (.swf or .swf.gz)`);
+  }
+  const folder = process.env.TUTTI_TRACES;
+  if (folder === undefined || name.includes("/")) {
+    throw new InputError(
+      `Cannot read "${name}": there is no such file, expected a trace (.swf or .swf.gz)${
+        name.includes("/") ? "" : "; set TUTTI_TRACES to name the folder of your traces"
+      }`,
+    );
+  }
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file)) : [];
+  const exact = files.filter((file) => file.replace(/\.swf(\.gz)?$/, "") === name || file === name);
+  const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
+  if (found.length === 1 && found[0] !== undefined) return join(folder, found[0]);
+  const wanted = found.length === 0 ? files : found;
+  throw new InputError(
+    `Cannot read "${name}": ${found.length === 0 ? "no" : "more than one"} trace in ${folder} (TUTTI_TRACES) has a name that begins so, expected one of ${wanted.join(", ") || "its traces, but it holds none"}`,
+  );
+}
+
+/** One line for people instead of a system error. */
+function readError(name: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  const code = String(error.code);
+  const state: Readonly<Record<string, string>> = {
+    EACCES: "permission is denied, expected a file that may be read",
+    EPERM: "permission is denied, expected a file that may be read",
+    EISDIR: "it is a directory, expected a trace file (.swf or .swf.gz)",
+    Z_BUF_ERROR: "the compressed data end too early, expected a whole gzip file; copy or download it again",
+    Z_DATA_ERROR: "the compressed data are damaged, expected a whole gzip file; copy or download it again",
+  };
+  return new InputError(`Cannot read "${name}": ${state[code] ?? error.message}`, { cause: error });
+}

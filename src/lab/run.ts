@@ -1,0 +1,226 @@
+/**
+ * An experiment: some policies over the same jobs on the same machine under the same rules, repeated with other seeds
+ * where the jobs come from a model. A run is a function of what stands in its Experiment and its cell, of nothing else.
+ */
+import type { Diagnostics } from "../core/diagnostics.ts";
+import { InputError, RuleViolation } from "../core/errors.ts";
+import type { Instance, Workload } from "../core/jobs.ts";
+import type { ParameterValues } from "../core/policy.ts";
+import { describeRules, type Rules } from "../core/rules.ts";
+import type { Schedule } from "../core/schedule.ts";
+import type { MetricParameters } from "../metrics/registry.ts";
+import { type Summary, summarise } from "../metrics/summary.ts";
+import { describeWindow, type WindowOptions } from "../metrics/window.ts";
+import { simulate } from "../simulator/simulate.ts";
+import { prepare } from "../workload/prepare.ts";
+import { isFile, loadPolicy, PolicyError } from "./own-policy.ts";
+import { type Provenance, provenance } from "./provenance.ts";
+import { chooseModel, firstJobs, hashColumns, machineSize, openSource, workloadHash } from "./source.ts";
+import { runCells, type WorkerOptions } from "./workers.ts";
+
+/** What all runs of an experiment share. */
+export interface Experiment {
+  /** A trace or a model, as `openSource` takes it. */
+  readonly source: string;
+  /** Use the first so many jobs only. */
+  readonly limit: number | undefined;
+  /** Size of the machine; undefined takes the one that the source names. */
+  readonly processors: number | undefined;
+  readonly rules: Rules;
+  readonly window: WindowOptions;
+  readonly metricParameters: MetricParameters;
+  /** Time sharing only. */
+  readonly slotS: number;
+  readonly switchS: number;
+}
+
+/** One policy on one workload. */
+export interface PolicyRun {
+  /** The policy with the parameters that differ from their defaults. */
+  readonly policy: string;
+  readonly title: string;
+  readonly parameters: ParameterValues;
+  /** The policy's rules in words. */
+  readonly rules: readonly string[];
+  readonly seed: number;
+  readonly summary: Summary;
+  /** Hash of every start and end. */
+  readonly scheduleHash: string;
+  /** Where the caller asked for it. */
+  readonly schedule: Schedule | undefined;
+}
+
+/** A result, with all that is needed to make it again. */
+export interface ExperimentResult {
+  readonly tutti: Provenance;
+  readonly workload: {
+    readonly name: string;
+    readonly hash: string;
+    readonly jobs: number;
+    readonly diagnostics: Diagnostics;
+  };
+  readonly processors: number;
+  /** The rules of the run in words: overrun, missing estimates, oversize, window, bound, slot. */
+  readonly rules: readonly string[];
+  /** One seed for a trace; one per replication for a model. */
+  readonly seeds: readonly number[];
+  /** By policy, in the order asked for; one run per seed in each. */
+  readonly runs: readonly (readonly PolicyRun[])[];
+}
+
+export interface ExperimentOptions extends WorkerOptions {
+  readonly policies: readonly string[];
+  /** First seed; replication r has seed + r. */
+  readonly seed: number;
+  /** Models only. */
+  readonly replications: number;
+  /** Keep the schedules of the first seed. */
+  readonly keepSchedules: boolean;
+  /** Called during long simulations in this thread with the jobs that have arrived. */
+  onJobs?(arrived: number, of: number): void;
+}
+
+interface PoliciesShared {
+  readonly experiment: Experiment;
+  /** The jobs of the first seed. */
+  readonly workload: Workload;
+  readonly firstSeed: number;
+  readonly keepSchedules: boolean;
+  readonly onJobs?: ((arrived: number, of: number) => void) | undefined;
+}
+
+interface PoliciesCell {
+  readonly policy: string;
+  readonly seed: number;
+}
+
+/**
+ * Runs every policy on every seed.
+ * @returns the result, and the instance of the first seed for reports
+ * @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule
+ */
+export async function runExperiment(
+  experiment: Experiment,
+  options: ExperimentOptions,
+): Promise<{ readonly result: ExperimentResult; readonly instance: Instance }> {
+  const { seed, replications, policies } = options;
+  if (replications > 1 && chooseModel(experiment.source) === undefined) {
+    throw new InputError(
+      `Cannot replicate "${experiment.source}" ${replications} times: a trace is the same every time, expected a model`,
+    );
+  }
+  const workload = await openJobs(experiment, seed);
+  const instance = prepareJobs(experiment, workload);
+  const seeds = Array.from({ length: replications }, (_, i) => seed + i);
+  const cells = seeds.flatMap((one) => policies.map((policy) => ({ policy, seed: one })));
+  const inThisThread = options.workers === 1 || cells.length === 1;
+  const runs = await runCells(
+    "policies",
+    {
+      experiment,
+      workload,
+      firstSeed: seed,
+      keepSchedules: options.keepSchedules,
+      onJobs: inThisThread ? options.onJobs : undefined,
+    },
+    cells,
+    options,
+  );
+  const result: ExperimentResult = {
+    tutti: provenance(),
+    workload: {
+      name: workload.name,
+      hash: workloadHash(workload),
+      jobs: instance.count,
+      diagnostics: [...workload.diagnostics, ...instance.diagnostics],
+    },
+    processors: instance.processors,
+    rules: rulesInWords(experiment, runs),
+    seeds,
+    runs: policies.map((_, p) => seeds.map((_, s) => runs[s * policies.length + p] as PolicyRun)),
+  };
+  return { result, instance };
+}
+
+/** The task of the worker pool: one policy on one seed. */
+export function policiesTask(shared: PoliciesShared): (cell: PoliciesCell) => Promise<PolicyRun> {
+  let seed = shared.firstSeed;
+  let instance = prepareJobs(shared.experiment, shared.workload);
+  return async (cell) => {
+    if (cell.seed !== seed) {
+      instance = prepareJobs(shared.experiment, await openJobs(shared.experiment, cell.seed));
+      seed = cell.seed;
+    }
+    return runPolicy(instance, cell, shared);
+  };
+}
+
+async function runPolicy(instance: Instance, cell: PoliciesCell, shared: PoliciesShared): Promise<PolicyRun> {
+  const { experiment, onJobs } = shared;
+  const choice = await loadPolicy(cell.policy);
+  let schedule: Schedule;
+  try {
+    schedule = simulate(instance, choice, {
+      slotS: experiment.slotS,
+      switchS: experiment.switchS,
+      progress: onJobs === undefined ? undefined : (arrived) => onJobs(arrived, instance.count),
+    });
+  } catch (error) {
+    throw policyFailure(cell.policy, error);
+  }
+  const { window, metricParameters: parameters } = experiment;
+  return {
+    policy: choice.label,
+    title: choice.definition.title,
+    parameters: choice.parameters,
+    rules: choice.definition.rules,
+    seed: cell.seed,
+    summary: summarise(instance, schedule, { window, parameters }),
+    scheduleHash: hashColumns(schedule.startS, schedule.endS),
+    schedule: shared.keepSchedules && cell.seed === shared.firstSeed ? schedule : undefined,
+  };
+}
+
+/** What a policy of the user's own threw is told as its failure, not as ours. */
+function policyFailure(policy: string, error: unknown): unknown {
+  const [file = ""] = policy.split(":");
+  if (
+    !isFile(file) ||
+    error instanceof RuleViolation ||
+    error instanceof InputError ||
+    !(error instanceof Error)
+  ) {
+    return error;
+  }
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  const place = error.stack?.split("\n").find((line) => line.includes(name)) ?? "";
+  const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
+  return new PolicyError(
+    `Cannot go on with policy "${file}": it failed with ${error.name}: ${error.message}${where === undefined ? "" : ` at ${where}`}`,
+    { cause: error },
+  );
+}
+
+async function openJobs(experiment: Experiment, seed: number): Promise<Workload> {
+  const workload = await openSource(experiment.source, seed);
+  return experiment.limit === undefined ? workload : firstJobs(workload, experiment.limit);
+}
+
+function prepareJobs(experiment: Experiment, workload: Workload): Instance {
+  return prepare(workload, machineSize(workload, experiment.processors), experiment.rules);
+}
+
+function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[]): string[] {
+  const rules = describeRules(experiment.rules);
+  const first = runs[0];
+  if (first !== undefined) rules.push(describeWindow(first.summary.window));
+  rules.push(
+    `bound=${experiment.metricParameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
+  );
+  if (runs.some(({ summary }) => summary.gang !== undefined)) {
+    rules.push(
+      `slot=${experiment.slotS} switch=${experiment.switchS}: a slot of time sharing runs so many seconds, a change of slot costs so many more`,
+    );
+  }
+  return rules;
+}

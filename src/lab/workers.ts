@@ -1,0 +1,110 @@
+/**
+ * A pool of worker threads over a list of independent cells. Cells are handed out in order and results come back
+ * in the order of the cells, so that the number of workers never shows in a result.
+ */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { InputError, RuleViolation } from "../core/errors.ts";
+import { TASKS, type TaskCell, type TaskName, type TaskResult, type TaskShared } from "./tasks.ts";
+
+export interface WorkerOptions {
+  /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */
+  readonly workers: number;
+  /** Called after each cell. */
+  onDone?(done: number, of: number): void;
+}
+
+/** What a worker sends back for a cell. */
+export type CellReply =
+  | { readonly cell: number; readonly result: unknown }
+  | { readonly cell: number; readonly failure: CellFailure };
+
+/** An error as it travels between threads. */
+export interface CellFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly violation: { readonly rule: string; readonly job: number; readonly timeS: number } | undefined;
+}
+
+/** Cores that this process may use. */
+export function defaultWorkers(): number {
+  return availableParallelism();
+}
+
+/**
+ * Runs a task on every cell.
+ * @param shared sent to each worker once
+ * @throws the error of the first cell, in the order of cells, that failed
+ */
+export async function runCells<Name extends TaskName>(
+  name: Name,
+  shared: TaskShared<Name>,
+  cells: readonly TaskCell<Name>[],
+  options: WorkerOptions,
+): Promise<TaskResult<Name>[]> {
+  const workers = Math.min(options.workers, cells.length);
+  if (workers > 1) return (await runInThreads(name, shared, cells, workers, options)) as TaskResult<Name>[];
+  const task = await TASKS[name]();
+  const run = (await task(shared as never)) as (cell: unknown) => unknown;
+  const results: unknown[] = [];
+  for (const cell of cells) {
+    results.push(await run(cell));
+    options.onDone?.(results.length, cells.length);
+  }
+  return results as TaskResult<Name>[];
+}
+
+async function runInThreads(
+  name: TaskName,
+  shared: unknown,
+  cells: readonly unknown[],
+  workers: number,
+  options: WorkerOptions,
+): Promise<unknown[]> {
+  const results: unknown[] = new Array(cells.length);
+  const failures = new Map<number, CellFailure>();
+  let next = 0;
+  let done = 0;
+
+  const serve = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(workerFile(), { workerData: { name, shared } });
+      const handOut = () => {
+        if (next < cells.length && failures.size === 0) {
+          worker.postMessage({ cell: next, value: cells[next] });
+          next++;
+        } else {
+          void worker.terminate().then(() => resolve());
+        }
+      };
+      worker.on("message", (reply: CellReply) => {
+        if ("failure" in reply) failures.set(reply.cell, reply.failure);
+        else results[reply.cell] = reply.result;
+        options.onDone?.(++done, cells.length);
+        handOut();
+      });
+      worker.on("error", reject);
+      handOut();
+    });
+
+  await Promise.all(Array.from({ length: workers }, serve));
+  if (failures.size > 0) throw revive(failures.get(Math.min(...failures.keys())) as CellFailure);
+  return results;
+}
+
+/** The worker stands beside this file: as source in a checkout, as a bundle in dist. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+}
+
+function revive(failure: CellFailure): Error {
+  const { name, message, stack, violation } = failure;
+  if (violation !== undefined)
+    return new RuleViolation(violation.rule, violation.job, violation.timeS, message);
+  if (name === "InputError") return new InputError(message);
+  const error = new Error(message);
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
