@@ -1,6 +1,7 @@
 /** The columns of a trace while it is read: they grow, and are put in order once all lines are known. */
 import type { DiagnosticCollector } from "../core/diagnostics.ts";
 import type { JobColumns, TraceColumns } from "../core/jobs.ts";
+import { SWF_RULES, type SwfCode } from "./swf-rules.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -40,8 +41,14 @@ export function makeColumns(capacity: number): SwfColumns {
 /** Changes the length of every column; rows beyond the old length are 0. Earlier column objects become unusable. */
 export function resizeColumns(columns: SwfColumns, length: number): void {
   mapColumns(columns, (column) => {
-    const buffer = (column.buffer as ArrayBuffer).transfer(length * column.BYTES_PER_ELEMENT);
-    return new (column.constructor as new (buffer: ArrayBuffer) => typeof column)(buffer);
+    const Column = column.constructor as new (source: number | ArrayBuffer) => typeof column;
+    // A new array's pages are not touched until they are written, those of a longer transfer() are.
+    if (length > column.length) {
+      const longer = new Column(length);
+      longer.set(column);
+      return longer;
+    }
+    return new Column((column.buffer as ArrayBuffer).transfer(length * column.BYTES_PER_ELEMENT));
   });
 }
 
@@ -81,14 +88,10 @@ export function repairJobNumbers(id: Int32Array, line: Uint32Array, diagnostics:
       candidate = candidate === LARGEST_JOB_NUMBER ? 1 : candidate + 1;
     } while (contains(sorted, candidate));
     id[row] = candidate;
-    if (number >= 0) {
-      diagnostics.add(
-        "duplicate-job-number",
-        "repaired",
-        "Two jobs have one number: the later one was given a new number",
-        { line: line[row], job: candidate, field: "job number", value: String(number) },
-      );
-    }
+    const code: SwfCode = number < 0 ? "bad-job-number" : "duplicate-job-number";
+    const { action, message } = SWF_RULES[code];
+    const value = number < 0 ? undefined : String(number);
+    diagnostics.add(code, action, message, { line: line[row], job: candidate, field: "job number", value });
   }
 }
 

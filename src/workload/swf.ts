@@ -1,26 +1,9 @@
 /**
  * Reads workload logs in the Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al. 1999,
- * "Benchmarks and standards for the evaluation of parallel job schedulers"; archive page "swf").
+ * "Benchmarks and standards for the evaluation of parallel job schedulers"; the archive's page "swf"). A job line becomes a row
+ * when it can be simulated; swf-rules.ts says what becomes of all others.
  *
- * A job line becomes a row when it can be simulated. What is done with the others, by diagnostic code:
- *
- *   dropped   short-line, extra-fields   not 18 fields
- *             long-line                  more than 64 KiB
- *             part-of-job                status 2, 3 or 4: one stretch of a preempted job; its summary line counts
- *             bad-needed-field           submit time, run time or processors is no number, is above 10^12 s or above
- *                                        the largest Int32, or a processor count has a fraction
- *             negative-submit            submit time below 0
- *             no-run-time                run time below 0: cancelled before it started
- *             no-processors              neither allocated nor requested processors known
- *   repaired  bad-field                  any other field of that kind, or negative and not −1: set to −1
- *             zero-estimate              requested time 0: counts as missing
- *             bad-job-number             number missing or unreadable: given a new one
- *             duplicate-job-number       number used before: given a new one
- *             unsorted-submit            submitted before the line above: rows are sorted by submit time, ties in file order
- *             header-cut                 a comment line beyond 1 MiB of comments, or longer than 64 KiB
- *   kept      zero-run-time              run time 0
- *
- * Every line that is neither blank nor a comment is either a row or counted under one "dropped" code.
+ *   chunks → lines (a line cut by a chunk's end waits in #carry) → 18 numbers → rules → columns
  */
 import { DiagnosticCollector } from "../core/diagnostics.ts";
 import { assert } from "../core/errors.ts";
@@ -33,9 +16,11 @@ import {
   isBlank,
   isInRange,
   isUsable,
+  NOT_PLAIN,
   parseFields,
   printable,
 } from "./swf-fields.ts";
+import { LONGEST_LINE, MOST_COMMENT_BYTES, SWF_RULES, type SwfCode } from "./swf-rules.ts";
 import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
 
 /**
@@ -51,8 +36,6 @@ export const SIZE_RULE =
     ? "size=allocated: a job's size is its allocated processors, where unknown its requested ones"
     : "size=requested: a job's size is its requested processors, where unknown its allocated ones";
 
-const LONGEST_LINE = 65536;
-const MOST_COMMENT_BYTES = 1048576;
 /** Bytes of a usual job line, to guess the number of rows from the number of bytes. */
 const USUAL_LINE = 64;
 const NEWLINE = 10;
@@ -104,14 +87,16 @@ export class SwfReader {
   push(chunk: Uint8Array): void {
     assert(!this.#ended, "push after end");
     if (this.#byteHint === 0) this.#byteHint = chunk.length;
+    // One hidden class for all byte arrays: subclasses such as Node's Buffer would make the parser's loops twice as slow.
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
-    while (start < chunk.length) {
-      const newline = chunk.indexOf(NEWLINE, start);
-      const end = newline < 0 ? chunk.length : newline;
+    while (start < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, start);
+      const end = newline < 0 ? bytes.length : newline;
       if (newline >= 0 && this.#carryLength === 0) {
-        this.#readLine(chunk, start, end);
+        this.#readLine(bytes, start, end);
       } else {
-        this.#carryOver(chunk, start, end);
+        this.#carryOver(bytes, start, end);
         if (newline >= 0) this.#readCarried();
       }
       start = end + 1;
@@ -169,25 +154,14 @@ export class SwfReader {
     const searchEnd = tooLong ? start + LONGEST_LINE : end;
     while (first < searchEnd && isBlank(bytes[first])) first++;
     if (first < searchEnd && bytes[first] === SEMICOLON) this.#readComment(bytes, from, end, tooLong);
-    else if (tooLong) {
-      this.#drop(
-        "long-line",
-        "The line is longer than 64 KiB: left out",
-        UNKNOWN,
-        printable(bytes, from, searchEnd),
-      );
-    } else if (first < end) this.#readJob(bytes, first, end);
+    else if (tooLong) this.#note("long-line", UNKNOWN, printable(bytes, from, searchEnd));
+    else if (first < end) this.#readJob(bytes, first, end);
   }
 
   #readComment(bytes: Uint8Array, start: number, end: number, tooLong: boolean): void {
     const textEnd = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
     if (tooLong || this.#commentBytes + textEnd - start > MOST_COMMENT_BYTES) {
-      this.#diagnostics.add(
-        "header-cut",
-        "repaired",
-        "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
-        { line: this.#line, value: printable(bytes, start, textEnd) },
-      );
+      this.#note("header-cut", UNKNOWN, printable(bytes, start, textEnd));
       return;
     }
     this.#commentBytes += textEnd - start + 1;
@@ -196,58 +170,34 @@ export class SwfReader {
 
   #readJob(bytes: Uint8Array, start: number, end: number): void {
     const values = this.#values;
-    const found = parseFields(bytes, start, end, values);
+    const parsed = parseFields(bytes, start, end, values);
+    const found = parsed & ~NOT_PLAIN;
     if (found !== FIELD_COUNT) {
-      const text = printable(bytes, start, end);
-      if (found < FIELD_COUNT)
-        this.#drop("short-line", "The line has fewer than 18 fields: left out", UNKNOWN, text);
-      else this.#drop("extra-fields", "The line has more than 18 fields: left out", UNKNOWN, text);
+      this.#note(found < FIELD_COUNT ? "short-line" : "extra-fields", UNKNOWN, printable(bytes, start, end));
       return;
     }
     const status = values[Field.status];
-    if (status === 2 || status === 3 || status === 4) {
-      this.#drop(
-        "part-of-job",
-        "Status 2, 3 or 4 marks a part of a preempted job: left out, the job's summary line counts",
-      );
-      return;
-    }
     const size = values[SIZE_FIELD] > 0 ? values[SIZE_FIELD] : values[OTHER_SIZE_FIELD];
-    let bad: number = UNKNOWN;
-    if (!isInRange(Field.submit, values[Field.submit])) bad = Field.submit;
-    else if (!isInRange(Field.run, values[Field.run])) bad = Field.run;
-    else if (!isInRange(SIZE_FIELD, values[SIZE_FIELD])) bad = SIZE_FIELD;
-    else if (!isInRange(OTHER_SIZE_FIELD, size)) bad = OTHER_SIZE_FIELD;
-    if (bad >= 0) {
-      this.#drop(
-        "bad-needed-field",
-        "A field that is needed (submit time, run time, processors) is not a number, not whole or too large: line left out",
-        bad,
-        fieldText(bytes, start, end, bad),
-      );
-    } else if (values[Field.submit] < 0) {
-      this.#drop(
-        "negative-submit",
-        "The submit time is negative: line left out",
-        Field.submit,
-        String(values[Field.submit]),
-      );
-    } else if (values[Field.run] < 0) {
-      this.#drop(
-        "no-run-time",
-        "The run time is unknown, the job was cancelled before it started: line left out",
-        Field.run,
-      );
-    } else if (size <= 0) {
-      this.#drop(
-        "no-processors",
-        "Neither allocated nor requested processors are known: line left out",
-        SIZE_FIELD,
-      );
-    } else {
-      this.#repair(bytes, start, end);
+    const bad = parsed === found ? UNKNOWN : this.#badNeededField(size);
+    if (status === 2 || status === 3 || status === 4) this.#note("part-of-job", Field.status, String(status));
+    else if (bad >= 0) this.#note("bad-needed-field", bad, fieldText(bytes, start, end, bad));
+    else if (values[Field.submit] < 0)
+      this.#note("negative-submit", Field.submit, String(values[Field.submit]));
+    else if (values[Field.run] < 0) this.#note("no-run-time", Field.run, String(values[Field.run]));
+    else if (size <= 0) this.#note("no-processors", SIZE_FIELD, String(values[SIZE_FIELD]));
+    else {
+      if (parsed !== found) this.#repair(bytes, start, end);
       this.#append(size);
     }
+  }
+
+  #badNeededField(size: number): number {
+    const values = this.#values;
+    if (!isInRange(Field.submit, values[Field.submit])) return Field.submit;
+    if (!isInRange(Field.run, values[Field.run])) return Field.run;
+    if (!isInRange(SIZE_FIELD, values[SIZE_FIELD])) return SIZE_FIELD;
+    if (!isInRange(OTHER_SIZE_FIELD, size)) return OTHER_SIZE_FIELD;
+    return UNKNOWN;
   }
 
   /** Sets fields that cannot be used to −1; only called for lines that become rows. */
@@ -256,43 +206,8 @@ export class SwfReader {
     for (let field = 0; field < FIELD_COUNT; field++) {
       if (isUsable(field, values[field])) continue;
       values[field] = UNKNOWN;
-      if (field === Field.jobNumber) continue;
-      this.#note(
-        "bad-field",
-        "repaired",
-        "The field is not a number, not whole, too large, or negative and not −1: set to −1",
-        field,
-        fieldText(bytes, start, end, field),
-      );
-    }
-    if (values[Field.jobNumber] < 0) {
-      this.#numbersAscend = false;
-      const text = fieldText(bytes, start, end, Field.jobNumber);
-      this.#note(
-        "bad-job-number",
-        "repaired",
-        "The job has no usable number: it was given a new one",
-        Field.jobNumber,
-        text,
-      );
-    }
-    if (values[Field.estimate] === 0) {
-      values[Field.estimate] = UNKNOWN;
-      this.#note(
-        "zero-estimate",
-        "repaired",
-        "The requested time is 0: counts as missing",
-        Field.estimate,
-        "0",
-      );
-    }
-    if (values[Field.run] === 0) {
-      this.#note(
-        "zero-run-time",
-        "kept",
-        "The run time is 0: the job ends in the instant in which it starts",
-        Field.run,
-      );
+      // A bad job number is counted where it is replaced.
+      if (field !== Field.jobNumber) this.#note("bad-field", field, fieldText(bytes, start, end, field));
     }
   }
 
@@ -310,16 +225,14 @@ export class SwfReader {
     const submitS = values[Field.submit];
     if (submitS < this.#lastSubmitS) {
       this.#sorted = false;
-      const text = String(submitS);
-      this.#note(
-        "unsorted-submit",
-        "repaired",
-        "Submitted before the line above: jobs are sorted by submit time",
-        Field.submit,
-        text,
-      );
+      this.#note("unsorted-submit", Field.submit, String(submitS));
     }
     this.#lastSubmitS = submitS;
+    if (values[Field.run] === 0) this.#note("zero-run-time", Field.run, "0");
+    if (values[Field.estimate] === 0) {
+      values[Field.estimate] = UNKNOWN;
+      this.#note("zero-estimate", Field.estimate, "0");
+    }
     columns.line[row] = this.#line;
     columns.id[row] = number;
     columns.submitS[row] = submitS;
@@ -342,17 +255,9 @@ export class SwfReader {
     columns.thinkTimeS[row] = values[Field.thinkTime];
   }
 
-  #drop(code: string, message: string, field: number = UNKNOWN, value?: string): void {
-    this.#note(code, "dropped", message, field, value);
-  }
-
-  #note(
-    code: string,
-    action: "kept" | "repaired" | "dropped",
-    message: string,
-    field: number,
-    value?: string,
-  ): void {
+  /** Counts the present line under a rule; `field` is UNKNOWN where the whole line is meant. */
+  #note(code: SwfCode, field: number, value: string): void {
+    const { action, message } = SWF_RULES[code];
     const number = this.#values[Field.jobNumber];
     this.#diagnostics.add(code, action, message, {
       line: this.#line,
