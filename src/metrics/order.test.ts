@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Random } from "../core/random.ts";
 import { orderOf, quantilesInPlace } from "./order.ts";
 
 describe("orderOf()", () => {
@@ -45,6 +46,17 @@ describe("quantilesInPlace()", () => {
         },
       ),
     );
+  });
+
+  test("agrees with sorting on long columns, few distinct values among them", () => {
+    for (const distinct of [2, 50, 1e9]) {
+      const random = new Random(distinct);
+      const values = Float64Array.from({ length: 20001 }, () => random.below(distinct));
+      const sorted = values.slice().sort();
+      const shares = [0.01, 0.5, 0.9, 0.95, 0.99];
+      const expected = shares.map((share) => sorted[share * 20000]);
+      expect(quantilesInPlace(values, 0, 20001, shares)).toEqual(expected);
+    }
   });
 
   test("type 7 of Hyndman and Fan: R gives 1.9 as the 0.3 quantile of 1, 2, 3, 4", () => {

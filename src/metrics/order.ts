@@ -6,6 +6,8 @@
  * takes several times as long.
  */
 
+import { ln, power } from "../core/elementary.ts";
+
 const DIGITS = 65536;
 
 /** Rows 0 … length − 1 by ascending key, equal keys by ascending row. Rows whose key is NaN are left out. */
@@ -14,7 +16,7 @@ export function orderOf(keys: Float64Array): Uint32Array {
   let count = 0;
   for (let row = 0; row < keys.length; row++) if (!Number.isNaN(keys[row]!)) rows[count++] = row;
   rows = rows.subarray(0, count);
-  if (count < 2) return rows;
+  if (isAscending(keys, rows)) return rows;
   const words = sortableWords(keys);
   let other: Uint32Array = new Uint32Array(count);
   const starts = new Uint32Array(DIGITS);
@@ -37,6 +39,11 @@ export function orderOf(keys: Float64Array): Uint32Array {
     other = swap;
   }
   return rows;
+}
+
+function isAscending(keys: Float64Array, rows: Uint32Array): boolean {
+  for (let i = 1; i < rows.length; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) return false;
+  return true;
 }
 
 /**
@@ -97,17 +104,28 @@ export function quantilesInPlace(
 }
 
 /**
- * Quickselect: afterwards `values[rank]` is what sorting left … right would put there, nothing before it is larger and
- * nothing after it smaller. Median of three as pivot; sorts what is left if the halving goes badly.
+ * Floyd and Rivest 1975, "Algorithm 489: SELECT". Afterwards `values[rank]` is what sorting left … right would put there,
+ * nothing before it is larger and nothing after it smaller. On long stretches the pivot is first selected from a small
+ * sample around the rank, so that hardly more than the stretch itself is looked at.
  */
 function selectInPlace(values: Float64Array, left: number, right: number, rank: number): void {
   let patience = 64;
   while (right > left) {
-    if (right - left < 32 || patience-- === 0) {
+    const length = right - left + 1;
+    if (length < 32 || patience-- === 0) {
       values.subarray(left, right + 1).sort();
       return;
     }
-    const pivot = medianOfThree(values[left]!, values[(left + right) >>> 1]!, values[right]!);
+    if (length > 600) {
+      const sample = 0.5 * power(length, 2 / 3);
+      const share = (rank - left) / length;
+      const margin = 0.5 * Math.sqrt((ln(length) * sample * (length - sample)) / length);
+      const shift = share < 0.5 ? -margin : margin;
+      const from = Math.max(left, Math.floor(rank - share * sample + shift));
+      const to = Math.min(right, Math.floor(rank + (1 - share) * sample + shift));
+      selectInPlace(values, from, to, rank);
+    }
+    const pivot = values[rank]!;
     let i = left;
     let j = right;
     while (i <= j) {
@@ -123,8 +141,4 @@ function selectInPlace(values: Float64Array, left: number, right: number, rank: 
     else if (rank >= i) left = i;
     else return;
   }
-}
-
-function medianOfThree(a: number, b: number, c: number): number {
-  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }

@@ -21,7 +21,14 @@ export interface Metric {
   readonly unit: "s" | "1";
   /** In words; `{bound}` stands for the threshold in seconds. */
   readonly definition: string;
-  value(instance: Instance, schedule: Schedule, job: JobIndex, parameters: MetricParameters): number;
+  /** Writes the values of the jobs from row `firstJob` on, as many as `values` holds. */
+  fill(
+    values: Float64Array,
+    instance: Instance,
+    schedule: Schedule,
+    firstJob: JobIndex,
+    parameters: MetricParameters,
+  ): void;
 }
 
 export const METRICS: readonly Metric[] = [
@@ -30,23 +37,29 @@ export const METRICS: readonly Metric[] = [
     title: "wait",
     unit: "s",
     definition: "start minus submit",
-    value: (instance, schedule, job) => schedule.startS[job]! - instance.submitS[job]!,
+    fill: (values, { submitS }, { startS }, firstJob) => {
+      for (let i = 0; i < values.length; i++) values[i] = startS[firstJob + i]! - submitS[firstJob + i]!;
+    },
   },
   {
     name: "response",
     title: "response",
     unit: "s",
     definition: "end minus submit, also called turnaround",
-    value: (instance, schedule, job) => schedule.endS[job]! - instance.submitS[job]!,
+    fill: (values, { submitS }, { endS }, firstJob) => {
+      for (let i = 0; i < values.length; i++) values[i] = endS[firstJob + i]! - submitS[firstJob + i]!;
+    },
   },
   {
     name: "slowdown",
     title: "slowdown",
     unit: "1",
     definition: "response over run time; jobs with run time 0 have none and are not counted",
-    value: (instance, schedule, job) => {
-      const runS = instance.runS[job]!;
-      return runS > 0 ? (schedule.endS[job]! - instance.submitS[job]!) / runS : Number.NaN;
+    fill: (values, { submitS, runS }, { endS }, firstJob) => {
+      for (let i = 0; i < values.length; i++) {
+        const job = firstJob + i;
+        values[i] = runS[job]! > 0 ? (endS[job]! - submitS[job]!) / runS[job]! : Number.NaN;
+      }
     },
   },
   {
@@ -54,11 +67,11 @@ export const METRICS: readonly Metric[] = [
     title: "bounded slowdown",
     unit: "1",
     definition: "response over run time, run times below {bound} s taken as {bound} s, at least 1",
-    value: (instance, schedule, job, { boundS }) => {
-      const runS = instance.runS[job]!;
-      const responseS = schedule.endS[job]! - instance.submitS[job]!;
-      const slowdown = responseS / Math.max(runS, boundS);
-      return Math.max(slowdown, 1);
+    fill: (values, { submitS, runS }, { endS }, firstJob, { boundS }) => {
+      for (let i = 0; i < values.length; i++) {
+        const job = firstJob + i;
+        values[i] = Math.max(1, (endS[job]! - submitS[job]!) / Math.max(runS[job]!, boundS));
+      }
     },
   },
 ];

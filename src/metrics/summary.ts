@@ -8,8 +8,8 @@ import { START_RULE_NAMES } from "../core/policy.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { ClassScheme, JobClass } from "./classes.ts";
 import { NARROW_WIDE_SHORT_LONG } from "./classes.ts";
-import type { Distribution } from "./distribution.ts";
-import { DistributionSums, distributionOf } from "./distribution.ts";
+import type { CountedJobs, Distribution, QuantileChoice } from "./distribution.ts";
+import { distributionsOf } from "./distribution.ts";
 import type { Metric, MetricParameters } from "./registry.ts";
 import { DEFAULT_METRIC_PARAMETERS, describeMetric, METRICS } from "./registry.ts";
 import { CompensatedSum } from "./sums.ts";
@@ -22,8 +22,8 @@ export interface SummaryOptions {
   /** Which metrics, by name; default all. */
   readonly metrics?: readonly string[];
   readonly classes?: ClassScheme;
-  /** Median and percentiles cost a selection per metric; default true. */
-  readonly quantiles?: boolean;
+  /** Median and percentiles, the dearest numbers; default `all`: over all jobs, not for each class. */
+  readonly quantiles?: QuantileChoice;
 }
 
 export interface Summary {
@@ -89,7 +89,7 @@ export interface GangSummary {
 }
 
 /**
- * All numbers of one run. Linear in the jobs; one column of doubles as scratch space.
+ * All numbers of one run. Linear in the jobs; 25 bytes of scratch space per job.
  * @throws InputError for a window or a parameter out of range and for an unknown metric
  */
 export function summarise(instance: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
@@ -101,14 +101,20 @@ export function summarise(instance: Instance, schedule: Schedule, options: Summa
     );
   }
   const scheme = options.classes ?? NARROW_WIDE_SHORT_LONG;
-  const grouping = groupByClass(instance, window, scheme);
-  const run = { instance, schedule, window, parameters, grouping, quantiles: options.quantiles ?? true };
+  const jobs = countedJobs(instance, window, scheme);
+  const sizes = classSizes(jobs);
+  const metrics = chosenMetrics(options.metrics).map((metric) => {
+    metric.fill(jobs.values, instance, schedule, window.firstJob, parameters);
+    const [all, ...byClass] = distributionsOf(jobs, options.quantiles ?? "all");
+    const { name, title, unit } = metric;
+    return { name, title, unit, definition: describeMetric(metric, parameters), all: all!, byClass };
+  });
   return {
     window,
     parameters,
-    metrics: chosenMetrics(options.metrics).map((metric) => summariseMetric(run, metric)),
+    metrics,
     classScheme: scheme.title,
-    classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: grouping.sizes[i]! })),
+    classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: sizes[i]! })),
     jobs: countJobs(instance, schedule),
     machine: summariseMachine(instance, schedule, window),
     starts: schedule.startsByRule
@@ -125,21 +131,6 @@ export function metricOf(summary: Summary, name: string): MetricSummary {
   return metric;
 }
 
-interface Grouping {
-  /** Class of each counted job, by row − window.firstJob. */
-  readonly classOf: Uint8Array;
-  readonly sizes: Uint32Array;
-}
-
-interface Run {
-  readonly instance: Instance;
-  readonly schedule: Schedule;
-  readonly window: MeasuredWindow;
-  readonly parameters: MetricParameters;
-  readonly grouping: Grouping;
-  readonly quantiles: boolean;
-}
-
 function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] {
   if (names === undefined) return METRICS;
   return names.map((name) => {
@@ -153,65 +144,30 @@ function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] 
   });
 }
 
-function groupByClass(instance: Instance, window: MeasuredWindow, scheme: ClassScheme): Grouping {
-  const { size, runS } = instance;
-  const { firstJob, endJob } = window;
-  const classOf = new Uint8Array(endJob - firstJob);
-  const sizes = new Uint32Array(scheme.classes.length);
-  for (let job = firstJob; job < endJob; job++) {
-    const group = scheme.classOf(size[job]!, runS[job]!);
-    classOf[job - firstJob] = group;
-    sizes[group]!++;
+function countedJobs(instance: Instance, window: MeasuredWindow, scheme: ClassScheme): CountedJobs {
+  const { size, runS, id } = instance;
+  const { firstJob, countedJobs } = window;
+  const areas = new Float64Array(countedJobs);
+  const classOf = new Uint8Array(countedJobs);
+  for (let i = 0; i < countedJobs; i++) {
+    areas[i] = size[firstJob + i]! * runS[firstJob + i]!;
+    classOf[i] = scheme.classOf(size[firstJob + i]!, runS[firstJob + i]!);
   }
-  return { classOf, sizes };
+  return {
+    firstJob,
+    id,
+    areas,
+    classOf,
+    classCount: scheme.classes.length,
+    values: new Float64Array(countedJobs),
+    grouped: new Float64Array(countedJobs),
+  };
 }
 
-/**
- * Two passes in row order, so that the numbers over all jobs do not depend on the classes: means first, then squared
- * deviations. The values are laid down class by class; quantiles rearrange each class's part, then the whole.
- */
-function summariseMetric(run: Run, metric: Metric): MetricSummary {
-  const { instance, schedule, window, parameters, grouping, quantiles } = run;
-  const { size, runS, id } = instance;
-  const { firstJob, endJob } = window;
-  const { classOf, sizes } = grouping;
-  const all = new DistributionSums();
-  const parts = Array.from(sizes, () => new DistributionSums());
-  for (let job = firstJob; job < endJob; job++) {
-    const value = metric.value(instance, schedule, job, parameters);
-    if (Number.isNaN(value)) continue;
-    const area = size[job]! * runS[job]!;
-    all.add(value, area, job);
-    parts[classOf[job - firstJob]!]!.add(value, area, job);
-  }
-
-  const values = new Float64Array(all.count);
-  const starts = new Uint32Array(sizes.length);
-  for (let i = 1; i < parts.length; i++) starts[i] = starts[i - 1]! + parts[i - 1]!.count;
-  const next = starts.slice();
-  const squares = new CompensatedSum();
-  const squaresOf = parts.map(() => new CompensatedSum());
-  const mean = all.mean;
-  const means = Float64Array.from(parts, (part) => part.mean);
-  for (let job = firstJob; job < endJob; job++) {
-    const value = metric.value(instance, schedule, job, parameters);
-    if (Number.isNaN(value)) continue;
-    const group = classOf[job - firstJob]!;
-    values[next[group]!++] = value;
-    squares.add((value - mean) * (value - mean));
-    squaresOf[group]!.add((value - means[group]!) * (value - means[group]!));
-  }
-  const byClass = parts.map((part, i) =>
-    distributionOf(part, squaresOf[i]!.value, id, values, starts[i]!, quantiles),
-  );
-  return {
-    name: metric.name,
-    title: metric.title,
-    unit: metric.unit,
-    definition: describeMetric(metric, parameters),
-    all: distributionOf(all, squares.value, id, values, 0, quantiles),
-    byClass,
-  };
+function classSizes({ classOf, classCount }: CountedJobs): Uint32Array {
+  const sizes = new Uint32Array(classCount);
+  for (let i = 0; i < classOf.length; i++) sizes[classOf[i]!]!++;
+  return sizes;
 }
 
 function countJobs(instance: Instance, schedule: Schedule): JobCounts {
