@@ -1,0 +1,413 @@
+/**
+ * Virtual-time driver for gang scheduling: the rows of an Ousterhout matrix take turns, one slot each per round (Zhou,
+ * Walsh and Brent 2000, section 1).
+ *
+ *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives slotS of service to the
+ *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     jobs of its row and takes slotS + switchS of time (just slotS
+ *   events    ^    ^    ^    ^    ^    ^           when there is one row, since nothing is switched)
+ *
+ * Rules. Work is a whole number of slots, at least one: the least w with w × slotS ≥ run time. Ends, arrivals and
+ * decisions happen between slots only: first all jobs that have just ended (by start, then by index), then all
+ * arrivals up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
+ * clock starts at time 0; while no row holds a job, time goes on in slots of slotS and the rounds stand still. A new row is last in the
+ * round. When the round has served its last row, the next one begins at once, before the decision.
+ *
+ * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of
+ * one: in round r, with b of its rows already passed, S grows exactly as r·k + b does. So target = slots left + r·k + b stays
+ * fixed while the job's rows do; it ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in
+ * order of the round. Adding a row at the end or deleting another job's row changes neither, because the order of the other rows stays.
+ * Only jobs that are placed, released or exchanged are settled and entered anew in the queue of finishes.
+ */
+import { assert, RuleViolation } from "../core/errors.ts";
+import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
+import {
+  type GangMachine,
+  type GangPolicyDefinition,
+  type ParameterValues,
+  type Policy,
+  type RowId,
+  StartRule,
+} from "../core/policy.ts";
+import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
+import { FinishQueue } from "../structures/finish-queue.ts";
+import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { policyView } from "./view.ts";
+
+export interface RoundsOptions {
+  /** Useful length of a slot in seconds, above 0. */
+  readonly slotS: number;
+  /** Time of one switch between rows in seconds, 0 or more. */
+  readonly switchS: number;
+  readonly observer?: Observer | undefined;
+  /** Called every 65,536 instants with the number of jobs that have arrived. */
+  readonly progress?: ((arrived: number) => void) | undefined;
+}
+
+const PROGRESS_MASK = 0xffff;
+
+/**
+ * Runs an instance through a gang policy.
+ *
+ * @throws RuleViolation when the policy asks for something that is not allowed
+ */
+export function simulateRounds(
+  instance: Instance,
+  definition: GangPolicyDefinition,
+  parameters: ParameterValues,
+  options: RoundsOptions,
+): Schedule {
+  const rounds = new Rounds(instance, options);
+  const policy = definition.make(rounds, policyView(instance), parameters);
+  let next: JobIndex = 0;
+  for (;;) {
+    const arrivalSlot = next < instance.count ? rounds.slotAtOrAfter(instance.submitS[next]) : Infinity;
+    const slot = Math.min(rounds.nextEndSlot(), arrivalSlot);
+    if (slot === Infinity) break;
+    rounds.advanceTo(slot);
+    rounds.endJobs(policy);
+    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next, policy);
+    if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
+  }
+  return rounds.schedule();
+}
+
+/** Slots of work of a job: the least whole number w ≥ 1 with w × slotS ≥ runS. */
+export function slotsOfWork(runS: number, slotS: number): number {
+  const slots = Math.ceil(runS / slotS);
+  // A quotient that should be whole may lie just above it.
+  return slots > 1 && (slots - 1) * slotS >= runS ? slots - 1 : Math.max(1, slots);
+}
+
+class Rounds extends OusterhoutMatrix implements GangMachine {
+  readonly slotS: number;
+  readonly #switchS: number;
+  readonly #instance: Instance;
+  readonly #observer: Observer | undefined;
+  readonly #startS: Float64Array;
+  readonly #endS: Float64Array;
+
+  // The clock: slot number #slot begins at #baseS + (#slot − #baseSlot) × #slotLengthS, exactly while the length stays.
+  #slot = 0;
+  #baseSlot = 0;
+  #baseS = 0;
+  #slotLengthS: number;
+  // The round, and the position of the row that is served next.
+  #round = 0;
+  #pointer = 0;
+
+  /** Slots of work left of a job that is not in the queue or is touched; its target (see above) otherwise. */
+  readonly #work: Float64Array;
+  readonly #finish: FinishQueue;
+  /** Row in which a job in the queue has its last slot. */
+  readonly #finishRow: Int32Array;
+  readonly #touched: Uint8Array;
+  #touchedJobs = new Int32Array(64);
+  #touchedCount = 0;
+  /** Rows by age: the order of the round. */
+  #rank = new Float64Array(8);
+  #nextRank = 0;
+
+  #arrived = 0;
+  /** Jobs placed that have not had a slot yet, in order of placing. */
+  #unstarted = new Int32Array(16);
+  #unstartedCount = 0;
+  readonly #startedNow: JobIndex[] = [];
+  #ending = new Int32Array(16);
+  #rowsOfJob = new Int32Array(16);
+
+  // What the record needs.
+  #instants = 0;
+  #maxRows = 0;
+  #activeProcessorSlots = 0;
+  #firstSlot = 0;
+  #lastEndSlot = 0;
+  #started = 0;
+  #rowsAtS = new Float64Array(64);
+  #rowsFrom = new Int32Array(64);
+  #rowsCount = 0;
+
+  constructor(instance: Instance, options: RoundsOptions) {
+    super(instance.processors, instance.size);
+    assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
+    this.slotS = options.slotS;
+    this.#switchS = options.switchS;
+    this.#slotLengthS = options.slotS;
+    this.#instance = instance;
+    this.#observer = options.observer;
+    this.#startS = new Float64Array(instance.count).fill(Number.NaN);
+    this.#endS = new Float64Array(instance.count).fill(Number.NaN);
+    this.#work = new Float64Array(instance.count);
+    this.#finishRow = new Int32Array(instance.count);
+    this.#touched = new Uint8Array(instance.count);
+    this.#finish = new FinishQueue(instance.count);
+    if (instance.count > 0) this.#recordRows(instance.submitS[0]);
+  }
+
+  // What the policy calls.
+
+  override addRow(): RowId {
+    const row = super.addRow();
+    if (row >= this.#rank.length) {
+      const larger = new Float64Array(2 * row);
+      larger.set(this.#rank);
+      this.#rank = larger;
+    }
+    this.#rank[row] = this.#nextRank++;
+    this.#observer?.rowAdded?.(this.nowS, row);
+    return row;
+  }
+
+  override deleteRow(row: RowId): void {
+    const position = this.positionOf(row);
+    super.deleteRow(row);
+    if (position < this.#pointer) this.#pointer--;
+    if (this.#pointer >= this.rowCount && this.#pointer > 0) {
+      this.#pointer = 0;
+      this.#round++;
+    }
+    this.#observer?.rowDeleted?.(this.nowS, row);
+  }
+
+  override place(job: JobIndex, row: RowId, first: number): void {
+    if (!(job >= 0 && job < this.#arrived)) {
+      throw new RuleViolation("start-before-arrival", job, this.nowS, `Cannot place job ${job}: it has not arrived`);
+    }
+    if (!Number.isNaN(this.#endS[job])) {
+      throw new RuleViolation("already-ended", job, this.nowS, `Cannot place job ${job}: it has ended`);
+    }
+    this.#touch(job);
+    const isNew = this.slotsOf(job) === 0;
+    super.place(job, row, first);
+    if (isNew) {
+      if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
+      this.#unstarted[this.#unstartedCount++] = job;
+    }
+    this.#observer?.placed?.(this.nowS, job, row, first);
+  }
+
+  override release(job: JobIndex, row: RowId): void {
+    if (this.slotsOf(job) > 1) this.#touch(job);
+    super.release(job, row);
+    this.#observer?.released?.(this.nowS, job, row);
+  }
+
+  override exchange(a: RowId, b: RowId, first: number, end: number): void {
+    this.#touchRange(a, first, end);
+    this.#touchRange(b, first, end);
+    super.exchange(a, b, first, end);
+    this.#observer?.exchanged?.(this.nowS, a, b, first, end);
+  }
+
+  // What the loop calls.
+
+  /** Number of the first slot that begins at or after a time that is not in the past. */
+  slotAtOrAfter(timeS: number): number {
+    let slot = this.#baseSlot + Math.ceil((timeS - this.#baseS) / this.#slotLengthS);
+    if (slot < this.#slot) slot = this.#slot;
+    while (this.#slotStartS(slot) < timeS) slot++;
+    while (slot > this.#slot && this.#slotStartS(slot - 1) >= timeS) slot--;
+    return slot;
+  }
+
+  /** Number of the slot at whose beginning the next job has ended; Infinity when no row holds a job. */
+  nextEndSlot(): number {
+    const job = this.#finish.first();
+    return job === NO_JOB ? Infinity : this.#endSlot(job);
+  }
+
+  /** Lets the slots before `slot` pass. */
+  advanceTo(slot: number): void {
+    if (this.#finish.count > 0) {
+      const passed = slot - this.#slot;
+      this.#startJobs(passed);
+      const pointer = this.#pointer + passed;
+      this.#pointer = pointer % this.rowCount;
+      this.#round += (pointer - this.#pointer) / this.rowCount;
+    }
+    this.#slot = slot;
+    this.nowS = this.#slotStartS(slot);
+  }
+
+  /** Ends the jobs that have had their last slot. */
+  endJobs(policy: Policy): void {
+    let count = 0;
+    for (let job = this.#finish.first(); job !== NO_JOB && this.#endSlot(job) === this.#slot; job = this.#finish.first()) {
+      this.#finish.remove(job);
+      if (count === this.#ending.length) this.#ending = doubled(this.#ending);
+      let at = count++;
+      for (; at > 0 && this.#startsBefore(job, this.#ending[at - 1]); at--) this.#ending[at] = this.#ending[at - 1];
+      this.#ending[at] = job;
+    }
+    for (let i = 0; i < count; i++) {
+      const job = this.#ending[i];
+      this.#endS[job] = this.nowS;
+      this.#lastEndSlot = this.#slot;
+      this.#activeProcessorSlots += slotsOfWork(this.#instance.runS[job], this.slotS) * this.#instance.size[job];
+      this.removeJob(job);
+    }
+    for (let i = 0; i < count; i++) {
+      this.#observer?.departed?.(this.nowS, this.#ending[i]);
+      policy.depart(this.#ending[i]);
+    }
+  }
+
+  arrive(job: JobIndex, policy: Policy): void {
+    if (job === 0) this.#firstSlot = this.#slot;
+    this.#arrived = job + 1;
+    this.#work[job] = slotsOfWork(this.#instance.runS[job], this.slotS);
+    this.#observer?.arrived?.(this.nowS, job);
+    policy.arrive(job);
+  }
+
+  /** Returns the number of instants so far. */
+  decide(policy: Policy): number {
+    policy.decide();
+    this.#enterTouched();
+    const rows = this.rowCount;
+    if (rows !== this.#rowsFrom[this.#rowsCount - 1]) this.#recordRows(this.nowS);
+    const lengthS = rows > 1 && this.#finish.count > 0 ? this.slotS + this.#switchS : this.slotS;
+    if (lengthS !== this.#slotLengthS) {
+      this.#slotLengthS = lengthS;
+      this.#baseSlot = this.#slot;
+      this.#baseS = this.nowS;
+    }
+    this.#observer?.decided?.(this.nowS);
+    return ++this.#instants;
+  }
+
+  schedule(): Schedule {
+    const startsByRule = new Array<number>(StartRule.other + 1).fill(0);
+    startsByRule[StartRule.placed] = this.#started;
+    const gang: GangRecord = {
+      slotS: this.slotS,
+      switchS: this.#switchS,
+      rowsAtS: this.#rowsAtS.slice(0, this.#rowsCount),
+      rows: this.#rowsFrom.slice(0, this.#rowsCount),
+      maxRows: this.#maxRows,
+      activeProcessorSlots: this.#activeProcessorSlots,
+      slots: Math.max(0, this.#lastEndSlot - this.#firstSlot),
+    };
+    return { startS: this.#startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
+  }
+
+  #slotStartS(slot: number): number {
+    return this.#baseS + (slot - this.#baseSlot) * this.#slotLengthS;
+  }
+
+  /** Slot at whose beginning a job in the queue has ended. */
+  #endSlot(job: JobIndex): number {
+    const position = this.positionOf(this.#finishRow[job]);
+    return this.#slot + (this.#finish.roundOf(job) - this.#round) * this.rowCount + position - this.#pointer + 1;
+  }
+
+  #startsBefore(a: JobIndex, b: JobIndex): boolean {
+    return this.#startS[a] < this.#startS[b] || (this.#startS[a] === this.#startS[b] && a < b);
+  }
+
+  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
+  #startJobs(passed: number): void {
+    const rows = this.rowCount;
+    const unstarted = this.#unstarted;
+    let left = 0;
+    for (let i = 0; i < this.#unstartedCount; i++) {
+      const job = unstarted[i];
+      let ahead = rows;
+      for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+        const slots = (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows;
+        if (slots < ahead) ahead = slots;
+      }
+      if (ahead < passed) {
+        this.#startS[job] = this.#slotStartS(this.#slot + ahead);
+        this.#started++;
+        if (this.#observer?.started !== undefined) this.#startedNow.push(job);
+      } else {
+        unstarted[left++] = job;
+      }
+    }
+    this.#unstartedCount = left;
+    if (this.#startedNow.length > 0) this.#tellStarts();
+  }
+
+  #tellStarts(): void {
+    this.#startedNow.sort((a, b) => this.#startS[a] - this.#startS[b]);
+    for (const job of this.#startedNow) this.#observer?.started?.(this.#startS[job], job, StartRule.placed);
+    this.#startedNow.length = 0;
+  }
+
+  /** Settles a job's service before its rows change. */
+  #touch(job: JobIndex): void {
+    if (this.#touched[job] === 1) return;
+    this.#touched[job] = 1;
+    if (this.#touchedCount === this.#touchedJobs.length) this.#touchedJobs = doubled(this.#touchedJobs);
+    this.#touchedJobs[this.#touchedCount++] = job;
+    if (this.#finish.has(job)) this.#work[job] -= this.#service(job);
+  }
+
+  #touchRange(row: RowId, first: number, end: number): void {
+    for (let run = this.runFrom(row, first); run !== -1 && this.runFirst(run) < end; run = this.nextRun(run)) {
+      this.#touch(this.runJob(run));
+    }
+  }
+
+  /** r·k + b of the head comment, now. */
+  #service(job: JobIndex): number {
+    let passed = 0;
+    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+      if (this.positionOf(this.runRow(run)) < this.#pointer) passed++;
+    }
+    return this.#round * this.slotsOf(job) + passed;
+  }
+
+  /** Enters the jobs whose rows have changed in the queue of finishes. */
+  #enterTouched(): void {
+    for (let i = 0; i < this.#touchedCount; i++) {
+      const job = this.#touchedJobs[i];
+      this.#touched[job] = 0;
+      const slots = this.slotsOf(job);
+      const target = this.#work[job] + this.#service(job);
+      this.#work[job] = target;
+      const round = Math.floor((target - 1) / slots);
+      const row = this.#rowOfJob(job, target - 1 - round * slots);
+      this.#finishRow[job] = row;
+      this.#finish.set(job, round, this.#rank[row]);
+    }
+    this.#touchedCount = 0;
+  }
+
+  /** The job's row number `index` in order of the round. */
+  #rowOfJob(job: JobIndex, index: number): RowId {
+    let run = this.firstRunOfJob(job);
+    const slots = this.slotsOf(job);
+    if (slots === 1) return this.runRow(run);
+    while (this.#rowsOfJob.length < slots) this.#rowsOfJob = doubled(this.#rowsOfJob);
+    const rows = this.#rowsOfJob;
+    const ranks = this.#rank;
+    for (let count = 0; run !== -1; run = this.nextRunOfJob(run), count++) {
+      const row = this.runRow(run);
+      let at = count;
+      for (; at > 0 && ranks[rows[at - 1]] > ranks[row]; at--) rows[at] = rows[at - 1];
+      rows[at] = row;
+    }
+    return rows[index];
+  }
+
+  #recordRows(timeS: number): void {
+    const rows = this.rowCount;
+    if (this.#rowsCount > 0 && this.#rowsAtS[this.#rowsCount - 1] === timeS) this.#rowsCount--;
+    if (this.#rowsCount === this.#rowsFrom.length) {
+      const times = new Float64Array(2 * this.#rowsCount);
+      times.set(this.#rowsAtS);
+      this.#rowsAtS = times;
+      this.#rowsFrom = doubled(this.#rowsFrom);
+    }
+    this.#rowsAtS[this.#rowsCount] = timeS;
+    this.#rowsFrom[this.#rowsCount++] = rows;
+    if (rows > this.#maxRows) this.#maxRows = rows;
+  }
+}
+
+function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(2 * array.length);
+  larger.set(array);
+  return larger;
+}

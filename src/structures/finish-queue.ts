@@ -1,0 +1,116 @@
+/**
+ * Jobs by the slot in which they finish: an indexed binary heap over (round, row, job). The round and the row's rank
+ * within the round change when a job gains or loses slots; jobs that are not touched keep theirs.
+ */
+import { assert } from "../core/errors.ts";
+import { type JobIndex, NO_JOB } from "../core/jobs.ts";
+
+export class FinishQueue {
+  readonly #round: Float64Array;
+  readonly #rank: Float64Array;
+  /** Place of each job in the heap, −1 for a job that is not in it. */
+  readonly #place: Int32Array;
+  #heap = new Int32Array(64);
+  #count = 0;
+
+  /** @param jobs one more than the largest job index */
+  constructor(jobs: number) {
+    this.#round = new Float64Array(jobs);
+    this.#rank = new Float64Array(jobs);
+    this.#place = new Int32Array(jobs).fill(-1);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The job that finishes first, NO_JOB when there is none. */
+  first(): JobIndex {
+    return this.#count === 0 ? NO_JOB : this.#heap[0];
+  }
+
+  has(job: JobIndex): boolean {
+    return this.#place[job] !== -1;
+  }
+
+  roundOf(job: JobIndex): number {
+    return this.#round[job];
+  }
+
+  /** Enters a job or moves it to where its new key belongs. */
+  set(job: JobIndex, round: number, rank: number): void {
+    let place = this.#place[job];
+    if (place === -1) {
+      place = this.#count++;
+      if (place === this.#heap.length) {
+        const larger = new Int32Array(2 * place);
+        larger.set(this.#heap);
+        this.#heap = larger;
+      }
+      this.#round[job] = round;
+      this.#rank[job] = rank;
+      this.#up(job, place);
+      return;
+    }
+    const earlier = round < this.#round[job] || (round === this.#round[job] && rank < this.#rank[job]);
+    this.#round[job] = round;
+    this.#rank[job] = rank;
+    if (earlier) this.#up(job, place);
+    else this.#down(job, place);
+  }
+
+  /** Takes a job out. */
+  remove(job: JobIndex): void {
+    const place = this.#place[job];
+    assert(place !== -1, `job ${job} is in the queue`);
+    this.#place[job] = -1;
+    const last = this.#heap[--this.#count];
+    if (last === job) return;
+    if (place > 0 && this.#before(last, this.#heap[(place - 1) >> 1])) this.#up(last, place);
+    else this.#down(last, place);
+  }
+
+  #before(a: JobIndex, b: JobIndex): boolean {
+    const rounds = this.#round[a] - this.#round[b];
+    if (rounds !== 0) return rounds < 0;
+    const ranks = this.#rank[a] - this.#rank[b];
+    return ranks !== 0 ? ranks < 0 : a < b;
+  }
+
+  #up(job: JobIndex, place: number): void {
+    const heap = this.#heap;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if (!this.#before(job, heap[parent])) break;
+      heap[place] = heap[parent];
+      this.#place[heap[place]] = place;
+      place = parent;
+    }
+    heap[place] = job;
+    this.#place[job] = place;
+  }
+
+  #down(job: JobIndex, place: number): void {
+    const heap = this.#heap;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= this.#count) break;
+      if (child + 1 < this.#count && this.#before(heap[child + 1], heap[child])) child++;
+      if (!this.#before(heap[child], job)) break;
+      heap[place] = heap[child];
+      this.#place[heap[place]] = place;
+      place = child;
+    }
+    heap[place] = job;
+    this.#place[job] = place;
+  }
+
+  /** Throws an Error when a parent comes behind its child or a place is wrong. */
+  audit(): void {
+    for (let place = 0; place < this.#count; place++) {
+      assert(this.#place[this.#heap[place]] === place, `place of job ${this.#heap[place]}`);
+      const parent = (place - 1) >> 1;
+      assert(place === 0 || !this.#before(this.#heap[place], this.#heap[parent]), `order at place ${place}`);
+    }
+  }
+}

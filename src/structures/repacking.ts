@@ -1,0 +1,77 @@
+/**
+ * Job re-packing: idle fragments of several rows are gathered in one row by exchanges between legal cuts (Zhou, Brent,
+ * Johnson and Walsh 1999, properties 1 and 2; Zhou, Walsh and Brent 2000, section 2). No job moves to other
+ * processors; jobs only change rows, and whole.
+ *
+ *   row s  ....AAAABBBB        row s  ........BBBB       s is idle up to x = 4 and j from x up to 8:
+ *   row j  CCCC....BB..   →    row j  CCCCAAAABB..       exchange both rows from x to the next cut at or
+ *              x   c                      x   c          behind 8 that is legal in both
+ *
+ * The paper's proof shifts everything behind the cut. The exchange up to the next common cut gives the same fragment
+ * and leaves the rest of both rows alone.
+ *
+ * The cut at x is legal: row s is idle before x and row j behind it. A common cut behind it exists, the machine's end if
+ * no other. When jobs stand in buddy blocks (at the left end, `size` processors) and first … end lies in a block, the
+ * cut is never behind the block's end: a job that reaches over that end begins at or before the block, so it covers x.
+ */
+import { assert } from "../core/errors.ts";
+import type { GangMachine, MatrixView, RowId } from "../core/policy.ts";
+
+/** End of the idle processors of the row that begin at `processor`: `processor` itself when it is busy. */
+export function idleEnd(matrix: MatrixView, row: RowId, processor: number): number {
+  const run = matrix.runBefore(row, processor);
+  if (run !== -1 && matrix.runFirst(run) + matrix.runSize(run) > processor) return processor;
+  const next = run === -1 ? matrix.firstRun(row) : matrix.nextRun(run);
+  return next === -1 ? matrix.processors : matrix.runFirst(next);
+}
+
+/** The row whose idle processors reach furthest from `processor` on; −1 when none is idle there. Ties: earliest in the round. */
+export function longestIdle(matrix: MatrixView, processor: number): RowId {
+  let best = -1;
+  let bestEnd = processor;
+  const rows = matrix.rowCount;
+  for (let position = 0; position < rows; position++) {
+    const row = matrix.rowAt(position);
+    const end = idleEnd(matrix, row, processor);
+    if (end > bestEnd) {
+      best = row;
+      bestEnd = end;
+    }
+  }
+  return best;
+}
+
+/** The first cut at or behind `processor` that is legal in both rows. */
+export function commonCut(matrix: MatrixView, a: RowId, b: RowId, processor: number): number {
+  let cut = processor;
+  let legalIn = 0;
+  let row = a;
+  // Alternates between the rows until neither moves the cut; the machine's end is legal in both.
+  while (legalIn < 2) {
+    const run = cut > 0 ? matrix.runBefore(row, cut - 1) : -1;
+    const end = run === -1 ? cut : matrix.runFirst(run) + matrix.runSize(run);
+    if (end > cut) {
+      cut = end;
+      legalIn = 0;
+    }
+    legalIn++;
+    row = row === a ? b : a;
+  }
+  return cut;
+}
+
+/**
+ * Makes processors first … end − 1 idle in one row and returns that row. Every one of them must have an idle slot in some row, and
+ * `first` must be a legal cut in all rows that are idle there or at it. Exchanges at most once per idle fragment.
+ */
+export function gather(machine: GangMachine, first: number, end: number): RowId {
+  const target = longestIdle(machine, first);
+  assert(target !== -1, `processor ${first} has an idle slot`);
+  for (let at = idleEnd(machine, target, first); at < end; at = idleEnd(machine, target, at)) {
+    const source = longestIdle(machine, at);
+    assert(source !== -1, `processor ${at} has an idle slot`);
+    const wanted = idleEnd(machine, source, at);
+    machine.exchange(target, source, at, commonCut(machine, target, source, wanted < end ? wanted : end));
+  }
+  return target;
+}
