@@ -45,12 +45,22 @@ async function run(source: string, options: SimulateOptions): Promise<void> {
   }).finally(() => progress.end());
   const [simulated] = result.runs[0] as readonly PolicyRun[];
   const schedule = simulated?.schedule;
-  if (options.swf !== undefined && schedule !== undefined) {
-    const [{ writeSwf }, { writeOutput }] = await Promise.all([
+  if (options.swf !== undefined && simulated !== undefined && schedule !== undefined) {
+    const [{ writeScheduleSwf }, { writeOutput }] = await Promise.all([
       import("../workload/swf-writer.ts"),
       import("../lab/output.ts"),
     ]);
-    writeOutput(options.swf, writeSwf(instance, schedule));
+    const { workload, rules, tutti } = result;
+    writeOutput(
+      options.swf,
+      writeScheduleSwf(instance, schedule, [
+        `policy ${simulated.policy}`,
+        ...simulated.rules,
+        ...rules,
+        `workload ${workload.hash}, seed ${simulated.seed}, schedule ${simulated.scheduleHash}`,
+        `tutti ${tutti.version}, revision ${tutti.revision}`,
+      ]),
+    );
     hint(`The schedule is in ${options.swf}`);
   }
   if (options.html !== undefined) {

@@ -1,9 +1,10 @@
 /** `tutti workload info TRACE` and `tutti workload generate MODEL`. */
 import type { Command } from "commander";
 import { closest } from "../core/closest.ts";
-import { describeWorkload } from "../lab/describe-workload.ts";
 import { writeOutput } from "../lab/output.ts";
-import { chooseModel, openSource, workloadHash } from "../lab/source.ts";
+import { chooseModel, openSource } from "../lab/source.ts";
+import { describeWorkload, type Spread } from "../workload/describe.ts";
+import { hashWorkload } from "../workload/hash.ts";
 import { MODELS, type ModelDefinition } from "../workload/models.ts";
 import { writeSwf } from "../workload/swf-writer.ts";
 import { asUsage, UsageError } from "./errors.ts";
@@ -55,37 +56,51 @@ function modelText({ name, summary, parameters, source }: ModelDefinition): stri
 async function info(source: string, options: InfoOptions): Promise<void> {
   await asUsage(() => chooseModel(source));
   const workload = await openSource(source, options.seed);
-  const description = describeWorkload(workload, options.procs);
+  const facts = describeWorkload(workload, options.procs);
+  const hash = hashWorkload(workload);
   if (options.json) {
-    const hash = workloadHash(workload);
-    writeOut(
-      `${JSON.stringify({ ...description, hash, diagnostics: workload.diagnostics }, undefined, 2)}\n`,
-    );
+    const { name, header, diagnostics } = workload;
+    writeOut(`${JSON.stringify({ name, hash, ...facts, header, diagnostics }, undefined, 2)}\n`);
     return;
   }
-  const { jobs, processors, spanS, offeredLoad, serialShare, powerOfTwoShare, users } = description;
-  const share = (value: number) => (Number.isNaN(value) ? "unknown" : `${(100 * value).toFixed(1)} %`);
+  const { jobs, processors, spanS, users } = facts;
+  const days = spanS === undefined ? "an unknown time" : `${(spanS / 86400).toFixed(1)} days`;
   writeOut(
     [
       bold(workload.name),
-      `${jobs} jobs over ${(spanS / 86400).toFixed(1)} days, on ${processors ?? "an unknown number of"} processors, offered load ${share(offeredLoad)}`,
-      `${share(serialShare)} serial, ${share(powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${users} users`}`,
-      `${description.withoutEstimate} without an estimate, ${description.overEstimate} ran past it`,
+      `${jobs} jobs over ${days}, on ${processors ?? "an unknown number of"} processors, offered load ${share(facts.offeredLoad)}`,
+      `${facts.zeroRunJobs} with run time 0; all below is over the others`,
+      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${users} users`}`,
+      `${facts.estimates} with an estimate, ${facts.overruns} ran past it`,
       "",
       columns(
-        ["", "known", "min", "median", "mean", "p95", "max"],
-        description.columns.map(({ name, known, min, median, mean, p95, max }) => [
-          name,
-          String(known),
-          ...[min, median, mean, p95, max].map(number),
-        ]),
+        ["", "min", "median", "mean", "max"],
+        [
+          spreadRow("run time, s", facts.runS),
+          spreadRow("processors", facts.size),
+          spreadRow("wait in the log, s", facts.waitS),
+        ],
       ),
       "",
       ...diagnosticLines(workload.diagnostics),
-      `workload ${workloadHash(workload)}`,
+      `workload ${hash}`,
       "",
     ].join("\n"),
   );
+}
+
+function spreadRow(name: string, spread: Spread | undefined): string[] {
+  const { min, median, mean, max } = spread ?? {
+    min: Number.NaN,
+    median: Number.NaN,
+    mean: Number.NaN,
+    max: Number.NaN,
+  };
+  return [name, ...[min, median, mean, max].map(number)];
+}
+
+function share(value: number | undefined): string {
+  return value === undefined ? "unknown" : `${(100 * value).toFixed(1)} %`;
 }
 
 async function generate(text: string, options: GenerateOptions): Promise<void> {

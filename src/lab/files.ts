@@ -2,9 +2,18 @@
  * Opening traces: plain or gzip (told by the first bytes, not by the name), from a file, from the folder named by
  * TUTTI_TRACES, or from standard input as `-`. Decompression runs on another thread while the reader parses.
  */
-import { closeSync, createReadStream, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { basename, join } from "node:path";
-import type { Readable } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { InputError } from "../core/errors.ts";
 import type { Workload } from "../core/jobs.ts";
@@ -24,7 +33,8 @@ const HIGHEST_COMPRESSION = 20;
 export async function readTrace(name: string): Promise<Workload> {
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
-  const reader = path === undefined ? new SwfReader("stdin") : new SwfReader(basename(path), unpackedBytes(path));
+  const reader =
+    path === undefined ? new SwfReader("stdin") : new SwfReader(basename(path), unpackedBytes(path));
   const source: Readable =
     path === undefined ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   let bytes = 0;
@@ -46,22 +56,22 @@ export async function readTrace(name: string): Promise<Workload> {
 async function* unpacked(source: Readable): AsyncIterable<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
-  let next = await chunks.next();
-  while (next.done !== true) {
+  while (head.length < 2) {
+    const next = await chunks.next();
+    if (next.done === true) break;
     head = Buffer.concat([head, next.value]);
-    if (head.length >= 2) break;
-    next = await chunks.next();
   }
-  if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) {
-    if (head.length > 0) yield head;
-    for (next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
-    return;
+  const all = headAndRest(head, chunks);
+  if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) yield* all;
+  else {
+    // An error of the source ends the decompressor too, which then throws it here.
+    yield* pipeline(all, createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), () => {});
   }
-  const gunzip = createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES });
-  gunzip.write(head);
-  source.on("error", (error) => gunzip.destroy(error));
-  source.pipe(gunzip);
-  yield* gunzip;
+}
+
+async function* headAndRest(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
 }
 
 /**

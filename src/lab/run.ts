@@ -12,10 +12,12 @@ import type { MetricParameters } from "../metrics/registry.ts";
 import { type Summary, summarise } from "../metrics/summary.ts";
 import { describeWindow, type WindowOptions } from "../metrics/window.ts";
 import { simulate } from "../simulator/simulate.ts";
+import { hashColumns, hashWorkload } from "../workload/hash.ts";
 import { prepare } from "../workload/prepare.ts";
+import { requireJobs } from "../workload/swf-rules.ts";
 import { isFile, loadPolicy, PolicyError } from "./own-policy.ts";
 import { type Provenance, provenance } from "./provenance.ts";
-import { chooseModel, firstJobs, hashColumns, machineSize, openSource, workloadHash } from "./source.ts";
+import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
 import { runCells, type WorkerOptions } from "./workers.ts";
 
 /** What all runs of an experiment share. */
@@ -130,7 +132,7 @@ export async function runExperiment(
     tutti: provenance(),
     workload: {
       name: workload.name,
-      hash: workloadHash(workload),
+      hash: hashWorkload(workload),
       jobs: instance.count,
       diagnostics: [...workload.diagnostics, ...instance.diagnostics],
     },
@@ -203,11 +205,15 @@ function policyFailure(policy: string, error: unknown): unknown {
 
 async function openJobs(experiment: Experiment, seed: number): Promise<Workload> {
   const workload = await openSource(experiment.source, seed);
-  return experiment.limit === undefined ? workload : firstJobs(workload, experiment.limit);
+  return requireJobs(experiment.limit === undefined ? workload : firstJobs(workload, experiment.limit));
 }
 
 function prepareJobs(experiment: Experiment, workload: Workload): Instance {
-  return prepare(workload, machineSize(workload, experiment.processors), experiment.rules);
+  const instance = prepare(workload, machineSize(workload, experiment.processors), experiment.rules);
+  if (instance.count > 0) return instance;
+  throw new InputError(
+    `Cannot use the jobs of "${workload.name}": all ${workload.count} are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
+  );
 }
 
 function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[]): string[] {

@@ -1,5 +1,4 @@
-/** Where jobs come from: a trace or a model, by one text, and what identifies them. */
-import { createHash } from "node:crypto";
+/** Where jobs come from: a trace or a model, by one text. */
 import { existsSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../core/jobs.ts";
@@ -61,17 +60,4 @@ export function machineSize(workload: Workload, processors: number | undefined):
     );
   }
   return size;
-}
-
-/** First 64 bits of the SHA-256 of the columns that a simulation uses, in hexadecimal digits. */
-export function workloadHash({ jobs }: Workload): string {
-  return hashColumns(jobs.id, jobs.submitS, jobs.runS, jobs.size, jobs.estimateS);
-}
-
-/** First 64 bits of the SHA-256 of columns, one after the other, little-endian. */
-export function hashColumns(...columns: readonly (Float64Array | Int32Array)[]): string {
-  const hash = createHash("sha256");
-  for (const column of columns)
-    hash.update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength));
-  return hash.digest("hex").slice(0, 16);
 }

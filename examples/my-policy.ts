@@ -1,0 +1,41 @@
+// A policy of your own: `tutti simulate trace.swf.gz --policy ./examples/my-policy.ts:reserve=8`.
+// It starts jobs in order of arrival, but keeps some processors free for jobs that take no more than that.
+import type { JobIndex, JobsView, ParameterValues, Policy, Pool, SpacePolicyDefinition } from "tutti";
+
+const OWN_RULE = 6; // shown as "policy's own rule" beside the number of starts
+
+class KeepSomeFree implements Policy {
+  waiting: JobIndex[] = [];
+  pool: Pool;
+  jobs: JobsView;
+  reserve: number;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.pool = pool;
+    this.jobs = jobs;
+    this.reserve = Math.min(Number(parameters.reserve), pool.processors - 1);
+  }
+
+  arrive(job: JobIndex) {
+    this.waiting.push(job);
+  }
+  depart() {}
+  decide() {
+    this.waiting = this.waiting.filter((job) => {
+      const size = this.jobs.size[job];
+      const kept = size <= this.reserve || this.pool.free === this.pool.processors ? 0 : this.reserve;
+      if (size > this.pool.free - kept) return true; // waits on
+      this.pool.start(job, OWN_RULE);
+      return false;
+    });
+  }
+}
+
+export default {
+  name: "keep-some-free",
+  sharing: "space",
+  parameters: [
+    { name: "reserve", kind: "integer", min: 0, max: 1e6, default: 8, description: "processors kept free" },
+  ],
+  make: (pool, jobs, parameters) => new KeepSomeFree(pool, jobs, parameters),
+} satisfies Partial<SpacePolicyDefinition>;

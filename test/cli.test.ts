@@ -1,0 +1,422 @@
+/** The command line as a user meets it: results, exit codes, and what it says to input that cannot be used. */
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type CommandResult,
+  filesIn,
+  makeFolder,
+  removeFolder,
+  shell,
+  smallTrace,
+  swfLine,
+  tutti,
+} from "./command.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+let folder = "";
+
+beforeAll(() => {
+  folder = makeFolder();
+  write("trace.swf", smallTrace());
+});
+afterAll(() => removeFolder(folder));
+
+function write(name: string, content: string | Uint8Array): void {
+  writeFileSync(join(folder, name), content);
+}
+
+/** One clear line, nothing else, no stack trace. */
+function expectRefusal(result: CommandResult, status: number, ...words: readonly (string | RegExp)[]): void {
+  expect(result.stderr).toMatch(/^tutti: Cannot [^\n]*\n$/);
+  for (const word of words) expect(result.stderr).toMatch(word);
+  expect(result.stdout).toBe("");
+  expect(result.status).toBe(status);
+}
+
+describe("help", () => {
+  test("tutti alone shows the verbs and ends well", () => {
+    const { status, stdout } = tutti(folder, []);
+    expect(stdout).toMatch(/simulate.*compare.*reproduce.*policies.*workload.*completions/s);
+    expect(status).toBe(0);
+  });
+
+  test.each(["simulate", "compare", "reproduce", "policies", "workload", "completions"])(
+    "%s --help says what it takes",
+    (verb) => {
+      const { status, stdout } = tutti(folder, [verb, "--help"]);
+      expect(stdout).toMatch(new RegExp(`^Usage: tutti ${verb}`));
+      expect(status).toBe(0);
+    },
+  );
+
+  test("--version prints the version of package.json", () => {
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);
+  });
+
+  test("policies easy states its rules in words", () => {
+    const { stdout } = tutti(folder, ["policies", "easy"]);
+    expect(stdout).toMatch(/shadow time/);
+    expect(stdout).toMatch(/spare processors/);
+  });
+
+  test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", (name) => {
+    const { status, stdout } = tutti(folder, ["completions", name]);
+    for (const word of ["simulate", "reproduce", "missing-estimate", "easy", "downey"])
+      expect(stdout).toContain(word);
+    expect(status).toBe(0);
+  });
+
+  test("the bash completion script parses and completes a verb, an option and a policy", () => {
+    const complete = (words: string) =>
+      shell(
+        folder,
+        `source <(tutti completions bash); COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _tutti; echo "\${COMPREPLY[@]}"`,
+      ).stdout.trim();
+    expect(complete("tutti sim")).toBe("simulate");
+    expect(complete("tutti compare --missing")).toBe("--missing-estimate");
+    expect(complete("tutti compare --policy eas")).toBe("easy");
+  });
+});
+
+describe("results", () => {
+  test("simulate prints waits by hand: two jobs of the whole machine, one after the other", () => {
+    write("two.swf", `; MaxProcs: 4\n${swfLine(1, 0, 100, 4, 100)}\n${swfLine(2, 10, 50, 4, 50)}\n`);
+    const { status, stdout } = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--json"]);
+    expect(status).toBe(0);
+    const { runs, processors, workload } = JSON.parse(stdout);
+    const wait = runs[0][0].summary.metrics.find(({ name }: { name: string }) => name === "wait").all;
+    expect(processors).toBe(4);
+    expect(workload.jobs).toBe(2);
+    expect(wait).toMatchObject({ count: 2, mean: 45, max: 90, maxJobId: 2 });
+  });
+
+  test("compare prints one line per policy, with the rules it was made with", () => {
+    const { status, stdout } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy"]);
+    expect(stdout).toMatch(/^fcfs .*%$/m);
+    expect(stdout).toMatch(/^easy .*%$/m);
+    expect(stdout).toMatch(
+      /overrun=raise.*missing-estimate=run.*oversize=drop.*warmup=0.*workload [0-9a-f]{16}.*revision/s,
+    );
+    expect(status).toBe(0);
+  });
+
+  test("--csv has one line per policy, metric and class, and no empty heading", () => {
+    const [heading, ...lines] = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", "--csv"])
+      .stdout.trimEnd()
+      .split("\n");
+    const width = heading?.split(",").length;
+    expect(heading).toMatch(/^policy,seed,metric,unit,class,jobs,mean/);
+    expect(lines.length).toBe(2 * 4 * 5);
+    for (const line of lines) expect(line.split(",").length).toBe(width);
+  });
+
+  test("--swf writes a schedule that reads back, waits filled in", () => {
+    const result = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--swf", "out.swf"]);
+    expect(result.status).toBe(0);
+    const jobs = readFileSync(join(folder, "out.swf"), "utf8")
+      .split("\n")
+      .filter((line) => /^\s*\d/.test(line))
+      .map((line) => line.trim().split(/\s+/).slice(0, 5).map(Number));
+    expect(jobs).toEqual([
+      [1, 0, 0, 100, 4],
+      [2, 10, 90, 50, 4],
+    ]);
+  });
+
+  test("--html writes a report in one file", () => {
+    const { status } = tutti(folder, [
+      "compare",
+      "trace.swf",
+      "--policy",
+      "fcfs,easy",
+      "--html",
+      "report.html",
+    ]);
+    expect(status).toBe(0);
+    const page = readFileSync(join(folder, "report.html"), "utf8");
+    expect(page).toMatch(/^<!doctype html>/i);
+    expect(page).not.toMatch(/<(?:script|link|img)[^>]*(?:src|href)="?https?:/);
+  });
+
+  test("a trace may come from standard input, packed, or by the beginning of its name", () => {
+    const expected = tutti(folder, ["simulate", "trace.swf", "--policy", "easy", "--csv"]).stdout;
+    const packed = gzipSync(smallTrace());
+    expect(
+      tutti(folder, ["simulate", "-", "--policy", "easy", "--csv"], { input: smallTrace() }).stdout,
+    ).toBe(expected);
+    expect(tutti(folder, ["simulate", "-", "--policy", "easy", "--csv"], { input: packed }).stdout).toBe(
+      expected,
+    );
+    const env = { ...process.env, TUTTI_TRACES: folder };
+    write("gamma-1999.swf", packed);
+    expect(tutti(folder, ["simulate", "gamma", "--policy", "easy", "--csv"], { env }).stdout).toBe(expected);
+  });
+
+  test("a model can stand for a trace, and its workload can be written and read", () => {
+    const words = ["downey:jobs=300:load=0.8", "--seed", "7"];
+    const direct = tutti(folder, ["simulate", ...words, "--policy", "easy", "--json"]);
+    expect(tutti(folder, ["workload", "generate", ...words, "--out", "model.swf"]).status).toBe(0);
+    const info = tutti(folder, ["workload", "info", "model.swf", "--json"]);
+    expect(direct.status).toBe(0);
+    expect(JSON.parse(info.stdout).jobs).toBe(300);
+    expect(JSON.parse(info.stdout).hash).toBe(JSON.parse(direct.stdout).workload.hash);
+  });
+
+  test("replications give intervals, and differences from the first policy", () => {
+    const { status, stdout } = tutti(folder, [
+      ...["compare", "downey:jobs=200", "--policy", "fcfs,easy", "--replications", "4"],
+    ]);
+    expect(stdout).toMatch(/^fcfs .*±/m);
+    expect(stdout).toMatch(/difference from fcfs/);
+    expect(status).toBe(0);
+  });
+
+  test("the policy of the example runs, with its parameter", () => {
+    const file = join(root, "examples/my-policy.ts");
+    expect(readFileSync(file, "utf8").trimEnd().split("\n").length).toBeLessThanOrEqual(40);
+    const { status, stdout } = tutti(folder, ["simulate", "trace.swf", "--policy", `${file}:reserve=2`]);
+    expect(stdout).toMatch(/^keep-some-free:reserve=2/m);
+    expect(stdout).toMatch(/40 policy's own rule/);
+    expect(status).toBe(0);
+  });
+});
+
+describe("the same seed gives the same bytes", () => {
+  const words = [
+    "compare",
+    "downey:jobs=400:load=0.9",
+    "--policy",
+    "fcfs,easy,conservative",
+    "--replications",
+    "3",
+  ];
+
+  test("on two runs, and with 1 and with 2 workers", () => {
+    const one = tutti(folder, [...words, "--json", "--workers", "1"]);
+    expect(one.status).toBe(0);
+    expect(JSON.parse(one.stdout).runs).toHaveLength(3);
+    expect(tutti(folder, [...words, "--json", "--workers", "1"]).stdout).toBe(one.stdout);
+    expect(tutti(folder, [...words, "--json", "--workers", "2"]).stdout).toBe(one.stdout);
+  });
+
+  test("and another seed gives others", () => {
+    const hash = (seed: string) =>
+      JSON.parse(tutti(folder, ["workload", "info", "downey:jobs=100", "--seed", seed, "--json"]).stdout)
+        .hash;
+    expect(hash("1")).not.toBe(hash("2"));
+  });
+});
+
+describe("bad input: one line, the documented exit code", () => {
+  const simulate = (name: string, ...more: string[]) =>
+    tutti(folder, ["simulate", name, "--policy", "easy", ...more]);
+  const job = swfLine(1, 0, 100, 2, 100);
+
+  test("a missing file", () =>
+    expectRefusal(simulate("none.swf"), 66, '"none.swf"', "no such file", "TUTTI_TRACES"));
+  test("a directory", () => {
+    mkdirSync(join(folder, "directory.swf"));
+    expectRefusal(simulate("directory.swf"), 66, '"directory.swf"', "directory");
+  });
+  test("a file of 0 bytes, plain and packed", () => {
+    write("empty.swf", "");
+    expectRefusal(simulate("empty.swf"), 66, '"empty.swf"', "empty");
+    write("empty.swf.gz", gzipSync(""));
+    expectRefusal(simulate("empty.swf.gz"), 66, '"empty.swf.gz"', "empty");
+  });
+  test("a truncated .gz", () => {
+    write("short.swf.gz", gzipSync(smallTrace()));
+    truncateSync(join(folder, "short.swf.gz"), 200);
+    expectRefusal(simulate("short.swf.gz"), 66, '"short.swf.gz"', "end too early");
+  });
+  test("a damaged .gz", () => {
+    const bytes = gzipSync(smallTrace());
+    bytes.fill(0xff, 40, 80);
+    write("damaged.swf.gz", bytes);
+    expectRefusal(simulate("damaged.swf.gz"), 66, '"damaged.swf.gz"', "damaged");
+  });
+  test("no jobs, and something that is no trace at all", () => {
+    write("header.swf", "; MaxProcs: 8\n");
+    expectRefusal(simulate("header.swf"), 66, "header.swf", /no job/i);
+    write("prose.swf", "This is a letter.\nIt has two lines.\n");
+    expectRefusal(simulate("prose.swf"), 66, "prose.swf");
+  });
+  test.skipIf(process.getuid?.() === 0)("a file that may not be read", () => {
+    write("secret.swf", smallTrace());
+    chmodSync(join(folder, "secret.swf"), 0);
+    expectRefusal(simulate("secret.swf"), 66, '"secret.swf"', "permission");
+  });
+  test("no size of the machine", () => {
+    write("sizeless.swf", `${job}\n`);
+    expectRefusal(simulate("sizeless.swf"), 66, "sizeless.swf", "--procs");
+    expect(simulate("sizeless.swf", "--procs", "4").status).toBe(0);
+  });
+
+  test.each([
+    ["a short line", "2 10 -1 50 1", "line 3"],
+    ["text in a number", swfLine(2, 10, 50, 1, 60).replace(" 50 ", " fifty "), "line 3"],
+    ["NaN", swfLine(2, 10, 50, 1, 60).replace(" 50 ", " NaN "), "line 3"],
+    ["a negative submit time", swfLine(2, -10, 50, 1, 60), "line 3"],
+    ["unsorted submit times", `${swfLine(2, 500, 50, 1, 60)}\n${swfLine(3, 20, 50, 1, 60)}`, "line 4"],
+  ])("%s is repaired or dropped, and told with its line", (_, lines, place) => {
+    write("odd.swf", `; MaxProcs: 8\n${job}\n${lines}\n`);
+    const { status, stdout, stderr } = simulate("odd.swf");
+    expect(status).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^(?:repaired|dropped|kept) \d+: /m);
+    expect(stdout.replace(/\s+/g, " ")).toContain(place);
+  });
+
+  test("a job larger than the machine is left out and told, or clipped", () => {
+    write("large.swf", `; MaxProcs: 8\n${job}\n${swfLine(2, 10, 50, 9, 60)}\n`);
+    expect(simulate("large.swf").stdout).toMatch(/^dropped 1: /m);
+    expect(simulate("large.swf", "--oversize", "clip").stdout).toMatch(/^repaired 1: /m);
+  });
+  test("a policy with a typo", () => {
+    expectRefusal(
+      tutti(folder, ["simulate", "trace.swf", "--policy", "esay"]),
+      2,
+      '"esay"',
+      'did you mean "easy"',
+    );
+  });
+  test("a policy's parameter with a typo, and one out of range", () => {
+    expectRefusal(
+      tutti(folder, ["simulate", "trace.swf", "--policy", "easy:ordre=wfp"]),
+      2,
+      '"ordre"',
+      '"order"',
+    );
+    expectRefusal(
+      tutti(folder, ["simulate", "trace.swf", "--policy", "easy:order=short"]),
+      2,
+      '"short"',
+      "shortest",
+    );
+  });
+  test("a model's parameter out of range, and a model with a typo", () => {
+    expectRefusal(simulate("downey:load=-3"), 2, "load", "-3");
+    expectRefusal(tutti(folder, ["workload", "generate", "downy"]), 2, '"downy"', 'did you mean "downey"');
+  });
+  test("the same policy twice", () => {
+    expectRefusal(tutti(folder, ["compare", "trace.swf", "--policy", "easy,easy"]), 2, '"easy" twice');
+  });
+  test("replications of a trace", () => {
+    const words = ["compare", "trace.swf", "--policy", "easy", "--replications", "3"];
+    expectRefusal(tutti(folder, words), 66, "trace is the same every time");
+  });
+
+  test.each([
+    [["simulte"], "simulate"],
+    [["simulate", "trace.swf", "--polcy", "easy"], "--policy"],
+    [["simulate", "trace.swf"], "--policy"],
+    [["simulate", "--policy", "easy"], "trace"],
+    [["simulate", "trace.swf", "--policy", "easy", "--procs", "0"], "--procs"],
+    [["simulate", "trace.swf", "--policy", "easy", "--procs", "many"], "--procs"],
+    [["simulate", "trace.swf", "--policy", "easy", "--warmup", "1.5"], "--warmup"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0"], "--slot"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "2 weeks"], "--slot"],
+    [["simulate", "trace.swf", "--policy", "easy", "--overrun", "ignore"], "raise, kill"],
+    [["simulate", "trace.swf", "--policy", "easy", "--missing-estimate", "-5"], "--missing-estimate"],
+    [["completions", "tcsh"], "bash"],
+  ])("%j is a matter of usage", (words, word) => {
+    const { status, stdout, stderr } = tutti(folder, words);
+    expect(stderr).toMatch(/^tutti: /);
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stdout).toBe("");
+    expect(status).toBe(2);
+  });
+});
+
+describe("a policy of the user's own that is wrong", () => {
+  const own = (name: string, text: string) => {
+    write(name, text);
+    return tutti(folder, ["simulate", "trace.swf", "--policy", `./${name}`]);
+  };
+
+  test("is missing, is no module, or has no definition", () => {
+    expectRefusal(tutti(folder, ["simulate", "trace.swf", "--policy", "./none.ts"]), 2, "no such file");
+    expectRefusal(own("broken.ts", "export default {"), 2, "./broken.ts", "SyntaxError");
+    expectRefusal(own("nothing.ts", "export const a = 1;"), 2, "no default export");
+    expectRefusal(own("half.ts", 'export default { name: "half", sharing: "space" };'), 2, "make");
+  });
+  test("starts a job that does not fit: the rule, the job and the time are named", () => {
+    const text = `export default { name: "greedy", sharing: "space", make: (pool) => ({
+      arrive(job) { this.job = job; }, depart() {}, decide() { if (this.job !== undefined) pool.start(this.job, 6); this.job = undefined; } }) };`;
+    const { status, stderr, stdout } = own("greedy.mjs", text);
+    expect(stderr).toMatch(/^tutti: rule "[a-z-]+" broken: Cannot start job \d+ at \d+ s[^\n]*\n$/);
+    expect(stdout).toBe("");
+    expect(status).toBe(1);
+  });
+  test("throws: its message and its line", () => {
+    const text = `export default { name: "thrower", sharing: "space", make: () => ({
+      arrive() {}, depart() {}, decide() { throw new Error("no idea"); } }) };`;
+    const { status, stderr } = own("thrower.mjs", text);
+    expect(stderr).toMatch(
+      /^tutti: Cannot go on with policy "\.\/thrower\.mjs": it failed with Error: no idea at thrower\.mjs:2:\d+\n$/,
+    );
+    expect(status).toBe(1);
+  });
+});
+
+describe("output that cannot be written", () => {
+  test.skipIf(!existsSync("/dev/full"))("a full device: one line, exit code 74", () => {
+    for (const line of [
+      "tutti simulate trace.swf --policy easy > /dev/full",
+      "tutti simulate trace.swf --policy easy --html /dev/full > /dev/null",
+      "tutti workload generate downey --out /dev/full",
+    ]) {
+      const { status, stderr } = shell(folder, line);
+      expect(stderr).toMatch(/^tutti: Cannot write [^\n]*no space[^\n]*\n$/);
+      expect(status).toBe(74);
+    }
+  });
+
+  test("a reader that closes the pipe is no error", () => {
+    const { status, stdout, stderr } = shell(folder, "tutti workload generate downey:jobs=50000 | head -n 1");
+    expect(stdout.split("\n").length).toBe(2);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  test("a folder that is not there: nothing is left behind", () => {
+    const before = filesIn(folder);
+    const result = tutti(folder, ["simulate", "trace.swf", "--policy", "easy", "--swf", "nowhere/out.swf"]);
+    expectRefusal(result, 74, '"nowhere/out.swf"', "no folder");
+    expect(filesIn(folder)).toEqual(before);
+  });
+
+  test("Ctrl-C in the middle of a long run ends it at once and leaves nothing behind", async () => {
+    const before = filesIn(folder);
+    const child = spawn(
+      process.execPath,
+      [
+        join(root, "bin/tutti.js"),
+        ...[
+          "simulate",
+          "downey:jobs=3000000",
+          "--policy",
+          "easy",
+          "--html",
+          "late.html",
+          "--swf",
+          "late.swf",
+        ],
+      ],
+      { cwd: folder, stdio: "ignore" },
+    );
+    const ended = new Promise<string | number | null>((resolve) =>
+      child.on("exit", (code, signal) => resolve(signal ?? code)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    child.kill("SIGINT");
+    expect(["SIGINT", 130]).toContain(await ended);
+    expect(filesIn(folder)).toEqual(before);
+  });
+});
