@@ -9,8 +9,8 @@
  *              └──────────┴──────────┴──────────┘
  *   summary       leaf       leaf       leaf        a segment tree over the blocks' positions
  *
- * Insert, remove and search cost O(log n) plus the scan of one block. A block that splits or vanishes costs a
- * rebuild of the tree, O(n / 64), at most once in 32 operations.
+ * Insert, remove and search cost O(log n) plus the scan of one block. A block that splits or vanishes shifts the
+ * leaves behind it, O(n / 64), at most once in 16 operations.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
@@ -215,7 +215,9 @@ export class OrderedJobs {
     this.length = 0;
     this.#blocks = 0;
     for (let b = 0; b < this.#order.length; b++) this.#order[b] = b;
-    this.#rebuild();
+    this.#minSize.fill(LARGE);
+    this.#minValue.fill(Number.POSITIVE_INFINITY);
+    this.#sumSize.fill(0);
   }
 
   /** Recomputes all bookkeeping from the entries and throws where it disagrees. */
@@ -313,7 +315,9 @@ export class OrderedJobs {
     this.#begin[into] = 0;
     this.#count[into] = BLOCK / 2;
     this.#count[block] = BLOCK / 2;
-    this.#rebuild();
+    this.#summariseLeaf(this.#leaves + position, block);
+    this.#summariseLeaf(this.#leaves + position + 1, into);
+    this.#summariseFrom(position);
     return this.#blockBefore(key, job);
   }
 
@@ -398,17 +402,23 @@ export class OrderedJobs {
     return NO_JOB;
   }
 
-  /** Takes an unused block into the order at a position and rebuilds the tree; the block is empty. */
+  /** Takes an unused block, empty, into the order at a position. */
   #insertBlock(position: number): void {
     if (this.#blocks === this.#order.length) this.#grow();
     const block = this.#order[this.#blocks];
     this.#order.copyWithin(position + 1, position, this.#blocks);
     this.#order[position] = block;
-    this.#blocks++;
     this.#begin[block] = 0;
     this.#count[block] = 0;
-    if (position === this.#blocks - 1 && this.#blocks <= this.#leaves) return; // its leaf is still neutral
-    this.#rebuild();
+    if (this.#blocks === this.#leaves) this.#growTree();
+    const leaf = this.#leaves + position;
+    const end = this.#leaves + this.#blocks++;
+    if (leaf === end) return; // behind the last block every leaf is neutral
+    this.#minSize.copyWithin(leaf + 1, leaf, end);
+    this.#minValue.copyWithin(leaf + 1, leaf, end);
+    this.#sumSize.copyWithin(leaf + 1, leaf, end);
+    this.#neutralise(leaf);
+    this.#summariseFrom(position);
   }
 
   #deleteBlock(position: number): void {
@@ -417,15 +427,13 @@ export class OrderedJobs {
     this.#blocks--;
     this.#order[this.#blocks] = block;
     this.#cursorEntry = 0;
-    if (position < this.#blocks) {
-      this.#rebuild();
-      return;
-    }
-    let node = this.#leaves + position;
-    this.#minSize[node] = LARGE;
-    this.#minValue[node] = Number.POSITIVE_INFINITY;
-    this.#sumSize[node] = 0;
-    for (node >>= 1; node >= 1; node >>= 1) this.#summariseChildren(node);
+    const leaf = this.#leaves + position;
+    const end = this.#leaves + this.#blocks;
+    this.#minSize.copyWithin(leaf, leaf + 1, end + 1);
+    this.#minValue.copyWithin(leaf, leaf + 1, end + 1);
+    this.#sumSize.copyWithin(leaf, leaf + 1, end + 1);
+    this.#neutralise(end);
+    this.#summariseFrom(position);
   }
 
   #mergeNext(position: number): void {
@@ -439,9 +447,8 @@ export class OrderedJobs {
     const entry = this.#cursorEntry;
     this.#deleteBlock(position + 1);
     this.#cursorEntry = entry;
-    let node = this.#leaves + position;
-    this.#summariseLeaf(node, block);
-    for (node >>= 1; node >= 1; node >>= 1) this.#summariseChildren(node);
+    this.#summariseLeaf(this.#leaves + position, block);
+    this.#summariseFrom(position);
   }
 
   #summariseLeaf(node: number, block: number): void {
@@ -462,20 +469,34 @@ export class OrderedJobs {
     this.#sumSize[node] = sum;
   }
 
-  #rebuild(): void {
-    if (this.#blocks > this.#leaves) {
-      while (this.#leaves < this.#blocks) this.#leaves *= 2;
-      this.#minSize = new Int32Array(2 * this.#leaves);
-      this.#minValue = new Float64Array(2 * this.#leaves);
-      this.#sumSize = new Float64Array(2 * this.#leaves);
+  #neutralise(node: number): void {
+    this.#minSize[node] = LARGE;
+    this.#minValue[node] = Number.POSITIVE_INFINITY;
+    this.#sumSize[node] = 0;
+  }
+
+  /** Brings all inner nodes up to date after leaves from a position on have changed. */
+  #summariseFrom(position: number): void {
+    let from = (this.#leaves + position) >> 1;
+    let to = Math.min(this.#leaves + this.#blocks, 2 * this.#leaves - 1) >> 1;
+    for (; from >= 1; from >>= 1, to >>= 1) {
+      for (let node = from; node <= to; node++) this.#summariseChildren(node);
     }
+  }
+
+  #growTree(): void {
     const leaves = this.#leaves;
-    for (let position = 0; position < this.#blocks; position++)
-      this.#summariseLeaf(leaves + position, this.#order[position]);
-    this.#minSize.fill(LARGE, leaves + this.#blocks);
-    this.#minValue.fill(Number.POSITIVE_INFINITY, leaves + this.#blocks);
-    this.#sumSize.fill(0, leaves + this.#blocks);
-    for (let node = leaves - 1; node >= 1; node--) this.#summariseChildren(node);
+    const minSize = new Int32Array(4 * leaves).fill(LARGE);
+    const minValue = new Float64Array(4 * leaves).fill(Number.POSITIVE_INFINITY);
+    const sumSize = new Float64Array(4 * leaves);
+    minSize.set(this.#minSize.subarray(leaves), 2 * leaves);
+    minValue.set(this.#minValue.subarray(leaves), 2 * leaves);
+    sumSize.set(this.#sumSize.subarray(leaves), 2 * leaves);
+    this.#minSize = minSize;
+    this.#minValue = minValue;
+    this.#sumSize = sumSize;
+    this.#leaves = 2 * leaves;
+    this.#summariseFrom(0);
   }
 
   #summariseChildren(node: number): void {
