@@ -1,0 +1,210 @@
+/**
+ * Makes a workload ready for one machine: the rules of core/rules.ts are applied here, once, before any policy runs.
+ *
+ *   1. oversize          jobs larger than the machine are dropped or clipped to it
+ *   2. missing estimate  a job without an estimate is given its run time, or a fixed number of seconds
+ *   3. overrun           an estimate below the run time is raised to it, or the run time is cut to the estimate
+ *
+ * Columns that no rule changes are shared with the workload; the workload itself is never changed.
+ */
+import { DiagnosticCollector } from "../core/diagnostics.ts";
+import { assert, InputError } from "../core/errors.ts";
+import { type Instance, UNKNOWN, type Workload } from "../core/jobs.ts";
+import type { Rules } from "../core/rules.ts";
+
+const LARGEST_MACHINE = 2147483647;
+
+/**
+ * Applies the rules. The diagnostics count what each of them did, under the codes oversize-dropped, oversize-clipped,
+ * estimate-missing, overrun-raised and overrun-killed. An instance may have 0 jobs.
+ * @throws InputError unless processors is a positive whole number and a fixed estimate is a positive number
+ */
+export function prepare(workload: Workload, processors: number, rules: Rules): Instance {
+  if (!(Number.isInteger(processors) && processors >= 1 && processors <= LARGEST_MACHINE)) {
+    throw new InputError(
+      `Cannot prepare "${workload.name}" for a machine of ${processors} processors: expected a whole number from 1 to ${LARGEST_MACHINE}`,
+    );
+  }
+  if (
+    rules.missingEstimate !== "run" &&
+    !(rules.missingEstimate.seconds > 0 && rules.missingEstimate.seconds < Infinity)
+  ) {
+    throw new InputError(
+      `Cannot give jobs without an estimate ${rules.missingEstimate.seconds} s: expected a number of seconds above 0`,
+    );
+  }
+  const diagnostics = new DiagnosticCollector();
+  const workloadRow = rowsThatFit(workload, processors, rules, diagnostics);
+  const { id, submitS, runS, size, estimateS } = workload.jobs;
+  const pick = <Column extends Float64Array | Int32Array>(column: Column): Column =>
+    workloadRow === undefined ? column : gather(column, workloadRow);
+  const jobs = {
+    id: pick(id),
+    submitS: pick(submitS),
+    runS: pick(runS),
+    size: clip(pick(size), pick(id), processors, diagnostics),
+    estimateS: pick(estimateS),
+  };
+  jobs.estimateS = fillEstimates(jobs, rules, diagnostics);
+  if (rules.overrun === "raise") jobs.estimateS = raiseEstimates(jobs, diagnostics);
+  else jobs.runS = killAtEstimate(jobs, diagnostics);
+  const count = jobs.id.length;
+  return { workload, processors, rules, count, ...jobs, workloadRow, diagnostics: diagnostics.list() };
+}
+
+/** Checks an instance against its workload and its rules, job by job. @throws Error at the first broken invariant */
+export function auditInstance(instance: Instance): void {
+  const { workload, processors, rules, count, workloadRow } = instance;
+  for (const column of [instance.id, instance.submitS, instance.runS, instance.size, instance.estimateS]) {
+    assert(column.length === count, "every column has one value per job");
+  }
+  for (let job = 0; job < count; job++) {
+    const row = workloadRow === undefined ? job : workloadRow[job];
+    const size = workload.jobs.size[row];
+    const runS = workload.jobs.runS[row];
+    const given = workload.jobs.estimateS[row];
+    const estimateS =
+      given >= 0 ? given : rules.missingEstimate === "run" ? runS : rules.missingEstimate.seconds;
+    assert(
+      job === 0 || row > (workloadRow === undefined ? job - 1 : workloadRow[job - 1]),
+      "rows keep their order",
+    );
+    assert(instance.id[job] === workload.jobs.id[row], "a job keeps its number");
+    assert(instance.submitS[job] === workload.jobs.submitS[row], "a job keeps its submit time");
+    assert(instance.size[job] === Math.min(size, processors), "a job keeps its size or is clipped");
+    assert(size <= processors || rules.oversize === "clip", "only clipped jobs are larger than the machine");
+    const raise = rules.overrun === "raise";
+    assert(instance.runS[job] === (raise ? runS : Math.min(runS, estimateS)), "run time by the overrun rule");
+    assert(
+      instance.estimateS[job] === (raise ? Math.max(runS, estimateS) : estimateS),
+      "estimate by the overrun rule",
+    );
+  }
+}
+
+/** Rows to keep; undefined for all. */
+function rowsThatFit(
+  { count, jobs }: Workload,
+  processors: number,
+  rules: Rules,
+  diagnostics: DiagnosticCollector,
+): Int32Array | undefined {
+  if (rules.oversize === "clip") return undefined;
+  let fitting = 0;
+  for (let row = 0; row < count; row++) if (jobs.size[row] <= processors) fitting++;
+  if (fitting === count) return undefined;
+  const rows = new Int32Array(fitting);
+  let kept = 0;
+  for (let row = 0; row < count; row++) {
+    if (jobs.size[row] <= processors) rows[kept++] = row;
+    else {
+      diagnostics.add(
+        "oversize-dropped",
+        "dropped",
+        `The job is larger than the machine of ${processors} processors: left out`,
+        {
+          job: jobs.id[row],
+          field: "size",
+          value: String(jobs.size[row]),
+        },
+      );
+    }
+  }
+  return rows;
+}
+
+function gather<Column extends Float64Array | Int32Array>(column: Column, rows: Int32Array): Column {
+  const gathered = column.slice(0, rows.length) as Column;
+  for (let i = 0; i < rows.length; i++) gathered[i] = column[rows[i]];
+  return gathered;
+}
+
+function clip(
+  size: Int32Array,
+  id: Int32Array,
+  processors: number,
+  diagnostics: DiagnosticCollector,
+): Int32Array {
+  let clipped = size;
+  for (let job = 0; job < size.length; job++) {
+    if (size[job] <= processors) continue;
+    if (clipped === size) clipped = size.slice();
+    clipped[job] = processors;
+    diagnostics.add(
+      "oversize-clipped",
+      "repaired",
+      `The job is larger than the machine: given all ${processors} processors`,
+      {
+        job: id[job],
+        field: "size",
+        value: String(size[job]),
+      },
+    );
+  }
+  return clipped;
+}
+
+interface Columns {
+  readonly id: Int32Array;
+  readonly runS: Float64Array;
+  readonly estimateS: Float64Array;
+}
+
+function fillEstimates(
+  { id, runS, estimateS }: Columns,
+  rules: Rules,
+  diagnostics: DiagnosticCollector,
+): Float64Array {
+  const fixed = rules.missingEstimate === "run" ? UNKNOWN : rules.missingEstimate.seconds;
+  const message =
+    fixed < 0 ? "The job has no estimate: given its run time" : `The job has no estimate: given ${fixed} s`;
+  let filled = estimateS;
+  let missing = 0;
+  for (let job = 0; job < estimateS.length; job++) {
+    if (estimateS[job] >= 0) continue;
+    if (missing++ === 0) filled = estimateS.slice();
+    filled[job] = fixed < 0 ? runS[job] : fixed;
+    diagnostics.add("estimate-missing", "repaired", message, { job: id[job], field: "estimate" });
+  }
+  return missing === estimateS.length && fixed < 0 ? runS : filled;
+}
+
+function raiseEstimates({ id, runS, estimateS }: Columns, diagnostics: DiagnosticCollector): Float64Array {
+  let raised = estimateS;
+  for (let job = 0; job < runS.length; job++) {
+    if (runS[job] <= estimateS[job]) continue;
+    if (raised === estimateS) raised = estimateS.slice();
+    raised[job] = runS[job];
+    diagnostics.add(
+      "overrun-raised",
+      "repaired",
+      "The job ran longer than its estimate: the estimate was raised to the run time",
+      {
+        job: id[job],
+        field: "estimate",
+        value: String(estimateS[job]),
+      },
+    );
+  }
+  return raised;
+}
+
+function killAtEstimate({ id, runS, estimateS }: Columns, diagnostics: DiagnosticCollector): Float64Array {
+  let cut = runS;
+  for (let job = 0; job < runS.length; job++) {
+    if (runS[job] <= estimateS[job]) continue;
+    if (cut === runS) cut = runS.slice();
+    cut[job] = estimateS[job];
+    diagnostics.add(
+      "overrun-killed",
+      "repaired",
+      "The job ran longer than its estimate: it is killed at its estimate",
+      {
+        job: id[job],
+        field: "run time",
+        value: String(runS[job]),
+      },
+    );
+  }
+  return cut;
+}

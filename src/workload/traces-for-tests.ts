@@ -1,0 +1,47 @@
+/**
+ * The real traces, for tests only: the one file of this room that reads files. They are looked for in the folder TUTTI_TRACES, else beside
+ * the repository; tests that need one are skipped visibly where it is missing:
+ *
+ *   test.skipIf(traceFile("KTH-SP2") === undefined)("…", () => { const workload = readTrace("KTH-SP2"); … });
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import type { Workload } from "../core/jobs.ts";
+import { readSwf } from "./swf.ts";
+
+/** The eight real logs; `lublin_256` is in the same folder, but a model made it. */
+export const REAL_TRACES = [
+  "CTC-SP2",
+  "HPC2N",
+  "KTH-SP2",
+  "LANL-CM5",
+  "LLNL-Atlas",
+  "NASA-iPSC",
+  "SDSC-Par",
+  "SDSC-SP2",
+] as const;
+
+/** Path of the trace whose file name begins so, or undefined where there is none. */
+export function traceFile(name: string): string | undefined {
+  const folder =
+    process.env.TUTTI_TRACES ?? fileURLToPath(new URL("../../../shared/data/swf", import.meta.url));
+  if (!existsSync(folder)) return undefined;
+  const file = readdirSync(folder).find((entry) => entry.startsWith(name) && /\.swf(\.gz)?$/.test(entry));
+  return file === undefined ? undefined : join(folder, file);
+}
+
+/** The uncompressed bytes of a trace. */
+export function traceBytes(name: string): Uint8Array {
+  const file = traceFile(name);
+  if (file === undefined)
+    throw new Error(`Cannot find trace "${name}": set TUTTI_TRACES to the folder of the traces`);
+  const bytes = readFileSync(file);
+  return file.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+}
+
+/** The workload of a trace. */
+export function readTrace(name: string): Workload {
+  return readSwf(traceBytes(name), basename(traceFile(name) ?? name));
+}
