@@ -59,6 +59,16 @@ export interface TraceColumns {
   readonly thinkTimeS: Float64Array;
 }
 
+/** How jobs divide their processors, and where their users sent them. Few sources know. */
+export interface ShapeColumns {
+  /** Processes, 1 or more. */
+  readonly processes: Int32Array;
+  /** Threads of each process, 1 or more. */
+  readonly threads: Int32Array;
+  /** Place of the queue that the user chose in the list of queue classes; UNKNOWN where the user chose none. */
+  readonly queue: Int32Array;
+}
+
 /** A workload as its source has it: jobs sorted by submit time (ties: order in the source). */
 export interface Workload {
   /** File name without folder, or the generator with its parameters. */
@@ -69,6 +79,7 @@ export interface Workload {
   readonly processors: number | undefined;
   /** Only traces have them. */
   readonly trace: TraceColumns | undefined;
+  readonly shape?: ShapeColumns | undefined;
   /** Header comment lines of a trace, as they stand in the file, without the line ends. */
   readonly header: readonly string[];
   /** What the reader repaired or dropped. */
@@ -89,6 +100,7 @@ export interface Instance {
   readonly runS: Float64Array;
   readonly size: Int32Array;
   readonly estimateS: Float64Array;
+  readonly shape?: ShapeColumns | undefined;
   /** Row of each job in the workload's columns; undefined when the rows are the same. */
   readonly workloadRow: Int32Array | undefined;
   /** What the rules changed or left out, on top of the workload's own. */
@@ -101,4 +113,7 @@ export interface JobsView {
   readonly size: ReadonlyColumn;
   readonly submitS: ReadonlyColumn;
   readonly estimateS: ReadonlyColumn;
+  readonly shape?:
+    | { readonly processes: ReadonlyColumn; readonly threads: ReadonlyColumn; readonly queue: ReadonlyColumn }
+    | undefined;
 }

@@ -7,5 +7,6 @@ export function policyView(instance: Instance): JobsView {
     size: instance.size,
     submitS: instance.submitS,
     estimateS: instance.estimateS,
+    shape: instance.shape,
   };
 }
