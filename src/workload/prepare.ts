@@ -49,7 +49,12 @@ export function prepare(workload: Workload, processors: number, rules: Rules): I
   if (rules.overrun === "raise") jobs.estimateS = raiseEstimates(jobs, diagnostics);
   else jobs.runS = killAtEstimate(jobs, diagnostics);
   const count = jobs.id.length;
-  return { workload, processors, rules, count, ...jobs, workloadRow, diagnostics: diagnostics.list() };
+  const shape = workload.shape && {
+    processes: pick(workload.shape.processes),
+    threads: pick(workload.shape.threads),
+    queue: pick(workload.shape.queue),
+  };
+  return { workload, processors, rules, count, ...jobs, shape, workloadRow, diagnostics: diagnostics.list() };
 }
 
 /** Checks an instance against its workload and its rules, job by job. @throws Error at the first broken invariant */
