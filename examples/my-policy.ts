@@ -34,8 +34,6 @@ class KeepSomeFree implements Policy {
 export default {
   name: "keep-some-free",
   sharing: "space",
-  parameters: [
-    { name: "reserve", kind: "integer", min: 0, max: 1e6, default: 8, description: "processors kept free" },
-  ],
+  parameters: [{ name: "reserve", kind: "integer", min: 0, max: 1e6, default: 8, description: "kept free" }],
   make: (pool, jobs, parameters) => new KeepSomeFree(pool, jobs, parameters),
 } satisfies Partial<SpacePolicyDefinition>;

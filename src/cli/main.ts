@@ -1,17 +1,29 @@
 /** Entry of the command line: finds the verb, runs it, turns every error into one line and an exit code. */
 import { CommanderError } from "commander";
-import { ExitCode, explainError } from "./errors.ts";
+import { closest } from "../core/closest.ts";
+import { ExitCode, explainError, UsageError } from "./errors.ts";
 import { makeProgram } from "./program.ts";
+import { VERBS } from "./registry.ts";
 
 async function main(parameters: readonly string[]): Promise<void> {
   watchOutput();
   const words = parameters.filter((word) => !word.startsWith("-"));
-  const program = await makeProgram(words[0] === "help" ? words[1] : words[0]);
+  const verb = words[0] === "help" ? words[1] : words[0];
   try {
+    checkVerb(verb);
+    const program = await makeProgram(verb);
     await program.parseAsync(parameters, { from: "user" });
   } catch (error) {
     process.exitCode = report(error);
   }
+}
+
+function checkVerb(verb: string | undefined): void {
+  const names = VERBS.map(({ name }) => name);
+  if (verb === undefined || names.includes(verb)) return;
+  throw new UsageError(
+    `Cannot find verb "${verb}"${closest(verb, names)}: expected one of ${names.join(", ")}`,
+  );
 }
 
 function report(error: unknown): number {

@@ -41,14 +41,14 @@ export function wrap(text: string, indent: number): string {
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
 }
 
-/** Rows under a heading; the first column is to the left, the others to the right. */
-export function columns(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Rows under a heading; the first columns, one or `left`, are to the left, the others to the right. */
+export function columns(heading: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
   const widths = heading.map((title, i) =>
     Math.max(title.length, ...rows.map((row) => (row[i] ?? "").length)),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
+      .map((cell, i) => (i < left ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
       .join("  ")
       .trimEnd();
   return [bold(line(heading)), ...rows.map(line)].join("\n");
