@@ -22,7 +22,8 @@ export class Random {
     if (!Number.isSafeInteger(seed)) {
       throw new RangeError(`Cannot seed the generator with ${seed}: expected an integer of at most 53 bits`);
     }
-    let hash = mix((seed | 0) ^ mix(Math.floor(seed / 4294967296) | 0));
+    // mix(0) is 0: without the sum, seed 0 with stream "a" would be seed 97 (the code of "a") without a stream.
+    let hash = mix(((seed | 0) ^ mix(Math.floor(seed / 4294967296) | 0)) + 0x9e3779b9);
     for (let i = 0; i < stream.length; i++) hash = mix(hash ^ stream.charCodeAt(i));
     const next = () => {
       hash = (hash + 0x9e3779b9) | 0;
