@@ -6,7 +6,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
 import type { SpacePolicyDefinition } from "../core/policy.ts";
+import type { OverrunRule } from "../core/rules.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
 import { simulatePool } from "../simulator/pool.ts";
+import { prepare } from "../workload/prepare.ts";
+import { readTrace, traceFile } from "../workload/traces-for-tests.ts";
 import { choosePolicy } from "./choose.ts";
 import { arbitraryInstance, instanceOf } from "./instances-for-tests.ts";
 
@@ -269,4 +273,21 @@ describe("naive twins on random workloads", () => {
     expect(starts(twinEasy, 4)).toEqual([0, 6, 2]);
     expect(starts(twinConservative, 5)).toEqual([0, 6, 11]);
   });
+});
+
+describe("naive twins on whole traces", () => {
+  const OVERRUNS: readonly OverrunRule[] = ["raise", "kill"];
+  for (const name of ["KTH-SP2", "SDSC-SP2"]) {
+    for (const overrun of OVERRUNS) {
+      test.skipIf(traceFile(name) === undefined)(
+        `${name}, overrun=${overrun}: FCFS, first fit and EASY`,
+        () => {
+          const workload = readTrace(name);
+          const instance = prepare(workload, workload.processors as number, { ...DEFAULT_RULES, overrun });
+          expect(instance.count).toBeGreaterThan(28_000);
+          for (const policy of ["fcfs", "first-fit", "easy"]) check(instance, policy, "arrival");
+        },
+      );
+    }
+  }
 });

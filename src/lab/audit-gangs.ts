@@ -1,0 +1,274 @@
+/**
+ * The checker's own Ousterhout matrix and its own clock of slots. Between two instants it serves the rows in turn, the first round slot by
+ * slot and whole rounds at once after that, and compares with the starts and ends that it is told.
+ */
+import type { Instance, JobIndex } from "../core/jobs.ts";
+import type { Guarantees, RowId } from "../core/policy.ts";
+import { type AuditCounts, Checker } from "./audit-checker.ts";
+
+/** One job's processors in one row. */
+interface Run {
+  readonly job: JobIndex;
+  readonly first: number;
+}
+
+/** Instants of slots may differ from the checker's by rounding only. */
+const ROUNDING = 1e-9;
+
+export class GangChecker extends Checker {
+  readonly #guarantees: Guarantees;
+  readonly #slotS: number;
+  readonly #switchS: number;
+  /** Rows in the order of the round. */
+  readonly #rows: { readonly row: RowId; runs: Run[] }[] = [];
+  /** Position of the row that is served next. */
+  #pointer = 0;
+  /** The instant up to which rows have been served, and the length of a slot from then on. */
+  #servedToS = 0;
+  #slotLengthS: number;
+  readonly #served: Float64Array;
+  readonly #firstSlotS: Float64Array;
+  /** Left-most processor of each job in the matrix; −1 outside. */
+  readonly #first: Int32Array;
+  readonly #rowsOf: Int32Array;
+  /** Jobs that have been placed and not had a slot that was checked against their start. */
+  readonly #unstarted = new Set<JobIndex>();
+
+  constructor(
+    instance: Instance,
+    counts: AuditCounts,
+    guarantees: Guarantees,
+    slots: { readonly slotS: number; readonly switchS: number },
+  ) {
+    super(instance, counts);
+    this.#guarantees = guarantees;
+    this.#slotS = slots.slotS;
+    this.#switchS = slots.switchS;
+    this.#slotLengthS = slots.slotS;
+    this.#served = new Float64Array(instance.count);
+    this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
+    this.#first = new Int32Array(instance.count).fill(-1);
+    this.#rowsOf = new Int32Array(instance.count);
+  }
+
+  override arrived(timeS: number, job: JobIndex): void {
+    this.#serveUntil(timeS);
+    super.arrived(timeS, job);
+  }
+
+  /** Told when the clock moves on, with the time of the job's first slot. */
+  started(timeS: number, job: JobIndex): void {
+    this.noteStart(timeS, job);
+  }
+
+  departed(timeS: number, job: JobIndex): void {
+    this.#serveUntil(timeS);
+    this.driverTells(timeS);
+    this.noteEnd(timeS, job);
+    const work = this.#slotsOfWork(job);
+    if (this.#served[job] !== work) {
+      this.fail(
+        "service",
+        job,
+        `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, its work is ${work}`,
+      );
+    }
+    for (const one of this.#rows)
+      if (one.runs.some((run) => run.job === job)) one.runs = one.runs.filter((run) => run.job !== job);
+    this.#first[job] = -1;
+    this.#rowsOf[job] = 0;
+  }
+
+  decided(timeS: number): void {
+    this.#serveUntil(timeS);
+    this.driverTells(timeS);
+    this.counts.instants++;
+    const hasJobs = this.#rows.some((one) => one.runs.length > 0);
+    this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
+    this.#servedToS = timeS;
+    if (!this.#guarantees.workConserving && !this.#guarantees.headNeverFits) return;
+    this.counts.queueChecks++;
+    // There is always room in a row of its own.
+    for (let i = 0; i < this.waiting.size; i++) {
+      const job = this.waiting.members[i];
+      if (this.#rowsOf[job] > 0) continue;
+      this.fail(
+        "fitting-job-waits",
+        job,
+        `${this.name(job)} is in no row at ${timeS} s, though a row could be added for it`,
+      );
+    }
+  }
+
+  placed(timeS: number, job: JobIndex, row: RowId, first: number): void {
+    this.counts.matrixChanges++;
+    const { size } = this.instance;
+    if (!this.hasArrived(job)) {
+      this.fail(
+        "start-before-arrival",
+        job,
+        `${this.name(job)} is placed at ${timeS} s, before it has arrived`,
+      );
+    }
+    const end = first + size[job];
+    if (!(first >= 0 && end <= this.instance.processors)) {
+      this.fail(
+        "outside-machine",
+        job,
+        `${this.name(job)} is placed on processors ${first} to ${end - 1} of ${this.instance.processors}`,
+      );
+    }
+    const target = this.#find(row, job);
+    for (const run of target.runs) {
+      if (run.first < end && first < run.first + size[run.job]) {
+        const other = `${this.name(run.job).toLowerCase()} from processor ${run.first} on`;
+        this.fail(
+          "cell-twice",
+          job,
+          `${this.name(job)} is placed at ${timeS} s from processor ${first} on, the row holds ${other}`,
+        );
+      }
+    }
+    if (this.#first[job] >= 0 && this.#first[job] !== first) {
+      this.fail(
+        "gang-torn",
+        job,
+        `${this.name(job)} is placed from processor ${first} on, in its other rows from ${this.#first[job]} on`,
+      );
+    }
+    this.#first[job] = first;
+    this.#rowsOf[job]++;
+    target.runs.push({ job, first });
+    if (this.isWaiting(job)) this.#unstarted.add(job);
+  }
+
+  released(timeS: number, job: JobIndex, row: RowId): void {
+    this.counts.matrixChanges++;
+    const target = this.#find(row, job);
+    const at = target.runs.findIndex((run) => run.job === job);
+    if (at < 0)
+      this.fail(
+        "no-such-row",
+        job,
+        `${this.name(job)} gives back row ${row} at ${timeS} s, it is not in that row`,
+      );
+    if (this.#rowsOf[job] === 1)
+      this.fail("last-slot-released", job, `${this.name(job)} gives back its only row at ${timeS} s`);
+    this.#rowsOf[job]--;
+    target.runs.splice(at, 1);
+  }
+
+  rowAdded(timeS: number, row: RowId): void {
+    this.counts.matrixChanges++;
+    if (this.#rows.some((one) => one.row === row))
+      this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, it exists`);
+    this.#rows.push({ row, runs: [] });
+  }
+
+  rowDeleted(timeS: number, row: RowId): void {
+    this.counts.matrixChanges++;
+    const at = this.#rows.indexOf(this.#find(row, undefined));
+    const [left] = this.#rows[at].runs;
+    if (left !== undefined)
+      this.fail(
+        "row-not-empty",
+        left.job,
+        `Row ${row} is deleted at ${timeS} s, it holds ${this.name(left.job).toLowerCase()}`,
+      );
+    this.#rows.splice(at, 1);
+    if (at < this.#pointer) this.#pointer--;
+    if (this.#pointer >= this.#rows.length) this.#pointer = 0;
+  }
+
+  exchanged(timeS: number, a: RowId, b: RowId, first: number, end: number): void {
+    this.counts.matrixChanges++;
+    const sides = [this.#find(a, undefined), this.#find(b, undefined)].map((one) => {
+      const inside: Run[] = [];
+      const outside: Run[] = [];
+      for (const run of one.runs) {
+        const runEnd = run.first + this.instance.size[run.job];
+        if (runEnd <= first || run.first >= end) outside.push(run);
+        else if (run.first >= first && runEnd <= end) inside.push(run);
+        else {
+          const cut = `processors ${first} to ${end - 1}`;
+          this.fail(
+            "gang-torn",
+            run.job,
+            `${this.name(run.job)} would be torn at ${timeS} s: ${cut} of two rows are exchanged`,
+          );
+        }
+      }
+      return { one, inside, outside };
+    });
+    sides[0].one.runs = [...sides[0].outside, ...sides[1].inside];
+    sides[1].one.runs = [...sides[1].outside, ...sides[0].inside];
+  }
+
+  /** An arrival is told at the first slot boundary at or after the submit time. */
+  protected isArrivalTime(timeS: number, submitS: number): boolean {
+    return timeS >= submitS && timeS - submitS <= this.#slotS + this.#switchS;
+  }
+
+  /** Serves the rows in turn up to an instant. */
+  #serveUntil(timeS: number): void {
+    if (this.violation !== undefined || !(timeS > this.#servedToS)) return;
+    const lengthS = this.#slotLengthS;
+    const slots = Math.round((timeS - this.#servedToS) / lengthS);
+    const offS = Math.abs(this.#servedToS + slots * lengthS - timeS);
+    if (offS > ROUNDING * Math.max(timeS, lengthS)) {
+      this.nowS = timeS;
+      this.fail("off-slot", undefined, `An event is told at ${timeS} s, ${offS} s off a slot boundary`);
+    }
+    if (this.#rows.some((one) => one.runs.length > 0)) this.#serve(slots, lengthS);
+    this.#servedToS = timeS;
+    this.#checkStarts();
+  }
+
+  #serve(slots: number, lengthS: number): void {
+    const rows = this.#rows;
+    this.counts.slots += slots;
+    const firstRound = Math.min(slots, rows.length);
+    for (let slot = 0; slot < firstRound; slot++) {
+      for (const { job } of rows[this.#pointer].runs) {
+        this.#served[job]++;
+        if (Number.isNaN(this.#firstSlotS[job])) this.#firstSlotS[job] = this.#servedToS + slot * lengthS;
+      }
+      this.#pointer = (this.#pointer + 1) % rows.length;
+    }
+    const wholeRounds = Math.floor((slots - firstRound) / rows.length);
+    for (const one of rows) for (const { job } of one.runs) this.#served[job] += wholeRounds;
+    for (let slot = firstRound + wholeRounds * rows.length; slot < slots; slot++) {
+      for (const { job } of rows[this.#pointer].runs) this.#served[job]++;
+      this.#pointer = (this.#pointer + 1) % rows.length;
+    }
+  }
+
+  /** Compares the first slots with the starts that were told. */
+  #checkStarts(): void {
+    for (const job of this.#unstarted) {
+      const firstS = this.#firstSlotS[job];
+      const toldS = this.startS[job];
+      if (Number.isNaN(firstS) && Number.isNaN(toldS)) continue;
+      if (!(Math.abs(firstS - toldS) <= ROUNDING * Math.max(firstS, this.#slotS))) {
+        this.fail(
+          "start-time",
+          job,
+          `${this.name(job)} has its first slot at ${firstS} s, its start is told as ${toldS} s`,
+        );
+      }
+      this.#unstarted.delete(job);
+    }
+  }
+
+  #slotsOfWork(job: JobIndex): number {
+    // A quotient that should be whole may lie just beside it.
+    return Math.max(1, Math.ceil(this.instance.runS[job] / this.#slotS - ROUNDING));
+  }
+
+  #find(row: RowId, job: JobIndex | undefined): { readonly row: RowId; runs: Run[] } {
+    const found = this.#rows.find((one) => one.row === row);
+    if (found === undefined)
+      return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, there is no such row`);
+    return found;
+  }
+}
