@@ -1,0 +1,298 @@
+/** One function per chart: page data and theme in, ECharts option out. */
+import { formatDuration, formatMetric, formatNumber, formatPercent } from "../format.ts";
+import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
+import { DASHES } from "../palette.ts";
+import { dayLabel, hint } from "./labels.ts";
+import type { Theme } from "./theme.ts";
+
+/** An ECharts option; its own type is a union over every chart there is, which says nothing here. */
+export type ChartOption = Record<string, unknown>;
+
+/** Bars of one statistic of one metric, a bar per policy. */
+export function barsOption(
+  data: PageData,
+  theme: Theme,
+  metric: MetricBars,
+  statistic: Statistic,
+): ChartOption {
+  const show = (value: Value) => (value === null ? "–" : formatMetric(value, metric.unit));
+  return {
+    ...base(theme),
+    grid: { left: 8, right: 84, top: 8, bottom: 28, containLabel: true },
+    tooltip: {
+      ...tooltip(theme),
+      trigger: "item",
+      formatter: ({ dataIndex }: { dataIndex: number }) =>
+        hint(data.policies[dataIndex]!, [
+          [`mean ${metric.title}`, show(metric.values.mean[dataIndex]!)],
+          ["median", show(metric.values.median[dataIndex]!)],
+          ["95 % stay below", show(metric.values.p95[dataIndex]!)],
+          ["99 % stay below", show(metric.values.p99[dataIndex]!)],
+          ["longest", show(metric.values.max[dataIndex]!)],
+        ]),
+    },
+    xAxis: valueAxis(theme, (value) => formatMetric(value, metric.unit)),
+    yAxis: { ...categoryAxis(theme, data.policies), inverse: true },
+    series: [
+      {
+        type: "bar",
+        barMaxWidth: 26,
+        data: metric.values[statistic].map((value, i) => ({
+          value,
+          itemStyle: { color: colour(theme, i), borderRadius: [0, 3, 3, 0] },
+        })),
+        label: {
+          show: true,
+          position: "right",
+          color: theme.text,
+          formatter: ({ value }: { value: Value }) => show(value),
+        },
+      },
+    ],
+  };
+}
+
+/** Share of the jobs that wait longer than a time. */
+export function waitsOption(data: PageData, theme: Theme): ChartOption {
+  const { atS, share } = data.waits;
+  return {
+    ...base(theme),
+    grid: { left: 8, right: 24, top: 40, bottom: 36, containLabel: true },
+    legend: legend(theme, data.policies),
+    tooltip: {
+      ...tooltip(theme),
+      trigger: "axis",
+      formatter: (points: readonly { dataIndex: number; seriesName: string; marker: string }[]) =>
+        hint(
+          `longer than ${formatDuration(atS[points[0]!.dataIndex]!)} wait`,
+          points.map(({ seriesName, marker, dataIndex }) => [
+            seriesName,
+            percent(share[data.policies.indexOf(seriesName)]![dataIndex]!),
+            marker,
+          ]),
+        ),
+    },
+    xAxis: {
+      ...valueAxis(theme, formatDuration),
+      type: "log",
+      logBase: 10,
+      min: 1,
+      max: atS.at(-1),
+      name: "wait",
+      nameLocation: "middle",
+      nameGap: 26,
+      axisLabel: { color: theme.muted, formatter: formatDuration, hideOverlap: true },
+    },
+    yAxis: { ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`), min: 0, max: maxShare(share) },
+    dataZoom: [{ type: "inside", filterMode: "none" }],
+    series: share.map((values, i) => ({
+      ...lineSeries(theme, data.policies[i]!, i),
+      data: values.map((value, k) => [atS[k], value]),
+    })),
+  };
+}
+
+/** Means of one metric by class, one bar per policy. */
+export function classesOption(data: PageData, theme: Theme, metric: MetricBars): ChartOption {
+  const values = metric.byClass.flat().filter((value) => value !== null && value > 0) as number[];
+  const isWide = values.length > 0 && Math.max(...values) > 50 * Math.min(...values);
+  return {
+    ...base(theme),
+    grid: { left: 8, right: 16, top: 40, bottom: 8, containLabel: true },
+    legend: legend(theme, data.policies),
+    tooltip: {
+      ...tooltip(theme),
+      trigger: "axis",
+      axisPointer: { type: "shadow" },
+      formatter: (
+        points: readonly { seriesName: string; marker: string; value: Value; axisValue: string }[],
+      ) =>
+        hint(
+          points[0]!.axisValue,
+          points.map(({ seriesName, marker, value }) => [
+            seriesName,
+            value === null || value === undefined ? "–" : formatMetric(value, metric.unit),
+            marker,
+          ]),
+        ),
+    },
+    xAxis: {
+      ...categoryAxis(theme, data.classes),
+      axisLabel: { color: theme.text, interval: 0, overflow: "break", width: 150, lineHeight: 16 },
+    },
+    yAxis: {
+      ...valueAxis(theme, (value) => formatMetric(value, metric.unit)),
+      ...(isWide ? { type: "log", logBase: 10 } : {}),
+      name: isWide ? "logarithmic" : undefined,
+      nameTextStyle: { color: theme.muted, align: "left" },
+    },
+    series: data.policies.map((name, i) => ({
+      type: "bar",
+      name,
+      barMaxWidth: 34,
+      barGap: "8%",
+      itemStyle: { color: colour(theme, i), borderRadius: [3, 3, 0, 0] },
+      data: metric.byClass[i]!.map((value) => (isWide && value === 0 ? null : value)),
+    })),
+  };
+}
+
+/** Lines over the time of the run, one per policy that has values. */
+export function overTimeOption(
+  data: PageData,
+  theme: Theme,
+  values: readonly (readonly Value[] | null)[],
+  unit: "share" | "jobs" | "rows",
+): ChartOption {
+  const { fromS, toS, firstS } = data.time;
+  const buckets = values.find((one) => one !== null)?.length ?? 1;
+  const lengthS = (toS - fromS) / buckets;
+  const show = (value: number) => (unit === "share" ? formatPercent(value) : formatNumber(value));
+  const shown = data.policies.flatMap((name, i) => (values[i] === null ? [] : [{ name, i }]));
+  return {
+    ...base(theme),
+    grid: { left: 8, right: 24, top: 40, bottom: 62, containLabel: true },
+    legend: legend(
+      theme,
+      shown.map(({ name }) => name),
+    ),
+    tooltip: {
+      ...tooltip(theme),
+      trigger: "axis",
+      formatter: (points: readonly { seriesName: string; marker: string; value: [number, Value] }[]) =>
+        hint(
+          `${dayLabel(points[0]!.value[0] - firstS)} + ${formatDuration(lengthS)}`,
+          points.map(({ seriesName, marker, value }) => [
+            seriesName,
+            value[1] === null ? "–" : `${show(value[1])}${unit === "share" ? "" : ` ${unit}`}`,
+            marker,
+          ]),
+        ),
+    },
+    xAxis: timeAxis(theme, fromS, toS, firstS),
+    yAxis: valueAxis(theme, (value) =>
+      unit === "share" ? `${Math.round(100 * value)} %` : formatNumber(value),
+    ),
+    dataZoom: zooms(theme),
+    series: shown.map(({ name, i }) => ({
+      ...lineSeries(theme, name, i),
+      step: "start",
+      data: values[i]!.map((value, k) => [fromS + k * lengthS, value]),
+    })),
+  };
+}
+
+export function valueAxis(theme: Theme, show: (value: number) => string): ChartOption {
+  return {
+    type: "value",
+    axisLabel: { color: theme.muted, formatter: show, hideOverlap: true },
+    axisLine: { show: false },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: theme.line } },
+    nameTextStyle: { color: theme.muted },
+  };
+}
+
+export function timeAxis(theme: Theme, fromS: number, toS: number, firstS: number): ChartOption {
+  return {
+    ...valueAxis(theme, (value) => dayLabel(value - firstS)),
+    min: fromS,
+    max: toS,
+    minInterval: 60,
+    splitLine: { show: false },
+    axisLine: { show: true, lineStyle: { color: theme.line } },
+    axisLabel: {
+      color: theme.muted,
+      hideOverlap: true,
+      showMinLabel: false,
+      showMaxLabel: false,
+      formatter: (value: number) => dayLabel(value - firstS),
+    },
+  };
+}
+
+/** Wheel and drag within the chart, and a slider below it. */
+export function zooms(theme: Theme, axes: ChartOption = { xAxisIndex: 0 }): ChartOption[] {
+  return [
+    { type: "inside", filterMode: "none", ...axes },
+    {
+      type: "slider",
+      filterMode: "none",
+      height: 18,
+      bottom: 10,
+      borderColor: theme.line,
+      fillerColor: `${theme.series[0]}26`,
+      handleStyle: { color: theme.surface, borderColor: theme.muted },
+      moveHandleStyle: { color: theme.muted },
+      dataBackground: { lineStyle: { color: theme.line }, areaStyle: { color: theme.line } },
+      showDetail: false,
+      brushSelect: false,
+      ...axes,
+    },
+  ];
+}
+
+export function base(theme: Theme): ChartOption {
+  return {
+    animationDuration: 250,
+    backgroundColor: "transparent",
+    textStyle: { fontFamily: theme.font, color: theme.text },
+  };
+}
+
+export function tooltip(theme: Theme): ChartOption {
+  return {
+    confine: true,
+    backgroundColor: theme.surface,
+    borderColor: theme.line,
+    textStyle: { color: theme.text, fontSize: 13 },
+  };
+}
+
+export function legend(theme: Theme, names: readonly string[]): ChartOption {
+  return {
+    type: "scroll",
+    top: 0,
+    left: 0,
+    data: names,
+    itemWidth: 26,
+    textStyle: { color: theme.text },
+    pageTextStyle: { color: theme.muted },
+    inactiveColor: theme.muted,
+  };
+}
+
+function categoryAxis(theme: Theme, names: readonly string[]): ChartOption {
+  return {
+    type: "category",
+    data: names,
+    axisLabel: { color: theme.text },
+    axisLine: { lineStyle: { color: theme.line } },
+    axisTick: { show: false },
+  };
+}
+
+function lineSeries(theme: Theme, name: string, i: number): ChartOption {
+  return {
+    type: "line",
+    name,
+    showSymbol: false,
+    lineStyle: { width: 2, type: DASHES[i % DASHES.length] },
+    itemStyle: { color: colour(theme, i) },
+    emphasis: { focus: "series" },
+  };
+}
+
+function colour(theme: Theme, i: number): string {
+  return theme.series[i % theme.series.length]!;
+}
+
+function percent(value: Value): string {
+  return value === null ? "–" : formatPercent(value);
+}
+
+/** The largest share of jobs that wait at all, rounded up to tenths. */
+function maxShare(share: readonly (readonly Value[])[]): number {
+  const largest = Math.max(0, ...share.map(([first]) => first ?? 0));
+  return Math.min(1, Math.max(0.1, Math.ceil(10 * largest) / 10));
+}

@@ -1,0 +1,23 @@
+/** Texts in charts. Everything that comes from a user is escaped: tooltips are HTML. */
+import { escapeHtml } from "../escape.ts";
+import { formatNumber } from "../format.ts";
+
+/** A time of the run as day and clock, counted from its first submit: `day 12, 06:30`. */
+export function dayLabel(sinceFirstS: number): string {
+  const seconds = Math.round(sinceFirstS);
+  const day = Math.floor(seconds / 86400);
+  const rest = seconds - day * 86400;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+  return rest === 0
+    ? `day ${formatNumber(day)}`
+    : `day ${formatNumber(day)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}`;
+}
+
+/** A tooltip: a bold title and rows of name, value and, optionally, a marker made by ECharts. */
+export function hint(title: string, rows: readonly (readonly [string, string, string?])[]): string {
+  const lines = rows.map(
+    ([name, value, marker]) =>
+      `<tr><td>${marker ?? ""}${escapeHtml(name)}</td><td style="text-align:right;padding-left:1.5em;font-variant-numeric:tabular-nums">${escapeHtml(value)}</td></tr>`,
+  );
+  return `<b>${escapeHtml(title)}</b><table>${lines.join("")}</table>`;
+}

@@ -1,0 +1,119 @@
+/// <reference lib="dom" />
+/**
+ * The report's own script: draws the charts from the JSON in the page. Bundled with the parts of ECharts that it needs by
+ * scripts/build-report-page.ts and written into every report, which then needs no network.
+ */
+import { BarChart, CustomChart, LineChart } from "echarts/charts";
+import {
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  LegendScrollComponent,
+  TooltipComponent,
+} from "echarts/components";
+import * as echarts from "echarts/core";
+import { CanvasRenderer } from "echarts/renderers";
+import type { PageData, Statistic } from "../page-data.ts";
+import type { ChartOption } from "./charts.ts";
+import { barsOption, classesOption, overTimeOption, waitsOption } from "./charts.ts";
+import { ganttOption } from "./gantt-chart.ts";
+import type { Theme } from "./theme.ts";
+import { readTheme } from "./theme.ts";
+
+echarts.use([
+  BarChart,
+  CustomChart,
+  LineChart,
+  DataZoomComponent,
+  GridComponent,
+  LegendComponent,
+  LegendScrollComponent,
+  TooltipComponent,
+  CanvasRenderer,
+]);
+
+/** What each chart of the page draws, given the present choices of its selects by name. */
+type Draw = (data: PageData, theme: Theme, choice: (name: string) => string) => ChartOption | undefined;
+
+const CHARTS: Readonly<Record<string, Draw>> = {
+  bars: (data, theme, choice) =>
+    barsOption(data, theme, data.metrics[Number(choice("metric"))]!, choice("statistic") as Statistic),
+  waits: (data, theme) => waitsOption(data, theme),
+  classes: (data, theme, choice) => classesOption(data, theme, data.metrics[Number(choice("metric"))]!),
+  utilisation: (data, theme) => overTimeOption(data, theme, data.utilisation, "share"),
+  queue: (data, theme, choice) =>
+    overTimeOption(data, theme, choice("value") === "max" ? data.queueMax : data.queueMean, "jobs"),
+  rows: (data, theme) => overTimeOption(data, theme, data.rows, "rows"),
+  gantt: (data, theme, choice) => {
+    const chart = data.gantt?.charts[Number(choice("policy"))];
+    return chart == null ? undefined : ganttOption(data, theme, chart);
+  },
+};
+
+/** Charts with the same time axis zoom together. */
+const TOGETHER = new Set(["utilisation", "queue", "rows"]);
+
+start();
+
+function start(): void {
+  const source = document.getElementById("report-data")?.textContent;
+  if (source == null) return;
+  const data = JSON.parse(source) as PageData;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const redrawAll = Array.from(document.querySelectorAll<HTMLElement>("[data-chart]"), (figure) =>
+    mount(figure, data),
+  );
+  dark.addEventListener("change", () => {
+    for (const redraw of redrawAll) redraw();
+  });
+  sortableTables();
+}
+
+/** Sets one chart up; the function returned draws it anew with the present theme. */
+function mount(figure: HTMLElement, data: PageData): () => void {
+  const kind = figure.dataset.chart!;
+  const canvas = figure.querySelector<HTMLElement>(".canvas")!;
+  const chart = echarts.init(canvas, undefined, { renderer: "canvas" });
+  if (TOGETHER.has(kind)) {
+    chart.group = "time";
+    echarts.connect("time");
+  }
+  const choice = (name: string) =>
+    figure.querySelector<HTMLSelectElement>(`select[name="${name}"]`)?.value ?? "0";
+  const redraw = () => {
+    const option = CHARTS[kind]?.(data, readTheme(), choice);
+    if (option !== undefined) chart.setOption(option, { notMerge: true });
+  };
+  figure.addEventListener("change", redraw);
+  new ResizeObserver(() => chart.resize()).observe(canvas);
+  redraw();
+  return redraw;
+}
+
+/** A click on a heading sorts the table by that column; a second one turns the order round. */
+function sortableTables(): void {
+  for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) {
+    const headings = Array.from(table.querySelectorAll<HTMLElement>("thead th"));
+    headings.forEach((heading, column) => {
+      heading.querySelector("button")?.addEventListener("click", () => {
+        const falling = heading.getAttribute("aria-sort") === "ascending";
+        for (const other of headings) other.removeAttribute("aria-sort");
+        heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
+        sortRows(table, column, falling);
+      });
+    });
+  }
+}
+
+function sortRows(table: HTMLTableElement, column: number, falling: boolean): void {
+  const body = table.tBodies[0]!;
+  const rows = Array.from(body.rows);
+  const key = (row: HTMLTableRowElement) => row.cells[column]?.dataset.value ?? "";
+  rows.sort((a, b) => {
+    const [x, y] = [key(a), key(b)];
+    const order =
+      x === "" || y === "" || Number.isNaN(Number(x)) ? x.localeCompare(y) : Number(x) - Number(y);
+    return falling ? -order : order;
+  });
+  body.append(...rows);
+}

@@ -1,0 +1,36 @@
+/** Text from traces, file names and users' labels, made harmless for the place where it is written. */
+
+const HTML: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** For element content and for attribute values in quotes. */
+export function escapeHtml(text: string): string {
+  return withoutControls(text).replace(/[&<>"']/g, (character) => HTML[character]!);
+}
+
+/**
+ * JSON to stand inside a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which are line ends in old JavaScript.
+ * Still the same JSON value. NaN and infinities become null.
+ */
+export function scriptJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/**
+ * JavaScript to stand inside a <script> element, unchanged. Throws when it holds a sequence that would end the element or start a
+ * comment: what to write instead depends on the place, and bundlers do not emit them.
+ */
+export function scriptSource(source: string): string {
+  const found = /<\/script|<!--|<script/i.exec(source);
+  if (found !== null) {
+    throw new Error(`Cannot embed the chart script: it holds "${found[0]}" at ${found.index}, expected none`);
+  }
+  return source;
+}
+
+/** Without control characters, which could steer a terminal or break a line; tabs and line ends become a space. */
+export function withoutControls(text: string): string {
+  return text.replace(/[\t\r\n]/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");
+}

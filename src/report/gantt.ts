@@ -1,0 +1,95 @@
+/**
+ * The stretch of a schedule that a Gantt chart shows: around the longest queue, as many jobs as can be looked at, the same
+ * stretch for every policy.
+ */
+import type { Instance } from "../core/jobs.ts";
+import type { Schedule } from "../core/schedule.ts";
+import { queueLength } from "../metrics/over-time.ts";
+import { dealProcessors } from "../metrics/processors.ts";
+
+export interface TimeSpan {
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+/** Jobs in a stretch, and the processors each had; plain arrays, to be written as JSON. */
+export interface GanttChart {
+  readonly id: number[];
+  readonly submitS: number[];
+  readonly startS: number[];
+  readonly endS: number[];
+  readonly size: number[];
+  /** Rows of the columns above, one per box. */
+  readonly boxJob: number[];
+  readonly boxFirst: number[];
+  readonly boxSize: number[];
+}
+
+/**
+ * A span around the longest queue of the first schedule in which no schedule has more than `jobs` jobs; all of the run where that
+ * is enough.
+ */
+export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jobs: number): TimeSpan {
+  const fromS = instance.count === 0 ? 0 : instance.submitS[0]!;
+  let toS = fromS;
+  for (const { endS } of schedules) for (const end of endS) if (end > toS) toS = end;
+  const most = (span: TimeSpan) =>
+    schedules.reduce((max, schedule) => Math.max(max, jobsWithin(schedule, span)), 0);
+  const whole = { fromS, toS };
+  if (instance.count <= jobs || most(whole) <= jobs) return whole;
+  const centreS = longestQueueAtS(instance, schedules[0]!);
+  let lengthS = (toS - fromS) * Math.min(1, (4 * jobs) / instance.count);
+  for (;;) {
+    const beginS = Math.max(fromS, Math.min(centreS - lengthS / 2, toS - lengthS));
+    const span = { fromS: beginS, toS: beginS + lengthS };
+    if (most(span) <= jobs || lengthS < 1) return span;
+    lengthS *= 0.8;
+  }
+}
+
+/** The boxes of a space-sharing schedule within the span, in order of start. */
+export function ganttChart(instance: Instance, schedule: Schedule, span: TimeSpan): GanttChart {
+  const runs = dealProcessors(instance, schedule);
+  const chart: GanttChart = {
+    id: [],
+    submitS: [],
+    startS: [],
+    endS: [],
+    size: [],
+    boxJob: [],
+    boxFirst: [],
+    boxSize: [],
+  };
+  for (let job = 0; job < instance.count; job++) {
+    if (!overlaps(schedule, job, span)) continue;
+    const row = chart.id.length;
+    chart.id.push(instance.id[job]!);
+    chart.submitS.push(instance.submitS[job]!);
+    chart.startS.push(schedule.startS[job]!);
+    chart.endS.push(schedule.endS[job]!);
+    chart.size.push(instance.size[job]!);
+    for (let run = runs.offset[job]!; run < runs.offset[job + 1]!; run++) {
+      chart.boxJob.push(row);
+      chart.boxFirst.push(runs.first[run]!);
+      chart.boxSize.push(runs.size[run]!);
+    }
+  }
+  return chart;
+}
+
+function jobsWithin(schedule: Schedule, span: TimeSpan): number {
+  let jobs = 0;
+  for (let job = 0; job < schedule.startS.length; job++) if (overlaps(schedule, job, span)) jobs++;
+  return jobs;
+}
+
+function overlaps({ startS, endS }: Schedule, job: number, { fromS, toS }: TimeSpan): boolean {
+  return startS[job]! <= toS && endS[job]! >= fromS;
+}
+
+function longestQueueAtS(instance: Instance, schedule: Schedule): number {
+  const { atS, value } = queueLength(instance, schedule);
+  let longest = 0;
+  for (let i = 1; i < value.length; i++) if (value[i]! > value[longest]!) longest = i;
+  return atS[longest] ?? instance.submitS[0]!;
+}

@@ -1,0 +1,227 @@
+/** The report's figures: a frame for each chart, with its choices, a description and the same data as a table. */
+import type { Comparison } from "./comparison.ts";
+import { escapeHtml } from "./escape.ts";
+import { formatCount, formatDuration, formatMetric, formatNumber, formatPercent } from "./format.ts";
+import { dataTable } from "./html-tables.ts";
+import type { PageData, Statistic, Value } from "./page-data.ts";
+import { STATISTICS } from "./page-data.ts";
+
+const STATISTIC_TITLES: Record<Statistic, string> = {
+  mean: "mean",
+  median: "median",
+  p90: "90th percentile",
+  p95: "95th percentile",
+  p99: "99th percentile",
+  max: "longest",
+};
+
+/** Rows of the table beside a chart over time or over waits. */
+const TABLE_ROWS = 12;
+
+interface Figure {
+  /** Key of the chart in browser/report-page.ts. */
+  readonly chart: string;
+  readonly title: string;
+  readonly note: string;
+  readonly selects: string;
+  readonly table: string;
+  readonly tall?: boolean;
+}
+
+export function chartFigures(comparison: Comparison, data: PageData): string {
+  const gantt = ganttFigure(data);
+  return [
+    `<div class="pair">${frame(barsFigure(data))}${frame(waitsFigure(data))}</div>`,
+    frame(classesFigure(comparison, data)),
+    frame(utilisationFigure(comparison, data)),
+    frame(queueFigure(data)),
+    data.rows.some((rows) => rows !== null) ? frame(rowsFigure(data)) : "",
+    gantt === undefined ? "" : frame(gantt),
+  ].join("\n");
+}
+
+function frame({ chart, title, note, selects, table, tall = false }: Figure): string {
+  return `<figure data-chart="${chart}">
+<figcaption><h2>${title}</h2><span class="controls">${selects}</span></figcaption>
+<p class="note">${note}</p>
+<div class="canvas${tall ? " tall" : ""}" role="img" aria-label="${title}. ${note}"></div>
+<noscript><p class="note">The chart needs scripts; the table below has its numbers.</p></noscript>
+${table}
+</figure>`;
+}
+
+function barsFigure(data: PageData): Figure {
+  const rows = data.metrics.flatMap((metric) =>
+    data.policies.map((policy, i) => [
+      `${metric.title}, ${policy}`,
+      ...STATISTICS.map((statistic) =>
+        shown(metric.values[statistic][i]!, (v) => formatMetric(v, metric.unit)),
+      ),
+    ]),
+  );
+  return {
+    chart: "bars",
+    title: "Policies side by side",
+    note: "Hover over a bar for the whole distribution.",
+    selects:
+      metricSelect(data, "wait") +
+      select(
+        "statistic",
+        "statistic",
+        STATISTICS.map((name) => [name, STATISTIC_TITLES[name]]),
+        "mean",
+      ),
+    table: dataTable(["", ...STATISTICS.map((name) => STATISTIC_TITLES[name])], rows),
+  };
+}
+
+function waitsFigure(data: PageData): Figure {
+  const { atS, share } = data.waits;
+  const rows = everyNth(atS.length).map((k) => [
+    `longer than ${formatDuration(atS[k]!)}`,
+    ...share.map((values) => shown(values[k]!, formatPercent)),
+  ]);
+  return {
+    chart: "waits",
+    title: "How many wait how long",
+    note: "Share of the jobs that wait longer than a time; lower is better. Logarithmic time, from one second.",
+    selects: "",
+    table: dataTable(["wait", ...data.policies], rows),
+  };
+}
+
+function classesFigure({ policies }: Comparison, data: PageData): Figure {
+  const { classScheme, classes } = policies[0]!.summary;
+  const rows = data.metrics.flatMap((metric) =>
+    classes.map(({ label, jobs }, c) => [
+      `${metric.title}, ${label}, ${formatCount(jobs)} jobs`,
+      ...metric.byClass.map((means) => shown(means[c]!, (v) => formatMetric(v, metric.unit))),
+    ]),
+  );
+  return {
+    chart: "classes",
+    title: "Who pays: means by class of job",
+    note: `Classes: ${escapeHtml(classScheme)}. The axis is logarithmic where the means differ by more than a factor of 50.`,
+    selects: metricSelect(data, "bounded-slowdown"),
+    table: dataTable(["mean of", ...data.policies], rows),
+  };
+}
+
+function utilisationFigure({ policies }: Comparison, data: PageData): Figure {
+  const gang = policies.some(({ summary }) => summary.gang !== undefined);
+  return {
+    chart: "utilisation",
+    title: gang ? "Demand of the running jobs over time" : "Utilisation over time",
+    note: `Processors of the running jobs, as a share of the machine.${gang ? " Where rows take turns it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time move together.`,
+    selects: "",
+    table: timeTable(data, data.utilisation, formatPercent),
+  };
+}
+
+function queueFigure(data: PageData): Figure {
+  return {
+    chart: "queue",
+    title: "Queue length over time",
+    note: "Jobs submitted and not yet started.",
+    selects: select(
+      "value",
+      "per interval",
+      [
+        ["mean", "mean"],
+        ["max", "longest"],
+      ],
+      "mean",
+    ),
+    table: timeTable(data, data.queueMean, formatNumber),
+  };
+}
+
+function rowsFigure(data: PageData): Figure {
+  return {
+    chart: "rows",
+    title: "Rows of the matrix over time",
+    note: "Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. Policies with time sharing only.",
+    selects: "",
+    table: timeTable(data, data.rows, formatNumber),
+  };
+}
+
+function ganttFigure(data: PageData): Figure | undefined {
+  const { gantt } = data;
+  if (gantt === null) return undefined;
+  const drawn = data.policies.flatMap((policy, i): [string, string][] =>
+    gantt.charts[i] == null ? [] : [[String(i), policy]],
+  );
+  const whole = gantt.fromS <= data.time.firstS && gantt.toS >= data.time.toS;
+  const day = (timeS: number) => `day ${formatNumber((timeS - data.time.firstS) / 86400)}`;
+  const span = whole ? "The whole run" : `${day(gantt.fromS)} to ${day(gantt.toS)}, around the longest queue`;
+  const rows = drawn.map(([i, policy]) => {
+    const chart = gantt.charts[Number(i)]!;
+    const waits = chart.id.map((_, job) => chart.startS[job]! - chart.submitS[job]!);
+    const longest = waits.reduce((a, _, job) => (waits[job]! > (waits[a] ?? -1) ? job : a), 0);
+    return [
+      policy,
+      formatCount(chart.id.length),
+      waits.length === 0 ? "–" : `${formatDuration(waits[longest]!)} (job ${chart.id[longest]})`,
+    ];
+  });
+  return {
+    chart: "gantt",
+    title: "Who ran where",
+    note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited. Scroll to zoom in time, with Shift in processors; hover for the job. Processors are dealt out lowest first.`,
+    selects: select("policy", "policy", drawn, drawn[0]![0]),
+    table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
+    tall: true,
+  };
+}
+
+function timeTable(
+  data: PageData,
+  values: readonly (readonly Value[] | null)[],
+  format: (value: number) => string,
+): string {
+  const { fromS, toS, firstS } = data.time;
+  const shownPolicies = data.policies.flatMap((_, i) => (values[i] === null ? [] : [i]));
+  const buckets = values[shownPolicies[0]!]!.length;
+  const rows = Array.from({ length: TABLE_ROWS }, (_, row) => {
+    const from = Math.floor((row * buckets) / TABLE_ROWS);
+    const to = Math.floor(((row + 1) * buckets) / TABLE_ROWS);
+    const day = (bucket: number) =>
+      formatNumber(Number(((fromS - firstS + ((toS - fromS) * bucket) / buckets) / 86400).toPrecision(3)));
+    return [
+      `day ${day(from)} – ${day(to)}`,
+      ...shownPolicies.map((i) => {
+        const part = values[i]!.slice(from, to) as readonly number[];
+        return format(part.reduce((sum, value) => sum + value, 0) / part.length);
+      }),
+    ];
+  });
+  return dataTable(["mean over", ...shownPolicies.map((i) => data.policies[i]!)], rows);
+}
+
+function metricSelect(data: PageData, chosen: string): string {
+  const options = data.metrics.map(({ title }, i): [string, string] => [String(i), title]);
+  const index = data.metrics.findIndex(({ name }) => name === chosen);
+  return select("metric", "metric", options, String(Math.max(0, index)));
+}
+
+function select(
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+  chosen: string,
+): string {
+  const items = options.map(
+    ([value, text]) =>
+      `<option value="${escapeHtml(value)}"${value === chosen ? " selected" : ""}>${escapeHtml(text)}</option>`,
+  );
+  return `<label>${label} <select name="${name}">${items.join("")}</select></label>`;
+}
+
+function shown(value: Value, format: (value: number) => string): string {
+  return format(value ?? Number.NaN);
+}
+
+function everyNth(length: number): number[] {
+  return Array.from({ length: TABLE_ROWS }, (_, i) => Math.round((i * (length - 1)) / (TABLE_ROWS - 1)));
+}

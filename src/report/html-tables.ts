@@ -1,0 +1,90 @@
+/** The report's tables: the ranking, the replications, and the figures' data for those who cannot see a chart. */
+
+import type { Interval } from "../metrics/statistics.ts";
+import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
+import type { Summary } from "../metrics/summary.ts";
+import { metricOf } from "../metrics/summary.ts";
+import type { ComparedPolicy, Comparison } from "./comparison.ts";
+import { bestRows, rankByMeanWait, rankingColumns } from "./comparison.ts";
+import { escapeHtml } from "./escape.ts";
+import { formatDuration, formatNumber } from "./format.ts";
+
+/** Policies by mean wait, the best value of every column marked. */
+export function rankingTable({ policies }: Comparison): string {
+  const columns = rankingColumns(policies);
+  const best = columns.map((column) => bestRows(column, policies));
+  const heading = ["policy", ...columns.map(({ title }) => title)].map(
+    (title) => `<th scope="col"><button type="button">${escapeHtml(title)}</button></th>`,
+  );
+  const rows = rankByMeanWait(policies).map((row) => {
+    const { label, summary } = policies[row]!;
+    const cells = columns.map((column, i) => {
+      const value = column.value(summary);
+      const text = escapeHtml(column.format(value, summary));
+      const shown = best[i]!.has(row)
+        ? `<span class="best">${text}<span class="hidden"> (best)</span></span>`
+        : text;
+      return `<td data-value="${Number.isNaN(value) ? "" : value}">${shown}</td>`;
+    });
+    return `<tr><th scope="row" data-value="${escapeHtml(label)}">${swatch(row)}${escapeHtml(label)}</th>${cells.join("")}</tr>`;
+  });
+  return `<section>
+<h2>Policies by mean wait</h2>
+<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. Click a heading to sort.</p>
+<div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
+</section>`;
+}
+
+const REPLICATED: readonly {
+  readonly title: string;
+  value(summary: Summary): number;
+  format(value: number): string;
+}[] = [
+  { title: "mean wait", value: (summary) => metricOf(summary, "wait").all.mean, format: formatDuration },
+  { title: "longest wait", value: (summary) => metricOf(summary, "wait").all.max, format: formatDuration },
+  {
+    title: "bounded slowdown",
+    value: (summary) => metricOf(summary, "bounded-slowdown").all.mean,
+    format: formatNumber,
+  },
+];
+
+/** Means over the seeds with Student intervals, and paired differences from the first policy; empty without replications. */
+export function replicationsTable({ policies }: Comparison): string {
+  const [first] = policies;
+  const count = first?.replications?.length ?? 0;
+  if (count < 2 || !policies.every(({ replications }) => replications?.length === count)) return "";
+  const values = (policy: ComparedPolicy, i: number) => policy.replications!.map(REPLICATED[i]!.value);
+  const cell = (interval: Interval, i: number) =>
+    `<td>${escapeHtml(`${REPLICATED[i]!.format(interval.mean)} ± ${REPLICATED[i]!.format(interval.half)}`)}</td>`;
+  const rows = policies.map((policy, row) => {
+    const means = REPLICATED.map((_, i) => cell(confidenceInterval(values(policy, i)), i));
+    const differences = REPLICATED.map((_, i) =>
+      row === 0 ? "<td>–</td>" : cell(pairedDifference(values(policy, i), values(first!, i)), i),
+    );
+    return `<tr><th scope="row">${swatch(row)}${escapeHtml(policy.label)}</th>${means.join("")}${differences.join("")}</tr>`;
+  });
+  const titles = REPLICATED.map(({ title }) => `<th scope="col">${title}</th>`).join("");
+  const differenceTitles = REPLICATED.map(
+    ({ title }) => `<th scope="col">${title}, difference from ${escapeHtml(first!.label)}</th>`,
+  ).join("");
+  return `<section>
+<h2>${count} replications</h2>
+<p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies see the same jobs in each replication, so differences are paired; two policies differ where the interval excludes 0. The charts show the first seed.</p>
+<div class="scroll"><table><thead><tr><th scope="col">policy</th>${titles}${differenceTitles}</tr></thead><tbody>${rows.join("")}</tbody></table></div>
+</section>`;
+}
+
+/** A figure's numbers, folded away. */
+export function dataTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const head = heading.map((title) => `<th scope="col">${escapeHtml(title)}</th>`).join("");
+  const body = rows.map(
+    ([first, ...rest]) =>
+      `<tr><th scope="row">${escapeHtml(first ?? "")}</th>${rest.map((text) => `<td>${escapeHtml(text)}</td>`).join("")}</tr>`,
+  );
+  return `<details><summary>Show as a table</summary><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div></details>`;
+}
+
+function swatch(row: number): string {
+  return `<span class="swatch" style="background:var(--series-${row % 8})"></span>`;
+}

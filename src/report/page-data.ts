@@ -1,0 +1,158 @@
+/**
+ * What the charts of a report draw, as plain JSON: written into the page by html.ts, read by browser/report-page.ts. Series
+ * are reduced to what a screen can show; numbers to the digits that a chart can show.
+ */
+import { exp, ln } from "../core/elementary.ts";
+import type { Instance } from "../core/jobs.ts";
+import type { Schedule } from "../core/schedule.ts";
+import type { Distribution } from "../metrics/distribution.ts";
+import type { BucketSeries, StepFunction } from "../metrics/over-time.ts";
+import { processorsInUse, queueLength, resample, rowsOverTime } from "../metrics/over-time.ts";
+import { metricOf } from "../metrics/summary.ts";
+import { lastEndS } from "../metrics/window.ts";
+import type { ComparedPolicy, Comparison } from "./comparison.ts";
+import { sharedMetrics } from "./comparison.ts";
+import type { GanttChart, TimeSpan } from "./gantt.ts";
+import { ganttChart, ganttSpan } from "./gantt.ts";
+
+/** Statistics of a distribution that the bars can show. */
+export const STATISTICS = ["mean", "median", "p90", "p95", "p99", "max"] as const;
+export type Statistic = (typeof STATISTICS)[number];
+
+/** Points per line over time, and jobs per Gantt chart, at most. */
+const BUCKETS = 500;
+const CURVE_POINTS = 120;
+const GANTT_JOBS = 1500;
+/** Beyond so many jobs the processors are not dealt out for a chart of a thousandth of them. */
+const GANTT_LARGEST_RUN = 2_000_000;
+
+/** A number, or null where there is none. */
+export type Value = number | null;
+
+export interface PageData {
+  readonly policies: readonly string[];
+  readonly processors: number;
+  readonly metrics: readonly MetricBars[];
+  readonly classes: readonly string[];
+  /** Share of the jobs (0 … 1) that wait longer than each of `atS`. */
+  readonly waits: { readonly atS: readonly number[]; readonly share: readonly (readonly Value[])[] };
+  readonly time: TimeSpan & { readonly firstS: number };
+  /** By policy; mean per bucket of equal length. Utilisation is a share of the machine. */
+  readonly utilisation: readonly (readonly Value[])[];
+  readonly queueMean: readonly (readonly Value[])[];
+  readonly queueMax: readonly (readonly Value[])[];
+  /** Rows of the matrix; null for space sharing. */
+  readonly rows: readonly (readonly Value[] | null)[];
+  readonly gantt: (TimeSpan & { readonly charts: readonly (GanttChart | null)[] }) | null;
+}
+
+export interface MetricBars {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: "s" | "1";
+  /** By statistic, by policy. */
+  readonly values: Readonly<Record<Statistic, readonly Value[]>>;
+  /** Means by policy, by class. */
+  readonly byClass: readonly (readonly Value[])[];
+}
+
+/** Reduces a comparison to what its charts draw. */
+export function pageData(comparison: Comparison): PageData {
+  const { instance, policies } = comparison;
+  const schedules = policies.map(({ schedule }) => schedule);
+  const span = wholeSpan(instance, schedules);
+  const series = (steps: StepFunction) => resample(steps, span.fromS, span.toS, BUCKETS);
+  const queues = schedules.map((schedule) => series(queueLength(instance, schedule)));
+  const busy = schedules.map((schedule) => series(processorsInUse(instance, schedule)));
+  return {
+    policies: policies.map(({ label }) => label),
+    processors: instance.processors,
+    metrics: sharedMetrics(policies).map(({ name }) => metricBars(name, policies)),
+    classes: policies[0]!.summary.classes.map(({ label, jobs }) => `${label}: ${jobs} jobs`),
+    waits: waitCurves(instance, policies),
+    time: { ...span, firstS: instance.count === 0 ? 0 : instance.submitS[0]! },
+    utilisation: busy.map(({ mean }) => Array.from(mean, (value) => digits(value / instance.processors))),
+    queueMean: queues.map(({ mean }) => Array.from(mean, digits)),
+    queueMax: queues.map(({ max }) => Array.from(max, digits)),
+    rows: schedules.map((schedule) => rowSeries(schedule, series)),
+    gantt: gantt(instance, schedules),
+  };
+}
+
+function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBars {
+  const metrics = policies.map(({ summary }) => metricOf(summary, name));
+  const { title, unit } = metrics[0]!;
+  const values = (statistic: Statistic) => metrics.map(({ all }) => digits(all[statistic]));
+  return {
+    name,
+    title,
+    unit,
+    values: {
+      mean: values("mean"),
+      median: values("median"),
+      p90: values("p90"),
+      p95: values("p95"),
+      p99: values("p99"),
+      max: values("max"),
+    },
+    byClass: metrics.map(({ byClass }) => byClass.map(({ mean }: Distribution) => digits(mean))),
+  };
+}
+
+/** Survival functions of the waits on a logarithmic axis from one second to the longest wait. */
+function waitCurves(instance: Instance, policies: readonly ComparedPolicy[]): PageData["waits"] {
+  const longestS = Math.max(60, ...policies.map(({ summary }) => metricOf(summary, "wait").all.max || 0));
+  const step = ln(longestS) / (CURVE_POINTS - 1);
+  const atS = Array.from({ length: CURVE_POINTS }, (_, i) =>
+    i === CURVE_POINTS - 1 ? longestS : Number(exp(i * step).toPrecision(5)),
+  );
+  return { atS, share: policies.map((policy) => survival(sortedWaits(instance, policy), atS)) };
+}
+
+function sortedWaits(instance: Instance, { summary, schedule }: ComparedPolicy): Float64Array {
+  const { firstJob, endJob } = summary.window;
+  const waits = new Float64Array(endJob - firstJob);
+  let count = 0;
+  for (let job = firstJob; job < endJob; job++) {
+    const waitS = schedule.startS[job]! - instance.submitS[job]!;
+    if (!Number.isNaN(waitS)) waits[count++] = waitS;
+  }
+  return waits.subarray(0, count).sort();
+}
+
+/** Share of the sorted values that are larger than each of the ascending limits. */
+function survival(sorted: Float64Array, limits: readonly number[]): Value[] {
+  let below = 0;
+  return limits.map((limit) => {
+    while (below < sorted.length && sorted[below]! <= limit) below++;
+    return sorted.length === 0 ? null : digits((sorted.length - below) / sorted.length);
+  });
+}
+
+function rowSeries(schedule: Schedule, series: (steps: StepFunction) => BucketSeries): Value[] | null {
+  const rows = rowsOverTime(schedule);
+  return rows === undefined ? null : Array.from(series(rows).mean, digits);
+}
+
+/** From the first submit to the last end under any policy; at least a second, so that it can be cut into buckets. */
+function wholeSpan(instance: Instance, schedules: readonly Schedule[]): TimeSpan {
+  const fromS = instance.count === 0 ? 0 : instance.submitS[0]!;
+  return { fromS, toS: Math.max(fromS + 1, ...schedules.map((schedule) => lastEndS(instance, schedule))) };
+}
+
+/** Five significant digits; null for NaN. */
+function digits(value: number): Value {
+  return Number.isNaN(value) ? null : Number(value.toPrecision(5));
+}
+
+function gantt(instance: Instance, schedules: readonly Schedule[]): PageData["gantt"] {
+  const spaces = schedules.filter(({ gang }) => gang === undefined);
+  if (spaces.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
+  const span = ganttSpan(instance, spaces, GANTT_JOBS);
+  return {
+    ...span,
+    charts: schedules.map((schedule) =>
+      schedule.gang === undefined ? ganttChart(instance, schedule, span) : null,
+    ),
+  };
+}
