@@ -1,8 +1,19 @@
 /** The one list of policies. The names are what the command line, the tables and the charts show. */
 import type { PolicyDefinition } from "../core/policy.ts";
+import { connectedReservation } from "./connected-reservation.ts";
 import { conservative } from "./conservative.ts";
+import { dynp } from "./dynp.ts";
 import { easy } from "./easy.ts";
 import { fcfs } from "./fcfs.ts";
 import { firstFit } from "./first-fit.ts";
+import { fpmpfs } from "./fpmpfs.ts";
 
-export const POLICIES: readonly PolicyDefinition[] = [fcfs, firstFit, easy, conservative];
+export const POLICIES: readonly PolicyDefinition[] = [
+  fcfs,
+  firstFit,
+  easy,
+  conservative,
+  fpmpfs,
+  dynp,
+  connectedReservation,
+];

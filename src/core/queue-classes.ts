@@ -1,0 +1,189 @@
+/**
+ * Queue classes: what a batch queue admits, and how its jobs may reserve. Plain data, so that a site's queues are a
+ * configuration and not a program. The preset is table 2 of Kawanami, Yoshihisa and Kanazawa 2008 with the thresholds
+ * of its table 3 and the limits of its table 4 (proposal 2).
+ *
+ * The order of a list of classes is the order in which queues are served when processors become free; the paper does
+ * not print one, so the preset keeps that of its table 2.
+ */
+import { InputError } from "./errors.ts";
+
+export interface QueueClass {
+  /** As users write it; without spaces and colons. */
+  readonly name: string;
+  /** Highest number of processors of one job. */
+  readonly processors: number;
+  /** Highest number of processes of one job. */
+  readonly processes: number;
+  /** Highest number of threads per process. */
+  readonly threads: number;
+  /** Only jobs with an estimate below this many seconds are admitted; undefined: any. */
+  readonly elapsedBelowS?: number | undefined;
+  /** Undefined: jobs of this class never reserve. */
+  readonly reservations?: ReservationRule | undefined;
+}
+
+/** When jobs of a class make connected reservations. An arrival that cannot start in an empty queue always asks for one. */
+export interface ReservationRule {
+  /** Highest number of reservations that jobs of the class hold at a time, 1 or more. */
+  readonly limit: number;
+  /** A waiting job whose priority is above this asks for a reservation. */
+  readonly threshold: number;
+  /** Whether the first waiting job asks when processors were released and it cannot start. */
+  readonly whenHeadBlocked: boolean;
+}
+
+/** What a job asks of a queue. */
+export interface JobShape {
+  readonly processors: number;
+  readonly processes: number;
+  readonly threads: number;
+  readonly estimateS: number;
+}
+
+/** What a class limits, in the order in which classes are compared for tightness. */
+export const CLASS_LIMITS = ["processors", "processes", "threads", "elapsed"] as const;
+export type ClassLimit = (typeof CLASS_LIMITS)[number];
+
+/** Stands for "no class admits the job" wherever a place in a list of classes is expected. */
+export const NO_QUEUE = -1;
+
+/** Which class a job was given and why; queues are named by their place in the list of classes. */
+export interface QueueSelection {
+  /** NO_QUEUE when no class admits the job. */
+  readonly queue: number;
+  /**
+   * What decided: `none` or `only` one class admits the job; a limit, by which the class is tighter than the last
+   * that was as tight so far; or `order`, where all limits are alike.
+   */
+  readonly rule: "none" | "only" | ClassLimit | "order";
+  /** Classes that do not admit the job, each with the first limit that it exceeds. */
+  readonly ruledOut: readonly RuledOutQueue[];
+  /** Classes that admit it too, but are not as tight. */
+  readonly passedOver: readonly number[];
+}
+
+export interface RuledOutQueue {
+  readonly queue: number;
+  readonly limit: ClassLimit;
+  /** What the job asks. */
+  readonly asked: number;
+  /** What the class allows; for `elapsed` the first value that it does not allow. */
+  readonly allowed: number;
+}
+
+/** Kyoto University's HPC2500: tables 2, 3 and 4 (proposal 2) of the paper. */
+export const HPC2500_CLASSES: readonly QueueClass[] = [
+  { name: "ss8", processors: 8, processes: 8, threads: 8, elapsedBelowS: 7200 },
+  { name: "s8", processors: 8, processes: 8, threads: 8 },
+  {
+    name: "s128",
+    processors: 128,
+    processes: 8,
+    threads: 128,
+    reservations: { limit: 1, threshold: 30, whenHeadBlocked: false },
+  },
+  {
+    name: "d32",
+    processors: 32,
+    processes: 32,
+    threads: 32,
+    reservations: { limit: 3, threshold: 20, whenHeadBlocked: false },
+  },
+  {
+    name: "d128",
+    processors: 128,
+    processes: 128,
+    threads: 32,
+    reservations: { limit: 2, threshold: 20, whenHeadBlocked: false },
+  },
+  {
+    name: "d512",
+    processors: 512,
+    processes: 512,
+    threads: 32,
+    reservations: { limit: 1, threshold: 20, whenHeadBlocked: true },
+  },
+];
+
+/** The first limit of the class that the job exceeds; undefined when the class admits it. */
+export function exceededLimit(queueClass: QueueClass, job: JobShape): ClassLimit | undefined {
+  if (job.processors > queueClass.processors) return "processors";
+  if (job.processes > queueClass.processes) return "processes";
+  if (job.threads > queueClass.threads) return "threads";
+  const { elapsedBelowS } = queueClass;
+  return elapsedBelowS === undefined || job.estimateS < elapsedBelowS ? undefined : "elapsed";
+}
+
+/** The value of a limit; Infinity for a class that does not ask about elapsed time. */
+export function limitOf(queueClass: QueueClass, limit: ClassLimit): number {
+  return limit === "elapsed" ? (queueClass.elapsedBelowS ?? Number.POSITIVE_INFINITY) : queueClass[limit];
+}
+
+/**
+ * Checks a configuration and returns it.
+ * @throws InputError naming the class and the field
+ */
+export function checkQueueClasses(classes: readonly QueueClass[]): readonly QueueClass[] {
+  if (classes.length === 0 || classes.length > 127) {
+    throw new InputError(`Cannot use ${classes.length} queue classes: expected 1 to 127`);
+  }
+  const names = new Set<string>();
+  for (const [i, one] of classes.entries()) {
+    if (!/^[^\s:]+$/.test(one.name)) {
+      throw new InputError(
+        `Cannot use "${one.name}" as name of queue class ${i + 1}: expected a word without spaces and colons`,
+      );
+    }
+    if (names.has(one.name)) {
+      throw new InputError(
+        `Cannot use "${one.name}" as name of queue class ${i + 1}: an earlier class has it`,
+      );
+    }
+    names.add(one.name);
+    checkClass(one);
+  }
+  return classes;
+}
+
+function checkClass(one: QueueClass): void {
+  for (const field of ["processors", "processes", "threads"] as const) {
+    checkField(one, field, one[field], isCount(one[field]), "a whole number from 1");
+  }
+  if (one.elapsedBelowS !== undefined) {
+    const seconds = one.elapsedBelowS;
+    checkField(
+      one,
+      "elapsedBelowS",
+      seconds,
+      Number.isFinite(seconds) && seconds > 0,
+      "seconds above 0, or nothing for no limit",
+    );
+  }
+  const rule = one.reservations;
+  if (rule === undefined) return;
+  checkField(
+    one,
+    "reservations.limit",
+    rule.limit,
+    isCount(rule.limit),
+    "a whole number from 1; a class without `reservations` never reserves",
+  );
+  const { threshold } = rule;
+  checkField(
+    one,
+    "reservations.threshold",
+    threshold,
+    Number.isFinite(threshold) && threshold >= 0,
+    "a number from 0",
+  );
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1;
+}
+
+function checkField(one: QueueClass, field: string, value: number, isRight: boolean, expected: string): void {
+  if (isRight) return;
+  throw new InputError(`Cannot use ${value} as ${field} of queue class "${one.name}": expected ${expected}`);
+}
