@@ -23,7 +23,7 @@ const TABLE: Readonly<Record<string, readonly (number | undefined)[]>> = {
   "LLNL-Atlas": [43778, 36600, 9216, 0.704, 115, 6011, 849066, 8, 449.6, 9120, 0, 85.7, 131],
   lublin_256: [10000, 10000, 256, 1.061, 137, 4863, 124707, 1, 22.1, 256, 24.9, 61.2, undefined],
 };
-/** The README counts the users of all lines there, those of jobs that never ran too: 9 more and 4 more. */
+/** The README counts the users of all lines there: of jobs that never ran too (9 and 3), and −1 as a user (LLNL-Atlas). */
 const USERS_THAT_RAN: Readonly<Record<string, number>> = { "SDSC-SP2": 428, "LLNL-Atlas": 127 };
 /** Recorded waits, median and mean, of the logs in which every job has one and was started. */
 const WAITS: Readonly<Record<string, readonly [number, number]>> = {
