@@ -71,7 +71,8 @@ export const bc: GangPolicyDefinition = {
   name: "bc",
   title: "Buddy, conventional",
   sharing: "time",
-  summary: "Gang scheduling on buddy blocks, each row by itself: the first row with a free block takes the job.",
+  summary:
+    "Gang scheduling on buddy blocks, each row by itself: the first row with a free block takes the job.",
   rules: [
     "a job is given a whole buddy block, its size rounded up to a power of two; no other job uses the rest of it",
     "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",

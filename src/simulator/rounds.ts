@@ -65,7 +65,8 @@ export function simulateRounds(
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
     rounds.endJobs(policy);
-    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next, policy);
+    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++)
+      rounds.arrive(next, policy);
     if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
   }
   return rounds.schedule();
@@ -170,7 +171,12 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
 
   override place(job: JobIndex, row: RowId, first: number): void {
     if (!(job >= 0 && job < this.#arrived)) {
-      throw new RuleViolation("start-before-arrival", job, this.nowS, `Cannot place job ${job}: it has not arrived`);
+      throw new RuleViolation(
+        "start-before-arrival",
+        job,
+        this.nowS,
+        `Cannot place job ${job}: it has not arrived`,
+      );
     }
     if (!Number.isNaN(this.#endS[job])) {
       throw new RuleViolation("already-ended", job, this.nowS, `Cannot place job ${job}: it has ended`);
@@ -231,18 +237,24 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   /** Ends the jobs that have had their last slot. */
   endJobs(policy: Policy): void {
     let count = 0;
-    for (let job = this.#finish.first(); job !== NO_JOB && this.#endSlot(job) === this.#slot; job = this.#finish.first()) {
+    for (
+      let job = this.#finish.first();
+      job !== NO_JOB && this.#endSlot(job) === this.#slot;
+      job = this.#finish.first()
+    ) {
       this.#finish.remove(job);
       if (count === this.#ending.length) this.#ending = doubled(this.#ending);
       let at = count++;
-      for (; at > 0 && this.#startsBefore(job, this.#ending[at - 1]); at--) this.#ending[at] = this.#ending[at - 1];
+      for (; at > 0 && this.#startsBefore(job, this.#ending[at - 1]); at--)
+        this.#ending[at] = this.#ending[at - 1];
       this.#ending[at] = job;
     }
     for (let i = 0; i < count; i++) {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
       this.#lastEndSlot = this.#slot;
-      this.#activeProcessorSlots += slotsOfWork(this.#instance.runS[job], this.slotS) * this.#instance.size[job];
+      this.#activeProcessorSlots +=
+        slotsOfWork(this.#instance.runS[job], this.slotS) * this.#instance.size[job];
       this.removeJob(job);
     }
     for (let i = 0; i < count; i++) {
@@ -297,7 +309,9 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   /** Slot at whose beginning a job in the queue has ended. */
   #endSlot(job: JobIndex): number {
     const position = this.positionOf(this.#finishRow[job]);
-    return this.#slot + (this.#finish.roundOf(job) - this.#round) * this.rowCount + position - this.#pointer + 1;
+    return (
+      this.#slot + (this.#finish.roundOf(job) - this.#round) * this.rowCount + position - this.#pointer + 1
+    );
   }
 
   #startsBefore(a: JobIndex, b: JobIndex): boolean {
@@ -344,7 +358,11 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   }
 
   #touchRange(row: RowId, first: number, end: number): void {
-    for (let run = this.runFrom(row, first); run !== -1 && this.runFirst(run) < end; run = this.nextRun(run)) {
+    for (
+      let run = this.runFrom(row, first);
+      run !== -1 && this.runFirst(run) < end;
+      run = this.nextRun(run)
+    ) {
       this.#touch(this.runJob(run));
     }
   }

@@ -119,7 +119,11 @@ export class OusterhoutMatrix implements MatrixView {
       if (earlier === NONE) return NONE;
       run = this.#bucket[row * this.#buckets + earlier];
     }
-    for (let next = this.#next[run]; next !== NONE && this.#first[next] <= processor; next = this.#next[run]) {
+    for (
+      let next = this.#next[run];
+      next !== NONE && this.#first[next] <= processor;
+      next = this.#next[run]
+    ) {
       run = next;
     }
     return run;
@@ -138,7 +142,11 @@ export class OusterhoutMatrix implements MatrixView {
   deleteRow(row: RowId): void {
     this.#checkRow("delete", row);
     if (this.#head[row] !== NONE) {
-      throw this.#violation("row-not-empty", this.#job[this.#head[row]], `Cannot delete row ${row}: it holds a job`);
+      throw this.#violation(
+        "row-not-empty",
+        this.#job[this.#head[row]],
+        `Cannot delete row ${row}: it holds a job`,
+      );
     }
     for (let position = this.#position[row] + 1; position < this.#rowCount; position++) {
       const moved = this.#order[position];
@@ -155,15 +163,27 @@ export class OusterhoutMatrix implements MatrixView {
     this.#checkRow(`place job ${job} in`, row);
     const end = first + this.#size[job];
     if (!(first >= 0 && end <= this.processors)) {
-      throw this.#violation("off-machine", job, `Cannot place job ${job} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`);
+      throw this.#violation(
+        "off-machine",
+        job,
+        `Cannot place job ${job} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+      );
     }
     const before = this.runBefore(row, end - 1);
     if (before !== NONE && this.#end[before] > first) {
-      throw this.#violation("not-idle", job, `Cannot place job ${job} on processors ${first} to ${end - 1} of row ${row}: job ${this.#job[before]} is there`);
+      throw this.#violation(
+        "not-idle",
+        job,
+        `Cannot place job ${job} on processors ${first} to ${end - 1} of row ${row}: job ${this.#job[before]} is there`,
+      );
     }
     const other = this.firstRunOfJob(job);
     if (other !== NONE && this.#first[other] !== first) {
-      throw this.#violation("migrated", job, `Cannot place job ${job} at processor ${first}: its other slots are at processor ${this.#first[other]}`);
+      throw this.#violation(
+        "migrated",
+        job,
+        `Cannot place job ${job} at processor ${first}: its other slots are at processor ${this.#first[other]}`,
+      );
     }
     const run = this.#newRun();
     this.#job[run] = job;
@@ -182,7 +202,11 @@ export class OusterhoutMatrix implements MatrixView {
       throw this.#violation("not-there", job, `Cannot take job ${job} out of row ${row}: it is not there`);
     }
     if (this.#slots[job] < 2) {
-      throw this.#violation("last-slot", job, `Cannot take job ${job} out of row ${row}: it has no other slot`);
+      throw this.#violation(
+        "last-slot",
+        job,
+        `Cannot take job ${job} out of row ${row}: it has no other slot`,
+      );
     }
     this.#removeRun(run);
   }
@@ -200,7 +224,11 @@ export class OusterhoutMatrix implements MatrixView {
     this.#checkRow("exchange", a);
     this.#checkRow("exchange", b);
     if (!(first >= 0 && first <= end && end <= this.processors)) {
-      throw this.#violation("off-machine", NONE, `Cannot exchange processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`);
+      throw this.#violation(
+        "off-machine",
+        NONE,
+        `Cannot exchange processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+      );
     }
     if (a === b || first === end) return;
     const beforeA = this.#cut(a, first);
@@ -238,7 +266,10 @@ export class OusterhoutMatrix implements MatrixView {
       let previous = NONE;
       for (let run = this.#runOfJob[job]; run !== NONE; run = this.#nextOfJob[run]) {
         assert(this.#job[run] === job && this.#previousOfJob[run] === previous, `runs of job ${job}`);
-        assert(this.#first[run] === this.#first[this.#runOfJob[job]], `job ${job} has the same processors in each row`);
+        assert(
+          this.#first[run] === this.#first[this.#runOfJob[job]],
+          `job ${job} has the same processors in each row`,
+        );
         previous = run;
         slots++;
       }
@@ -267,7 +298,10 @@ export class OusterhoutMatrix implements MatrixView {
       runs++;
     }
     for (let bucket = 0; bucket < this.#buckets; bucket++) {
-      assert(this.#bucket[row * this.#buckets + bucket] === firstIn[bucket], `bucket ${bucket} of row ${row}`);
+      assert(
+        this.#bucket[row * this.#buckets + bucket] === firstIn[bucket],
+        `bucket ${bucket} of row ${row}`,
+      );
       const bit = (this.#bits[row * this.#words + (bucket >> 5)] >>> (bucket & 31)) & 1;
       assert((bit === 1) === (firstIn[bucket] !== NONE), `bit of bucket ${bucket} of row ${row}`);
     }
@@ -278,7 +312,11 @@ export class OusterhoutMatrix implements MatrixView {
   #cut(row: RowId, processor: number): RunId {
     const run = processor > 0 ? this.runBefore(row, processor - 1) : NONE;
     if (run !== NONE && this.#end[run] > processor) {
-      throw this.#violation("torn-gang", this.#job[run], `Cannot cut row ${row} before processor ${processor}: job ${this.#job[run]} stands on both sides`);
+      throw this.#violation(
+        "torn-gang",
+        this.#job[run],
+        `Cannot cut row ${row} before processor ${processor}: job ${this.#job[run]} stands on both sides`,
+      );
     }
     return run;
   }

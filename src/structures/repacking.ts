@@ -25,17 +25,21 @@ export function idleEnd(matrix: MatrixView, row: RowId, processor: number): numb
   return next === -1 ? matrix.processors : matrix.runFirst(next);
 }
 
-/** The row whose idle processors reach furthest from `processor` on; −1 when none is idle there. Ties: earliest in the round. */
-export function longestIdle(matrix: MatrixView, processor: number): RowId {
+/**
+ * The first row in order of the round that is idle from `processor` up to `end`; without one the row whose idle processors
+ * reach furthest (ties: the first); −1 when no row is idle at `processor`.
+ */
+export function longestIdle(matrix: MatrixView, processor: number, end: number): RowId {
   let best = -1;
   let bestEnd = processor;
   const rows = matrix.rowCount;
   for (let position = 0; position < rows; position++) {
     const row = matrix.rowAt(position);
-    const end = idleEnd(matrix, row, processor);
-    if (end > bestEnd) {
+    const rowEnd = idleEnd(matrix, row, processor);
+    if (rowEnd > bestEnd) {
       best = row;
-      bestEnd = end;
+      bestEnd = rowEnd;
+      if (rowEnd >= end) break;
     }
   }
   return best;
@@ -61,14 +65,14 @@ export function commonCut(matrix: MatrixView, a: RowId, b: RowId, processor: num
 }
 
 /**
- * Makes processors first … end − 1 idle in one row and returns that row. Every one of them must have an idle slot in some row, and
- * `first` must be a legal cut in all rows that are idle there or at it. Exchanges at most once per idle fragment.
+ * Makes processors first … end − 1 idle in one row and returns that row. Every one of them must have an idle slot in some
+ * row. Exchanges at most once per idle fragment.
  */
 export function gather(machine: GangMachine, first: number, end: number): RowId {
-  const target = longestIdle(machine, first);
+  const target = longestIdle(machine, first, end);
   assert(target !== -1, `processor ${first} has an idle slot`);
   for (let at = idleEnd(machine, target, first); at < end; at = idleEnd(machine, target, at)) {
-    const source = longestIdle(machine, at);
+    const source = longestIdle(machine, at, end);
     assert(source !== -1, `processor ${at} has an idle slot`);
     const wanted = idleEnd(machine, source, at);
     machine.exchange(target, source, at, commonCut(machine, target, source, wanted < end ? wanted : end));

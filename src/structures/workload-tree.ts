@@ -193,7 +193,8 @@ export class WorkloadTree {
   }
 
   #warmUp(index: number): void {
-    for (let node = index; node >= 1; node >>= 1) if (this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
+    for (let node = index; node >= 1; node >>= 1)
+      if (this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
   }
 
   #push(node: number, height: number): void {
@@ -288,9 +289,16 @@ export class WorkloadTree {
       let best = 0;
       for (let at = 0; at + 2 ** level <= leaves.length; at += 2 ** level) {
         const block = leaves.slice(at, at + 2 ** level);
-        if (Math.min(...block) > 0) best = Math.max(best, block.reduce((a, b) => a + b, 0));
+        if (Math.min(...block) > 0)
+          best = Math.max(
+            best,
+            block.reduce((a, b) => a + b, 0),
+          );
       }
-      assert(this.#best[this.#bestIndex(node, height) + level] === best, `best of level ${level} below node ${node}`);
+      assert(
+        this.#best[this.#bestIndex(node, height) + level] === best,
+        `best of level ${level} below node ${node}`,
+      );
     }
     return leaves;
   }

@@ -1,0 +1,27 @@
+/** BRMMS: as BR, and jobs give extra slots back wherever that saves a row. */
+import type { GangPolicyDefinition } from "../core/policy.ts";
+import { BUDDY_GANG_GUARANTEES, BUDDY_GANG_RULES, BuddyGang } from "./buddy-gang.ts";
+
+export const brmms: GangPolicyDefinition = {
+  name: "brmms",
+  title: "Buddy, re-packing, multiple slots, fewest rows",
+  sharing: "time",
+  summary:
+    "As br, and jobs also run in idle slots of their block, which they give back when a row can be saved.",
+  rules: [
+    ...BUDDY_GANG_RULES,
+    "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
+    "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as under br",
+    "an arrival whose block has no idle slot takes back all extra slots that reach into its processors; before a row is deleted all extra slots are taken back",
+  ],
+  source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS",
+  parameters: [],
+  guarantees: () => BUDDY_GANG_GUARANTEES,
+  make: (machine, jobs) =>
+    new BuddyGang(machine, jobs, {
+      returned: true,
+      order: "largest",
+      turns: Number.POSITIVE_INFINITY,
+      perChange: Number.POSITIVE_INFINITY,
+    }),
+};

@@ -1,0 +1,250 @@
+/**
+ * Gang scheduling on buddy blocks with a workload tree and re-packing: what BR, BRMS and BRMMS have in common (Zhou, Walsh
+ * and Brent 2000, sections 3 and 4.1).
+ *
+ *   departure   while every processor has an idle slot: re-pack these into one row and delete the row
+ *   arrival     take the least loaded block of the job's level; without a nonzero one, add a row; re-pack and place
+ *   extra slots after both, jobs whose block still has an idle slot may run in it, too
+ *
+ * How we read the paper: a job occupies only its own processors, at the left end of its block, and the tree counts idle slots
+ * per processor, so other jobs fill the rest of the block (with whole blocks BR comes out 30 % worse than printed).
+ *
+ * Schemes that take extra slots back need a second tree, `firm`: what would be idle if every job had one slot. All
+ * decisions about rows and blocks are made on it, so they are the very ones that BR makes for the same arrivals and
+ * departures: never more rows than BR.
+ */
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import type { GangMachine, Policy, RowId } from "../core/policy.ts";
+import { blockLevel } from "../structures/buddy.ts";
+import { gather } from "../structures/repacking.ts";
+import { WorkloadTree } from "../structures/workload-tree.ts";
+
+const NONE = -1;
+
+/** Which job comes first when extra slots are given out. Ties: the job submitted first. */
+export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
+
+export interface ExtraSlots {
+  /** Whether jobs give extra slots back when a row can be saved by it. */
+  readonly returned: boolean;
+  readonly order: ExtraOrder;
+  /** Turns per workload change: in each, every job may get one slot. */
+  readonly turns: number;
+  /** Extra slots per workload change, all jobs together. */
+  readonly perChange: number;
+}
+
+export class BuddyGang implements Policy {
+  readonly #machine: GangMachine;
+  readonly #jobs: JobsView;
+  readonly #extra: ExtraSlots | undefined;
+  /** Idle slots as they are. */
+  readonly #idle: WorkloadTree;
+  /** Idle slots if extra slots were given back; the same tree when they never are. */
+  readonly #firm: WorkloadTree;
+  /** First processor of each placed job. */
+  readonly #first: Int32Array;
+  readonly #arrivals: JobIndex[] = [];
+  #departed = false;
+
+  // Only with extra slots. Placed jobs by block: lists, heads by number of the block in the tree.
+  readonly #jobAt: Int32Array;
+  readonly #nextAt: Int32Array;
+  readonly #previousAt: Int32Array;
+  /** Slots per round of each placed job. */
+  readonly #slots: Int32Array;
+  readonly #blocks: Int32Array;
+  readonly #candidates: JobIndex[] = [];
+
+  /** @param extra undefined: every job has one slot per round */
+  constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlots | undefined) {
+    this.#machine = machine;
+    this.#jobs = jobs;
+    this.#extra = extra;
+    this.#idle = new WorkloadTree(machine.processors);
+    this.#firm = extra?.returned ? new WorkloadTree(machine.processors) : this.#idle;
+    this.#first = new Int32Array(jobs.count);
+    const blocks = extra === undefined ? 0 : 2 << this.#idle.height;
+    const count = extra === undefined ? 0 : jobs.count;
+    this.#jobAt = new Int32Array(blocks).fill(NONE);
+    this.#blocks = new Int32Array(blocks);
+    this.#nextAt = new Int32Array(count);
+    this.#previousAt = new Int32Array(count);
+    this.#slots = new Int32Array(count);
+  }
+
+  arrive(job: JobIndex): void {
+    this.#arrivals.push(job);
+  }
+
+  depart(job: JobIndex): void {
+    const first = this.#first[job];
+    const end = first + this.#jobs.size[job];
+    this.#departed = true;
+    this.#firm.add(first, end, 1);
+    if (this.#extra === undefined) return;
+    const extra = this.#slots[job] - 1;
+    this.#idle.add(first, end, this.#firm === this.#idle ? extra : extra + 1);
+    this.#unlist(job);
+  }
+
+  decide(): void {
+    if (this.#departed) this.#deleteRows();
+    this.#departed = false;
+    for (const job of this.#arrivals) this.#place(job);
+    this.#arrivals.length = 0;
+    if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
+  }
+
+  #deleteRows(): void {
+    const { processors } = this.#machine;
+    const root = this.#firm.height;
+    if (this.#firm.least(root, 0) === 0) return;
+    if (this.#firm !== this.#idle) this.#takeBack(0, processors);
+    while (this.#firm.least(root, 0) > 0) {
+      this.#machine.deleteRow(gather(this.#machine, 0, processors));
+      this.#addEverywhere(-1);
+    }
+  }
+
+  #place(job: JobIndex): void {
+    const size = this.#jobs.size[job];
+    const level = blockLevel(size);
+    let block = this.#firm.leastLoaded(size);
+    if (block === NONE) {
+      this.#machine.addRow();
+      this.#addEverywhere(1);
+      block = this.#firm.leastLoaded(size);
+    }
+    const first = block << level;
+    if (this.#firm !== this.#idle && this.#idle.least(level, block) === 0)
+      this.#takeBack(first, first + size);
+    this.#machine.place(job, gather(this.#machine, first, first + size), first);
+    this.#first[job] = first;
+    this.#idle.add(first, first + size, -1);
+    if (this.#firm !== this.#idle) this.#firm.add(first, first + size, -1);
+    if (this.#extra !== undefined) this.#list(job, level, block);
+  }
+
+  #addEverywhere(slots: number): void {
+    this.#idle.add(0, this.#machine.processors, slots);
+    if (this.#firm !== this.#idle) this.#firm.add(0, this.#machine.processors, slots);
+  }
+
+  /** Takes back every extra slot that reaches into processors first … end − 1. */
+  #takeBack(first: number, end: number): void {
+    const machine = this.#machine;
+    const rows = machine.rowCount;
+    for (let position = 0; position < rows; position++) {
+      const row = machine.rowAt(position);
+      let run = machine.runBefore(row, first);
+      if (run === NONE) run = machine.firstRun(row);
+      while (run !== NONE && machine.runFirst(run) < end) {
+        const next = machine.nextRun(run);
+        const job = machine.runJob(run);
+        if (this.#slots[job] > 1 && machine.runFirst(run) + machine.runSize(run) > first)
+          this.#release(job, row);
+        run = next;
+      }
+    }
+  }
+
+  #release(job: JobIndex, row: RowId): void {
+    this.#machine.release(job, row);
+    this.#slots[job]--;
+    this.#idle.add(this.#first[job], this.#first[job] + this.#jobs.size[job], 1);
+  }
+
+  #giveExtraSlots(extra: ExtraSlots): void {
+    const candidates = this.#findCandidates(extra.order);
+    let left = extra.perChange;
+    let inTurn = candidates.length;
+    for (let turn = 0; turn < extra.turns && inTurn > 0 && left > 0; turn++) {
+      let again = 0;
+      for (let i = 0; i < inTurn && left > 0; i++) {
+        const job = candidates[i];
+        if (!this.#hasIdleSlot(job)) continue;
+        this.#giveSlot(job);
+        left--;
+        // Who gets a slot has a place in the next turn; the others are kept behind for the next change.
+        candidates[i] = candidates[again];
+        candidates[again++] = job;
+      }
+      inTurn = again;
+    }
+    for (const job of candidates) {
+      if (!this.#hasIdleSlot(job)) continue;
+      const level = blockLevel(this.#jobs.size[job]);
+      this.#idle.keep(level, this.#first[job] >> level);
+    }
+  }
+
+  /** Jobs whose block has an idle slot, in the order of giving. */
+  #findCandidates(order: ExtraOrder): JobIndex[] {
+    const candidates = this.#candidates;
+    candidates.length = 0;
+    const count = this.#idle.takeCandidates(this.#blocks);
+    for (let i = 0; i < count; i++) {
+      for (let job = this.#jobAt[this.#blocks[i]]; job !== NONE; job = this.#nextAt[job])
+        candidates.push(job);
+    }
+    const size = this.#jobs.size;
+    if (order === "largest") candidates.sort((a, b) => size[b] - size[a] || a - b);
+    else if (order === "smallest") candidates.sort((a, b) => size[a] - size[b] || a - b);
+    else if (order === "oldest") candidates.sort((a, b) => a - b);
+    else candidates.sort((a, b) => b - a);
+    return candidates;
+  }
+
+  #hasIdleSlot(job: JobIndex): boolean {
+    const level = blockLevel(this.#jobs.size[job]);
+    return this.#idle.least(level, this.#first[job] >> level) > 0;
+  }
+
+  #giveSlot(job: JobIndex): void {
+    const first = this.#first[job];
+    const end = first + this.#jobs.size[job];
+    this.#machine.place(job, gather(this.#machine, first, end), first);
+    this.#slots[job]++;
+    this.#idle.add(first, end, -1);
+  }
+
+  #list(job: JobIndex, level: number, block: number): void {
+    const at = (1 << (this.#idle.height - level)) + block;
+    const other = this.#jobAt[at];
+    this.#nextAt[job] = other;
+    this.#previousAt[job] = NONE;
+    if (other !== NONE) this.#previousAt[other] = job;
+    this.#jobAt[at] = job;
+    this.#slots[job] = 1;
+    this.#idle.mark(level, block, 1);
+  }
+
+  #unlist(job: JobIndex): void {
+    const level = blockLevel(this.#jobs.size[job]);
+    const block = this.#first[job] >> level;
+    const next = this.#nextAt[job];
+    const previous = this.#previousAt[job];
+    if (next !== NONE) this.#previousAt[next] = previous;
+    if (previous !== NONE) this.#nextAt[previous] = next;
+    else this.#jobAt[(1 << (this.#idle.height - level)) + block] = next;
+    this.#idle.mark(level, block, -1);
+  }
+}
+
+/** Sentences that hold for all schemes of this file. */
+export const BUDDY_GANG_RULES: readonly string[] = [
+  "a job's block is the smallest buddy block that holds it; the job occupies its own processors at the block's left end, other jobs may use the rest",
+  "on a machine that is no power of two, a block that the machine's end cuts off takes a job that fits in what is left",
+  "an arrival is given the block with most idle slots among the blocks of its size in which every processor has one (ties: the leftmost)",
+  "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
+  "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
+  "after a departure rows are re-packed and deleted while every processor has an idle slot",
+  "departures come before arrivals, arrivals in order of submission; nobody waits: every arrival is placed at once",
+];
+
+export const BUDDY_GANG_GUARANTEES = {
+  headNeverFits: true,
+  workConserving: true,
+  keepsPromises: true,
+} as const;
