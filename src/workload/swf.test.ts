@@ -80,7 +80,15 @@ describe("readSwf()", () => {
   });
 
   test("a byte order mark may stand before a job line", () => {
-    expect(read(`\uFEFF${line()}\n`).count).toBe(1);
+    const workload = read(`\uFEFF${line({ 1: "6" })}\n`);
+    expect([...workload.jobs.id]).toEqual([6]);
+    expect(workload.diagnostics).toEqual([]);
+  });
+
+  test("anywhere else it is part of a field", () => {
+    const workload = read(`${line({ 1: "6" })}\n\uFEFF${line({ 1: "9" })}\n`);
+    expect([...workload.jobs.id]).toEqual([6, 7]);
+    expect(codes(workload)).toEqual({ "bad-job-number": 1 });
   });
 
   test.each([
@@ -241,6 +249,11 @@ describe("readSwf()", () => {
       field: "job number",
       value: "5",
     });
+  });
+
+  test("finds a number used twice in a row, and one used again after larger ones", () => {
+    expect([...read(["4", "4"].map((n) => line({ 1: n })).join("\n")).jobs.id]).toEqual([4, 5]);
+    expect([...read(["4", "9", "4"].map((n) => line({ 1: n })).join("\n")).jobs.id]).toEqual([4, 9, 10]);
   });
 
   test("numbers go on from 1 where the largest Int32 is taken", () => {
