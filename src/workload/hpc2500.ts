@@ -7,7 +7,10 @@
  *   processors      1     4     8    16     32     64    128     512     table 1; the paper's examples, here all there are
  *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M     its medians, converted from ms
  *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k     CPU time ÷ processors: medians of the log-normal
- *   share (%)      40    15    20     12      7    3.5      2     0.5     ours
+ *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2     ours
+ *
+ * Users submit batches of like jobs. Without them half of the jobs would start at once and the median wait would be 0 in most
+ * queues under every scheduler, which is not the machine that the paper describes.
  *
  * A job's processors divide into processes × threads: one process of as many threads as a class allows, one thread per process, or
  * a power of two between. Every shape is admitted by at least one class of the HPC2500.
@@ -57,22 +60,23 @@ export const hpc2500: ModelDefinition = {
   summary:
     "Jobs with processes, threads and a queue chosen by hand, after the CPU times and queue classes of one site.",
   rules: [
-    "the degree of parallelism is drawn from the eight of table 1 with shares of 40, 15, 20, 12, 7, 3.5, 2 and 0.5 %",
+    "jobs come in batches of as many as make up `batch` processors on average (geometric, at least one); the jobs of a batch are submitted at once and are alike in processors, processes, threads and the way their user chooses",
+    "the degree of parallelism is drawn from the eight of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
     "the elapsed time is log-normal about the median CPU time of table 1 ÷ processors, with standard deviation sigma of its logarithm, at least 1 s, whole seconds, drawn again above longest",
     "35 % of the jobs are one process of threads (32 threads at most beyond 128 processors), 45 % processes of one thread, 20 % a power of two between",
     "an estimate is drawn uniformly between the run time and five times the run time, and rounded up to ten minutes",
-    "the user is careful with the given probability and then takes the first class of fewest processors that admits the job; others take any class that admits it, with equal probability",
-    "arrivals are Poisson; the mean gap is the mean of processors × run time over the drawn jobs ÷ (load × processors of the machine)",
+    "the user of a batch is careful with the given probability and then takes the first class of fewest processors that admits the job; others take any class that admits it, with equal probability",
+    "batches arrive as a Poisson process; the mean gap is the mean over the drawn batches of processors × run time ÷ (load × processors of the machine)",
   ],
   source:
-    "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes and estimates are ours",
+    "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are ours",
   parameters: [
     {
       name: "jobs",
       kind: "integer",
       min: 1,
       max: 10_000_000,
-      default: 10_000,
+      default: 20_000,
       description: "number of jobs",
     },
     {
@@ -88,7 +92,7 @@ export const hpc2500: ModelDefinition = {
       kind: "number",
       min: 0.001,
       max: 100,
-      default: 1,
+      default: 1.1,
       description: "offered load: work that arrives per second ÷ processors",
     },
     {
@@ -104,7 +108,7 @@ export const hpc2500: ModelDefinition = {
       kind: "number",
       min: 1,
       max: 1e6,
-      default: 128,
+      default: 512,
       description: "mean number of processors of the jobs that a user submits at once",
     },
     {
@@ -221,7 +225,9 @@ function drawTimes({ runS, size, estimateS }: JobDraws, parameters: ParameterVal
   const estimates = new Random(seed, "estimates");
   const sigma = Number(parameters.sigma);
   const longestS = Number(parameters.longest);
-  const medianS = new Map(HPC2500_JOBS.map((one) => [one.processors, one.medianCpuMs / 1000 / one.processors]));
+  const medianS = new Map(
+    HPC2500_JOBS.map((one) => [one.processors, one.medianCpuMs / 1000 / one.processors]),
+  );
   let area = 0;
   for (let row = 0; row < size.length; row++) {
     const median = medianS.get(size[row])!;

@@ -2,6 +2,7 @@
 import type { Workload } from "../core/jobs.ts";
 import type { ParameterSpec, ParameterValues } from "../core/policy.ts";
 import { downey } from "./downey.ts";
+import { hpc2500 } from "./hpc2500.ts";
 
 export interface ModelDefinition {
   /** As written on the command line: `downey:jobs=1000:load=0.7`. */
@@ -23,4 +24,4 @@ export interface ModelDefinition {
   generate(parameters: ParameterValues, seed: number): Workload;
 }
 
-export const MODELS: readonly ModelDefinition[] = [downey];
+export const MODELS: readonly ModelDefinition[] = [downey, hpc2500];
