@@ -3,7 +3,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricSummary, Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
-import { formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
+import { formatCount, formatDuration, formatNumber, formatPercent, sharedTimeUnit } from "./format.ts";
 
 export interface Comparison {
   readonly instance: Instance;
@@ -39,7 +39,10 @@ export interface RankingColumn {
   /** See TableColumn. */
   readonly dispensable: number;
   value(summary: Summary): number;
-  format(value: number, summary: Summary): string;
+  /** How the values of the column are printed; sees all of them, to find a common unit. */
+  formatter(values: readonly number[]): (value: number) => string;
+  /** Said after the value. */
+  remark?(summary: Summary): string;
 }
 
 const wait = (summary: Summary) => metricOf(summary, "wait").all;
@@ -50,8 +53,7 @@ const COLUMNS: readonly RankingColumn[] = [
   seconds("p95 wait", 4, (summary) => wait(summary).p95),
   {
     ...seconds("longest wait", 0, (summary) => wait(summary).max),
-    format: (value, summary) =>
-      wait(summary).maxJobId < 0 ? "–" : `${formatDuration(value)} (job ${wait(summary).maxJobId})`,
+    remark: (summary) => (wait(summary).maxJobId < 0 ? "" : ` (job ${wait(summary).maxJobId})`),
   },
   seconds("mean response", 2, (summary) => metricOf(summary, "response").all.mean),
   {
@@ -59,14 +61,14 @@ const COLUMNS: readonly RankingColumn[] = [
     better: "low",
     dispensable: 1,
     value: (summary) => metricOf(summary, "bounded-slowdown").all.mean,
-    format: formatNumber,
+    formatter: () => formatNumber,
   },
   {
     title: "utilisation",
     better: "high",
     dispensable: 1,
     value: (summary) => summary.machine.utilisation,
-    format: formatPercent,
+    formatter: () => formatPercent,
   },
   seconds("makespan", 5, (summary) => summary.machine.makespanS),
 ];
@@ -81,7 +83,7 @@ const KILLED: RankingColumn = {
   better: "neither",
   dispensable: 2,
   value: (summary) => summary.jobs.killed,
-  format: formatCount,
+  formatter: () => formatCount,
 };
 
 /** The columns by which the policies are ranked; those that say something here. */
@@ -92,17 +94,37 @@ export function rankingColumns(policies: readonly { readonly summary: Summary }[
   return columns;
 }
 
-/** Rows of the best values in a column. Values that print alike are alike; none is best when all are alike. */
-export function bestRows(
+/** A cell of the ranking table. */
+export interface RankingCell {
+  readonly value: number;
+  readonly text: string;
+  /** The best of its column; values that print alike are alike, and none is best when all are alike. */
+  readonly isBest: boolean;
+}
+
+/** One cell per policy. */
+export function rankingCells(
   column: RankingColumn,
   policies: readonly { readonly summary: Summary }[],
-): Set<number> {
+): RankingCell[] {
   const values = policies.map(({ summary }) => column.value(summary));
+  const format = column.formatter(values);
+  const best = bestText(column, values, format);
+  return policies.map(({ summary }, i) => {
+    const text = format(values[i]!);
+    return { value: values[i]!, text: text + (column.remark?.(summary) ?? ""), isBest: text === best };
+  });
+}
+
+function bestText(
+  column: RankingColumn,
+  values: readonly number[],
+  format: (value: number) => string,
+): string | undefined {
   const known = values.filter((value) => !Number.isNaN(value));
-  if (column.better === "neither" || known.length < 2) return new Set();
-  const best = known.reduce((a, b) => (column.better === "low" ? Math.min(a, b) : Math.max(a, b)));
-  const rows = values.flatMap((value, row) => (value === best ? [row] : []));
-  return new Set(rows.length === known.length ? [] : rows);
+  if (column.better === "neither" || known.length < 2) return undefined;
+  const best = format(known.reduce((a, b) => (column.better === "low" ? Math.min(a, b) : Math.max(a, b))));
+  return known.every((value) => format(value) === best) ? undefined : best;
 }
 
 /** Rows of the policies by mean wait, best first; ties in the order given. */
@@ -141,7 +163,11 @@ export function sharedMetrics(policies: readonly ComparedPolicy[]): readonly Met
 }
 
 function seconds(title: string, dispensable: number, value: (summary: Summary) => number): RankingColumn {
-  return { title, better: "low", dispensable, value, format: formatDuration };
+  const formatter = (values: readonly number[]) => {
+    const unit = sharedTimeUnit(values);
+    return (value: number) => formatDuration(value, unit);
+  };
+  return { title, better: "low", dispensable, value, formatter };
 }
 
 function rowsColumn(
@@ -154,6 +180,6 @@ function rowsColumn(
     better: "neither",
     dispensable,
     value: (summary) => value(summary) ?? Number.NaN,
-    format: formatNumber,
+    formatter: () => formatNumber,
   };
 }

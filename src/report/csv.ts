@@ -9,15 +9,19 @@ export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(",")}\n`;
 }
 
-/** One line per policy, metric and class (`all` first), with a heading. */
-export function summariesCsv(runs: readonly { readonly label: string; readonly summary: Summary }[]): string {
-  const heading = "policy,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean\n";
+/** One line per policy, seed (where there is one), metric and class (`all` first), with a heading. */
+export function summariesCsv(
+  runs: readonly { readonly label: string; readonly seed?: number | undefined; readonly summary: Summary }[],
+): string {
+  const heading =
+    "policy,seed,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean\n";
   const lines = [heading];
-  for (const { label, summary } of runs) {
+  for (const { label, seed, summary } of runs) {
     for (const { name, unit, all, byClass } of summary.metrics) {
       const line = (of: Distribution, group: string) =>
         csvLine([
           label,
+          seed ?? "",
           name,
           unit,
           group,

@@ -19,13 +19,29 @@ export function formatCount(value: number): string {
   return Number.isFinite(value) ? grouped(value.toFixed(0)) : NO_VALUE;
 }
 
-/** Seconds as s, min, h or d: `45 s`, `12.3 min`, `5.20 h`, `332 d`. */
-export function formatDuration(seconds: number): string {
+/** A unit of time that suits some durations. */
+export interface TimeUnit {
+  readonly name: "s" | "min" | "h" | "d";
+  readonly seconds: number;
+}
+
+/** The largest unit of which a duration has two or more: below 2 min seconds, below 2 h minutes, below 2 d hours. */
+export function timeUnit(seconds: number): TimeUnit {
   const size = Math.abs(seconds);
-  if (!(size >= 120)) return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds)} s`;
-  if (size < 7200) return `${formatNumber(seconds / 60)} min`;
-  if (size < 172800) return `${formatNumber(seconds / 3600)} h`;
-  return `${formatNumber(seconds / 86400)} d`;
+  if (!(size >= 120)) return { name: "s", seconds: 1 };
+  if (size < 7200) return { name: "min", seconds: 60 };
+  return size < 172800 ? { name: "h", seconds: 3600 } : { name: "d", seconds: 86400 };
+}
+
+/** Seconds as s, min, h or d: `45 s`, `12.3 min`, `5.20 h`, `332 d`. A unit makes durations beside each other comparable. */
+export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(seconds)): string {
+  return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
+}
+
+/** The largest unit of which the middle one of some durations has one or more; zeros and missing values have no say. */
+export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
+  const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
+  return timeUnit(2 * (sorted[Math.floor(sorted.length / 2)] ?? 0));
 }
 
 /** A share as per cent with one digit after the point. */

@@ -1,7 +1,14 @@
 /** The report's figures: a frame for each chart, with its choices, a description and the same data as a table. */
 import type { Comparison } from "./comparison.ts";
 import { escapeHtml } from "./escape.ts";
-import { formatCount, formatDuration, formatMetric, formatNumber, formatPercent } from "./format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatMetric,
+  formatNumber,
+  formatPercent,
+  timeUnit,
+} from "./format.ts";
 import { dataTable } from "./html-tables.ts";
 import type { PageData, Statistic, Value } from "./page-data.ts";
 import { STATISTICS } from "./page-data.ts";
@@ -25,7 +32,8 @@ interface Figure {
   readonly note: string;
   readonly selects: string;
   readonly table: string;
-  readonly tall?: boolean;
+  /** Of the chart, in pixels. */
+  readonly height?: number;
 }
 
 export function chartFigures(comparison: Comparison, data: PageData): string {
@@ -40,11 +48,11 @@ export function chartFigures(comparison: Comparison, data: PageData): string {
   ].join("\n");
 }
 
-function frame({ chart, title, note, selects, table, tall = false }: Figure): string {
+function frame({ chart, title, note, selects, table, height = 340 }: Figure): string {
   return `<figure data-chart="${chart}">
 <figcaption><h2>${title}</h2><span class="controls">${selects}</span></figcaption>
 <p class="note">${note}</p>
-<div class="canvas${tall ? " tall" : ""}" role="img" aria-label="${title}. ${note}"></div>
+<div class="canvas" style="height:${height}px" role="img" aria-label="${title}. ${note}"></div>
 <noscript><p class="note">The chart needs scripts; the table below has its numbers.</p></noscript>
 ${table}
 </figure>`;
@@ -111,6 +119,7 @@ function utilisationFigure({ policies }: Comparison, data: PageData): Figure {
   const gang = policies.some(({ summary }) => summary.gang !== undefined);
   return {
     chart: "utilisation",
+    height: 62 + 84 * Math.max(2, data.policies.length),
     title: gang ? "Demand of the running jobs over time" : "Utilisation over time",
     note: `Processors of the running jobs, as a share of the machine.${gang ? " Where rows take turns it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time move together.`,
     selects: "",
@@ -122,7 +131,7 @@ function queueFigure(data: PageData): Figure {
   return {
     chart: "queue",
     title: "Queue length over time",
-    note: "Jobs submitted and not yet started.",
+    note: "Jobs submitted and not yet started. Click a name to hide its line; the axis follows.",
     selects: select(
       "value",
       "per interval",
@@ -153,8 +162,11 @@ function ganttFigure(data: PageData): Figure | undefined {
     gantt.charts[i] == null ? [] : [[String(i), policy]],
   );
   const whole = gantt.fromS <= data.time.firstS && gantt.toS >= data.time.toS;
-  const day = (timeS: number) => `day ${formatNumber((timeS - data.time.firstS) / 86400)}`;
-  const span = whole ? "The whole run" : `${day(gantt.fromS)} to ${day(gantt.toS)}, around the longest queue`;
+  const day = (timeS: number) =>
+    formatDuration(timeS - data.time.firstS, timeUnit(gantt.toS - data.time.firstS));
+  const span = whole
+    ? "The whole run"
+    : `From ${day(gantt.fromS)} to ${day(gantt.toS)} after the first submit, around the longest queue`;
   const rows = drawn.map(([i, policy]) => {
     const chart = gantt.charts[Number(i)]!;
     const waits = chart.id.map((_, job) => chart.startS[job]! - chart.submitS[job]!);
@@ -169,9 +181,9 @@ function ganttFigure(data: PageData): Figure | undefined {
     chart: "gantt",
     title: "Who ran where",
     note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited. Scroll to zoom in time, with Shift in processors; hover for the job. Processors are dealt out lowest first.`,
-    selects: select("policy", "policy", drawn, drawn[0]![0]),
+    selects: select("policy", "policy", drawn, String(gantt.first)),
     table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
-    tall: true,
+    height: 540,
   };
 }
 
@@ -183,13 +195,13 @@ function timeTable(
   const { fromS, toS, firstS } = data.time;
   const shownPolicies = data.policies.flatMap((_, i) => (values[i] === null ? [] : [i]));
   const buckets = values[shownPolicies[0]!]!.length;
+  const unit = timeUnit(toS - fromS);
   const rows = Array.from({ length: TABLE_ROWS }, (_, row) => {
     const from = Math.floor((row * buckets) / TABLE_ROWS);
     const to = Math.floor(((row + 1) * buckets) / TABLE_ROWS);
-    const day = (bucket: number) =>
-      formatNumber(Number(((fromS - firstS + ((toS - fromS) * bucket) / buckets) / 86400).toPrecision(3)));
+    const at = (bucket: number) => formatDuration(fromS - firstS + ((toS - fromS) * bucket) / buckets, unit);
     return [
-      `day ${day(from)} – ${day(to)}`,
+      `${at(from)} – ${at(to)}`,
       ...shownPolicies.map((i) => {
         const part = values[i]!.slice(from, to) as readonly number[];
         return format(part.reduce((sum, value) => sum + value, 0) / part.length);

@@ -5,25 +5,24 @@ import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
 import type { Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { bestRows, rankByMeanWait, rankingColumns } from "./comparison.ts";
+import { rankByMeanWait, rankingCells, rankingColumns } from "./comparison.ts";
 import { escapeHtml } from "./escape.ts";
 import { formatDuration, formatNumber } from "./format.ts";
 
 /** Policies by mean wait, the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {
   const columns = rankingColumns(policies);
-  const best = columns.map((column) => bestRows(column, policies));
+  const cellsOf = columns.map((column) => rankingCells(column, policies));
   const heading = ["policy", ...columns.map(({ title }) => title)].map(
     (title) => `<th scope="col"><button type="button">${escapeHtml(title)}</button></th>`,
   );
   const rows = rankByMeanWait(policies).map((row) => {
-    const { label, summary } = policies[row]!;
-    const cells = columns.map((column, i) => {
-      const value = column.value(summary);
-      const text = escapeHtml(column.format(value, summary));
-      const shown = best[i]!.has(row)
-        ? `<span class="best">${text}<span class="hidden"> (best)</span></span>`
-        : text;
+    const { label } = policies[row]!;
+    const cells = cellsOf.map((column) => {
+      const { value, text, isBest } = column[row]!;
+      const shown = isBest
+        ? `<span class="best">${escapeHtml(text)}<span class="hidden"> (best)</span></span>`
+        : escapeHtml(text);
       return `<td data-value="${Number.isNaN(value) ? "" : value}">${shown}</td>`;
     });
     return `<tr><th scope="row" data-value="${escapeHtml(label)}">${swatch(row)}${escapeHtml(label)}</th>${cells.join("")}</tr>`;

@@ -2,11 +2,12 @@
  * The one-file report on a comparison: tables in plain HTML, charts drawn by a script that is part of the page. It asks for nothing
  * from the network; its content security policy forbids it to. Without scripts all numbers are still there, as tables.
  */
+import { sumOf } from "../metrics/sums.ts";
 import { describeWindow } from "../metrics/window.ts";
 import type { Comparison } from "./comparison.ts";
 import { findings } from "./comparison.ts";
 import { escapeHtml, scriptJson, scriptSource } from "./escape.ts";
-import { formatCount, formatDuration, formatPercent } from "./format.ts";
+import { formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
 import { chartFigures } from "./html-figures.ts";
 import { rankingTable, replicationsTable } from "./html-tables.ts";
 import { pageData } from "./page-data.ts";
@@ -63,10 +64,15 @@ function facts({ instance, policies }: Comparison): string {
     ["processors", formatCount(instance.processors)],
     ["offered load", formatPercent(machine.offeredLoad)],
     ["submitted over", formatDuration(spanS)],
-    ["jobs counted", formatCount(window.countedJobs)],
+    ["mean job", `${formatNumber(meanOf(instance.size))} × ${formatDuration(meanOf(instance.runS))}`],
   ];
+  if (window.countedJobs < instance.count) list.push(["jobs counted", formatCount(window.countedJobs)]);
   const entries = list.map(([term, value]) => `<div><dt>${term}</dt><dd>${escapeHtml(value)}</dd></div>`);
   return `<dl class="facts">${entries.join("")}</dl>`;
+}
+
+function meanOf(column: Int32Array | Float64Array): number {
+  return sumOf(column) / column.length;
 }
 
 function findingsSection({ policies }: Comparison): string {
@@ -82,9 +88,11 @@ function rulesSection(comparison: Comparison): string {
     ["workload", `${instance.workload.name}, hash ${workloadHash}`],
     ["seed", seed === undefined ? "none: the jobs come from a trace" : String(seed)],
     ["machine", `${formatCount(instance.processors)} processors`],
-    ["window", describeWindow(summary.window)],
+
     ["program", `Tutti ${made.version}, revision ${made.revision}`],
   ];
+  const window = describeWindow(summary.window);
+  if (!rules.includes(window)) entries.push(["window", window]);
   if (command !== undefined) entries.push(["command", command]);
   const policyParts = policies.map(({ label, title, rules: own, scheduleHash, summary: { starts } }) => {
     const how = starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ");

@@ -23,12 +23,13 @@ export function comparisonJson(comparison: Comparison): string {
     },
     seed,
     rules,
-    policies: policies.map(({ label, title, rules, summary, scheduleHash }) => ({
+    policies: policies.map(({ label, title, rules, summary, scheduleHash, replications }) => ({
       label,
       title,
       rules,
       scheduleHash,
       summary,
+      replications,
     })),
   });
 }

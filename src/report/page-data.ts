@@ -11,7 +11,8 @@ import { processorsInUse, queueLength, resample, rowsOverTime } from "../metrics
 import { metricOf } from "../metrics/summary.ts";
 import { lastEndS } from "../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { sharedMetrics } from "./comparison.ts";
+import { rankByMeanWait, sharedMetrics } from "./comparison.ts";
+import { formatCount } from "./format.ts";
 import type { GanttChart, TimeSpan } from "./gantt.ts";
 import { ganttChart, ganttSpan } from "./gantt.ts";
 
@@ -43,7 +44,9 @@ export interface PageData {
   readonly queueMax: readonly (readonly Value[])[];
   /** Rows of the matrix; null for space sharing. */
   readonly rows: readonly (readonly Value[] | null)[];
-  readonly gantt: (TimeSpan & { readonly charts: readonly (GanttChart | null)[] }) | null;
+  readonly gantt:
+    | (TimeSpan & { readonly charts: readonly (GanttChart | null)[]; readonly first: number })
+    | null;
 }
 
 export interface MetricBars {
@@ -68,14 +71,14 @@ export function pageData(comparison: Comparison): PageData {
     policies: policies.map(({ label }) => label),
     processors: instance.processors,
     metrics: sharedMetrics(policies).map(({ name }) => metricBars(name, policies)),
-    classes: policies[0]!.summary.classes.map(({ label, jobs }) => `${label}: ${jobs} jobs`),
+    classes: policies[0]!.summary.classes.map(({ label, jobs }) => `${label}: ${formatCount(jobs)} jobs`),
     waits: waitCurves(instance, policies),
     time: { ...span, firstS: instance.count === 0 ? 0 : instance.submitS[0]! },
     utilisation: busy.map(({ mean }) => Array.from(mean, (value) => digits(value / instance.processors))),
     queueMean: queues.map(({ mean }) => Array.from(mean, digits)),
     queueMax: queues.map(({ max }) => Array.from(max, digits)),
     rows: schedules.map((schedule) => rowSeries(schedule, series)),
-    gantt: gantt(instance, schedules),
+    gantt: gantt(comparison),
   };
 }
 
@@ -145,13 +148,15 @@ function digits(value: number): Value {
   return Number.isNaN(value) ? null : Number(value.toPrecision(5));
 }
 
-function gantt(instance: Instance, schedules: readonly Schedule[]): PageData["gantt"] {
-  const spaces = schedules.filter(({ gang }) => gang === undefined);
+function gantt({ instance, policies }: Comparison): PageData["gantt"] {
+  const ranked = rankByMeanWait(policies).filter((row) => policies[row]!.schedule.gang === undefined);
+  const spaces = ranked.map((row) => policies[row]!.schedule);
   if (spaces.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
   const span = ganttSpan(instance, spaces, GANTT_JOBS);
   return {
     ...span,
-    charts: schedules.map((schedule) =>
+    first: ranked[0]!,
+    charts: policies.map(({ schedule }) =>
       schedule.gang === undefined ? ganttChart(instance, schedule, span) : null,
     ),
   };

@@ -32,14 +32,14 @@ h3{font-size:1rem;margin:1.4em 0 .3em}
 .facts dd{margin:0;font-size:1.3rem;font-weight:600;font-variant-numeric:tabular-nums}
 section,figure{background:var(--surface);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:0 0 20px}
 .findings{border-left:4px solid var(--accent)}
-.findings p{margin:.2em 0;max-width:90ch;overflow-wrap:anywhere}
-.note{color:var(--muted);font-size:.88rem;margin:.2em 0 .8em;max-width:90ch}
+.findings p{margin:.2em 0;overflow-wrap:anywhere}
+.note{color:var(--muted);font-size:.88rem;margin:.2em 0 .8em;text-wrap:pretty}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.5em .7em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 thead th{color:var(--muted);font-weight:600;vertical-align:bottom;white-space:normal}
 th:first-child,td:first-child{text-align:left;padding-left:0}
-tbody th{font-weight:600}
+tbody th{font-weight:600;white-space:normal}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .left th,.left td{vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}
@@ -56,8 +56,8 @@ figure{min-width:0}
 figcaption{display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;justify-content:space-between}
 .controls{display:flex;flex-wrap:wrap;gap:8px;font-size:.88rem;color:var(--muted)}
 select{font:inherit;color:var(--text);background:var(--surface);border:1px solid var(--line);border-radius:6px;padding:3px 6px;max-width:15em}
-.canvas{width:100%;height:340px}
-.canvas.tall{height:520px}
+.canvas{width:100%}
+
 details>summary{cursor:pointer;color:var(--accent);font-size:.9rem}
 section>details{margin-top:.6em}
 section>details>summary,section>details>summary h2{display:list-item;list-style-position:inside;font-size:1rem;color:var(--text);font-weight:600}

@@ -1,8 +1,16 @@
 /** One function per chart: page data and theme in, ECharts option out. */
-import { formatDuration, formatMetric, formatNumber, formatPercent } from "../format.ts";
+import type { TimeUnit } from "../format.ts";
+import {
+  formatDuration,
+  formatMetric,
+  formatNumber,
+  formatPercent,
+  sharedTimeUnit,
+  timeUnit,
+} from "../format.ts";
 import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
 import { DASHES } from "../palette.ts";
-import { dayLabel, hint } from "./labels.ts";
+import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
 /** An ECharts option; its own type is a union over every chart there is, which says nothing here. */
@@ -15,6 +23,8 @@ export function barsOption(
   metric: MetricBars,
   statistic: Statistic,
 ): ChartOption {
+  const values = metric.values[statistic];
+  const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
   const show = (value: Value) => (value === null ? "–" : formatMetric(value, metric.unit));
   return {
     ...base(theme),
@@ -31,21 +41,24 @@ export function barsOption(
           ["longest", show(metric.values.max[dataIndex]!)],
         ]),
     },
-    xAxis: valueAxis(theme, (value) => formatMetric(value, metric.unit)),
+    xAxis: valueAxis(theme, (value) => `${formatNumber(value)}${unit === undefined ? "" : ` ${unit.name}`}`),
     yAxis: { ...categoryAxis(theme, data.policies), inverse: true },
     series: [
       {
         type: "bar",
         barMaxWidth: 26,
-        data: metric.values[statistic].map((value, i) => ({
-          value,
+        data: values.map((value, i) => ({
+          value: value === null ? null : value / (unit?.seconds ?? 1),
           itemStyle: { color: colour(theme, i), borderRadius: [0, 3, 3, 0] },
         })),
         label: {
           show: true,
           position: "right",
           color: theme.text,
-          formatter: ({ value }: { value: Value }) => show(value),
+          formatter: ({ dataIndex }: { dataIndex: number }) =>
+            unit === undefined
+              ? show(values[dataIndex]!)
+              : formatDuration(values[dataIndex] ?? Number.NaN, unit),
         },
       },
     ],
@@ -81,10 +94,17 @@ export function waitsOption(data: PageData, theme: Theme): ChartOption {
       name: "wait",
       nameLocation: "middle",
       nameGap: 26,
-      axisLabel: { color: theme.muted, formatter: formatDuration, hideOverlap: true },
+      axisLabel: {
+        color: theme.muted,
+        formatter: (value: number) => formatDuration(value, namedUnit(value)),
+        customValues: roundTimes(atS.at(-1)!),
+        hideOverlap: true,
+      },
+      axisTick: { show: true, customValues: roundTimes(atS.at(-1)!), lineStyle: { color: theme.line } },
+      splitLine: { show: false },
     },
     yAxis: { ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`), min: 0, max: maxShare(share) },
-    dataZoom: [{ type: "inside", filterMode: "none" }],
+
     series: share.map((values, i) => ({
       ...lineSeries(theme, data.policies[i]!, i),
       data: values.map((value, k) => [atS[k], value]),
@@ -98,7 +118,7 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars):
   const isWide = values.length > 0 && Math.max(...values) > 50 * Math.min(...values);
   return {
     ...base(theme),
-    grid: { left: 8, right: 16, top: 40, bottom: 8, containLabel: true },
+    grid: { left: 8, right: 16, top: 60, bottom: 8, containLabel: true },
     legend: legend(theme, data.policies),
     tooltip: {
       ...tooltip(theme),
@@ -142,12 +162,13 @@ export function overTimeOption(
   data: PageData,
   theme: Theme,
   values: readonly (readonly Value[] | null)[],
-  unit: "share" | "jobs" | "rows",
+  unit: "jobs" | "rows",
 ): ChartOption {
   const { fromS, toS, firstS } = data.time;
+  const axis = timeUnit(toS - fromS);
   const buckets = values.find((one) => one !== null)?.length ?? 1;
   const lengthS = (toS - fromS) / buckets;
-  const show = (value: number) => (unit === "share" ? formatPercent(value) : formatNumber(value));
+
   const shown = data.policies.flatMap((name, i) => (values[i] === null ? [] : [{ name, i }]));
   return {
     ...base(theme),
@@ -161,23 +182,77 @@ export function overTimeOption(
       trigger: "axis",
       formatter: (points: readonly { seriesName: string; marker: string; value: [number, Value] }[]) =>
         hint(
-          `${dayLabel(points[0]!.value[0] - firstS)} + ${formatDuration(lengthS)}`,
+          spanLabel(points[0]!.value[0] * axis.seconds, lengthS),
           points.map(({ seriesName, marker, value }) => [
             seriesName,
-            value[1] === null ? "–" : `${show(value[1])}${unit === "share" ? "" : ` ${unit}`}`,
+            value[1] === null ? "–" : `${formatNumber(value[1])} ${unit}`,
             marker,
           ]),
         ),
     },
-    xAxis: timeAxis(theme, fromS, toS, firstS),
-    yAxis: valueAxis(theme, (value) =>
-      unit === "share" ? `${Math.round(100 * value)} %` : formatNumber(value),
-    ),
+    xAxis: timeAxis(theme, axis, fromS - firstS, toS - firstS),
+    yAxis: valueAxis(theme, formatNumber),
     dataZoom: zooms(theme),
     series: shown.map(({ name, i }) => ({
       ...lineSeries(theme, name, i),
-      step: "start",
-      data: values[i]!.map((value, k) => [fromS + k * lengthS, value]),
+      step: "end",
+      data: values[i]!.map((value, k) => [(fromS - firstS + k * lengthS) / axis.seconds, value]),
+    })),
+  };
+}
+
+/** Shares of the machine over time, a strip of its own for each policy, all zoomed together. */
+export function stripsOption(data: PageData, theme: Theme, height: number): ChartOption {
+  const { fromS, toS, firstS } = data.time;
+  const axis = timeUnit(toS - fromS);
+  const count = data.policies.length;
+  const strip = (height - 62) / count;
+  const all = data.policies.map((_, i) => i);
+  const lengthS = (toS - fromS) / data.utilisation[0]!.length;
+  const highest = Math.max(1, ...data.utilisation.flat().map((value) => value ?? 0));
+  return {
+    ...base(theme),
+    title: data.policies.map((text, i) => ({
+      text,
+      left: 0,
+      top: i * strip + 6,
+      padding: 0,
+      textStyle: { color: theme.text, fontSize: 12, fontWeight: 600 },
+    })),
+    grid: all.map((i) => ({ left: 48, right: 24, top: i * strip + 30, height: strip - 42 })),
+    axisPointer: { link: [{ xAxisIndex: "all" }] },
+    tooltip: {
+      ...tooltip(theme),
+      trigger: "axis",
+      formatter: (points: readonly { dataIndex: number }[]) => {
+        const bucket = points[0]!.dataIndex;
+        return hint(
+          spanLabel(fromS - firstS + bucket * lengthS, lengthS),
+          data.policies.map((name, i) => [name, percent(data.utilisation[i]![bucket]!)]),
+        );
+      },
+    },
+    xAxis: all.map((i) => ({
+      ...timeAxis(theme, axis, fromS - firstS, toS - firstS),
+      gridIndex: i,
+      ...(i < count - 1 ? { axisLabel: { show: false } } : {}),
+    })),
+    yAxis: all.map((i) => ({
+      ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`),
+      gridIndex: i,
+      min: 0,
+      max: highest > 1 ? Math.ceil(highest) : 1,
+      interval: highest > 1 ? Math.ceil(highest) / 2 : 0.5,
+    })),
+    dataZoom: zooms(theme, { xAxisIndex: all }),
+    series: all.map((i) => ({
+      ...lineSeries(theme, data.policies[i]!, i),
+      xAxisIndex: i,
+      yAxisIndex: i,
+      step: "end",
+      lineStyle: { width: 1 },
+      areaStyle: { opacity: 0.35 },
+      data: data.utilisation[i]!.map((value, k) => [(fromS - firstS + k * lengthS) / axis.seconds, value]),
     })),
   };
 }
@@ -193,20 +268,21 @@ export function valueAxis(theme: Theme, show: (value: number) => string): ChartO
   };
 }
 
-export function timeAxis(theme: Theme, fromS: number, toS: number, firstS: number): ChartOption {
+/** Time since the first submit, in the given unit; the bounds are in seconds. */
+export function timeAxis(theme: Theme, unit: TimeUnit, fromS: number, toS: number): ChartOption {
+  const show = (value: number) => `${formatNumber(Number(value.toPrecision(5)))} ${unit.name}`;
   return {
-    ...valueAxis(theme, (value) => dayLabel(value - firstS)),
-    min: fromS,
-    max: toS,
-    minInterval: 60,
+    ...valueAxis(theme, show),
+    min: fromS / unit.seconds,
+    max: toS / unit.seconds,
     splitLine: { show: false },
     axisLine: { show: true, lineStyle: { color: theme.line } },
     axisLabel: {
       color: theme.muted,
       hideOverlap: true,
-      showMinLabel: false,
       showMaxLabel: false,
-      formatter: (value: number) => dayLabel(value - firstS),
+      showMinLabel: fromS === 0,
+      formatter: show,
     },
   };
 }
@@ -276,11 +352,27 @@ function lineSeries(theme: Theme, name: string, i: number): ChartOption {
   return {
     type: "line",
     name,
-    showSymbol: false,
+    symbol: "none",
     lineStyle: { width: 2, type: DASHES[i % DASHES.length] },
     itemStyle: { color: colour(theme, i) },
     emphasis: { focus: "series" },
   };
+}
+
+/** 1 s, 10 s, 1 min, 10 min, 1 h, 10 h, 1 d, 10 d, … up to the largest. */
+function roundTimes(largestS: number): number[] {
+  const times = [1, 10, 60, 600, 3600, 36000, 86400];
+  while (times.at(-1)! < largestS) times.push(10 * times.at(-1)!);
+  return times.filter((timeS) => timeS <= largestS);
+}
+
+/** The unit of which a time is a round number. */
+function namedUnit(seconds: number): TimeUnit {
+  return timeUnit(2 * seconds);
+}
+
+function spanLabel(sinceFirstS: number, lengthS: number): string {
+  return `${momentLabel(sinceFirstS)} and the ${formatDuration(lengthS)} that follow`;
 }
 
 function colour(theme: Theme, i: number): string {

@@ -2,12 +2,12 @@
  * The Gantt chart: a box per job and run of processors, time to the right, processors upwards; the colour says how long the
  * job had waited. One custom series per colour, so that the legend switches them.
  */
-import { formatCount, formatDuration } from "../format.ts";
+import { formatCount, formatDuration, timeUnit } from "../format.ts";
 import type { GanttChart } from "../gantt.ts";
 import type { PageData } from "../page-data.ts";
 import type { ChartOption } from "./charts.ts";
 import { base, legend, timeAxis, tooltip, valueAxis, zooms } from "./charts.ts";
-import { dayLabel, hint } from "./labels.ts";
+import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
 /** Upper bounds of the waits of each colour. */
@@ -18,6 +18,9 @@ const WAITS: readonly { readonly name: string; readonly maxS: number }[] = [
   { name: "up to 1 d", maxS: 86400 },
   { name: "longer than 1 d", maxS: Number.POSITIVE_INFINITY },
 ];
+
+/** Per cent of the span shown at first when it holds many jobs. */
+const MIDDLE = { start: 30, end: 70 };
 
 /** What `renderItem` is handed; the part of ECharts' interface that is used. */
 interface RenderApi {
@@ -36,12 +39,16 @@ interface RenderParameters {
 }
 
 export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): ChartOption {
-  const { fromS, toS } = data.gantt!;
-  const firstS = data.time.firstS;
+  const { firstS } = data.time;
+  const fromS = data.gantt!.fromS - firstS;
+  const toS = data.gantt!.toS - firstS;
+  const unit = timeUnit(toS);
+  const [inside, slider] = zooms(theme) as [ChartOption, ChartOption];
+  const isLong = chart.id.length > 500;
   return {
     ...base(theme),
     animation: false,
-    grid: { left: 8, right: 24, top: 40, bottom: 62, containLabel: true },
+    grid: { left: 8, right: 24, top: 60, bottom: 62, containLabel: true },
     legend: {
       ...legend(
         theme,
@@ -54,7 +61,7 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
       trigger: "item",
       formatter: ({ value }: { value: readonly number[] }) => jobHint(chart, value[4]!, firstS),
     },
-    xAxis: timeAxis(theme, fromS, toS, firstS),
+    xAxis: timeAxis(theme, unit, fromS, toS),
     yAxis: {
       ...valueAxis(theme, formatCount),
       min: 0,
@@ -64,7 +71,8 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
       splitLine: { show: false },
     },
     dataZoom: [
-      ...zooms(theme),
+      { ...inside, ...(isLong ? MIDDLE : {}) },
+      { ...slider, ...(isLong ? MIDDLE : {}) },
       {
         type: "inside",
         filterMode: "none",
@@ -80,20 +88,22 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
       itemStyle: { color: theme.waits[i], borderColor: theme.surface, borderWidth: 0.5 },
       dimensions: ["start", "end", "first", "size", "job"],
       encode: { x: [0, 1], y: [2, 3] },
-      data: boxesOf(chart, i),
+      data: boxesOf(chart, i, firstS, unit.seconds),
       clip: true,
     })),
   };
 }
 
-function boxesOf(chart: GanttChart, colour: number): number[][] {
+function boxesOf(chart: GanttChart, colour: number, firstS: number, unitS: number): number[][] {
   const boxes: number[][] = [];
   for (let box = 0; box < chart.boxJob.length; box++) {
     const job = chart.boxJob[box]!;
     const waitS = chart.startS[job]! - chart.submitS[job]!;
     if (WAITS.findIndex(({ maxS }) => waitS <= maxS) !== colour) continue;
     const first = chart.boxFirst[box]!;
-    boxes.push([chart.startS[job]!, chart.endS[job]!, first, first + chart.boxSize[box]!, job]);
+    const start = (chart.startS[job]! - firstS) / unitS;
+    const end = (chart.endS[job]! - firstS) / unitS;
+    boxes.push([start, end, first, first + chart.boxSize[box]!, job]);
   }
   return boxes;
 }
@@ -119,9 +129,9 @@ function jobHint(chart: GanttChart, job: number, firstS: number): string {
   const start = chart.startS[job]!;
   return hint(`job ${chart.id[job]}`, [
     ["processors", formatCount(chart.size[job]!)],
-    ["submitted", dayLabel(chart.submitS[job]! - firstS)],
+    ["submitted", momentLabel(chart.submitS[job]! - firstS)],
     ["waited", formatDuration(start - chart.submitS[job]!)],
-    ["started", dayLabel(start - firstS)],
+    ["started", momentLabel(start - firstS)],
     ["ran", formatDuration(chart.endS[job]! - start)],
   ]);
 }

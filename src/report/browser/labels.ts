@@ -1,16 +1,15 @@
 /** Texts in charts. Everything that comes from a user is escaped: tooltips are HTML. */
 import { escapeHtml } from "../escape.ts";
-import { formatNumber } from "../format.ts";
+import { formatDuration, formatNumber } from "../format.ts";
 
-/** A time of the run as day and clock, counted from its first submit: `day 12, 06:30`. */
-export function dayLabel(sinceFirstS: number): string {
+/** A time of the run, counted from its first submit: `day 12, 06:30`; as a duration on the first two days. */
+export function momentLabel(sinceFirstS: number): string {
+  if (sinceFirstS < 172800) return `after ${formatDuration(sinceFirstS)}`;
   const seconds = Math.round(sinceFirstS);
   const day = Math.floor(seconds / 86400);
   const rest = seconds - day * 86400;
   const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
-  return rest === 0
-    ? `day ${formatNumber(day)}`
-    : `day ${formatNumber(day)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}`;
+  return `day ${formatNumber(day)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}`;
 }
 
 /** A tooltip: a bold title and rows of name, value and, optionally, a marker made by ECharts. */

@@ -9,13 +9,14 @@ import {
   GridComponent,
   LegendComponent,
   LegendScrollComponent,
+  TitleComponent,
   TooltipComponent,
 } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import type { PageData, Statistic } from "../page-data.ts";
 import type { ChartOption } from "./charts.ts";
-import { barsOption, classesOption, overTimeOption, waitsOption } from "./charts.ts";
+import { barsOption, classesOption, overTimeOption, stripsOption, waitsOption } from "./charts.ts";
 import { ganttOption } from "./gantt-chart.ts";
 import type { Theme } from "./theme.ts";
 import { readTheme } from "./theme.ts";
@@ -28,19 +29,25 @@ echarts.use([
   GridComponent,
   LegendComponent,
   LegendScrollComponent,
+  TitleComponent,
   TooltipComponent,
   CanvasRenderer,
 ]);
 
 /** What each chart of the page draws, given the present choices of its selects by name. */
-type Draw = (data: PageData, theme: Theme, choice: (name: string) => string) => ChartOption | undefined;
+type Draw = (
+  data: PageData,
+  theme: Theme,
+  choice: (name: string) => string,
+  height: number,
+) => ChartOption | undefined;
 
 const CHARTS: Readonly<Record<string, Draw>> = {
   bars: (data, theme, choice) =>
     barsOption(data, theme, data.metrics[Number(choice("metric"))]!, choice("statistic") as Statistic),
   waits: (data, theme) => waitsOption(data, theme),
   classes: (data, theme, choice) => classesOption(data, theme, data.metrics[Number(choice("metric"))]!),
-  utilisation: (data, theme) => overTimeOption(data, theme, data.utilisation, "share"),
+  utilisation: (data, theme, _choice, height) => stripsOption(data, theme, height),
   queue: (data, theme, choice) =>
     overTimeOption(data, theme, choice("value") === "max" ? data.queueMax : data.queueMean, "jobs"),
   rows: (data, theme) => overTimeOption(data, theme, data.rows, "rows"),
@@ -81,7 +88,7 @@ function mount(figure: HTMLElement, data: PageData): () => void {
   const choice = (name: string) =>
     figure.querySelector<HTMLSelectElement>(`select[name="${name}"]`)?.value ?? "0";
   const redraw = () => {
-    const option = CHARTS[kind]?.(data, readTheme(), choice);
+    const option = CHARTS[kind]?.(data, readTheme(), choice, canvas.clientHeight);
     if (option !== undefined) chart.setOption(option, { notMerge: true });
   };
   figure.addEventListener("change", redraw);
