@@ -20,18 +20,20 @@ export class ProgramBuilder {
 
   // The job in hand.
   #firstTask = 0;
-  #tasks: Statements[] = [];
+  readonly #tasks: Statements[] = [];
+  #taskCount = 0;
   #clockMs = new Float64Array(0);
-  #sentMs: number[] = [];
+  #sentMs = new Float64Array(64);
   #firstMessage = 0;
 
   /** Jobs come in order of submission. */
   beginJob(submitMs: number, size: number): void {
     this.#submitMs.push(submitMs);
     this.#size.push(size);
-    this.#tasks = Array.from({ length: size }, () => new Statements());
+    this.#taskCount = size;
+    while (this.#tasks.length < size) this.#tasks.push(new Statements());
+    for (const task of this.#tasks) task.count = 0;
     this.#clockMs = new Float64Array(size);
-    this.#sentMs = [];
     this.#firstMessage = this.messages;
   }
 
@@ -55,7 +57,13 @@ export class ProgramBuilder {
     this.#receiver[message] = this.#firstTask + to;
     this.#latencyMs[message] = latencyMs;
     this.#tasks[rank].add(Op.send, message);
-    this.#sentMs.push(this.#clockMs[rank]);
+    const at = message - this.#firstMessage;
+    if (at === this.#sentMs.length) {
+      const doubled = new Float64Array(2 * at);
+      doubled.set(this.#sentMs);
+      this.#sentMs = doubled;
+    }
+    this.#sentMs[at] = this.#clockMs[rank];
   }
 
   /** The receiver is the one that `send` was told. */
@@ -69,7 +77,7 @@ export class ProgramBuilder {
   /** A barrier over all tasks of the job. */
   barrier(): void {
     const lastMs = this.dedicatedMs();
-    for (const task of this.#tasks) task.add(Op.barrier, 0);
+    for (let rank = 0; rank < this.#taskCount; rank++) this.#tasks[rank].add(Op.barrier, 0);
     this.#clockMs.fill(lastMs);
   }
 
@@ -87,8 +95,8 @@ export class ProgramBuilder {
 
   endJob(): void {
     this.#dedicatedMs.push(this.dedicatedMs());
-    for (const task of this.#tasks) this.#append(task);
-    this.#firstTask += this.#tasks.length;
+    for (let rank = 0; rank < this.#taskCount; rank++) this.#append(this.#tasks[rank]);
+    this.#firstTask += this.#taskCount;
   }
 
   build(name: string): TaskPrograms {

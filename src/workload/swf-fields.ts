@@ -81,7 +81,8 @@ const LARGEST = Float64Array.from({ length: FIELD_COUNT }, (_, field) =>
 export const NOT_PLAIN = 32;
 
 /**
- * Reads the numbers of bytes[start … end − 1] into `values`, NaN for a field that is no finite number.
+ * Reads the numbers of bytes[start … end − 1] into `values`, NaN for a field that is no finite number. bytes[end] must be
+ * a newline: it ends every loop, which saves a comparison per byte.
  * @returns the number of fields in the line, where FIELD_COUNT + 1 stands for any number above FIELD_COUNT; plus
  *   NOT_PLAIN when not every value is plain and so usable in any field
  */
@@ -90,24 +91,29 @@ export function parseFields(bytes: Uint8Array, start: number, end: number, value
   let count = 0;
   let notPlain = 0;
   for (;;) {
-    // The commonest blank first; a call per byte would triple the time until the optimising compiler has done its work.
-    while (at < end && bytes[at] === SPACE) at++;
-    if (at >= end) return count + notPlain;
-    if (isBlank(bytes[at])) {
+    let byte = bytes[at];
+    while (byte === SPACE) byte = bytes[++at];
+    if (byte >= 9 && byte <= 13) {
+      if (at >= end) return count + notPlain;
       at++;
       continue;
     }
     if (count === FIELD_COUNT) return count + 1 + notPlain;
+    // Half of the fields of a log are unknown.
+    if (byte === MINUS && bytes[at + 1] === 49 && bytes[at + 2] === SPACE) {
+      values[count++] = -1;
+      at += 3;
+      continue;
+    }
     const first = at;
-    const negative = bytes[at] === MINUS;
-    if (negative) at++;
+    const negative = byte === MINUS;
+    if (negative) byte = bytes[++at];
     const firstDigit = at;
     let value = 0;
-    let digit = at < end ? bytes[at] - 48 : SPACE - 48;
+    let digit = byte - 48;
     while (digit >= 0 && digit <= 9) {
-      value = value * 10 + digit;
-      at++;
-      digit = at < end ? bytes[at] - 48 : SPACE - 48;
+      value = (Math.imul(value, 10) + digit) | 0; // wrong from the tenth digit on, but then it is not used
+      digit = bytes[++at] - 48;
     }
     const digits = at - firstDigit;
     if (digits > 0 && digits < 10 && (digit === SPACE - 48 || isBlank(digit + 48))) {
@@ -115,7 +121,7 @@ export function parseFields(bytes: Uint8Array, start: number, end: number, value
       if (negative && value > 1) notPlain = NOT_PLAIN;
     } else {
       notPlain = NOT_PLAIN;
-      while (at < end && !isBlank(bytes[at])) at++;
+      while (!isBlank(bytes[at])) at++;
       values[count++] = parseDecimal(bytes, first, at);
     }
   }

@@ -128,8 +128,9 @@ export class SwfReader {
   #carryOver(chunk: Uint8Array, start: number, end: number): void {
     const length = Math.min(end - start, LONGEST_LINE - this.#carryLength);
     if (length < end - start) this.#tooLong = true;
-    if (this.#carryLength + length > this.#carry.length) {
-      const larger = new Uint8Array(Math.min(LONGEST_LINE, 2 * (this.#carryLength + length)));
+    // One byte more, for the newline that parseFields needs.
+    if (this.#carryLength + length >= this.#carry.length) {
+      const larger = new Uint8Array(Math.min(LONGEST_LINE, 2 * (this.#carryLength + length)) + 1);
       larger.set(this.#carry.subarray(0, this.#carryLength));
       this.#carry = larger;
     }
@@ -140,6 +141,7 @@ export class SwfReader {
   #readCarried(): void {
     const length = this.#carryLength;
     this.#carryLength = 0;
+    this.#carry[length] = NEWLINE;
     this.#readLine(this.#carry, 0, length);
     this.#tooLong = false;
   }
