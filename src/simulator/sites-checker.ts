@@ -118,7 +118,7 @@ export class SitesChecker implements SitesObserver {
   departed(timeS: number, job: JobIndex): void {
     this.#step(timeS, job);
     const run = this.#running.get(job);
-    if (run === undefined) return this.#fail("departure", job, timeS, "it is not in service");
+    if (run === undefined) this.#fail("departure", job, timeS, "it is not in service");
     const expectedS = run.sinceS + this.#serviceS(job, run.processors, this.#instance.serviceS[job]!);
     this.#require(expectedS === timeS, "departure", job, timeS, `it was to end at ${expectedS} s`);
     for (const processor of run.processors) {

@@ -140,8 +140,7 @@ export class SimulatedSites implements SitesMachine {
   }
   remainingS(processor: ProcessorId): number {
     if (this.#running[processor] === NO_JOB) return 0;
-    const leftS = this.#expectedEndS[processor]! - this.nowS;
-    return leftS > 0 ? leftS : 0;
+    return Math.max(0, this.#expectedEndS[processor]! - this.nowS);
   }
   waitingGang(processor: ProcessorId): JobIndex {
     return this.#gang[processor]!;

@@ -46,7 +46,8 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   const isEmpty = (c: Processor) => c.gang === undefined && c.locals.length === 0;
   const isFree = (c: Processor) => isEmpty(c) && c.job === undefined;
   const remaining = (c: Processor) => (c.job === undefined ? 0 : Math.max(0, c.expectedEndS - now));
-  const claimedBy = (gang: number) => cpus.filter((c) => c.gang === gang);
+  const claims = new Map<number, Processor[]>();
+  const claimedBy = (gang: number) => claims.get(gang)!;
   const pick = <T>(choices: T[], job: number): T => choices[Math.floor(lot[job]! * choices.length)]!;
   const speed = (site: number) => sites[site]!.speed;
   const needs = (job: number, site: number) => predictedS[job]! / speed(site);
@@ -65,6 +66,11 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
       if (c.gang === job) c.gang = undefined;
       c.locals = c.locals.filter((l) => l !== job);
     }
+  }
+
+  function wait(gang: number, on: Processor[]): void {
+    claims.set(gang, on);
+    for (const c of on) c.gang = gang;
   }
 
   function chooseSite(gang: number, counts: number[]): number | undefined {
@@ -95,7 +101,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
     const here = at(site);
     const from = Math.floor(lot[gang]! * here.length);
     const busy = [...here.slice(from), ...here.slice(0, from)].filter((c) => isEmpty(c) && !isFree(c));
-    for (const c of [...here.filter(isFree), ...busy].slice(0, size[gang])) c.gang = gang;
+    wait(gang, [...here.filter(isFree), ...busy].slice(0, size[gang]));
     return true;
   }
 
@@ -117,7 +123,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
         best = { whenS: remaining(last), on: open.slice(0, size[gang]) };
       }
     }
-    for (const c of best?.on ?? []) c.gang = gang;
+    if (best !== undefined) wait(gang, best.on);
     return best !== undefined;
   }
 
@@ -147,7 +153,10 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   function placeLocal(local: number): void {
     const here = at(home[local]!);
     const free = here.filter(isFree);
-    if (free.length > 0) return run(local, [pick(free, local)]);
+    if (free.length > 0) {
+      run(local, [pick(free, local)]);
+      return;
+    }
     const passing = here.filter(
       (c) =>
         rules.thresholdS >= 0 &&
@@ -155,7 +164,10 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
         c.gang !== undefined &&
         needs(local, c.site) <= leeway(c.gang),
     );
-    if (passing.length > 0) return run(local, [pick(passing, local)]);
+    if (passing.length > 0) {
+      run(local, [pick(passing, local)]);
+      return;
+    }
     const load = (c: Processor) =>
       c.locals.length + (c.job === undefined ? 0 : 1) + (c.gang === undefined ? 0 : 1);
     const least = Math.min(...here.map(load));

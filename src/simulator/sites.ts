@@ -56,8 +56,7 @@ function runToEnd(
   const { ends } = machine;
   while (machine.completed < completions && (machine.arrived < count || ends.length > 0)) {
     const nextArrivalS = machine.arrived < count ? submitS[machine.arrived]! : Number.POSITIVE_INFINITY;
-    const nextEndS = ends.nextTime();
-    const nowS = nextEndS < nextArrivalS ? nextEndS : nextArrivalS;
+    const nowS = Math.min(ends.nextTime(), nextArrivalS);
     machine.nowS = nowS;
     while (ends.length > 0 && ends.nextTime() === nowS) {
       const job = ends.pop();
