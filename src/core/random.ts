@@ -1,7 +1,7 @@
 /**
  * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators"),
- * 32-bit, period 2^128 − 1, tested against the published reference values. State is filled by SplitMix32 from a
- * seed and a stream name, so arrivals, sizes and run times of one replication come from streams of their own and changing one
+ * 32-bit, period 2^128 − 1, tested against the published reference values. State is filled from a seed
+ * and a stream name by a hash in two lanes, so arrivals, sizes and run times of one replication come from streams of their own and changing one
  * leaves the others as they were (common random numbers).
  */
 import { ln } from "./elementary.ts";
@@ -22,17 +22,15 @@ export class Random {
     if (!Number.isSafeInteger(seed)) {
       throw new RangeError(`Cannot seed the generator with ${seed}: expected an integer of at most 53 bits`);
     }
-    // mix(0) is 0: without the sum, seed 0 with stream "a" would be seed 97 (the code of "a") without a stream.
-    let hash = mix(((seed | 0) ^ mix(Math.floor(seed / 4294967296) | 0)) + 0x9e3779b9);
-    for (let i = 0; i < stream.length; i++) hash = mix(hash ^ stream.charCodeAt(i));
-    const next = () => {
-      hash = (hash + 0x9e3779b9) | 0;
-      return mix(hash);
-    };
-    this.#s0 = next();
-    this.#s1 = next();
-    this.#s2 = next();
-    this.#s3 = next() | 1; // never all zero
+    // Two lanes of 32 bits, so that streams of different seeds do not meet in one state.
+    let a = fold(0x9e3779b9, seed, stream);
+    let b = fold(0x85ebca6b, seed, stream);
+    this.#s0 = mix(a);
+    this.#s1 = mix(b);
+    a = (a + 0x9e3779b9) | 0;
+    b = (b + 0x9e3779b9) | 0;
+    this.#s2 = mix(a);
+    this.#s3 = mix(b) | 1; // never all zero
   }
 
   /** A generator with the given 128 bits of state, for tests against reference values. */
@@ -91,6 +89,13 @@ export class Random {
 
 function rotateLeft(x: number, by: number): number {
   return (x << by) | (x >>> (32 - by));
+}
+
+/** A hash of seed and stream name; the salt chooses the lane. */
+function fold(salt: number, seed: number, stream: string): number {
+  let hash = mix(mix((seed | 0) + salt) ^ Math.floor(seed / 4294967296));
+  for (let i = 0; i < stream.length; i++) hash = mix((hash ^ stream.charCodeAt(i)) + salt);
+  return hash;
 }
 
 /** Finaliser of MurmurHash3: every input bit changes every output bit with probability near one half. */
