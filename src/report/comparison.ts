@@ -127,32 +127,39 @@ function bestText(
   return known.every((value) => format(value) === best) ? undefined : best;
 }
 
-/** Rows of the policies by mean wait, best first; ties in the order given. */
-export function rankByMeanWait(policies: readonly { readonly summary: Summary }[]): number[] {
-  const means = policies.map(({ summary }) => wait(summary).mean);
+/**
+ * The metric by which policies are compared: the wait, or the response as soon as one of them is time sharing, where jobs start
+ * early and run slowly.
+ */
+export function comparedMetric(policies: readonly { readonly summary: Summary }[]): "wait" | "response" {
+  return policies.some(({ summary }) => summary.gang !== undefined) ? "response" : "wait";
+}
+
+/** Rows of the policies by their mean of the compared metric, best first; ties in the order given. */
+export function ranking(policies: readonly { readonly summary: Summary }[]): number[] {
+  const metric = comparedMetric(policies);
+  const means = policies.map(({ summary }) => metricOf(summary, metric).all.mean);
   const key = (row: number) => (Number.isNaN(means[row]!) ? Number.POSITIVE_INFINITY : means[row]!);
   return means.map((_, row) => row).sort((a, b) => (key(a) === key(b) ? a - b : key(a) - key(b)));
 }
 
-/** Two or three sentences that say what came out. */
+/** Two sentences that say what came out; none when there is nothing to compare. */
 export function findings(policies: readonly ComparedPolicy[]): string[] {
-  if (policies.length < 2) return [];
-  const order = rankByMeanWait(policies).map((row) => policies[row]!);
+  const metric = comparedMetric(policies);
+  const of = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;
+  const order = ranking(policies).map((row) => policies[row]!);
   const best = order[0]!;
   const worst = order.at(-1)!;
-  const mean = (policy: ComparedPolicy) => wait(policy.summary).mean;
-  const longest = (policy: ComparedPolicy) => wait(policy.summary).max;
-  if (!(mean(worst) > mean(best))) return ["All policies give the same mean wait."];
-  const sentences = [
-    `${best.label} has the shortest mean wait, ${formatDuration(mean(best))}; ${worst.label} the longest, ${formatDuration(mean(worst))}.`,
+  if (policies.length < 2 || policies.some((policy) => Number.isNaN(of(policy).mean))) return [];
+  if (of(worst).mean === of(best).mean) return [`All policies give the same mean ${metric}.`];
+  const fair = policies.reduce((a, b) => (of(b).max < of(a).max ? b : a));
+  const longest = formatDuration(of(best).max);
+  return [
+    `${best.label} has the shortest mean ${metric}, ${formatDuration(of(best).mean)}; ${worst.label} the longest, ${formatDuration(of(worst).mean)}.`,
+    of(best).max > of(fair).max
+      ? `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${longest}, under ${fair.label} no job has more than ${formatDuration(of(fair).max)}.`
+      : `No policy keeps its longest ${metric} below that of ${best.label}, ${longest}.`,
   ];
-  const fair = policies.reduce((a, b) => (longest(b) < longest(a) ? b : a));
-  sentences.push(
-    longest(best) > longest(fair)
-      ? `Means hide the longest wait: under ${best.label} job ${wait(best.summary).maxJobId} waits ${formatDuration(longest(best))}, under ${fair.label} nobody waits longer than ${formatDuration(longest(fair))}.`
-      : `No policy keeps its longest wait below that of ${best.label}, ${formatDuration(longest(best))}.`,
-  );
-  return sentences;
 }
 
 /** The metrics that every policy of the comparison has. */

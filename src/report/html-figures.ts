@@ -39,7 +39,7 @@ interface Figure {
 export function chartFigures(comparison: Comparison, data: PageData): string {
   const gantt = ganttFigure(data);
   return [
-    `<div class="pair">${frame(barsFigure(data))}${frame(waitsFigure(data))}</div>`,
+    `<div class="pair">${frame(barsFigure(data))}${frame(survivalFigure(data))}</div>`,
     frame(classesFigure(comparison, data)),
     frame(utilisationFigure(comparison, data)),
     frame(queueFigure(data)),
@@ -72,7 +72,7 @@ function barsFigure(data: PageData): Figure {
     title: "Policies side by side",
     note: "Hover over a bar for the whole distribution.",
     selects:
-      metricSelect(data, "wait") +
+      metricSelect(data, data.survival.metric) +
       select(
         "statistic",
         "statistic",
@@ -83,18 +83,18 @@ function barsFigure(data: PageData): Figure {
   };
 }
 
-function waitsFigure(data: PageData): Figure {
-  const { atS, share } = data.waits;
+function survivalFigure(data: PageData): Figure {
+  const { metric, atS, share } = data.survival;
   const rows = everyNth(atS.length).map((k) => [
     `longer than ${formatDuration(atS[k]!)}`,
     ...share.map((values) => shown(values[k]!, formatPercent)),
   ]);
   return {
-    chart: "waits",
-    title: "How many wait how long",
-    note: "Share of the jobs that wait longer than a time; lower is better. Logarithmic time, from one second.",
+    chart: "survival",
+    title: metric === "wait" ? "How many wait how long" : "How many take how long",
+    note: `Share of the jobs whose ${metric} is longer than a time; lower is better. Logarithmic time, from one second.`,
     selects: "",
-    table: dataTable(["wait", ...data.policies], rows),
+    table: dataTable([metric, ...data.policies], rows),
   };
 }
 

@@ -5,18 +5,18 @@ import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
 import type { Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { rankByMeanWait, rankingCells, rankingColumns } from "./comparison.ts";
+import { comparedMetric, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { escapeHtml } from "./escape.ts";
 import { formatDuration, formatNumber } from "./format.ts";
 
-/** Policies by mean wait, the best value of every column marked. */
+/** Policies in order, the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {
   const columns = rankingColumns(policies);
   const cellsOf = columns.map((column) => rankingCells(column, policies));
   const heading = ["policy", ...columns.map(({ title }) => title)].map(
     (title) => `<th scope="col"><button type="button">${escapeHtml(title)}</button></th>`,
   );
-  const rows = rankByMeanWait(policies).map((row) => {
+  const rows = ranking(policies).map((row) => {
     const { label } = policies[row]!;
     const cells = cellsOf.map((column) => {
       const { value, text, isBest } = column[row]!;
@@ -28,8 +28,8 @@ export function rankingTable({ policies }: Comparison): string {
     return `<tr><th scope="row" data-value="${escapeHtml(label)}">${swatch(row)}${escapeHtml(label)}</th>${cells.join("")}</tr>`;
   });
   return `<section>
-<h2>Policies by mean wait</h2>
-<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. Click a heading to sort.</p>
+<h2>Policies by mean ${comparedMetric(policies)}</h2>
+<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response. " : ""}Click a heading to sort.</p>
 <div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
 </section>`;
 }

@@ -11,7 +11,8 @@ import { processorsInUse, queueLength, resample, rowsOverTime } from "../metrics
 import { metricOf } from "../metrics/summary.ts";
 import { lastEndS } from "../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { rankByMeanWait, sharedMetrics } from "./comparison.ts";
+import { comparedMetric, ranking, sharedMetrics } from "./comparison.ts";
+import { withoutControls } from "./escape.ts";
 import { formatCount } from "./format.ts";
 import type { GanttChart, TimeSpan } from "./gantt.ts";
 import { ganttChart, ganttSpan } from "./gantt.ts";
@@ -35,8 +36,12 @@ export interface PageData {
   readonly processors: number;
   readonly metrics: readonly MetricBars[];
   readonly classes: readonly string[];
-  /** Share of the jobs (0 … 1) that wait longer than each of `atS`. */
-  readonly waits: { readonly atS: readonly number[]; readonly share: readonly (readonly Value[])[] };
+  /** Share of the jobs (0 … 1) whose wait, or response, is longer than each of `atS`. */
+  readonly survival: {
+    readonly metric: "wait" | "response";
+    readonly atS: readonly number[];
+    readonly share: readonly (readonly Value[])[];
+  };
   readonly time: TimeSpan & { readonly firstS: number };
   /** By policy; mean per bucket of equal length. Utilisation is a share of the machine. */
   readonly utilisation: readonly (readonly Value[])[];
@@ -68,11 +73,11 @@ export function pageData(comparison: Comparison): PageData {
   const queues = schedules.map((schedule) => series(queueLength(instance, schedule)));
   const busy = schedules.map((schedule) => series(processorsInUse(instance, schedule)));
   return {
-    policies: policies.map(({ label }) => label),
+    policies: policies.map(({ label }) => withoutControls(label)),
     processors: instance.processors,
     metrics: sharedMetrics(policies).map(({ name }) => metricBars(name, policies)),
     classes: policies[0]!.summary.classes.map(({ label, jobs }) => `${label}: ${formatCount(jobs)} jobs`),
-    waits: waitCurves(instance, policies),
+    survival: survivalCurves(instance, policies),
     time: { ...span, firstS: instance.count === 0 ? 0 : instance.submitS[0]! },
     utilisation: busy.map(({ mean }) => Array.from(mean, (value) => digits(value / instance.processors))),
     queueMean: queues.map(({ mean }) => Array.from(mean, digits)),
@@ -102,29 +107,39 @@ function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBa
   };
 }
 
-/** Survival functions of the waits on a logarithmic axis from one second to the longest wait. */
-function waitCurves(instance: Instance, policies: readonly ComparedPolicy[]): PageData["waits"] {
-  const longestS = Math.max(60, ...policies.map(({ summary }) => metricOf(summary, "wait").all.max || 0));
+/** Survival functions on a logarithmic axis from one second to the longest time. */
+function survivalCurves(instance: Instance, policies: readonly ComparedPolicy[]): PageData["survival"] {
+  const metric = comparedMetric(policies);
+  const longestS = Math.max(60, ...policies.map(({ summary }) => metricOf(summary, metric).all.max || 0));
   const step = ln(longestS) / (CURVE_POINTS - 1);
   const atS = Array.from({ length: CURVE_POINTS }, (_, i) =>
     i === CURVE_POINTS - 1 ? longestS : Number(exp(i * step).toPrecision(5)),
   );
-  return { atS, share: policies.map((policy) => survival(sortedWaits(instance, policy), atS)) };
+  return {
+    metric,
+    atS,
+    share: policies.map((policy) => shareAbove(sortedTimes(instance, policy, metric), atS)),
+  };
 }
 
-function sortedWaits(instance: Instance, { summary, schedule }: ComparedPolicy): Float64Array {
+function sortedTimes(
+  instance: Instance,
+  { summary, schedule }: ComparedPolicy,
+  metric: "wait" | "response",
+): Float64Array {
+  const untilS = metric === "wait" ? schedule.startS : schedule.endS;
   const { firstJob, endJob } = summary.window;
-  const waits = new Float64Array(endJob - firstJob);
+  const times = new Float64Array(endJob - firstJob);
   let count = 0;
   for (let job = firstJob; job < endJob; job++) {
-    const waitS = schedule.startS[job]! - instance.submitS[job]!;
-    if (!Number.isNaN(waitS)) waits[count++] = waitS;
+    const timeS = untilS[job]! - instance.submitS[job]!;
+    if (!Number.isNaN(timeS)) times[count++] = timeS;
   }
-  return waits.subarray(0, count).sort();
+  return times.subarray(0, count).sort();
 }
 
 /** Share of the sorted values that are larger than each of the ascending limits. */
-function survival(sorted: Float64Array, limits: readonly number[]): Value[] {
+function shareAbove(sorted: Float64Array, limits: readonly number[]): Value[] {
   let below = 0;
   return limits.map((limit) => {
     while (below < sorted.length && sorted[below]! <= limit) below++;
@@ -149,7 +164,7 @@ function digits(value: number): Value {
 }
 
 function gantt({ instance, policies }: Comparison): PageData["gantt"] {
-  const ranked = rankByMeanWait(policies).filter((row) => policies[row]!.schedule.gang === undefined);
+  const ranked = ranking(policies).filter((row) => policies[row]!.schedule.gang === undefined);
   const spaces = ranked.map((row) => policies[row]!.schedule);
   if (spaces.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
   const span = ganttSpan(instance, spaces, GANTT_JOBS);

@@ -40,6 +40,7 @@ th,td{padding:.5em .7em;text-align:right;border-bottom:1px solid var(--line);whi
 thead th{color:var(--muted);font-weight:600;vertical-align:bottom;white-space:normal}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:600;white-space:normal}
+.sortable tbody th{min-width:9.5em}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .left th,.left td{vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}

@@ -65,9 +65,9 @@ export function barsOption(
   };
 }
 
-/** Share of the jobs that wait longer than a time. */
-export function waitsOption(data: PageData, theme: Theme): ChartOption {
-  const { atS, share } = data.waits;
+/** Share of the jobs whose wait or response is longer than a time. */
+export function survivalOption(data: PageData, theme: Theme): ChartOption {
+  const { metric, atS, share } = data.survival;
   return {
     ...base(theme),
     grid: { left: 8, right: 24, top: 40, bottom: 36, containLabel: true },
@@ -77,7 +77,7 @@ export function waitsOption(data: PageData, theme: Theme): ChartOption {
       trigger: "axis",
       formatter: (points: readonly { dataIndex: number; seriesName: string; marker: string }[]) =>
         hint(
-          `longer than ${formatDuration(atS[points[0]!.dataIndex]!)} wait`,
+          `${metric} above ${formatDuration(atS[points[0]!.dataIndex]!)}`,
           points.map(({ seriesName, marker, dataIndex }) => [
             seriesName,
             percent(share[data.policies.indexOf(seriesName)]![dataIndex]!),
@@ -91,7 +91,7 @@ export function waitsOption(data: PageData, theme: Theme): ChartOption {
       logBase: 10,
       min: 1,
       max: atS.at(-1),
-      name: "wait",
+      name: metric,
       nameLocation: "middle",
       nameGap: 26,
       axisLabel: {
@@ -238,7 +238,7 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       ...(i < count - 1 ? { axisLabel: { show: false } } : {}),
     })),
     yAxis: all.map((i) => ({
-      ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`),
+      ...valueAxis(theme, (value) => `${formatNumber(Math.round(100 * value))} %`),
       gridIndex: i,
       min: 0,
       max: highest > 1 ? Math.ceil(highest) : 1,
@@ -342,7 +342,7 @@ function categoryAxis(theme: Theme, names: readonly string[]): ChartOption {
   return {
     type: "category",
     data: names,
-    axisLabel: { color: theme.text },
+    axisLabel: { color: theme.text, width: 150, overflow: "truncate" },
     axisLine: { lineStyle: { color: theme.line } },
     axisTick: { show: false },
   };

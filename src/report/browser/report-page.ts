@@ -16,7 +16,7 @@ import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import type { PageData, Statistic } from "../page-data.ts";
 import type { ChartOption } from "./charts.ts";
-import { barsOption, classesOption, overTimeOption, stripsOption, waitsOption } from "./charts.ts";
+import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption } from "./charts.ts";
 import { ganttOption } from "./gantt-chart.ts";
 import type { Theme } from "./theme.ts";
 import { readTheme } from "./theme.ts";
@@ -45,7 +45,7 @@ type Draw = (
 const CHARTS: Readonly<Record<string, Draw>> = {
   bars: (data, theme, choice) =>
     barsOption(data, theme, data.metrics[Number(choice("metric"))]!, choice("statistic") as Statistic),
-  waits: (data, theme) => waitsOption(data, theme),
+  survival: (data, theme) => survivalOption(data, theme),
   classes: (data, theme, choice) => classesOption(data, theme, data.metrics[Number(choice("metric"))]!),
   utilisation: (data, theme, _choice, height) => stripsOption(data, theme, height),
   queue: (data, theme, choice) =>
