@@ -59,6 +59,8 @@ export interface Pool {
   start(job: JobIndex, rule: StartRule): void;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
   promise(job: JobIndex, startS: number): void;
+  /** Asks for a decision at a later time even if nothing happens then. One wish is kept, replaced by the next. */
+  wakeAt(timeS: number): void;
 }
 
 /** A row of the Ousterhout matrix. The number stays with the row while it exists and is used again after it is deleted. */

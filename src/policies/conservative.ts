@@ -55,6 +55,8 @@ class ConservativeBackfilling implements Policy {
     if (this.#freerFromS < this.#freerUntilS) this.#compress(nowS);
     this.#reserveArrivals(nowS);
     if (this.#nextDueS <= nowS) this.#startDue(nowS);
+    // Compression leaves holes, so a reservation need not begin with the end of a job. What is due now waits for jobs that end now.
+    if (this.#nextDueS > nowS) this.#pool.wakeAt(this.#nextDueS);
   }
 
   #compress(nowS: number): void {

@@ -41,10 +41,11 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
   const { ends } = pool;
   const observer = options.observer;
   let instants = 0;
-  while (pool.arrived < count || ends.length > 0) {
+  while (pool.arrived < count || ends.length > 0 || pool.wakeS < Number.POSITIVE_INFINITY) {
     const nextArrivalS = pool.arrived < count ? submitS[pool.arrived] : Number.POSITIVE_INFINITY;
     const nextEndS = ends.nextTime();
-    const nowS = Math.min(nextEndS, nextArrivalS);
+    const nowS = Math.min(nextEndS, nextArrivalS, pool.wakeS);
+    if (nowS === pool.wakeS) pool.wakeS = Number.POSITIVE_INFINITY;
     pool.nowS = nowS;
     while (ends.length > 0 && ends.nextTime() === nowS) {
       const job = ends.pop();
@@ -69,6 +70,8 @@ class SimulatedPool implements Pool {
   nowS = 0;
   /** Jobs 0 … arrived − 1 have arrived. */
   arrived = 0;
+  /** The instant for which a decision was asked; Infinity for none. */
+  wakeS = Number.POSITIVE_INFINITY;
   readonly ends = new EventHeap();
   readonly startS: Float64Array;
   readonly endS: Float64Array;
@@ -100,10 +103,19 @@ class SimulatedPool implements Pool {
     if (this.#observer?.promised !== undefined) this.#observer.promised(this.nowS, job, startS);
   }
 
+  wakeAt(timeS: number): void {
+    if (!(timeS > this.nowS)) this.#refuseWake(timeS);
+    this.wakeS = timeS;
+  }
+
   finish(job: JobIndex): void {
     this.free += this.#instance.size[job];
     this.endS[job] = this.nowS;
     if (this.#observer?.departed !== undefined) this.#observer.departed(this.nowS, job);
+  }
+
+  #refuseWake(timeS: number): never {
+    throw new RuleViolation("wake-in-the-past", -1, this.nowS, `Cannot wake at ${timeS} s: it is ${this.nowS} s`);
   }
 
   #refuse(job: JobIndex): never {
