@@ -45,7 +45,6 @@ export class BuddyGang implements Policy {
   /** First processor of each placed job. */
   readonly #first: Int32Array;
   readonly #arrivals: JobIndex[] = [];
-  #departed = false;
 
   // Only with extra slots. Placed jobs by block: lists, heads by number of the block in the tree.
   readonly #jobAt: Int32Array;
@@ -80,7 +79,6 @@ export class BuddyGang implements Policy {
   depart(job: JobIndex): void {
     const first = this.#first[job];
     const end = first + this.#jobs.size[job];
-    this.#departed = true;
     this.#firm.add(first, end, 1);
     if (this.#extra === undefined) return;
     const extra = this.#slots[job] - 1;
@@ -89,10 +87,11 @@ export class BuddyGang implements Policy {
   }
 
   decide(): void {
-    if (this.#departed) this.#deleteRows();
-    this.#departed = false;
+    this.#deleteRows();
     for (const job of this.#arrivals) this.#place(job);
     this.#arrivals.length = 0;
+    // A job leaves the rest of its block idle, so the row that was added for it may be one too many.
+    this.#deleteRows();
     if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
   }
 
@@ -239,7 +238,7 @@ export const BUDDY_GANG_RULES: readonly string[] = [
   "an arrival is given the block with most idle slots among the blocks of its size in which every processor has one (ties: the leftmost)",
   "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
   "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
-  "after a departure rows are re-packed and deleted while every processor has an idle slot",
+  "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
   "departures come before arrivals, arrivals in order of submission; nobody waits: every arrival is placed at once",
 ];
 

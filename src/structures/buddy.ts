@@ -100,7 +100,7 @@ export class BuddyRows {
       const left = widest[base + 2 * node];
       const right = widest[base + 2 * node + 1];
       const bothFree = left === empty[2 * node] && right === empty[2 * node + 1];
-      widest[base + node] = bothFree ? empty[node] : left > right ? left : right;
+      widest[base + node] = bothFree ? empty[node] : Math.max(left, right);
     }
   }
 
@@ -117,7 +117,7 @@ export class BuddyRows {
       if (widest[base + node] === 0 || widest[base + node] === this.#empty[node]) return widest[base + node];
       const left = check(2 * node);
       const right = check(2 * node + 1);
-      const expected = left > right ? left : right;
+      const expected = Math.max(left, right);
       assert(widest[base + node] === expected, `widest free block below node ${node} of row ${row}`);
       return expected;
     };

@@ -75,7 +75,7 @@ export function gather(machine: GangMachine, first: number, end: number): RowId 
     const source = longestIdle(machine, at, end);
     assert(source !== -1, `processor ${at} has an idle slot`);
     const wanted = idleEnd(machine, source, at);
-    machine.exchange(target, source, at, commonCut(machine, target, source, wanted < end ? wanted : end));
+    machine.exchange(target, source, at, commonCut(machine, target, source, Math.min(wanted, end)));
   }
   return target;
 }

@@ -2,10 +2,10 @@
  * The workload tree of Zhou, Walsh and Brent 2000, section 3: how many slots per round every processor has idle, and
  * which buddy block is least loaded.
  *
- *   root                    0                     value of a node: the sum of its children when both are
- *                    0             5              nonzero, else 0. It is nonzero exactly when every
- *                 0     2       2     3           processor below has an idle slot, and then it is
- *   leaves       0 1   1 1     1 1   1 2          the number of idle slots below.
+ *   root               0               value of a node: the sum of its children when both are nonzero, else 0.
+ *               0             5        It is nonzero exactly when every processor below has an idle slot,
+ *            0     2       2     3     and then it is the number of idle slots below.
+ *   leaves  0 0   1 1     1 1   1 2
  *
  * The paper recomputes values node by node. Here every node keeps the least, the largest and the sum of its leaves under
  * pending additions, so that a change of a range of processors, or of all of them, costs the height of the tree. For the
@@ -208,18 +208,16 @@ export class WorkloadTree {
   #pull(node: number, height: number): void {
     const left = 2 * node;
     const right = left + 1;
-    const least = this.#least[left] < this.#least[right] ? this.#least[left] : this.#least[right];
+    const least = Math.min(this.#least[left], this.#least[right]);
     this.#least[node] = least;
-    this.#most[node] = this.#most[left] > this.#most[right] ? this.#most[left] : this.#most[right];
+    this.#most[node] = Math.max(this.#most[left], this.#most[right]);
     this.#sum[node] = this.#sum[left] + this.#sum[right];
     const best = this.#best;
     const at = this.#bestIndex(node, height);
     const atLeft = this.#bestIndex(left, height - 1);
     const atRight = atLeft + height;
     for (let level = 0; level < height; level++) {
-      const a = best[atLeft + level];
-      const b = best[atRight + level];
-      best[at + level] = a > b ? a : b;
+      best[at + level] = Math.max(best[atLeft + level], best[atRight + level]);
     }
     const number = node - (this.#leaves >> height);
     const whole = (number + 1) << height <= this.processors;

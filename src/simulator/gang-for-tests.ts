@@ -1,0 +1,249 @@
+/**
+ * Naive twins for tests: a gang machine on an array of cells that steps slot by slot, and matrices as pictures.
+ *
+ *   "AAB."   one string per row of the round, one letter per processor: job 0 is A … job 26 is a …; "." is idle
+ */
+import type { Instance, JobIndex } from "../core/jobs.ts";
+import type {
+  GangMachine,
+  GangPolicyDefinition,
+  MatrixView,
+  ParameterValues,
+  RowId,
+  RunId,
+} from "../core/policy.ts";
+import { DEFAULT_RULES } from "../core/rules.ts";
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** The matrix as strings, in order of the round. */
+export function picture(matrix: MatrixView): string[] {
+  const rows: string[] = [];
+  for (let position = 0; position < matrix.rowCount; position++) {
+    const cells = new Array<string>(matrix.processors).fill(".");
+    for (let run = matrix.firstRun(matrix.rowAt(position)); run !== -1; run = matrix.nextRun(run)) {
+      const first = matrix.runFirst(run);
+      cells.fill(LETTERS[matrix.runJob(run) % LETTERS.length], first, first + matrix.runSize(run));
+    }
+    rows.push(cells.join(""));
+  }
+  return rows;
+}
+
+/** Sizes of the jobs in a picture, by job index; 0 for letters that do not occur. */
+export function sizesIn(rows: readonly string[]): Int32Array {
+  const sizes = new Int32Array(LETTERS.length);
+  for (const row of rows) {
+    for (const letter of new Set(row)) {
+      if (letter !== ".") sizes[LETTERS.indexOf(letter)] = row.split(letter).length - 1;
+    }
+  }
+  return sizes;
+}
+
+/** Adds the rows of a picture to a matrix whose jobs have the sizes `sizesIn` tells. Returns the rows' ids. */
+export function draw(
+  matrix: MatrixView & Pick<GangMachine, "addRow" | "place">,
+  rows: readonly string[],
+): RowId[] {
+  return rows.map((cells) => {
+    const row = matrix.addRow();
+    for (const letter of new Set(cells)) {
+      if (letter !== ".") matrix.place(LETTERS.indexOf(letter), row, cells.indexOf(letter));
+    }
+    return row;
+  });
+}
+
+/** An instance from triples submit, run, size. */
+export function gangInstance(
+  processors: number,
+  jobs: readonly (readonly [submitS: number, runS: number, size: number])[],
+): Instance {
+  const count = jobs.length;
+  const columns = {
+    id: Int32Array.from(jobs, (_, job) => job + 1),
+    submitS: Float64Array.from(jobs, (job) => job[0]),
+    runS: Float64Array.from(jobs, (job) => job[1]),
+    size: Int32Array.from(jobs, (job) => job[2]),
+    estimateS: Float64Array.from(jobs, (job) => job[1]),
+  };
+  const workload = {
+    name: "test",
+    count,
+    jobs: columns,
+    processors,
+    trace: undefined,
+    header: [],
+    diagnostics: [],
+  };
+  return {
+    workload,
+    processors,
+    rules: DEFAULT_RULES,
+    count,
+    ...columns,
+    workloadRow: undefined,
+    diagnostics: [],
+  };
+}
+
+/** Rows of cells; a run's id is its row's id × processors + its first processor. Nothing is checked. */
+export class NaiveMachine implements GangMachine {
+  readonly processors: number;
+  readonly slotS: number;
+  nowS = 0;
+  readonly rows: { id: RowId; cells: JobIndex[] }[] = [];
+  /** The row that is served next. */
+  next: RowId = -1;
+  readonly #size: ArrayLike<number>;
+  #nextId = 0;
+
+  constructor(processors: number, slotS: number, size: ArrayLike<number>) {
+    this.processors = processors;
+    this.slotS = slotS;
+    this.#size = size;
+  }
+
+  get rowCount(): number {
+    return this.rows.length;
+  }
+  rowAt(position: number): RowId {
+    return this.rows[position].id;
+  }
+  positionOf(row: RowId): number {
+    return this.rows.findIndex((r) => r.id === row);
+  }
+  cells(row: RowId): JobIndex[] {
+    return this.rows[this.positionOf(row)].cells;
+  }
+  firstRun(row: RowId): RunId {
+    return this.#runFrom(row, 0);
+  }
+  nextRun(run: RunId): RunId {
+    return this.#runFrom(this.runRow(run), this.runFirst(run) + this.runSize(run));
+  }
+  runBefore(row: RowId, processor: number): RunId {
+    const cells = this.cells(row);
+    let at = processor;
+    while (at >= 0 && cells[at] === -1) at--;
+    return at < 0 ? -1 : row * this.processors + cells.indexOf(cells[at]);
+  }
+  runJob(run: RunId): JobIndex {
+    return this.cells(this.runRow(run))[this.runFirst(run)];
+  }
+  runRow(run: RunId): RowId {
+    return Math.floor(run / this.processors);
+  }
+  runFirst(run: RunId): number {
+    return run % this.processors;
+  }
+  runSize(run: RunId): number {
+    return this.#size[this.runJob(run)];
+  }
+  firstRunOfJob(job: JobIndex): RunId {
+    return this.runsOfJob(job)[0] ?? -1;
+  }
+  nextRunOfJob(run: RunId): RunId {
+    const runs = this.runsOfJob(this.runJob(run));
+    return runs[runs.indexOf(run) + 1] ?? -1;
+  }
+  slotsOf(job: JobIndex): number {
+    return this.runsOfJob(job).length;
+  }
+  runsOfJob(job: JobIndex): RunId[] {
+    return this.rows
+      .filter((row) => row.cells.includes(job))
+      .map((row) => row.id * this.processors + row.cells.indexOf(job));
+  }
+  isIdle(row: RowId, first: number, end: number): boolean {
+    return this.cells(row)
+      .slice(first, end)
+      .every((cell) => cell === -1);
+  }
+
+  addRow(): RowId {
+    const id = this.#nextId++;
+    this.rows.push({ id, cells: new Array(this.processors).fill(-1) });
+    if (this.next === -1) this.next = id;
+    return id;
+  }
+  deleteRow(row: RowId): void {
+    if (this.next === row) this.serveNext();
+    this.rows.splice(this.positionOf(row), 1);
+    if (this.rows.length === 0) this.next = -1;
+  }
+  /** Lets the turn pass to the row behind the one that has it. */
+  serveNext(): void {
+    this.next = this.rows[(this.positionOf(this.next) + 1) % this.rows.length].id;
+  }
+  place(job: JobIndex, row: RowId, first: number): void {
+    this.cells(row).fill(job, first, first + this.#size[job]);
+  }
+  release(job: JobIndex, row: RowId): void {
+    const cells = this.cells(row);
+    for (let at = 0; at < cells.length; at++) if (cells[at] === job) cells[at] = -1;
+  }
+  removeJob(job: JobIndex): void {
+    for (const row of this.rows) this.release(job, row.id);
+  }
+  exchange(a: RowId, b: RowId, first: number, end: number): void {
+    const left = this.cells(a);
+    const right = this.cells(b);
+    for (let at = first; at < end; at++) [left[at], right[at]] = [right[at], left[at]];
+  }
+
+  #runFrom(row: RowId, processor: number): RunId {
+    const at = this.cells(row).findIndex((cell, index) => index >= processor && cell !== -1);
+    return at === -1 ? -1 : row * this.processors + at;
+  }
+}
+
+/** Starts and ends by stepping every slot; `slotS` and `switchS` must add up without rounding. */
+export function stepRounds(
+  instance: Instance,
+  definition: GangPolicyDefinition,
+  parameters: ParameterValues,
+  options: { slotS: number; switchS: number },
+): { startS: number[]; endS: number[]; rows: number[] } {
+  const { slotS, switchS } = options;
+  const machine = new NaiveMachine(instance.processors, slotS, instance.size);
+  const policy = definition.make(machine, instance, parameters);
+  const startS = new Array<number>(instance.count).fill(Number.NaN);
+  const endS = new Array<number>(instance.count).fill(Number.NaN);
+  const served = new Array<number>(instance.count).fill(0);
+  const rows: number[] = [];
+  let arrived = 0;
+  for (;;) {
+    const ended = served
+      .map((_, job) => job)
+      .filter(
+        (job) => Number.isNaN(endS[job]) && served[job] > 0 && served[job] * slotS >= instance.runS[job],
+      )
+      .sort((a, b) => startS[a] - startS[b] || a - b);
+    for (const job of ended) {
+      endS[job] = machine.nowS;
+      machine.removeJob(job);
+    }
+    for (const job of ended) policy.depart(job);
+    let decide = ended.length > 0;
+    for (; arrived < instance.count && instance.submitS[arrived] <= machine.nowS; arrived++) {
+      policy.arrive(arrived);
+      decide = true;
+    }
+    if (decide) {
+      policy.decide();
+      rows.push(machine.rowCount);
+    }
+    const busy = machine.rows.some((row) => row.cells.some((cell) => cell !== -1));
+    if (!busy && arrived === instance.count) return { startS, endS, rows };
+    if (busy) {
+      for (const job of new Set(machine.cells(machine.next))) {
+        if (job === -1) continue;
+        if (served[job]++ === 0) startS[job] = machine.nowS;
+      }
+      machine.serveNext();
+    }
+    machine.nowS += busy && machine.rowCount > 1 ? slotS + switchS : slotS;
+  }
+}

@@ -1,0 +1,337 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { RuleViolation } from "../core/errors.ts";
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import type { GangMachine, GangPolicyDefinition, Policy, RowId } from "../core/policy.ts";
+import { Random } from "../core/random.ts";
+import type { Observer } from "../core/schedule.ts";
+import { gangInstance, stepRounds } from "./gang-for-tests.ts";
+import { simulateRounds, slotsOfWork } from "./rounds.ts";
+
+/** Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept or deleted. */
+class Dice implements Policy {
+  readonly #machine: GangMachine;
+  readonly #jobs: JobsView;
+  readonly #random: Random;
+  readonly #waiting: JobIndex[] = [];
+  readonly #running: JobIndex[] = [];
+
+  constructor(machine: GangMachine, jobs: JobsView, seed: number) {
+    this.#machine = machine;
+    this.#jobs = jobs;
+    this.#random = new Random(seed);
+  }
+
+  arrive(job: JobIndex): void {
+    this.#waiting.push(job);
+  }
+
+  depart(job: JobIndex): void {
+    this.#running.splice(this.#running.indexOf(job), 1);
+  }
+
+  decide(): void {
+    const machine = this.#machine;
+    for (let position = machine.rowCount - 1; position >= 0; position--) {
+      const row = machine.rowAt(position);
+      if (machine.firstRun(row) === -1 && this.#random.below(3) > 0) machine.deleteRow(row);
+    }
+    for (const job of this.#waiting) {
+      const first = this.#random.below(machine.processors - this.#jobs.size[job] + 1);
+      if (!this.#place(job, first)) machine.place(job, machine.addRow(), first);
+      this.#running.push(job);
+    }
+    this.#waiting.length = 0;
+    for (const job of this.#running) {
+      const first = machine.runFirst(machine.firstRunOfJob(job));
+      const dice = this.#random.below(4);
+      if (dice === 0) this.#place(job, first);
+      else if (dice === 1 && machine.slotsOf(job) > 1) machine.release(job, this.#someRowOf(job));
+      else if (dice === 2) this.#exchange();
+    }
+  }
+
+  #someRow(): RowId {
+    return this.#machine.rowAt(this.#random.below(this.#machine.rowCount));
+  }
+
+  #someRowOf(job: JobIndex): RowId {
+    for (;;) {
+      const row = this.#someRow();
+      for (let run = this.#machine.firstRun(row); run !== -1; run = this.#machine.nextRun(run)) {
+        if (this.#machine.runJob(run) === job) return row;
+      }
+    }
+  }
+
+  #place(job: JobIndex, first: number): boolean {
+    if (this.#machine.rowCount === 0) return false;
+    const row = this.#someRow();
+    if (!this.#machine.isIdle(row, first, first + this.#jobs.size[job])) return false;
+    this.#machine.place(job, row, first);
+    return true;
+  }
+
+  #exchange(): void {
+    const a = this.#someRow();
+    const b = this.#someRow();
+    const cuts: number[] = [];
+    for (let cut = 0; cut <= this.#machine.processors; cut++) {
+      if (this.#isCut(a, cut) && this.#isCut(b, cut)) cuts.push(cut);
+    }
+    const from = this.#random.below(cuts.length);
+    const to = from + this.#random.below(cuts.length - from);
+    this.#machine.exchange(a, b, cuts[from], cuts[to]);
+  }
+
+  #isCut(row: RowId, cut: number): boolean {
+    const run = cut === 0 ? -1 : this.#machine.runBefore(row, cut - 1);
+    return run === -1 || this.#machine.runFirst(run) + this.#machine.runSize(run) <= cut;
+  }
+}
+
+function definition(make: GangPolicyDefinition["make"]): GangPolicyDefinition {
+  return {
+    name: "test",
+    title: "test",
+    summary: "test",
+    rules: [],
+    source: "test",
+    parameters: [],
+    sharing: "time",
+    guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
+    make,
+  };
+}
+
+const dice = (seed: number) => definition((machine, jobs) => new Dice(machine, jobs, seed));
+
+/** Every job in a row of its own, at processor 0. */
+const rowEach = definition((machine) => {
+  const rows = new Map<JobIndex, RowId>();
+  const arrivals: JobIndex[] = [];
+  return {
+    arrive: (job) => arrivals.push(job),
+    depart: (job) => machine.deleteRow(rows.get(job)!),
+    decide: () => {
+      for (const job of arrivals.splice(0)) {
+        rows.set(job, machine.addRow());
+        machine.place(job, rows.get(job)!, 0);
+      }
+    },
+  };
+});
+
+/** Decides once what the function says, on the first arrival. */
+const once = (decide: (machine: GangMachine) => void) =>
+  definition((machine) => {
+    let done = false;
+    return {
+      arrive: () => {},
+      depart: () => {},
+      decide: () => {
+        if (!done) decide(machine);
+        done = true;
+      },
+    };
+  });
+
+const quarters = (max: number) => fc.integer({ min: 0, max: 4 * max }).map((n) => n / 4);
+
+/** Jobs of an instance on `processors` processors, by time between arrivals, run time and size. */
+function jobsFor(processors: number) {
+  const job = fc.tuple(quarters(6), quarters(12), fc.integer({ min: 1, max: processors }));
+  return fc.array(job, { maxLength: 25 }).map((jobs) => {
+    let now = 0;
+    return jobs.map(([gap, run, size]) => {
+      now += gap;
+      return [now, run, size] as const;
+    });
+  });
+}
+
+const cases = fc.integer({ min: 1, max: 12 }).chain((processors) =>
+  fc.record({
+    processors: fc.constant(processors),
+    jobs: jobsFor(processors),
+    slotS: fc.constantFrom(0.5, 1, 2),
+    switchS: fc.constantFrom(0, 0.25, 1),
+    seed: fc.nat(),
+  }),
+);
+
+describe("simulateRounds()", () => {
+  test("gives every job the start and the end that stepping slot by slot gives, under random decisions", () => {
+    fc.assert(
+      fc.property(cases, ({ processors, jobs, slotS, switchS, seed }) => {
+        const instance = gangInstance(processors, jobs);
+        const schedule = simulateRounds(instance, dice(seed), {}, { slotS, switchS });
+        const twin = stepRounds(instance, dice(seed), {}, { slotS, switchS });
+        expect([...schedule.startS]).toEqual(twin.startS);
+        expect([...schedule.endS]).toEqual(twin.endS);
+        expect(schedule.instants).toBe(twin.rows.length);
+        expect(schedule.gang!.maxRows).toBe(Math.max(0, ...twin.rows));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("three rows take turns: hand-worked", () => {
+    // slot  0 1 2 3 4 5 6    A needs 2 slots, B 3, C 1
+    // row   A B C A B B      A ends at 4, B alone from then on
+    const instance = gangInstance(4, [
+      [0, 2, 1],
+      [0, 3, 4],
+      [0, 1, 2],
+    ]);
+    const schedule = simulateRounds(instance, rowEach, {}, { slotS: 1, switchS: 0 });
+    expect([...schedule.startS]).toEqual([0, 1, 2]);
+    expect([...schedule.endS]).toEqual([4, 6, 3]);
+    expect([...schedule.gang!.rowsAtS]).toEqual([0, 3, 4, 6]);
+    expect([...schedule.gang!.rows]).toEqual([3, 2, 1, 0]);
+    expect(schedule.gang!.activeProcessorSlots).toBe(2 * 1 + 3 * 4 + 1 * 2);
+    expect(schedule.gang!.slots).toBe(6);
+  });
+
+  test("a switch costs time only while there are two rows or more, and comes before the service", () => {
+    const instance = gangInstance(1, [
+      [0, 20, 1],
+      [0, 10, 1],
+    ]);
+    const schedule = simulateRounds(instance, rowEach, {}, { slotS: 10, switchS: 1 });
+    // A 0–11, B 11–22, then A alone 22–32.
+    expect([...schedule.endS]).toEqual([32, 22]);
+  });
+
+  test("an arrival between slots waits for the next one; an idle machine keeps to the grid of slots", () => {
+    const instance = gangInstance(2, [
+      [0.5, 1, 1],
+      [100.25, 3, 1],
+    ]);
+    const schedule = simulateRounds(instance, rowEach, {}, { slotS: 2, switchS: 0.5 });
+    expect([...schedule.startS]).toEqual([2, 102]);
+    expect([...schedule.endS]).toEqual([4, 106]);
+    expect(schedule.gang!.slots).toBe(52);
+    expect([...schedule.gang!.rowsAtS]).toEqual([0.5, 2, 4, 102, 106]);
+  });
+
+  test("slot ends are exact multiples of the slot, however many have passed", () => {
+    const instance = gangInstance(1, [[0, 123456.7, 1]]);
+    const schedule = simulateRounds(instance, rowEach, {}, { slotS: 0.1, switchS: 0.03 });
+    expect(schedule.endS[0]).toBe(1234567 * 0.1);
+  });
+
+  test("an instance without jobs gives an empty schedule", () => {
+    const schedule = simulateRounds(gangInstance(4, []), rowEach, {}, { slotS: 1, switchS: 0 });
+    expect(schedule.instants).toBe(0);
+    expect(schedule.gang!.slots).toBe(0);
+  });
+
+  test("a job that is never placed has no start and no end", () => {
+    const schedule = simulateRounds(
+      gangInstance(4, [[0, 1, 1]]),
+      once(() => {}),
+      {},
+      { slotS: 1, switchS: 0 },
+    );
+    expect([...schedule.startS, ...schedule.endS]).toEqual([Number.NaN, Number.NaN]);
+  });
+
+  test("tells an observer every event, in order of time", () => {
+    const told: string[] = [];
+    const note =
+      (what: string) =>
+      (...values: number[]) =>
+        void told.push(`${what} ${values.join(" ")}`);
+    const observer: Observer = {
+      arrived: note("arrived"),
+      departed: note("departed"),
+      started: note("started"),
+      decided: note("decided"),
+      placed: note("placed"),
+      released: note("released"),
+      rowAdded: note("row added"),
+      rowDeleted: note("row deleted"),
+      exchanged: note("exchanged"),
+    };
+    const policy = once((machine) => {
+      const [a, b] = [machine.addRow(), machine.addRow()];
+      machine.place(0, a, 1);
+      machine.place(0, b, 1);
+      machine.release(0, a);
+      machine.exchange(a, b, 1, 2);
+      machine.deleteRow(b);
+    });
+    simulateRounds(gangInstance(2, [[0.5, 2, 1]]), policy, {}, { slotS: 1, switchS: 0, observer });
+    expect(told).toEqual([
+      "arrived 1 0",
+      "row added 1 0",
+      "row added 1 1",
+      "placed 1 0 0 1",
+      "placed 1 0 1 1",
+      "released 1 0 0",
+      "exchanged 1 0 1 1 2",
+      "row deleted 1 1",
+      "decided 1",
+      "started 1 0 5",
+      "departed 3 0",
+      "decided 3",
+    ]);
+  });
+
+  test("calls progress every 65,536 instants", () => {
+    const told: number[] = [];
+    const jobs = Array.from({ length: 40000 }, (_, i) => [2 * i, 1, 1] as const);
+    const progress = (arrived: number) => told.push(arrived);
+    simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0, progress });
+    expect(told).toEqual([32768]); // two instants per job
+  });
+
+  test.each([
+    ["start-before-arrival", (machine: GangMachine) => machine.place(1, machine.addRow(), 0)],
+    ["off-machine", (machine: GangMachine) => machine.place(0, machine.addRow(), 3)],
+    ["no-such-row", (machine: GangMachine) => machine.place(0, 7, 0)],
+    ["row-not-empty", (machine: GangMachine) => placeAt(machine, 0, (row) => machine.deleteRow(row))],
+    ["last-slot", (machine: GangMachine) => placeAt(machine, 0, (row) => machine.release(0, row))],
+    ["not-idle", (machine: GangMachine) => placeAt(machine, 0, (row) => machine.place(0, row, 0))],
+    ["migrated", (machine: GangMachine) => placeAt(machine, 0, () => machine.place(0, machine.addRow(), 1))],
+    [
+      "torn-gang",
+      (machine: GangMachine) => placeAt(machine, 0, (row) => machine.exchange(row, machine.addRow(), 0, 1)),
+    ],
+  ])("refuses a wrong decision: %s", (rule, decide) => {
+    const instance = gangInstance(4, [
+      [0, 3, 2],
+      [9, 1, 1],
+    ]);
+    const run = () => simulateRounds(instance, once(decide), {}, { slotS: 1, switchS: 0 });
+    expect(run).toThrow(RuleViolation);
+    expect(run).toThrow(expect.objectContaining({ rule, timeS: 0 }));
+  });
+
+  test("refuses to place a job that has ended", () => {
+    const policy = definition((machine) => ({
+      arrive: () => {},
+      depart: () => machine.place(0, machine.rowAt(0), 0),
+      decide: () => placeAt(machine, 0, () => {}),
+    }));
+    const run = () => simulateRounds(gangInstance(1, [[0, 1, 1]]), policy, {}, { slotS: 1, switchS: 0 });
+    expect(run).toThrow(expect.objectContaining({ rule: "already-ended", timeS: 1 }));
+  });
+});
+
+describe("slotsOfWork()", () => {
+  test("is the least whole number of slots that covers the run time, at least one", () => {
+    expect(slotsOfWork(0, 60)).toBe(1);
+    expect(slotsOfWork(60, 60)).toBe(1);
+    expect(slotsOfWork(60.5, 60)).toBe(2);
+    // 1.1 / 0.1 is 11.000000000000002 in doubles, yet 11 slots cover it.
+    expect(slotsOfWork(1.1, 0.1)).toBe(11);
+  });
+});
+
+function placeAt(machine: GangMachine, first: number, then: (row: RowId) => void): void {
+  const row = machine.addRow();
+  machine.place(0, row, first);
+  then(row);
+}
