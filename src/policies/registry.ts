@@ -7,6 +7,7 @@ import { easy } from "./easy.ts";
 import { fcfs } from "./fcfs.ts";
 import { firstFit } from "./first-fit.ts";
 import { fpmpfs } from "./fpmpfs.ts";
+import { gang } from "./gang.ts";
 
 export const POLICIES: readonly PolicyDefinition[] = [
   fcfs,
@@ -16,4 +17,5 @@ export const POLICIES: readonly PolicyDefinition[] = [
   fpmpfs,
   dynp,
   connectedReservation,
+  gang,
 ];
