@@ -14,10 +14,10 @@
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
+import { NO_SIZE, SummaryTree } from "./summary-tree.ts";
 
 const BLOCK = 64;
 const MERGE_BELOW = BLOCK / 4;
-const LARGE = 0x7fffffff;
 
 export class OrderedJobs {
   /** Number of jobs in the list. */
@@ -43,11 +43,7 @@ export class OrderedJobs {
   #order = new Int32Array(1);
   #blocks = 0;
 
-  // Segment tree: node 1 is the root, leaf of position p is #leaves + p.
-  #leaves = 1;
-  #minSize = new Int32Array(2).fill(LARGE);
-  #minValue = new Float64Array(2).fill(Number.POSITIVE_INFINITY);
-  #sumSize = new Float64Array(2);
+  readonly #tree = new SummaryTree();
 
   // Where `nextFitting` goes on: position of a block and number of the entry in it.
   #cursorPosition = 0;
@@ -86,11 +82,7 @@ export class OrderedJobs {
     this.#jobs[at] = job;
     this.#sizes[at] = size;
     this.#values[at] = value;
-    for (let node = this.#leaves + position; node >= 1; node >>= 1) {
-      this.#sumSize[node] += size;
-      if (size < this.#minSize[node]) this.#minSize[node] = size;
-      if (value < this.#minValue[node]) this.#minValue[node] = value;
-    }
+    this.#tree.add(position, size, value);
   }
 
   /** Removes a job by the key it was inserted with. Returns false when it is not in the list. */
@@ -123,29 +115,16 @@ export class OrderedJobs {
     if (this.length === 0) return NO_JOB;
     if (this.#cursorPosition >= this.#blocks) return NO_JOB;
     const either = Math.min(spare, free);
-    const minSize = this.#minSize;
-    const minValue = this.#minValue;
-    const leaves = this.#leaves;
-    let node = leaves + this.#cursorPosition;
-    if (minSize[node] <= free && (minValue[node] <= maxValue || minSize[node] <= either)) {
-      const found = this.#scanBlock(this.#cursorPosition, this.#cursorEntry, free, maxValue, spare);
+    const tree = this.#tree;
+    let position = this.#cursorPosition;
+    if (tree.promises(position, free, maxValue, either)) {
+      const found = this.#scanBlock(position, this.#cursorEntry, free, maxValue, spare);
       if (found !== NO_JOB) return found;
     }
     for (;;) {
-      // To the next subtree on the right. A summary may promise what no single job keeps, so a descent can fail.
-      while (node & 1) node >>= 1;
-      if (node === 0) return NO_JOB;
-      node++;
-      if (minSize[node] > free || (minValue[node] > maxValue && minSize[node] > either)) continue;
-      while (node < leaves) {
-        const left = node << 1;
-        if (minSize[left] <= free && (minValue[left] <= maxValue || minSize[left] <= either)) node = left;
-        else if (minSize[left + 1] <= free && (minValue[left + 1] <= maxValue || minSize[left + 1] <= either))
-          node = left + 1;
-        else break;
-      }
-      if (node < leaves) continue;
-      const found = this.#scanBlock(node - leaves, 0, free, maxValue, spare);
+      position = tree.nextPromising(position, free, maxValue, either);
+      if (position < 0) return NO_JOB;
+      const found = this.#scanBlock(position, 0, free, maxValue, spare);
       if (found !== NO_JOB) return found;
     }
   }
@@ -160,21 +139,13 @@ export class OrderedJobs {
    * `coverKey` and `coverSum`.
    */
   cover(need: number): void {
-    let sum = 0;
-    if (this.#blocks === 0 || this.#sumSize[1] < need) {
+    if (this.length === 0 || this.#tree.total() < need) {
       this.coverKey = Number.POSITIVE_INFINITY;
-      this.coverSum = this.#blocks === 0 ? 0 : this.#sumSize[1];
+      this.coverSum = this.#tree.total();
       return;
     }
-    let node = 1;
-    while (node < this.#leaves) {
-      node <<= 1;
-      if (sum + this.#sumSize[node] < need) {
-        sum += this.#sumSize[node];
-        node++;
-      }
-    }
-    let position = node - this.#leaves;
+    let position = this.#tree.positionOfSum(need);
+    let sum = this.#tree.sumBefore;
     let key = Number.NaN;
     // Past the entry that reaches the need, all entries of the same key still count.
     for (; position < this.#blocks; position++) {
@@ -197,7 +168,7 @@ export class OrderedJobs {
 
   /** Sum of the sizes of all jobs. */
   totalSize(): number {
-    return this.#blocks === 0 ? 0 : this.#sumSize[1];
+    return this.#tree.total();
   }
 
   /** Copies the jobs in order into `target` and returns how many there are. */
@@ -215,9 +186,7 @@ export class OrderedJobs {
     this.length = 0;
     this.#blocks = 0;
     for (let b = 0; b < this.#order.length; b++) this.#order[b] = b;
-    this.#minSize.fill(LARGE);
-    this.#minValue.fill(Number.POSITIVE_INFINITY);
-    this.#sumSize.fill(0);
+    this.#tree.clear();
   }
 
   /** Recomputes all bookkeeping from the entries and throws where it disagrees. */
@@ -226,15 +195,16 @@ export class OrderedJobs {
     let previousKey = Number.NEGATIVE_INFINITY;
     let previousJob = -1;
     const seen = new Set<number>();
+    const summaries: { minSize: number; minValue: number; sumSize: number }[] = [];
     for (let position = 0; position < this.#blocks; position++) {
       const block = this.#order[position];
       assert(!seen.has(block), `block ${block} stands at two positions`);
       seen.add(block);
       const count = this.#count[block];
       assert(count > 0 && this.#begin[block] + count <= BLOCK, `block ${block} holds ${count} entries`);
-      let minSize = LARGE;
+      let minSize = NO_SIZE;
       let minValue = Number.POSITIVE_INFINITY;
-      let sum = 0;
+      let sumSize = 0;
       for (let e = 0; e < count; e++) {
         const at = block * BLOCK + this.#begin[block] + e;
         const key = this.#keys[at];
@@ -245,30 +215,13 @@ export class OrderedJobs {
         assert(this.#sizes[at] === this.#size[job], `size of job ${job} is stale`);
         minSize = Math.min(minSize, this.#sizes[at]);
         minValue = Math.min(minValue, this.#values[at]);
-        sum += this.#sizes[at];
+        sumSize += this.#sizes[at];
       }
       total += count;
-      const leaf = this.#leaves + position;
-      if (this.#isSearched) {
-        assert(this.#minSize[leaf] === minSize, `smallest size of block ${block} is stale`);
-        assert(this.#minValue[leaf] === minValue, `smallest value of block ${block} is stale`);
-      }
-      assert(this.#sumSize[leaf] === sum, `sum of block ${block} is stale`);
+      summaries.push({ minSize, minValue, sumSize });
     }
     assert(total === this.length, `length is ${this.length}, entries are ${total}`);
-    for (let node = this.#leaves - 1; node >= 1; node--) {
-      const left = 2 * node;
-      assert(
-        this.#sumSize[node] === this.#sumSize[left] + this.#sumSize[left + 1],
-        `sum of tree node ${node} is stale`,
-      );
-      if (!this.#isSearched) continue;
-      assert(
-        this.#minSize[node] === Math.min(this.#minSize[left], this.#minSize[left + 1]) &&
-          this.#minValue[node] === Math.min(this.#minValue[left], this.#minValue[left + 1]),
-        `smallest of tree node ${node} is stale`,
-      );
-    }
+    this.#tree.audit(summaries, this.#isSearched);
   }
 
   /** Position of the last block whose first entry is at or before (key, job); 0 when there is none. */
@@ -315,9 +268,9 @@ export class OrderedJobs {
     this.#begin[into] = 0;
     this.#count[into] = BLOCK / 2;
     this.#count[block] = BLOCK / 2;
-    this.#summariseLeaf(this.#leaves + position, block);
-    this.#summariseLeaf(this.#leaves + position + 1, into);
-    this.#summariseFrom(position);
+    this.#setSummary(position);
+    this.#setSummary(position + 1);
+    this.#tree.updateFrom(position, position + 2);
     return this.#blockBefore(key, job);
   }
 
@@ -357,32 +310,10 @@ export class OrderedJobs {
         return;
       }
     }
-    this.#shrinkSummary(position, block, size, value);
-  }
-
-  /** Brings the tree up to date after an entry of the given size and value has left the block. */
-  #shrinkSummary(position: number, block: number, size: number, value: number): void {
-    const minSize = this.#minSize;
-    const minValue = this.#minValue;
-    let node = this.#leaves + position;
-    let sizeStale = this.#isSearched && size === minSize[node];
-    let valueStale = this.#isSearched && value === minValue[node];
-    if (sizeStale || valueStale) this.#summariseLeaf(node, block);
-    else this.#sumSize[node] -= size;
-    for (node >>= 1; node >= 1; node >>= 1) {
-      this.#sumSize[node] -= size;
-      const left = node << 1;
-      if (sizeStale) {
-        const smallest = Math.min(minSize[left], minSize[left + 1]);
-        sizeStale = smallest !== minSize[node];
-        minSize[node] = smallest;
-      }
-      if (valueStale) {
-        const smallest = Math.min(minValue[left], minValue[left + 1]);
-        valueStale = smallest !== minValue[node];
-        minValue[node] = smallest;
-      }
-    }
+    if (this.#isSearched && this.#tree.isSmallest(position, size, value)) {
+      this.#setSummary(position);
+      this.#tree.update(position);
+    } else this.#tree.subtract(position, size);
   }
 
   #scanBlock(position: number, from: number, free: number, maxValue: number, spare: number): JobIndex {
@@ -410,30 +341,15 @@ export class OrderedJobs {
     this.#order[position] = block;
     this.#begin[block] = 0;
     this.#count[block] = 0;
-    if (this.#blocks === this.#leaves) this.#growTree();
-    const leaf = this.#leaves + position;
-    const end = this.#leaves + this.#blocks++;
-    if (leaf === end) return; // behind the last block every leaf is neutral
-    this.#minSize.copyWithin(leaf + 1, leaf, end);
-    this.#minValue.copyWithin(leaf + 1, leaf, end);
-    this.#sumSize.copyWithin(leaf + 1, leaf, end);
-    this.#neutralise(leaf);
-    this.#summariseFrom(position);
+    this.#tree.insert(position, this.#blocks++);
   }
 
   #deleteBlock(position: number): void {
     const block = this.#order[position];
-    this.#order.copyWithin(position, position + 1, this.#blocks);
-    this.#blocks--;
+    this.#tree.delete(position, this.#blocks--);
+    this.#order.copyWithin(position, position + 1, this.#blocks + 1);
     this.#order[this.#blocks] = block;
     this.#cursorEntry = 0;
-    const leaf = this.#leaves + position;
-    const end = this.#leaves + this.#blocks;
-    this.#minSize.copyWithin(leaf, leaf + 1, end + 1);
-    this.#minValue.copyWithin(leaf, leaf + 1, end + 1);
-    this.#sumSize.copyWithin(leaf, leaf + 1, end + 1);
-    this.#neutralise(end);
-    this.#summariseFrom(position);
   }
 
   #mergeNext(position: number): void {
@@ -447,63 +363,25 @@ export class OrderedJobs {
     const entry = this.#cursorEntry;
     this.#deleteBlock(position + 1);
     this.#cursorEntry = entry;
-    this.#summariseLeaf(this.#leaves + position, block);
-    this.#summariseFrom(position);
+    this.#setSummary(position);
+    this.#tree.update(position);
   }
 
-  #summariseLeaf(node: number, block: number): void {
+  #setSummary(position: number): void {
+    const block = this.#order[position];
     const start = block * BLOCK + this.#begin[block];
     const end = start + this.#count[block];
-    let minSize = LARGE;
+    let minSize = NO_SIZE;
     let minValue = Number.POSITIVE_INFINITY;
-    let sum = 0;
+    let sumSize = 0;
     for (let at = start; at < end; at++) {
       const size = this.#sizes[at];
       const value = this.#values[at];
-      sum += size;
+      sumSize += size;
       if (size < minSize) minSize = size;
       if (value < minValue) minValue = value;
     }
-    this.#minSize[node] = minSize;
-    this.#minValue[node] = minValue;
-    this.#sumSize[node] = sum;
-  }
-
-  #neutralise(node: number): void {
-    this.#minSize[node] = LARGE;
-    this.#minValue[node] = Number.POSITIVE_INFINITY;
-    this.#sumSize[node] = 0;
-  }
-
-  /** Brings all inner nodes up to date after leaves from a position on have changed. */
-  #summariseFrom(position: number): void {
-    let from = (this.#leaves + position) >> 1;
-    let to = Math.min(this.#leaves + this.#blocks, 2 * this.#leaves - 1) >> 1;
-    for (; from >= 1; from >>= 1, to >>= 1) {
-      for (let node = from; node <= to; node++) this.#summariseChildren(node);
-    }
-  }
-
-  #growTree(): void {
-    const leaves = this.#leaves;
-    const minSize = new Int32Array(4 * leaves).fill(LARGE);
-    const minValue = new Float64Array(4 * leaves).fill(Number.POSITIVE_INFINITY);
-    const sumSize = new Float64Array(4 * leaves);
-    minSize.set(this.#minSize.subarray(leaves), 2 * leaves);
-    minValue.set(this.#minValue.subarray(leaves), 2 * leaves);
-    sumSize.set(this.#sumSize.subarray(leaves), 2 * leaves);
-    this.#minSize = minSize;
-    this.#minValue = minValue;
-    this.#sumSize = sumSize;
-    this.#leaves = 2 * leaves;
-    this.#summariseFrom(0);
-  }
-
-  #summariseChildren(node: number): void {
-    const left = 2 * node;
-    this.#minSize[node] = Math.min(this.#minSize[left], this.#minSize[left + 1]);
-    this.#minValue[node] = Math.min(this.#minValue[left], this.#minValue[left + 1]);
-    this.#sumSize[node] = this.#sumSize[left] + this.#sumSize[left + 1];
+    this.#tree.set(position, minSize, minValue, sumSize);
   }
 
   #grow(): void {
