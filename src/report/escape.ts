@@ -30,7 +30,7 @@ export function scriptSource(source: string): string {
   return source;
 }
 
-/** Without control characters, which could steer a terminal or break a line; tabs and line ends become a space. */
+/** Without control characters, which could steer a terminal or break a line; tabs and line ends, those of Unicode too, become a space. */
 export function withoutControls(text: string): string {
-  return text.replace(/[\t\r\n]/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");
+  return text.replace(/[\t\r\n\u2028\u2029]/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");
 }

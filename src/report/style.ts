@@ -25,9 +25,8 @@ header{padding-top:36px}
 h1{font-size:clamp(1.5rem,3.4vw,2.15rem);line-height:1.2;margin:.2em 0 .3em;overflow-wrap:anywhere;text-wrap:balance}
 h2{font-size:1.15rem;margin:0 0 .2em}
 h3{font-size:1rem;margin:1.4em 0 .3em}
-.lead{color:var(--muted);margin:0 0 1.2em;max-width:75ch}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:1px;margin:0 0 20px;background:var(--line);border:1px solid var(--line);border-radius:10px;overflow:hidden}
-.facts div{background:var(--surface);padding:12px 16px}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:1px;margin:0 0 20px;background:var(--surface);border:1px solid var(--line);border-radius:10px;overflow:hidden}
+.facts div{padding:12px 16px;box-shadow:0 0 0 1px var(--line)}
 .facts dt{font-size:.8rem;color:var(--muted)}
 .facts dd{margin:0;font-size:1.3rem;font-weight:600;font-variant-numeric:tabular-nums}
 section,figure{background:var(--surface);border:1px solid var(--line);border-radius:10px;padding:18px 20px;margin:0 0 20px}
@@ -57,8 +56,8 @@ figure{min-width:0}
 figcaption{display:flex;flex-wrap:wrap;gap:6px 16px;align-items:center;justify-content:space-between}
 .controls{display:flex;flex-wrap:wrap;gap:8px;font-size:.88rem;color:var(--muted)}
 select{font:inherit;color:var(--text);background:var(--surface);border:1px solid var(--line);border-radius:6px;padding:3px 6px;max-width:15em}
-.canvas{width:100%}
-
+.canvas{width:100%;overflow:hidden}
+main{overflow-x:clip}
 details>summary{cursor:pointer;color:var(--accent);font-size:.9rem}
 section>details{margin-top:.6em}
 section>details>summary,section>details>summary h2{display:list-item;list-style-position:inside;font-size:1rem;color:var(--text);font-weight:600}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { handMade } from "../metrics/schedules-for-tests.ts";
+import { comparedMetric, findings, ranking } from "./comparison.ts";
+import { bestOf, comparison } from "./comparisons-for-tests.ts";
+import { csvLine, jobsCsv, summariesCsv } from "./csv.ts";
+import { ganttChart, ganttSpan } from "./gantt.ts";
+import { comparisonJson, jsonDocument } from "./json.ts";
+import { pageData } from "./page-data.ts";
+
+describe("csv", () => {
+  test("csvLine() quotes by RFC 4180 and leaves missing values empty", () => {
+    expect(csvLine(["a", 'say "hi"', "x,y", 1.5, Number.NaN, "l\nm"])).toBe(
+      'a,"say ""hi""","x,y",1.5,,"l\nm"\n',
+    );
+  });
+
+  test("summariesCsv() has a line per policy, seed, metric and class, each as long as the heading", () => {
+    const lines = summariesCsv(comparison().policies).trimEnd().split("\n");
+    expect(lines.length).toBe(1 + 2 * 4 * 5);
+    for (const line of lines) expect(line.split(",").length).toBe(15);
+    expect(lines[1]).toMatch(/^fcfs,,wait,s,all,5,9.8,/);
+  });
+
+  test("jobsCsv() has a line per job; a job that never started has no start", () => {
+    const { instance, schedule } = handMade(2, [
+      { id: 7, submitS: 1, runS: 5, size: 2, startS: 3 },
+      { id: 9, submitS: 2, runS: 5, size: 1, startS: Number.NaN },
+    ]);
+    expect([...jobsCsv(instance, schedule)].join("")).toBe(
+      "job,submit_s,start_s,end_s,wait_s,run_s,processors\n7,1,3,8,2,5,2\n9,2,,,,5,1\n",
+    );
+  });
+});
+
+describe("json", () => {
+  test("jsonDocument() begins with the schema; missing values are null, columns are lists", () => {
+    expect(jsonDocument("tutti.x/1", { b: Number.NaN, a: Float64Array.of(1, 2) })).toBe(
+      '{\n  "schema": "tutti.x/1",\n  "b": null,\n  "a": [\n    1,\n    2\n  ]\n}\n',
+    );
+  });
+
+  test("comparisonJson() names workload, rules and revision and holds every policy's numbers", () => {
+    const document = JSON.parse(comparisonJson(comparison()));
+    expect(Object.keys(document)).toEqual(["schema", "made", "workload", "rules", "policies"]);
+    expect(document).toMatchObject({
+      schema: "tutti.comparison/1",
+      made: { revision: "abc" },
+      workload: { name: "five-jobs.swf", hash: "workload-hash", jobs: 5, processors: 4 },
+    });
+    expect(document.policies[1].summary.metrics[0].all.mean).toBe(7.8);
+    expect(document.policies[0].schedule).toBeUndefined();
+  });
+});
+
+describe("ranking", () => {
+  test("by mean wait: 7.8 s is before 9.8 s", () => {
+    expect(ranking(comparison().policies)).toEqual([1, 0]);
+    expect(findings(comparison().policies)).toEqual([
+      "easy has the shortest mean wait, 7.80 s; fcfs the longest, 9.80 s.",
+      "Means hide the extremes: under easy job 13 has a wait of 35 s, under fcfs no job has more than 19 s.",
+    ]);
+  });
+
+  test("by mean response as soon as a policy is time sharing", () => {
+    expect(comparedMetric(comparison({ gang: true }).policies)).toBe("response");
+  });
+
+  test("marks the best of each column, and all that print alike", () => {
+    const { policies } = comparison();
+    expect(bestOf(policies, "mean wait")).toEqual(["easy"]);
+    expect(bestOf(policies, "longest wait")).toEqual(["fcfs"]);
+    expect(bestOf(policies, "utilisation")).toEqual(["easy"]);
+    expect(bestOf([policies[0]!, policies[0]!], "mean wait")).toEqual([]);
+    expect(bestOf([...policies, policies[1]!], "mean wait")).toEqual(["easy", "easy"]);
+  });
+});
+
+describe("pageData()", () => {
+  test("hand-worked: survival of the waits, utilisation and queue", () => {
+    const data = pageData(comparison());
+    const { atS, share } = data.survival;
+    // waits 0, 0, 15, 19, 15 and 0, 0, 35, 4, 0
+    atS.forEach((timeS, i) => {
+      expect(share[0]![i]).toBe(timeS < 15 ? 0.6 : timeS < 19 ? 0.2 : 0);
+      expect(share[1]![i]).toBe(timeS < 4 ? 0.4 : timeS < 35 ? 0.2 : 0);
+    });
+    expect(data.time).toEqual({ fromS: 0, toS: 55, firstS: 0 });
+    const mean = (values: readonly (number | null)[]) =>
+      values.reduce<number>((sum, v) => sum + v!, 0) / values.length;
+    // work of 20 + 40 + 20 + 0 + 30 processor-seconds on 4 × 55
+    expect(mean(data.utilisation[0]!)).toBeCloseTo(110 / 220, 3);
+    expect(mean(data.queueMean[0]!)).toBeCloseTo(49 / 55, 3);
+    expect(data.rows).toEqual([null, null]);
+  });
+
+  test("gang policies have rows and no boxes", () => {
+    const data = pageData(comparison({ gang: true }));
+    expect(data.rows[1]![0]).toBe(1);
+    expect(Math.max(...(data.rows[1] as number[]))).toBe(3);
+    expect(data.gantt!.charts.map((chart) => chart !== null)).toEqual([true, false]);
+  });
+});
+
+describe("gantt", () => {
+  test("shows the whole run when it is small enough", () => {
+    const { instance, policies } = comparison();
+    expect(ganttSpan(instance, [policies[0]!.schedule], 10)).toEqual({ fromS: 0, toS: 55 });
+    const chart = ganttChart(instance, policies[0]!.schedule, { fromS: 0, toS: 55 });
+    expect(chart.id).toEqual([11, 12, 13, 14, 15]);
+    expect(chart.boxJob).toEqual([0, 1, 2, 3, 4]);
+    expect(chart.boxFirst).toEqual([0, 2, 0, 0, 0]);
+    expect(chart.boxSize).toEqual([2, 2, 4, 1, 1]);
+  });
+
+  test("otherwise a stretch around the longest queue with no more jobs than asked", () => {
+    const lines = Array.from({ length: 400 }, (_, i) => {
+      const burst = i >= 200 && i < 220;
+      const submitS = burst ? 20000 : 100 * i;
+      return { submitS, runS: 50, size: 1, startS: burst ? 20000 + 50 * (i - 200) : 100 * i };
+    });
+    const { instance, schedule } = handMade(2, lines);
+    const span = ganttSpan(instance, [schedule], 50);
+    expect(span.fromS).toBeLessThanOrEqual(20000);
+    expect(span.toS).toBeGreaterThanOrEqual(20000);
+    const { id } = ganttChart(instance, schedule, span);
+    expect(id.length).toBeLessThanOrEqual(50);
+    expect(id.length).toBeGreaterThan(20);
+  });
+});

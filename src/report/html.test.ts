@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption } from "./browser/charts.ts";
+import { ganttOption } from "./browser/gantt-chart.ts";
+import { hint, momentLabel } from "./browser/labels.ts";
+import { comparison } from "./comparisons-for-tests.ts";
+import { withoutControls } from "./escape.ts";
+import { htmlReport } from "./html.ts";
+import { pageData } from "./page-data.ts";
+import { LIGHT } from "./palette.ts";
+
+const OPTIONS = { chartScript: "draw();" };
+const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"'\u2028`;
+
+describe("htmlReport()", () => {
+  test("holds what was simulated, the numbers, the rules and the provenance", () => {
+    const html = htmlReport(comparison(), OPTIONS);
+    expect(html).toContain("<h1>2 policies on five-jobs.swf</h1>");
+    for (const text of [
+      "workload-hash",
+      "hash-1",
+      "overrun=raise",
+      "1.2.3",
+      "warmup=0",
+      "one decision per instant",
+    ]) {
+      expect(html).toContain(text);
+    }
+    expect(html).toContain('<span class="best">7.80 s<span class="hidden"> (best)</span></span>');
+    expect(html).toContain("draw();");
+  });
+
+  test("a chart frame, a description and a table for each kind of chart", () => {
+    const charts = (html: string) => Array.from(html.matchAll(/data-chart="(\w+)"/g), ([, name]) => name);
+    const space = htmlReport(comparison(), OPTIONS);
+    expect(charts(space)).toEqual(["bars", "survival", "classes", "utilisation", "queue", "gantt"]);
+    expect(charts(htmlReport(comparison({ gang: true }), OPTIONS))).toContain("rows");
+    expect(space.match(/role="img" aria-label="[^"]+"/g)?.length).toBe(6);
+    expect(space.match(/<summary>Show as a table/g)?.length).toBe(6);
+  });
+
+  test("asks for nothing from the network and forbids it", () => {
+    const html = htmlReport(comparison(), OPTIONS);
+    expect(html).toContain("default-src 'none'");
+    expect(html).not.toMatch(/(?:src|href)="(?!data:)/);
+    expect(html).not.toMatch(/https?:|@import|url\(/);
+  });
+
+  test("texts from outside stay texts, also inside the embedded data", () => {
+    const html = htmlReport(comparison({ name: EVIL, labels: [EVIL, "easy"] }), OPTIONS);
+    expect(html.match(/<script/gi)?.length).toBe(2);
+    expect(html.match(/<\/script/gi)?.length).toBe(2);
+    expect(html).not.toContain("<img");
+    expect(html).not.toContain("\u2028");
+    const [, data] = /id="report-data">(.*?)<\/script>/.exec(html)!;
+    expect(JSON.parse(data!).policies[0]).toBe(withoutControls(EVIL));
+  });
+
+  test("is the same text for the same comparison", () => {
+    expect(htmlReport(comparison(), OPTIONS)).toBe(htmlReport(comparison(), OPTIONS));
+  });
+
+  test("with replications shows intervals and paired differences", () => {
+    const made = comparison();
+    const policies = made.policies.map((policy) => ({
+      ...policy,
+      replications: [policy.summary, policy.summary],
+    }));
+    const html = htmlReport({ ...made, policies }, OPTIONS);
+    expect(html).toContain("<h2>2 replications</h2>");
+    expect(html).toContain("<td>7.80 s ± 0 s</td>");
+    expect(html).toContain("<td>−2.00 s ± 0 s</td>");
+    expect(htmlReport(made, OPTIONS)).not.toContain("replications</h2>");
+  });
+});
+
+describe("chart options", () => {
+  const theme = { text: "#000", muted: "#555", line: "#ccc", surface: "#fff", font: "sans-serif", ...LIGHT };
+  const data = pageData(comparison({ labels: ["<b>fcfs", "easy"] }));
+  const series = (option: Record<string, unknown>) => option.series as { name?: string; data: unknown[] }[];
+
+  test("one series, strip or bar per policy", () => {
+    expect(series(barsOption(data, theme, data.metrics[0]!, "mean"))[0]!.data.length).toBe(2);
+    expect(series(classesOption(data, theme, data.metrics[0]!)).length).toBe(2);
+    expect(series(survivalOption(data, theme)).map(({ name }) => name)).toEqual(["<b>fcfs", "easy"]);
+    expect(series(overTimeOption(data, theme, data.queueMean, "jobs")).length).toBe(2);
+    expect(stripsOption(data, theme, 300).grid).toHaveLength(2);
+  });
+
+  test("policies without values have no line", () => {
+    const gang = pageData(comparison({ gang: true }));
+    expect(series(overTimeOption(gang, theme, gang.rows, "rows")).map(({ name }) => name)).toEqual(["easy"]);
+  });
+
+  test("every box of the Gantt chart is in the series of its wait", () => {
+    const boxes = series(ganttOption(data, theme, data.gantt!.charts[0]!)).map((one) => one.data.length);
+    expect(boxes).toEqual([2, 3, 0, 0, 0]);
+  });
+
+  test("tooltips escape labels", () => {
+    expect(hint("<b>fcfs", [["<i>", "1 < 2"]])).not.toMatch(/<i>|<b>fcfs|1 < 2/);
+    const { formatter } = survivalOption(data, theme).tooltip as { formatter(points: unknown[]): string };
+    const text = formatter([{ dataIndex: 0, seriesName: "<b>fcfs", marker: "" }]);
+    expect(text).toContain("&lt;b&gt;fcfs");
+    expect(text).toContain("60.0 %");
+  });
+
+  test("momentLabel() gives day and clock after two days", () => {
+    expect(momentLabel(3600)).toBe("after 60 min");
+    expect(momentLabel(12 * 86400 + 6.5 * 3600)).toBe("day 12, 06:30");
+  });
+});

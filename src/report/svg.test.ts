@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { lineFigureSvg } from "./svg.ts";
+
+const FIGURE = {
+  title: "Turnaround & load",
+  xTitle: "load",
+  yTitle: "turnaround, slots",
+  lines: [
+    {
+      name: "BC",
+      points: [
+        [0.2, 32],
+        [0.5, 91],
+      ],
+      published: [
+        [0.2, 31],
+        [0.5, 70],
+      ],
+    },
+    {
+      name: "BR <1>",
+      points: [
+        [0.2, 31],
+        [0.5, 68],
+      ],
+    },
+  ],
+} as const;
+
+describe("lineFigureSvg()", () => {
+  test("is the figure that was looked at and approved", async () => {
+    await expect(lineFigureSvg(FIGURE)).toMatchFileSnapshot("./golden/line-figure.svg");
+  });
+
+  test("gives the same bytes however many figures were drawn before", () => {
+    const first = lineFigureSvg(FIGURE);
+    lineFigureSvg({ ...FIGURE, yScale: "log" });
+    expect(lineFigureSvg(FIGURE)).toBe(first);
+  });
+
+  test("draws ours solid and the published values dashed, and escapes names", () => {
+    const svg = lineFigureSvg(FIGURE);
+    expect(svg.match(/stroke-dasharray="6,4"/g)?.length).toBe(2); // the line and its legend
+    expect(svg).toContain("BC, published");
+    expect(svg).not.toContain("<1>");
+    expect(svg).toContain('aria-label="Turnaround &amp; load"');
+  });
+});
