@@ -23,7 +23,9 @@ class ConservativeBackfilling implements Policy {
   readonly #arrivals: JobIndex[] = [];
   /** No reservation is due before this instant. */
   #nextDueS = Number.POSITIVE_INFINITY;
-  // The stretch of the profile that became freer since the last decision, and its freest point or more.
+  /** Whether a job has ended before its expected end since the last decision. */
+  #endedEarly = false;
+  // The stretch of the profile that became freer since every waiting job was last looked at, and its freest point or more.
   #freerFromS = Number.POSITIVE_INFINITY;
   #freerUntilS = Number.NEGATIVE_INFINITY;
   #freest = 0;
@@ -42,24 +44,28 @@ class ConservativeBackfilling implements Policy {
 
   depart(job: JobIndex): void {
     const nowS = this.#pool.nowS;
-    const expectedEndS = this.#startS[job] + this.#jobs.estimateS[job];
+    const expectedEndS = this.#startS[job] + this.#lengthS(job);
     if (expectedEndS <= nowS) return;
     this.#profile.release(nowS, expectedEndS, this.#jobs.size[job]);
     this.#becameFreer(nowS, expectedEndS);
+    this.#endedEarly = true;
   }
 
   decide(): void {
     const nowS = this.#pool.nowS;
     this.#profile.forgetBefore(nowS);
     this.#queue.update(nowS);
-    if (this.#freerFromS < this.#freerUntilS) this.#compress(nowS);
+    if (this.#endedEarly) this.#compress(nowS);
     this.#reserveArrivals(nowS);
     if (this.#nextDueS <= nowS) this.#startDue(nowS);
-    // Compression leaves holes, so a reservation need not begin with the end of a job. What is due now waits for jobs that end now.
-    if (this.#nextDueS > nowS) this.#pool.wakeAt(this.#nextDueS);
+    // Compression leaves holes, so a reservation need not begin with the end of a job.
+    this.#pool.wakeAt(this.#nextDueS);
   }
 
   #compress(nowS: number): void {
+    // What a job gives up behind it is there for the jobs before it in the queue only at the next compression.
+    let givenUpFromS = Number.POSITIVE_INFINITY;
+    let givenUpUntilS = Number.NEGATIVE_INFINITY;
     const count = this.#queue.copyInOrder();
     const order = this.#queue.inOrder;
     for (let i = 0; i < count; i++) {
@@ -67,18 +73,22 @@ class ConservativeBackfilling implements Policy {
       const size = this.#jobs.size[job];
       const heldS = this.#startS[job];
       if (heldS <= this.#freerFromS || size > this.#freest) continue;
-      const lengthS = this.#jobs.estimateS[job];
+      const lengthS = this.#lengthS(job);
       const earliestS = this.#profile.segmentStart(this.#freerFromS - lengthS, nowS);
       const startS = this.#profile.earlier(size, lengthS, earliestS, heldS);
       if (startS >= heldS) continue;
       this.#profile.release(heldS, heldS + lengthS, size);
       this.#profile.reserve(startS, startS + lengthS, size);
       this.#becameFreer(heldS, heldS + lengthS);
+      if (heldS < givenUpFromS) givenUpFromS = heldS;
+      if (heldS + lengthS > givenUpUntilS) givenUpUntilS = heldS + lengthS;
       this.#hold(job, startS);
     }
+    this.#endedEarly = false;
     this.#freerFromS = Number.POSITIVE_INFINITY;
     this.#freerUntilS = Number.NEGATIVE_INFINITY;
     this.#freest = 0;
+    if (givenUpFromS < givenUpUntilS) this.#becameFreer(givenUpFromS, givenUpUntilS);
   }
 
   #reserveArrivals(nowS: number): void {
@@ -88,7 +98,7 @@ class ConservativeBackfilling implements Policy {
     for (let i = 0; i < arrivals.length; i++) {
       const job = arrivals[i];
       const size = this.#jobs.size[job];
-      const lengthS = this.#jobs.estimateS[job];
+      const lengthS = this.#lengthS(job);
       const startS = this.#profile.earliest(size, lengthS, nowS);
       this.#profile.reserve(startS, startS + lengthS, size);
       this.#queue.add(job);
@@ -97,21 +107,24 @@ class ConservativeBackfilling implements Policy {
     arrivals.length = 0;
   }
 
-  /**
-   * Starts the jobs whose reservations are due. Of jobs with estimate 0 several may be due on the same processors; those
-   * that do not fit yet are due again when this instant is decided again.
-   */
+  /** Starts the jobs whose reservations are due; they fit, since every reservation has a length. */
   #startDue(nowS: number): void {
     const count = this.#queue.copyInOrder();
     const order = this.#queue.inOrder;
     this.#nextDueS = Number.POSITIVE_INFINITY;
     for (let i = 0; i < count; i++) {
       const job = order[i];
-      if (this.#startS[job] <= nowS && this.#jobs.size[job] <= this.#pool.free) {
+      if (this.#startS[job] <= nowS) {
         this.#queue.remove(job);
         this.#pool.start(job, i === 0 ? StartRule.head : StartRule.reserved);
       } else if (this.#startS[job] < this.#nextDueS) this.#nextDueS = this.#startS[job];
     }
+  }
+
+  /** Length of the job's reservation. Without a length it would keep no processors for the instant of the start. */
+  #lengthS(job: JobIndex): number {
+    const estimateS = this.#jobs.estimateS[job];
+    return estimateS > 0 ? estimateS : 1;
   }
 
   #hold(job: JobIndex, startS: number): void {
@@ -139,6 +152,7 @@ export const conservative: SpacePolicyDefinition = {
     "an arriving job reserves the earliest start that delays no reservation made before",
     "when a job ends before its expected end, each waiting job in queue order gives up its reservation and takes the earliest one possible, never a later one",
     "a job starts when its reservation is due",
+    "a job with estimate 0 reserves one second",
     "the queue order decides who is served first among jobs of one instant and in compression",
     "policies see estimates, never run times",
   ],
