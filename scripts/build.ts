@@ -18,7 +18,7 @@ const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
-writeFileSync(`${dist}/report-page.html`, await buildReportPage());
+writeFileSync(`${dist}/report-page.js`, await buildReportPage());
 await build({
   absWorkingDir: root,
   // The command line comes last: bin/tutti.js compares its time with the sources'.

@@ -88,9 +88,9 @@ describe("results", () => {
     write("two.swf", `; MaxProcs: 4\n${swfLine(1, 0, 100, 4, 100)}\n${swfLine(2, 10, 50, 4, 50)}\n`);
     const { status, stdout } = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--json"]);
     expect(status).toBe(0);
-    const { runs, processors, workload } = JSON.parse(stdout);
-    const wait = runs[0][0].summary.metrics.find(({ name }: { name: string }) => name === "wait").all;
-    expect(processors).toBe(4);
+    const { policies, workload } = JSON.parse(stdout);
+    const wait = policies[0].summary.metrics.find(({ name }: { name: string }) => name === "wait").all;
+    expect(workload.processors).toBe(4);
     expect(workload.jobs).toBe(2);
     expect(wait).toMatchObject({ count: 2, mean: 45, max: 90, maxJobId: 2 });
   });
@@ -186,6 +186,43 @@ describe("results", () => {
   });
 });
 
+describe("--audit", () => {
+  test("says what was checked, and the result follows", () => {
+    const { status, stdout, stderr } = tutti(folder, [
+      "compare",
+      "trace.swf",
+      "--policy",
+      "fcfs,easy",
+      "--audit",
+    ]);
+    expect(stderr).toMatch(/^audit of fcfs: no rule is broken$/m);
+    expect(stderr).toMatch(/^audit of easy: no rule is broken$/m);
+    expect(stdout).toMatch(/^easy /m);
+    expect(status).toBe(0);
+  });
+
+  test("names the job, the time and the rule of the first violation; no result follows", () => {
+    // Starts the last of the queue that fits, but claims that the first never fits after its decisions.
+    write(
+      "liar.mjs",
+      `export default { name: "liar", sharing: "space",
+        guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: false }),
+        make: (pool, jobs) => ({ queue: [], arrive(job) { this.queue.push(job); }, depart() {},
+          decide() { if (this.queue.length && jobs.size[this.queue.at(-1)] <= pool.free) pool.start(this.queue.pop(), 6); } }) };`,
+    );
+    const { status, stdout, stderr } = tutti(folder, [
+      "simulate",
+      "trace.swf",
+      "--policy",
+      "./liar.mjs",
+      "--audit",
+    ]);
+    expect(stderr).toMatch(/^audit of liar: rule "[a-z-]+" is broken \(job \d+, \d+ s\)$/m);
+    expect(stdout).toBe("");
+    expect(status).toBe(1);
+  });
+});
+
 describe("the same seed gives the same bytes", () => {
   const words = [
     "compare",
@@ -199,7 +236,7 @@ describe("the same seed gives the same bytes", () => {
   test("on two runs, and with 1 and with 2 workers", () => {
     const one = tutti(folder, [...words, "--json", "--workers", "1"]);
     expect(one.status).toBe(0);
-    expect(JSON.parse(one.stdout).runs).toHaveLength(3);
+    expect(JSON.parse(one.stdout).policies[2].replications).toHaveLength(3);
     expect(tutti(folder, [...words, "--json", "--workers", "1"]).stdout).toBe(one.stdout);
     expect(tutti(folder, [...words, "--json", "--workers", "2"]).stdout).toBe(one.stdout);
   });

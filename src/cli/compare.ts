@@ -4,19 +4,22 @@ import { runExperiment } from "../lab/run.ts";
 import {
   addOutputOptions,
   addRunOptions,
+  addWorkersOption,
+  auditor,
   makeExperiment,
   type OutputOptions,
   type RunOptions,
   SOURCE_HELP,
 } from "./options.ts";
+import { commandLine, writeResult } from "./output.ts";
 import { integer, list } from "./parse.ts";
 import { Progress } from "./progress.ts";
-import { comparisonTable, resultCsv, resultJson } from "./result-text.ts";
-import { hint, writeOut } from "./text.ts";
+import { comparisonText } from "./result-text.ts";
 
 interface CompareOptions extends RunOptions, OutputOptions {
   readonly policy: readonly string[];
   readonly replications: number;
+  readonly workers: number;
 }
 
 export function configure(command: Command): void {
@@ -29,24 +32,21 @@ export function configure(command: Command): void {
     )
     .option("--replications <n>", "repeat with so many seeds; a model only", integer(1, 10_000), 1);
   addRunOptions(command);
-  addOutputOptions(command).action(run);
+  addOutputOptions(command);
+  addWorkersOption(command).action(run);
 }
 
-async function run(source: string, options: CompareOptions): Promise<void> {
+async function run(source: string, options: CompareOptions, command: Command): Promise<void> {
   const experiment = await makeExperiment(source, options.policy, options);
   const progress = new Progress("runs", options.progress);
-  const { result, instance } = await runExperiment(experiment, {
+  const comparison = await runExperiment(experiment, {
     policies: options.policy,
     seed: options.seed,
     replications: options.replications,
     workers: options.workers,
-    keepSchedules: options.html !== undefined,
+    command: commandLine(command),
+    onInstance: auditor(options.policy, options),
     onDone: (done, of) => progress.update(done, of),
   }).finally(() => progress.end());
-  if (options.html !== undefined) {
-    const { writeReport } = await import("../lab/html.ts");
-    writeReport(options.html, result, instance);
-    hint(`The report is in ${options.html}`);
-  }
-  writeOut(options.json ? resultJson(result) : options.csv ? resultCsv(result) : comparisonTable(result));
+  await writeResult(comparison, options, comparisonText);
 }

@@ -24,6 +24,11 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
+/** A check did not hold; what it found has been said already. */
+export class CheckFailed extends Error {
+  override name = "CheckFailed";
+}
+
 /** Runs something that reads the command line: what it refuses is a matter of usage, not of the input's content. */
 export async function asUsage<Result>(read: () => Result | Promise<Result>): Promise<Result> {
   try {

@@ -1,7 +1,7 @@
 /** Entry of the command line: finds the verb, runs it, turns every error into one line and an exit code. */
 import { CommanderError } from "commander";
 import { closest } from "../core/closest.ts";
-import { ExitCode, explainError, UsageError } from "./errors.ts";
+import { CheckFailed, ExitCode, explainError, UsageError } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 
@@ -28,6 +28,7 @@ function checkVerb(verb: string | undefined): void {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+  if (error instanceof CheckFailed) return ExitCode.failed;
   const { message, exitCode } = explainError(error);
   process.stderr.write(`tutti: ${message}\n`);
   return exitCode;

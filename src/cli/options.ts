@@ -1,5 +1,6 @@
 /** Options that several verbs share, and what a run is made of by them. */
 import { type Command, Option } from "commander";
+import type { Instance } from "../core/jobs.ts";
 import type { Rules } from "../core/rules.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
@@ -25,8 +26,15 @@ export interface RunOptions {
   readonly slot: number;
   readonly switch: number;
   readonly seed: number;
-  readonly workers: number;
+  readonly audit?: boolean;
   readonly progress: boolean;
+}
+
+/** The checker of `--audit`, to be called with the jobs made ready. */
+export function auditor(policies: readonly string[], options: RunOptions) {
+  return async (instance: Instance): Promise<void> => {
+    if (options.audit) await (await import("./audit.ts")).auditPolicies(instance, policies, options);
+  };
 }
 
 export interface OutputOptions {
@@ -81,8 +89,17 @@ export function addRunOptions(command: Command): Command {
     .option("--slot <duration>", "length of a slot, for time sharing", duration("above zero"), 60)
     .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
     .option("--seed <n>", "seed of a model", integer(0), 1)
-    .option("--workers <n>", "threads to use", integer(1, 1024), defaultWorkers())
+    .option("--audit", "first run under a checker of rules; costs about five simulations")
     .option("--no-progress", "no progress bar");
+}
+
+export function addWorkersOption(command: Command): Command {
+  const workers = defaultWorkers();
+  return command.addOption(
+    new Option("--workers <n>", "threads to use; never changes a result")
+      .argParser(integer(1, 1024))
+      .default(workers, "all cores"),
+  );
 }
 
 export function addOutputOptions(command: Command): Command {

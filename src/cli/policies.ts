@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { ParameterSpec, PolicyDefinition } from "../core/policy.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
 import { POLICIES } from "../policies/registry.ts";
+import { jsonDocument } from "../report/json.ts";
 import { asUsage } from "./errors.ts";
 import { bold, wrap, writeOut } from "./text.ts";
 
@@ -17,7 +18,7 @@ export function configure(command: Command): void {
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, options: { readonly json?: boolean }) => {
       const chosen = name === undefined ? POLICIES : [(await asUsage(() => loadPolicy(name))).definition];
-      if (options.json) writeOut(`${JSON.stringify(chosen.map(asData), undefined, 2)}\n`);
+      if (options.json) writeOut(jsonDocument("tutti.policies/1", { policies: chosen.map(asData) }));
       else if (name === undefined) writeOut(overview(chosen));
       else writeOut(chosen.map(description).join("\n"));
     });

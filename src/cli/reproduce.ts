@@ -3,17 +3,20 @@ import type { Command } from "commander";
 import type { ReproducedTable, ReproducedValue } from "../lab/papers/paper.ts";
 import { PAPERS } from "../lab/papers/registry.ts";
 import { findPaper, type ReproductionResult, reproduce } from "../lab/reproduce.ts";
-import { defaultWorkers } from "../lab/workers.ts";
+import { formatNumber } from "../report/format.ts";
+import { jsonDocument } from "../report/json.ts";
 import { asUsage } from "./errors.ts";
+import { addWorkersOption } from "./options.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
-import { number } from "./result-text.ts";
-import { bold, columns, dim, wrap, writeOut } from "./text.ts";
+import { left, right, table } from "./result-text.ts";
+import { bold, dim, hint, wrap, writeOut } from "./text.ts";
 
 interface ReproduceOptions {
   readonly seed?: number;
   readonly workers: number;
   readonly json?: boolean;
+  readonly svg?: string;
   readonly progress: boolean;
 }
 
@@ -21,10 +24,10 @@ export function configure(command: Command): void {
   command
     .argument("[paper]", "key of a paper; without it they are listed")
     .option("--seed <n>", "seed of the workloads (default: the paper's own)", integer(0))
-    .option("--workers <n>", "threads to use", integer(1, 1024), defaultWorkers())
     .option("--json", "print as JSON")
-    .option("--no-progress", "no progress bar")
-    .action(run);
+    .option("--svg <folder>", "also draw the figures, one file each, in a folder that is there")
+    .option("--no-progress", "no progress bar");
+  addWorkersOption(command).action(run);
 }
 
 async function run(key: string | undefined, options: ReproduceOptions): Promise<void> {
@@ -41,7 +44,21 @@ async function run(key: string | undefined, options: ReproduceOptions): Promise<
     workers: options.workers,
     onDone: (done, of) => progress.update(done, of),
   }).finally(() => progress.end());
-  writeOut(options.json ? `${JSON.stringify(result, undefined, 2)}\n` : resultText(result));
+  if (options.svg !== undefined) await writeFigures(options.svg, result);
+  writeOut(options.json ? jsonDocument("tutti.reproduction/1", result) : resultText(result));
+}
+
+async function writeFigures(folder: string, { paper, figures }: ReproductionResult): Promise<void> {
+  const [{ lineFigureSvg }, { writeOutput }] = await Promise.all([
+    import("../report/svg.ts"),
+    import("../lab/output.ts"),
+  ]);
+  for (const { id, title, xAxis, yAxis, series } of figures) {
+    const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
+    const file = `${folder}/${paper.key}-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
+    writeOutput(file, [lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines })]);
+    hint(`${id} is in ${file}`);
+  }
 }
 
 function resultText({ paper, tables, statements, notes, seed, tutti }: ReproductionResult): string {
@@ -73,7 +90,18 @@ function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTa
   );
   return [
     bold(`${id}. ${title}`),
-    columns([...labelColumns, "", "published", "ours", "±", "deviation", ""], lines, labelColumns.length + 1),
+    table(
+      [
+        ...labelColumns.map(left),
+        left(""),
+        right("published"),
+        right("ours"),
+        right("±", 1),
+        right("deviation"),
+        left(""),
+      ],
+      lines,
+    ),
     ...valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
     ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
   ].join("\n");
@@ -82,9 +110,9 @@ function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTa
 function valueCells({ published, ours, halfWidth }: ReproducedValue): string[] {
   const deviation = published === null || published === 0 ? Number.NaN : ours / published - 1;
   return [
-    number(published ?? Number.NaN),
-    number(ours),
-    halfWidth === null ? "" : number(halfWidth),
+    formatNumber(published ?? Number.NaN),
+    formatNumber(ours),
+    halfWidth === null ? "" : formatNumber(halfWidth),
     Number.isNaN(deviation) ? "" : `${deviation < 0 ? "−" : "+"}${Math.abs(100 * deviation).toFixed(1)} %`,
   ];
 }

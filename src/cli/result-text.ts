@@ -1,155 +1,192 @@
-/** Results of an experiment as tables for people, as CSV and as JSON. */
+/** Results as tables for people: one policy in full, several side by side, replications with their intervals. */
 import type { Diagnostics } from "../core/diagnostics.ts";
-import type { ExperimentResult, PolicyRun } from "../lab/run.ts";
-import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
-import { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
-import { bold, columns, dim, wrap } from "./text.ts";
+import { confidenceInterval, type Interval, pairedDifference } from "../metrics/statistics.ts";
+import { metricOf, type Summary } from "../metrics/summary.ts";
+import {
+  type ComparedPolicy,
+  type Comparison,
+  findings,
+  rankingCells,
+  rankingColumns,
+} from "../report/comparison.ts";
+import { formatCount, formatMetric, formatNumber, formatPercent } from "../report/format.ts";
+import { renderTable, type TableColumn } from "../report/table.ts";
+import { bold, dim, isColourful, terminalWidth, wrap } from "./text.ts";
 
-const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+/** A column of texts. */
+export const left = (title: string): TableColumn => ({ title, align: "left", dispensable: 0 });
+/** A column of numbers. */
+export const right = (title: string, dispensable = 0): TableColumn => ({
+  title,
+  align: "right",
+  dispensable,
+});
 
-/** Three significant digits or all digits before the point; a dash where there is no value. */
-export function number(value: number): string {
-  if (Number.isNaN(value)) return "–";
-  const size = Math.abs(value);
-  if (size >= 1000) return grouped.format(value);
-  return size >= 100 ? value.toFixed(1) : value.toFixed(2);
-}
-
-function percent(value: number): string {
-  return Number.isNaN(value) ? "–" : `${(100 * value).toFixed(1)} %`;
+/** A table that fits the terminal. */
+export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
+  return renderTable(columns, rows, { width: terminalWidth(), colour: isColourful() }).trimEnd();
 }
 
 /** One policy in full: every metric, every class. */
-export function simulationTable(result: ExperimentResult): string {
-  const run = result.runs[0]?.[0] as PolicyRun;
-  const { summary } = run;
-  const metrics = columns(
-    ["", "mean", "median", "p90", "p95", "p99", "longest", "of job", "area-weighted"],
-    summary.metrics.map(({ title, unit, all }) => [
-      unit === "s" ? `${title}, s` : title,
-      ...[all.mean, all.median, all.p90, all.p95, all.p99, all.max].map(number),
-      all.maxJobId < 0 ? "–" : String(all.maxJobId),
-      number(all.areaWeightedMean),
-    ]),
-  );
-  const classes = columns(
-    [summary.classScheme, "jobs", "mean wait, s", "longest wait, s", "mean bounded slowdown"],
-    summary.classes.map(({ label, jobs }, i) => [
-      label,
-      String(jobs),
-      number(metricOf(summary, "wait").byClass[i]?.mean ?? Number.NaN),
-      number(metricOf(summary, "wait").byClass[i]?.max ?? Number.NaN),
-      number(metricOf(summary, "bounded-slowdown").byClass[i]?.mean ?? Number.NaN),
-    ]),
-  );
+export function simulationText(comparison: Comparison): string {
+  const { label, title, summary } = comparison.policies[0] as ComparedPolicy;
   return [
-    heading(result),
-    `${bold(run.policy)}: ${run.title}`,
+    heading(comparison),
+    `${bold(label)}: ${title}`,
     "",
-    metrics,
+    metricsTable(summary),
     "",
-    classes,
+    classesTable(summary),
     "",
     ...machineLines(summary),
     "",
-    ...footer(result),
+    ...footer(comparison),
     "",
   ].join("\n");
 }
 
-function machineLines(summary: Summary): string[] {
-  const { machine, jobs, gang, starts } = summary;
+function metricsTable(summary: Summary): string {
+  return table(
+    [
+      left(""),
+      right("mean"),
+      right("median", 2),
+      right("p90", 4),
+      right("p95", 2),
+      right("p99", 3),
+      right("longest"),
+      right("of job", 1),
+      right("area-weighted", 5),
+    ],
+    summary.metrics.map(({ title, unit, all }) => [
+      title,
+      ...[all.mean, all.median, all.p90, all.p95, all.p99, all.max].map((value) => formatMetric(value, unit)),
+      all.maxJobId < 0 ? "–" : String(all.maxJobId),
+      formatMetric(all.areaWeightedMean, unit),
+    ]),
+  );
+}
+
+function classesTable(summary: Summary): string {
+  const wait = metricOf(summary, "wait").byClass;
+  const slowdown = metricOf(summary, "bounded-slowdown").byClass;
+  return table(
+    [
+      left(summary.classScheme),
+      right("jobs"),
+      right("mean wait"),
+      right("longest wait", 1),
+      right("bounded slowdown", 2),
+    ],
+    summary.classes.map(({ label, jobs }, i) => [
+      label,
+      formatCount(jobs),
+      formatMetric(wait[i]?.mean ?? Number.NaN, "s"),
+      formatMetric(wait[i]?.max ?? Number.NaN, "s"),
+      formatNumber(slowdown[i]?.mean ?? Number.NaN),
+    ]),
+  );
+}
+
+function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
   const lines = [
-    `utilisation ${percent(machine.utilisation)}, offered load ${percent(machine.offeredLoad)}, makespan ${number(machine.makespanS)} s`,
-    `jobs: ${jobs.total} simulated, ${jobs.ended} ended, ${jobs.killed} killed at their estimate, ${jobs.neverStarted} never started`,
+    `utilisation ${formatPercent(machine.utilisation)}, offered load ${formatPercent(machine.offeredLoad)}, makespan ${formatMetric(machine.makespanS, "s")}`,
+    `${formatCount(jobs.total)} jobs: ${formatCount(jobs.ended)} ended, ${formatCount(jobs.killed)} of them killed at their estimate; ${formatCount(jobs.neverStarted)} never started`,
   ];
   if (gang !== undefined) {
     lines.push(
-      `rows of the matrix: ${gang.meanRows.toFixed(2)} on average (n_a), at most ${gang.maxRows} (n_l); active ratio r_a ${gang.activeRatio.toFixed(3)}`,
+      `rows of the matrix: ${formatNumber(gang.meanRows)} on average (n_a), at most ${gang.maxRows} (n_l); active ratio (r_a) ${formatNumber(gang.activeRatio)}`,
     );
   }
-  if (starts.length > 0)
-    lines.push(`starts: ${starts.map(({ name, count }) => `${count} ${name}`).join(", ")}`);
-  return lines;
+  if (starts.length > 0) {
+    lines.push(`starts: ${starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ")}`);
+  }
+  return lines.map((line) => wrap(line, 2));
 }
 
 /** One line per policy; with replications, intervals and differences from the first policy. */
-export function comparisonTable(result: ExperimentResult): string {
-  const parts = result.seeds.length === 1 ? [singleTable(result)] : replicatedTables(result);
-  return [heading(result), "", ...parts, "", ...footer(result), ""].join("\n");
+export function comparisonText(comparison: Comparison): string {
+  const isReplicated = comparison.policies[0]?.replications !== undefined;
+  const parts = isReplicated ? replicationTables(comparison.policies) : rankingTable(comparison.policies);
+  return [heading(comparison), "", ...parts, "", ...footer(comparison), ""].join("\n");
 }
 
-function singleTable(result: ExperimentResult): string {
-  return columns(
-    ["policy", "mean wait, s", "median", "p95", "longest", "of job", "bounded slowdown", "utilisation"],
-    result.runs.map(([run]) => {
-      const { policy, summary } = run as PolicyRun;
-      const wait = metricOf(summary, "wait").all;
-      return [
-        policy,
-        number(wait.mean),
-        number(wait.median),
-        number(wait.p95),
-        number(wait.max),
-        wait.maxJobId < 0 ? "–" : String(wait.maxJobId),
-        number(metricOf(summary, "bounded-slowdown").all.mean),
-        percent(summary.machine.utilisation),
-      ];
-    }),
+function rankingTable(policies: readonly ComparedPolicy[]): string[] {
+  const columns = rankingColumns(policies);
+  const cells = columns.map((column) => rankingCells(column, policies));
+  const ranking = table(
+    [left("policy"), ...columns.map(({ title, dispensable }) => right(title, dispensable))],
+    policies.map(({ label }, row) => [label, ...cells.map((column) => column[row]?.text ?? "")]),
   );
+  return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
 }
 
 /** What replications are compared by. */
-const COMPARED: readonly { readonly title: string; value(summary: Summary): number }[] = [
-  { title: "mean wait, s", value: (summary) => metricOf(summary, "wait").all.mean },
-  { title: "longest wait, s", value: (summary) => metricOf(summary, "wait").all.max },
-  { title: "bounded slowdown", value: (summary) => metricOf(summary, "bounded-slowdown").all.mean },
-];
+const COMPARED = [
+  { title: "mean wait", unit: "s", value: (summary: Summary) => metricOf(summary, "wait").all.mean },
+  { title: "longest wait", unit: "s", value: (summary: Summary) => metricOf(summary, "wait").all.max },
+  {
+    title: "bounded slowdown",
+    unit: "1",
+    value: (summary: Summary) => metricOf(summary, "bounded-slowdown").all.mean,
+  },
+] as const;
 
-function replicatedTables(result: ExperimentResult): string[] {
-  const names = result.runs.map(([run]) => (run as PolicyRun).policy);
-  const values = COMPARED.map(({ value }) =>
-    result.runs.map((runs) => runs.map(({ summary }) => value(summary))),
+function replicationTables(policies: readonly ComparedPolicy[]): string[] {
+  const [first] = policies as readonly [ComparedPolicy];
+  const valuesOf = ({ replications = [] }: ComparedPolicy, value: (summary: Summary) => number) =>
+    replications.map(value);
+  const headings = COMPARED.map(({ title }) => right(title));
+  const means = table(
+    [left("policy"), ...headings],
+    policies.map((policy) => [
+      policy.label,
+      ...COMPARED.map(({ value, unit }) => intervalText(confidenceInterval(valuesOf(policy, value)), unit)),
+    ]),
   );
-  const interval = ({ mean, half }: { mean: number; half: number }) => `${number(mean)} ± ${number(half)}`;
-  const means = columns(
-    ["policy", ...COMPARED.map(({ title }) => title)],
-    names.map((name, p) => [name, ...values.map((of) => interval(confidenceInterval(of[p] as number[])))]),
+  const count = first.replications?.length;
+  const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
+  if (policies.length === 1) return parts;
+  const differences = table(
+    [left(`difference from ${first.label}`), ...headings],
+    policies
+      .slice(1)
+      .map((policy) => [
+        policy.label,
+        ...COMPARED.map(({ value, unit }) =>
+          intervalText(pairedDifference(valuesOf(policy, value), valuesOf(first, value)), unit),
+        ),
+      ]),
   );
-  const parts = [means, dim(`means of ${result.seeds.length} replications with 95 % confidence intervals`)];
-  if (names.length > 1) {
-    const differences = columns(
-      [`difference from ${names[0]}`, ...COMPARED.map(({ title }) => title)],
-      names
-        .slice(1)
-        .map((name, i) => [
-          name,
-          ...values.map((of) => interval(pairedDifference(of[i + 1] as number[], of[0] as number[]))),
-        ]),
-    );
-    parts.push(
-      "",
-      differences,
-      dim("the same jobs for every policy in each replication; 0 outside the interval means they differ"),
-    );
-  }
-  return parts;
+  const note =
+    "every replication gives all policies the same jobs; where the interval excludes 0, they differ";
+  return [...parts, "", differences, dim(wrap(note, 0))];
 }
 
-function heading({ workload, processors, seeds }: ExperimentResult): string {
-  const replications = seeds.length > 1 ? `, ${seeds.length} replications` : "";
-  return `${bold(workload.name)}: ${grouped.format(workload.jobs)} jobs on ${grouped.format(processors)} processors${replications}`;
+/** Mean and half width in one unit. */
+function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
+  const [, name = ""] = formatMetric(mean, unit).split(" ");
+  const size = { s: 1, min: 60, h: 3600, d: 86400 }[name] ?? 1;
+  return `${formatNumber(mean / size)} ± ${formatNumber(half / size)} ${name}`.trimEnd();
 }
 
-/** Rules, diagnostics and provenance: with every result. */
-function footer({ workload, rules, seeds, tutti, runs }: ExperimentResult): string[] {
-  const hashes = runs.map(([run]) => `${run?.policy} ${run?.scheduleHash}`).join(", ");
+function heading({ instance }: Comparison): string {
+  const jobs = `${formatCount(instance.count)} jobs on ${formatCount(instance.processors)} processors`;
+  return wrap(`${bold(instance.workload.name)}: ${jobs}`, 0);
+}
+
+/** Diagnostics, rules and provenance: with every result. */
+function footer({ instance, workloadHash, rules, policies, made }: Comparison): string[] {
+  const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
+  const lines = [
+    ...rules,
+    `workload ${workloadHash}; schedules: ${schedules}`,
+    `tutti ${made.version}, revision ${made.revision}`,
+  ];
   return [
-    ...diagnosticLines(workload.diagnostics),
+    ...diagnosticLines([...instance.workload.diagnostics, ...instance.diagnostics]),
     dim("made with"),
-    ...rules.map((rule) => dim(`  ${wrap(rule, 4)}`)),
-    dim(`  workload ${workload.hash}, seed ${seeds[0]}; schedules: ${hashes}`),
-    dim(`  tutti ${tutti.version}, revision ${tutti.revision}`),
+    ...lines.map((line) => dim(`  ${wrap(line, 4)}`)),
   ];
 }
 
@@ -157,57 +194,7 @@ function footer({ workload, rules, seeds, tutti, runs }: ExperimentResult): stri
 export function diagnosticLines(diagnostics: Diagnostics): string[] {
   return diagnostics.map(({ action, count, message, examples }) => {
     const [first] = examples;
-    const place =
-      first?.line !== undefined
-        ? ` (first: line ${first.line})`
-        : first?.job !== undefined
-          ? ` (first: job ${first.job})`
-          : "";
-    return wrap(`${action} ${grouped.format(count)}: ${message}${place}`, 2);
+    const place = first?.line === undefined ? first?.job && `job ${first.job}` : `line ${first.line}`;
+    return wrap(`${action} ${formatCount(count)}: ${message}${place ? ` (first: ${place})` : ""}`, 2);
   });
-}
-
-/** One line per policy, seed, metric and class. */
-export function resultCsv(result: ExperimentResult): string {
-  const lines = [
-    "policy,seed,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean",
-  ];
-  for (const run of result.runs.flat()) {
-    for (const metric of run.summary.metrics) lines.push(...metricLines(run, metric));
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-function metricLines({ policy, seed, summary }: PolicyRun, metric: MetricSummary): string[] {
-  const rows = [
-    { name: "all", of: metric.all },
-    ...metric.byClass.map((of, i) => ({ name: summary.classes[i]?.name, of })),
-  ];
-  return rows.map(({ name, of }) =>
-    [
-      quoted(policy),
-      seed,
-      metric.name,
-      metric.unit,
-      name,
-      of.count,
-      ...[of.mean, of.sd, of.median, of.p90, of.p95, of.p99, of.max].map(plain),
-      of.maxJobId < 0 ? "" : of.maxJobId,
-      plain(of.areaWeightedMean),
-    ].join(","),
-  );
-}
-
-function plain(value: number): string {
-  return Number.isNaN(value) ? "" : String(value);
-}
-
-function quoted(text: string): string {
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** Everything but the schedules themselves. */
-export function resultJson(result: ExperimentResult): string {
-  const withoutSchedule = (run: PolicyRun) => ({ ...run, schedule: undefined });
-  return `${JSON.stringify({ ...result, runs: result.runs.map((runs) => runs.map(withoutSchedule)) }, undefined, 2)}\n`;
 }

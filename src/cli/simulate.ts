@@ -1,18 +1,20 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
 import type { Command } from "commander";
-import type { PolicyRun } from "../lab/run.ts";
 import { runExperiment } from "../lab/run.ts";
+import type { Comparison } from "../report/comparison.ts";
 import {
   addOutputOptions,
   addRunOptions,
+  auditor,
   makeExperiment,
   type OutputOptions,
   type RunOptions,
   SOURCE_HELP,
 } from "./options.ts";
+import { commandLine, writeResult } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { resultCsv, resultJson, simulationTable } from "./result-text.ts";
-import { hint, writeOut } from "./text.ts";
+import { simulationText } from "./result-text.ts";
+import { hint } from "./text.ts";
 
 interface SimulateOptions extends RunOptions, OutputOptions {
   readonly policy: string;
@@ -32,41 +34,37 @@ export function configure(command: Command): void {
     .action(run);
 }
 
-async function run(source: string, options: SimulateOptions): Promise<void> {
+async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
   const experiment = await makeExperiment(source, [options.policy], options);
   const progress = new Progress("jobs", options.progress);
-  const { result, instance } = await runExperiment(experiment, {
+  const comparison = await runExperiment(experiment, {
     policies: [options.policy],
     seed: options.seed,
     replications: 1,
     workers: 1,
-    keepSchedules: options.swf !== undefined || options.html !== undefined,
+    command: commandLine(command),
+    onInstance: auditor([options.policy], options),
     onJobs: (arrived, of) => progress.update(arrived, of),
   }).finally(() => progress.end());
-  const [simulated] = result.runs[0] as readonly PolicyRun[];
-  const schedule = simulated?.schedule;
-  if (options.swf !== undefined && simulated !== undefined && schedule !== undefined) {
-    const [{ writeScheduleSwf }, { writeOutput }] = await Promise.all([
-      import("../workload/swf-writer.ts"),
-      import("../lab/output.ts"),
-    ]);
-    const { workload, rules, tutti } = result;
-    writeOutput(
-      options.swf,
-      writeScheduleSwf(instance, schedule, [
-        `policy ${simulated.policy}`,
-        ...simulated.rules,
-        ...rules,
-        `workload ${workload.hash}, seed ${simulated.seed}, schedule ${simulated.scheduleHash}`,
-        `tutti ${tutti.version}, revision ${tutti.revision}`,
-      ]),
-    );
-    hint(`The schedule is in ${options.swf}`);
+  if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
+  await writeResult(comparison, options, simulationText);
+}
+
+async function writeSchedule(path: string, comparison: Comparison): Promise<void> {
+  const [{ writeScheduleSwf }, { writeOutput }] = await Promise.all([
+    import("../workload/swf-writer.ts"),
+    import("../lab/output.ts"),
+  ]);
+  const { instance, policies, rules, workloadHash, made } = comparison;
+  for (const { label, rules: own, schedule, scheduleHash } of policies) {
+    const notes = [
+      `policy ${label}`,
+      ...own,
+      ...rules,
+      `workload ${workloadHash}, schedule ${scheduleHash}`,
+      `tutti ${made.version}, revision ${made.revision}`,
+    ];
+    writeOutput(path, writeScheduleSwf(instance, schedule, notes));
   }
-  if (options.html !== undefined) {
-    const { writeReport } = await import("../lab/html.ts");
-    writeReport(options.html, result, instance);
-    hint(`The report is in ${options.html}`);
-  }
-  writeOut(options.json ? resultJson(result) : options.csv ? resultCsv(result) : simulationTable(result));
+  hint(`The schedule is in ${path}`);
 }

@@ -1,4 +1,4 @@
-/** Text for a terminal: width, emphasis, wrapping, aligned columns. */
+/** Text for a terminal: width, emphasis, wrapping. */
 import { styleText } from "node:util";
 
 const NARROWEST = 40;
@@ -16,6 +16,11 @@ export function hint(text: string): void {
 /** Columns of the terminal, 100 where there is none. */
 export function terminalWidth(): number {
   return Math.max(NARROWEST, Math.min(process.stdout.columns ?? 100, WIDEST));
+}
+
+/** Whether standard output is a terminal that may show colours: not with NO_COLOR. */
+export function isColourful(): boolean {
+  return bold("x") !== "x";
 }
 
 /** Bold on a terminal; plain with NO_COLOR or elsewhere. */
@@ -39,17 +44,4 @@ export function wrap(text: string, indent: number): string {
     } else line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
-}
-
-/** Rows under a heading; the first columns, one or `left`, are to the left, the others to the right. */
-export function columns(heading: readonly string[], rows: readonly (readonly string[])[], left = 1): string {
-  const widths = heading.map((title, i) =>
-    Math.max(title.length, ...rows.map((row) => (row[i] ?? "").length)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => (i < left ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)))
-      .join("  ")
-      .trimEnd();
-  return [bold(line(heading)), ...rows.map(line)].join("\n");
 }

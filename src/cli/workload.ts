@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { closest } from "../core/closest.ts";
 import { writeOutput } from "../lab/output.ts";
 import { chooseModel, openSource } from "../lab/source.ts";
+import { formatNumber } from "../report/format.ts";
+import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";
 import { hashWorkload } from "../workload/hash.ts";
 import { MODELS, type ModelDefinition } from "../workload/models.ts";
@@ -11,8 +13,8 @@ import { asUsage, UsageError } from "./errors.ts";
 import { SOURCE_HELP } from "./options.ts";
 import { integer } from "./parse.ts";
 import { parameterText } from "./policies.ts";
-import { diagnosticLines, number } from "./result-text.ts";
-import { bold, columns, hint, wrap, writeOut } from "./text.ts";
+import { diagnosticLines, left, right, table } from "./result-text.ts";
+import { bold, hint, wrap, writeOut } from "./text.ts";
 
 interface InfoOptions {
   readonly procs?: number;
@@ -60,7 +62,7 @@ async function info(source: string, options: InfoOptions): Promise<void> {
   const hash = hashWorkload(workload);
   if (options.json) {
     const { name, header, diagnostics } = workload;
-    writeOut(`${JSON.stringify({ name, hash, ...facts, header, diagnostics }, undefined, 2)}\n`);
+    writeOut(jsonDocument("tutti.workload/1", { name, hash, ...facts, header, diagnostics }));
     return;
   }
   const { jobs, processors, spanS, users } = facts;
@@ -73,8 +75,8 @@ async function info(source: string, options: InfoOptions): Promise<void> {
       `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${users} users`}`,
       `${facts.estimates} with an estimate, ${facts.overruns} ran past it`,
       "",
-      columns(
-        ["", "min", "median", "mean", "max"],
+      table(
+        [left(""), right("min"), right("median"), right("mean"), right("max")],
         [
           spreadRow("run time, s", facts.runS),
           spreadRow("processors", facts.size),
@@ -96,7 +98,7 @@ function spreadRow(name: string, spread: Spread | undefined): string[] {
     mean: Number.NaN,
     max: Number.NaN,
   };
-  return [name, ...[min, median, mean, max].map(number)];
+  return [name, ...[min, median, mean, max].map(formatNumber)];
 }
 
 function share(value: number | undefined): string {

@@ -6,6 +6,7 @@ import { InputError, RuleViolation } from "../core/errors.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
 import { WHOLE_RUN } from "../metrics/window.ts";
+import type { Comparison } from "../report/comparison.ts";
 import { PolicyError } from "./own-policy.ts";
 import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
 
@@ -30,39 +31,37 @@ const options: ExperimentOptions = {
   seed: 3,
   replications: 3,
   workers: 1,
-  keepSchedules: false,
 };
 
 describe("runExperiment()", () => {
-  test("runs come by policy and seed, in the order asked for, whatever the number of workers", async () => {
+  /** All that is to be the same: every number, every start and end. */
+  const print = ({ policies, rules, workloadHash }: Comparison) =>
+    JSON.stringify([rules, workloadHash, policies.map((policy) => ({ ...policy, schedule: undefined }))]);
+
+  test("policies come in the order asked for, and the number of workers never shows", async () => {
     const one = await runExperiment(experiment, options);
-    expect(one.result.runs.map((runs) => runs.map(({ policy, seed }) => `${policy} ${seed}`))).toEqual(
-      options.policies.map((policy) => [3, 4, 5].map((seed) => `${policy} ${seed}`)),
-    );
+    expect(one.policies.map(({ label }) => label)).toEqual(options.policies);
     for (const workers of [2, 3]) {
-      const { result } = await runExperiment(experiment, { ...options, workers });
-      expect(JSON.stringify(result)).toBe(JSON.stringify(one.result));
+      const more = await runExperiment(experiment, { ...options, workers });
+      expect(print(more)).toBe(print(one));
+      expect(more.policies.map(({ schedule }) => schedule)).toEqual(
+        one.policies.map(({ schedule }) => schedule),
+      );
     }
   });
 
   test("a replication is the run that its seed alone gives", async () => {
-    const all = await runExperiment(experiment, options);
-    const { result } = await runExperiment(experiment, { ...options, seed: 5, replications: 1 });
-    expect(result.runs.map(([run]) => run)).toEqual(all.result.runs.map((runs) => runs[2]));
-  });
-
-  test("schedules are kept for the first seed only, and only when asked for", async () => {
-    const { result, instance } = await runExperiment(experiment, {
-      ...options,
-      keepSchedules: true,
-      workers: 2,
-    });
-    for (const [first, ...others] of result.runs) {
-      expect(first?.schedule?.startS).toHaveLength(instance.count);
-      expect(others.map(({ schedule }) => schedule)).toEqual([undefined, undefined]);
-    }
-    const without = await runExperiment(experiment, options);
-    expect(without.result.runs[0]?.[0]?.schedule).toBeUndefined();
+    const { policies, seed } = await runExperiment(experiment, options);
+    const last = await runExperiment(experiment, { ...options, seed: 5, replications: 1 });
+    expect(seed).toBe(3);
+    expect(policies.map(({ replications }) => replications?.[2])).toEqual(
+      last.policies.map(({ summary }) => summary),
+    );
+    expect(policies.map(({ replications }) => replications?.[0])).toEqual(
+      policies.map(({ summary }) => summary),
+    );
+    expect(policies.map(({ replications }) => replications?.length)).toEqual([3, 3, 3]);
+    expect(last.policies.map(({ replications }) => replications)).toEqual([undefined, undefined, undefined]);
   });
 
   test("progress is told once per run", async () => {
@@ -78,20 +77,20 @@ describe("runExperiment()", () => {
   });
 
   test("limit takes the first jobs of the same workload", async () => {
-    const whole = await runExperiment(experiment, { ...options, keepSchedules: true });
+    const whole = await runExperiment(experiment, options);
     const part = await runExperiment({ ...experiment, limit: 40 }, options);
     expect(part.instance.count).toBe(40);
     expect(part.instance.submitS).toEqual(whole.instance.submitS.slice(0, 40));
   });
 
   test("the result names the rules it was made with", async () => {
-    const { result } = await runExperiment(experiment, options);
+    const result = await runExperiment(experiment, options);
     const rules = result.rules.join("\n");
     for (const word of ["overrun=raise", "missing-estimate=run", "oversize=drop", "warmup=0", "bound=10"]) {
       expect(rules).toContain(word);
     }
-    expect(result.workload.hash).toMatch(/^[0-9a-f]{16}$/);
-    expect(result.tutti.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(result.workloadHash).toMatch(/^[0-9a-f]{16}$/);
+    expect(result.made.version).toMatch(/^\d+\.\d+\.\d+/);
   });
 
   test("a machine on which no job fits, and replications of a trace, are refused", async () => {
@@ -117,14 +116,13 @@ describe("runExperiment() with a policy of the user's own", () => {
     "while (this.queue.length && jobs.size[this.queue[0]] <= pool.free) pool.start(this.queue.shift(), 0);";
 
   test("FCFS written by hand gives the schedule of fcfs", async () => {
-    const { result } = await runExperiment(experiment, {
+    const { policies } = await runExperiment(experiment, {
       ...options,
       policies: ["fcfs", own("hand.mjs", fcfsByHand)],
       workers: 2,
     });
-    const hashes = result.runs.map((runs) => runs.map(({ scheduleHash }) => scheduleHash));
-    expect(hashes[1]).toEqual(hashes[0]);
-    expect(new Set(hashes[0]).size).toBe(3);
+    const [fcfs, hand] = policies.map(({ scheduleHash, replications }) => ({ scheduleHash, replications }));
+    expect(hand).toEqual(fcfs);
   });
 
   test.each([1, 2])("the first failing cell is told, with its kind, by %d workers", async (workers) => {

@@ -2,21 +2,21 @@
  * An experiment: some policies over the same jobs on the same machine under the same rules, repeated with other seeds
  * where the jobs come from a model. A run is a function of what stands in its Experiment and its cell, of nothing else.
  */
-import type { Diagnostics } from "../core/diagnostics.ts";
 import { InputError, RuleViolation } from "../core/errors.ts";
 import type { Instance, Workload } from "../core/jobs.ts";
-import type { ParameterValues } from "../core/policy.ts";
 import { describeRules, type Rules } from "../core/rules.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricParameters } from "../metrics/registry.ts";
-import { type Summary, summarise } from "../metrics/summary.ts";
+import { summarise } from "../metrics/summary.ts";
 import { describeWindow, type WindowOptions } from "../metrics/window.ts";
+import type { ComparedPolicy, Comparison } from "../report/comparison.ts";
 import { simulate } from "../simulator/simulate.ts";
 import { hashColumns, hashWorkload } from "../workload/hash.ts";
 import { prepare } from "../workload/prepare.ts";
+import { SIZE_RULE } from "../workload/swf.ts";
 import { requireJobs } from "../workload/swf-rules.ts";
 import { isFile, loadPolicy, PolicyError } from "./own-policy.ts";
-import { type Provenance, provenance } from "./provenance.ts";
+import { provenance } from "./provenance.ts";
 import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
 import { runCells, type WorkerOptions } from "./workers.ts";
 
@@ -36,48 +36,16 @@ export interface Experiment {
   readonly switchS: number;
 }
 
-/** One policy on one workload. */
-export interface PolicyRun {
-  /** The policy with the parameters that differ from their defaults. */
-  readonly policy: string;
-  readonly title: string;
-  readonly parameters: ParameterValues;
-  /** The policy's rules in words. */
-  readonly rules: readonly string[];
-  readonly seed: number;
-  readonly summary: Summary;
-  /** Hash of every start and end. */
-  readonly scheduleHash: string;
-  /** Where the caller asked for it. */
-  readonly schedule: Schedule | undefined;
-}
-
-/** A result, with all that is needed to make it again. */
-export interface ExperimentResult {
-  readonly tutti: Provenance;
-  readonly workload: {
-    readonly name: string;
-    readonly hash: string;
-    readonly jobs: number;
-    readonly diagnostics: Diagnostics;
-  };
-  readonly processors: number;
-  /** The rules of the run in words: overrun, missing estimates, oversize, window, bound, slot. */
-  readonly rules: readonly string[];
-  /** One seed for a trace; one per replication for a model. */
-  readonly seeds: readonly number[];
-  /** By policy, in the order asked for; one run per seed in each. */
-  readonly runs: readonly (readonly PolicyRun[])[];
-}
-
 export interface ExperimentOptions extends WorkerOptions {
   readonly policies: readonly string[];
   /** First seed; replication r has seed + r. */
   readonly seed: number;
   /** Models only. */
   readonly replications: number;
-  /** Keep the schedules of the first seed. */
-  readonly keepSchedules: boolean;
+  /** The command that makes the same result again, for the report. */
+  readonly command?: string;
+  /** Called with the jobs made ready, before the first run. */
+  onInstance?(instance: Instance): Promise<void>;
   /** Called during long simulations in this thread with the jobs that have arrived. */
   onJobs?(arrived: number, of: number): void;
 }
@@ -87,7 +55,6 @@ interface PoliciesShared {
   /** The jobs of the first seed. */
   readonly workload: Workload;
   readonly firstSeed: number;
-  readonly keepSchedules: boolean;
   readonly onJobs?: ((arrived: number, of: number) => void) | undefined;
 }
 
@@ -96,52 +63,48 @@ interface PoliciesCell {
   readonly seed: number;
 }
 
+/** One policy on the jobs of one seed. */
+type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications"> & {
+  /** Of the first seed only. */
+  readonly schedule: Schedule | undefined;
+};
+
 /**
- * Runs every policy on every seed.
- * @returns the result, and the instance of the first seed for reports
+ * Runs every policy on every seed. The result holds what is needed to make it again.
  * @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule
  */
-export async function runExperiment(
-  experiment: Experiment,
-  options: ExperimentOptions,
-): Promise<{ readonly result: ExperimentResult; readonly instance: Instance }> {
+export async function runExperiment(experiment: Experiment, options: ExperimentOptions): Promise<Comparison> {
   const { seed, replications, policies } = options;
-  if (replications > 1 && chooseModel(experiment.source) === undefined) {
+  const isModel = chooseModel(experiment.source) !== undefined;
+  if (replications > 1 && !isModel) {
     throw new InputError(
       `Cannot replicate "${experiment.source}" ${replications} times: a trace is the same every time, expected a model`,
     );
   }
   const workload = await openJobs(experiment, seed);
   const instance = prepareJobs(experiment, workload);
-  const seeds = Array.from({ length: replications }, (_, i) => seed + i);
-  const cells = seeds.flatMap((one) => policies.map((policy) => ({ policy, seed: one })));
+  await options.onInstance?.(instance);
+  const cells = Array.from({ length: replications }, (_, r) =>
+    policies.map((policy) => ({ policy, seed: seed + r })),
+  ).flat();
   const inThisThread = options.workers === 1 || cells.length === 1;
-  const runs = await runCells(
-    "policies",
-    {
-      experiment,
-      workload,
-      firstSeed: seed,
-      keepSchedules: options.keepSchedules,
-      onJobs: inThisThread ? options.onJobs : undefined,
-    },
-    cells,
-    options,
-  );
-  const result: ExperimentResult = {
-    tutti: provenance(),
-    workload: {
-      name: workload.name,
-      hash: hashWorkload(workload),
-      jobs: instance.count,
-      diagnostics: [...workload.diagnostics, ...instance.diagnostics],
-    },
-    processors: instance.processors,
-    rules: rulesInWords(experiment, runs),
-    seeds,
-    runs: policies.map((_, p) => seeds.map((_, s) => runs[s * policies.length + p] as PolicyRun)),
+  const onJobs = inThisThread ? options.onJobs : undefined;
+  const runs = await runCells("policies", { experiment, workload, firstSeed: seed, onJobs }, cells, options);
+  return {
+    instance,
+    workloadHash: hashWorkload(workload),
+    seed: isModel ? seed : undefined,
+    rules: rulesInWords(experiment, runs, workload),
+    made: provenance(),
+    command: options.command,
+    policies: policies.map((_, p) => {
+      const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
+      return {
+        ...(ofPolicy[0] as PolicyRun & { schedule: Schedule }),
+        replications: replications > 1 ? ofPolicy.map(({ summary }) => summary) : undefined,
+      };
+    }),
   };
-  return { result, instance };
 }
 
 /** The task of the worker pool: one policy on one seed. */
@@ -172,19 +135,17 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
   }
   const { window, metricParameters: parameters } = experiment;
   return {
-    policy: choice.label,
+    label: choice.label,
     title: choice.definition.title,
-    parameters: choice.parameters,
     rules: choice.definition.rules,
-    seed: cell.seed,
     summary: summarise(instance, schedule, { window, parameters }),
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
-    schedule: shared.keepSchedules && cell.seed === shared.firstSeed ? schedule : undefined,
+    schedule: cell.seed === shared.firstSeed ? schedule : undefined,
   };
 }
 
 /** What a policy of the user's own threw is told as its failure, not as ours. */
-function policyFailure(policy: string, error: unknown): unknown {
+export function policyFailure(policy: string, error: unknown): unknown {
   const [file = ""] = policy.split(":");
   if (
     !isFile(file) ||
@@ -216,8 +177,9 @@ function prepareJobs(experiment: Experiment, workload: Workload): Instance {
   );
 }
 
-function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[]): string[] {
+function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[], workload: Workload): string[] {
   const rules = describeRules(experiment.rules);
+  if (workload.trace !== undefined) rules.push(SIZE_RULE);
   const first = runs[0];
   if (first !== undefined) rules.push(describeWindow(first.summary.window));
   rules.push(

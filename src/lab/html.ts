@@ -1,0 +1,27 @@
+/** Writes the HTML report: the page of report/html.ts with the chart script that scripts/build.ts has bundled. */
+import { readFileSync } from "node:fs";
+import { InputError } from "../core/errors.ts";
+import type { Comparison } from "../report/comparison.ts";
+import { htmlReport } from "../report/html.ts";
+import { writeOutput } from "./output.ts";
+
+/** @throws OutputError when the file cannot be written */
+export function writeReport(path: string, comparison: Comparison): void {
+  writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
+}
+
+/** In dist the script stands beside this module; in a checkout it is where `npm ci` has built it. */
+export function chartScript(): string {
+  const place = import.meta.url.endsWith(".ts") ? "../../dist/report-page.js" : "./report-page.js";
+  const file = new URL(place, import.meta.url);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new InputError(
+      `Cannot read "${file.pathname}": the charts' script is missing, expected npm ci to have built it`,
+      {
+        cause,
+      },
+    );
+  }
+}
