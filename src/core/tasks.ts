@@ -4,8 +4,8 @@
  *
  * Times are whole milliseconds, so that durations add up exactly.
  */
-import type { ReadonlyColumn } from "./jobs.ts";
-import type { ParameterSpec, ParameterValues } from "./policy.ts";
+import type { JobIndex, ReadonlyColumn } from "./jobs.ts";
+import type { ParameterSpec, ParameterValues, RowId } from "./policy.ts";
 
 /** Row of a task in the tables of its programs: 0 … taskCount − 1, job by job, in order of rank. */
 export type TaskIndex = number;
@@ -80,11 +80,11 @@ export type BlockReason = typeof Op.io | typeof Op.receive | typeof Op.barrier;
 
 /** Listens to a simulation of tasks, in the order in which things happen. Times in ms. */
 export interface TaskObserver {
-  /** A clock signal: from now on it is the turn of the row at this position, or of none (−1). */
-  signalled?(timeMs: number, position: number): void;
-  placed?(timeMs: number, job: number, position: number, first: number): void;
+  /** A clock signal: from now on it is the turn of this row, or of none (−1). */
+  signalled?(timeMs: number, row: RowId): void;
+  placed?(timeMs: number, job: JobIndex, row: RowId, first: number): void;
   /** The front end has noticed the end of the job. */
-  departed?(timeMs: number, job: number): void;
+  departed?(timeMs: number, job: JobIndex): void;
   /** The task is given the processor; after the switch, if there is one, its statements go on. */
   dispatched?(timeMs: number, processor: number, task: TaskIndex): void;
   /** Statements that take no time have been executed and the processor begins to compute for the task. */

@@ -58,7 +58,7 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
     }
     super.place(job, row, first);
     if (this.slotsOf(job) === 1) this.#allocate(job, first);
-    this.#observer?.placed?.(this.#nowMs, job, this.positionOf(row), first);
+    this.#observer?.placed?.(this.#nowMs, job, row, first);
   }
 
   /** All tasks of the job have ended; the policy hears of it at the end of the period. */

@@ -21,10 +21,9 @@
  * Time is whole milliseconds; every millisecond of every processor is computing, switching or idling for a named reason.
  */
 import { assert } from "../core/errors.ts";
-import type { GangPolicyDefinition, ParameterValues } from "../core/policy.ts";
+import type { RowId } from "../core/policy.ts";
 import {
   type BlockReason,
-  type LocalSchedulerDefinition,
   type LocalTaskScheduler,
   NO_TASK,
   Op,
@@ -36,47 +35,7 @@ import { EventHeap } from "../structures/event-heap.ts";
 import { WinnerTree } from "../structures/winner-tree.ts";
 import { FrontEnd } from "./front-end.ts";
 import { ProcessorTime, Use } from "./processor-time.ts";
-
-export interface TasksOptions {
-  readonly processors: number;
-  /** Time between clock signals, whole ms, 1 or more. */
-  readonly slotMs: number;
-  /** Whole ms from 0 to slotMs − 1, lost whenever a processor turns to another task than it had last. */
-  readonly switchMs: number;
-  /** Whether the row's own task, ready again within its slot, takes the processor back at once; else it waits until the processor is left. */
-  readonly ownReturns: boolean;
-  /** The front end's policy. */
-  readonly gang: { readonly definition: GangPolicyDefinition; readonly parameters: ParameterValues };
-  readonly local: { readonly definition: LocalSchedulerDefinition; readonly parameters: ParameterValues };
-  /** Times at which the totals are recorded, whole ms, ascending. The run ends at the last one; without any, when all jobs have ended. */
-  readonly recordAtMs: readonly number[];
-  readonly observer?: TaskObserver | undefined;
-}
-
-/** What the processors have done until a time; the processor times add up to processors × timeMs exactly. */
-export interface TaskTotals {
-  readonly timeMs: number;
-  readonly jobsCompleted: number;
-  readonly busyMs: number;
-  readonly switchMs: number;
-  /** Idle in a slot whose own task waits for I/O, for a message, at a barrier. */
-  readonly ioMs: number;
-  readonly messageMs: number;
-  readonly barrierMs: number;
-  /** Idle in a slot without a task of its own, or after that task's end. */
-  readonly emptyMs: number;
-}
-
-export interface TasksResult {
-  /** End of each job; NaN for one that had not ended. */
-  readonly endMs: Float64Array;
-  /** One per time of `recordAtMs`, or one at the end of the last job. */
-  readonly totals: readonly TaskTotals[];
-  /** Mean number of rows over all signals. */
-  readonly meanRows: number;
-  readonly maxRows: number;
-  readonly instants: number;
-}
+import type { TasksOptions, TasksResult, TaskTotals } from "./tasks-run.ts";
 
 /**
  * Runs the programs.
@@ -261,22 +220,19 @@ class Processors {
       frontEnd.act(this.#nowMs);
       this.#position = frontEnd.rowCount > 0 ? 0 : -1;
     }
-    this.#observer?.signalled?.(this.#nowMs, this.#position);
-    if (this.#position >= 0) this.#takeTurn();
+    const row = this.#position < 0 ? -1 : frontEnd.rowAt(this.#position);
+    this.#observer?.signalled?.(this.#nowMs, row);
+    if (row >= 0) this.#takeTurn(row);
     this.#nextSignalMs = this.#nowMs + slotMs;
     this.#signals++;
     this.#rowSum += frontEnd.rowCount;
     if (frontEnd.rowCount > this.#maxRows) this.#maxRows = frontEnd.rowCount;
   }
 
-  /** Makes the tasks of the row whose turn it is their processors' own. */
-  #takeTurn(): void {
+  /** Makes the tasks of the row their processors' own. */
+  #takeTurn(row: RowId): void {
     const frontEnd = this.#frontEnd;
-    for (
-      let run = frontEnd.firstRun(frontEnd.rowAt(this.#position));
-      run !== -1;
-      run = frontEnd.nextRun(run)
-    ) {
+    for (let run = frontEnd.firstRun(row); run !== -1; run = frontEnd.nextRun(run)) {
       const firstTask = this.#programs.firstTask[frontEnd.runJob(run)];
       const first = frontEnd.runFirst(run);
       for (let rank = 0; rank < frontEnd.runSize(run); rank++) {
