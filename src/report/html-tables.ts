@@ -8,6 +8,7 @@ import type { ComparedPolicy, Comparison } from "./comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { escapeHtml } from "./escape.ts";
 import { formatDuration, formatNumber } from "./format.ts";
+import { LIGHT } from "./palette.ts";
 
 /** Policies in order, the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {
@@ -25,7 +26,7 @@ export function rankingTable({ policies }: Comparison): string {
         : escapeHtml(text);
       return `<td data-value="${Number.isNaN(value) ? "" : value}">${shown}</td>`;
     });
-    return `<tr><th scope="row" data-value="${escapeHtml(label)}">${swatch(row)}${escapeHtml(label)}</th>${cells.join("")}</tr>`;
+    return `<tr><th scope="row" data-value="${escapeHtml(label)}">${named(row, label)}</th>${cells.join("")}</tr>`;
   });
   return `<section>
 <h2>Policies by mean ${comparedMetric(policies)}</h2>
@@ -61,7 +62,7 @@ export function replicationsTable({ policies }: Comparison): string {
     const differences = REPLICATED.map((_, i) =>
       row === 0 ? "<td>–</td>" : cell(pairedDifference(values(policy, i), values(first!, i)), i),
     );
-    return `<tr><th scope="row">${swatch(row)}${escapeHtml(policy.label)}</th>${means.join("")}${differences.join("")}</tr>`;
+    return `<tr><th scope="row">${named(row, policy.label)}</th>${means.join("")}${differences.join("")}</tr>`;
   });
   const titles = REPLICATED.map(({ title }) => `<th scope="col">${title}</th>`).join("");
   const differenceTitles = REPLICATED.map(
@@ -84,6 +85,7 @@ export function dataTable(heading: readonly string[], rows: readonly (readonly s
   return `<details><summary>Show as a table</summary><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div></details>`;
 }
 
-function swatch(row: number): string {
-  return `<span class="swatch" style="background:var(--series-${row % 8})"></span>`;
+/** A policy's label behind its colour in the charts. */
+function named(row: number, label: string): string {
+  return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span>${escapeHtml(label)}</span>`;
 }

@@ -33,13 +33,13 @@ section,figure{background:var(--surface);border:1px solid var(--line);border-rad
 .findings{border-left:4px solid var(--accent)}
 .findings p{margin:.2em 0;overflow-wrap:anywhere}
 .note{color:var(--muted);font-size:.88rem;margin:.2em 0 .8em;text-wrap:pretty}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto;position:relative}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.5em .7em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 thead th{color:var(--muted);font-weight:600;vertical-align:bottom;white-space:normal}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:600;white-space:normal}
-.sortable tbody th{min-width:9.5em}
+@media (min-width:900px){.sortable tbody th{min-width:9.5em}}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .left th,.left td{vertical-align:top}
 tbody tr:last-child>*{border-bottom:0}
@@ -49,7 +49,8 @@ thead button:focus-visible,summary:focus-visible,select:focus-visible{outline:2p
 th[aria-sort=ascending] button::after{content:" ▲";font-size:.7em}
 th[aria-sort=descending] button::after{content:" ▼";font-size:.7em}
 .best{background:var(--best);color:var(--best-text);font-weight:650;border-radius:6px;padding:.15em .5em;margin-right:-.5em}
-.swatch{display:inline-block;width:.75em;height:.75em;border-radius:3px;margin-right:.55em}
+.named{display:inline-flex;align-items:baseline}
+.swatch{flex:none;width:.75em;height:.75em;border-radius:3px;margin-right:.55em}
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,480px),1fr));gap:0 20px}
 figure{min-width:0}

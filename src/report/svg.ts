@@ -111,12 +111,18 @@ function tickText(value: number): string {
   return Math.abs(value) >= 1000 ? formatNumber(value) : String(Number(value.toPrecision(4)));
 }
 
-/** ECharts counts its ids and class names over the life of the program; here they count from 0 in every figure. */
+/**
+ * ECharts counts its ids over the life of the program; here they count from 0 in every figure. Its style sheet holds effects of
+ * hovering only and goes, with the class names it is for.
+ */
 function withStableIds(svg: string): string {
   const names = new Map<string, string>();
-  return svg.replace(/\bzr\d+-[a-z]+-?\d+/g, (id) => {
-    const name = names.get(id) ?? `tutti-${names.size}`;
-    names.set(id, name);
-    return name;
-  });
+  return svg
+    .replace(/<style[\s\S]*?<\/style>\s*/g, "")
+    .replace(/ class="[^"]*"/g, "")
+    .replace(/\bzr\d+-[a-z]+-?\d+/g, (id) => {
+      const name = names.get(id) ?? `tutti-${names.size}`;
+      names.set(id, name);
+      return name;
+    });
 }
