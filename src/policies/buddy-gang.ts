@@ -155,44 +155,54 @@ export class BuddyGang implements Policy {
   }
 
   #giveExtraSlots(extra: ExtraSlots): void {
-    const candidates = this.#findCandidates(extra.order);
+    const candidates = this.#findCandidates();
+    const { order } = extra;
+    // Few slots to give: look for the next job each time. As many as fit: sort once.
+    const sorted = extra.perChange === Number.POSITIVE_INFINITY;
+    if (sorted) candidates.sort((a, b) => (this.#comesBefore(a, b, order) ? -1 : 1));
     let left = extra.perChange;
     let inTurn = candidates.length;
     for (let turn = 0; turn < extra.turns && inTurn > 0 && left > 0; turn++) {
       let again = 0;
       for (let i = 0; i < inTurn && left > 0; i++) {
+        if (!sorted) this.#bringFirst(candidates, i, inTurn, order);
         const job = candidates[i];
         if (!this.#hasIdleSlot(job)) continue;
         this.#giveSlot(job);
         left--;
-        // Who gets a slot has a place in the next turn; the others are kept behind for the next change.
-        candidates[i] = candidates[again];
         candidates[again++] = job;
       }
       inTurn = again;
     }
-    for (const job of candidates) {
-      if (!this.#hasIdleSlot(job)) continue;
-      const level = blockLevel(this.#jobs.size[job]);
-      this.#idle.keep(level, this.#first[job] >> level);
-    }
   }
 
-  /** Jobs whose block has an idle slot, in the order of giving. */
-  #findCandidates(order: ExtraOrder): JobIndex[] {
+  /** Jobs whose block has an idle slot. */
+  #findCandidates(): JobIndex[] {
     const candidates = this.#candidates;
     candidates.length = 0;
-    const count = this.#idle.takeCandidates(this.#blocks);
+    const count = this.#idle.candidates(this.#blocks);
     for (let i = 0; i < count; i++) {
       for (let job = this.#jobAt[this.#blocks[i]]; job !== NONE; job = this.#nextAt[job])
         candidates.push(job);
     }
-    const size = this.#jobs.size;
-    if (order === "largest") candidates.sort((a, b) => size[b] - size[a] || a - b);
-    else if (order === "smallest") candidates.sort((a, b) => size[a] - size[b] || a - b);
-    else if (order === "oldest") candidates.sort((a, b) => a - b);
-    else candidates.sort((a, b) => b - a);
     return candidates;
+  }
+
+  /** Exchanges the job that comes first among those from `from` on with the one at `from`. */
+  #bringFirst(jobs: JobIndex[], from: number, end: number, order: ExtraOrder): void {
+    let first = from;
+    for (let i = from + 1; i < end; i++) if (this.#comesBefore(jobs[i], jobs[first], order)) first = i;
+    const job = jobs[first];
+    jobs[first] = jobs[from];
+    jobs[from] = job;
+  }
+
+  #comesBefore(a: JobIndex, b: JobIndex, order: ExtraOrder): boolean {
+    if (order === "oldest") return a < b;
+    if (order === "newest") return a > b;
+    const larger = this.#jobs.size[a] - this.#jobs.size[b];
+    if (larger === 0) return a < b;
+    return order === "largest" ? larger > 0 : larger < 0;
   }
 
   #hasIdleSlot(job: JobIndex): boolean {

@@ -13,8 +13,8 @@
  * level. A pending addition changes those in a simple way unless a leaf becomes or ceases to be 0; only then, and
  * only where leaves differ, the addition goes further down.
  *
- * Nodes can be marked (with the jobs whose block they are); `takeCandidates` lists the nonzero marked nodes where something
- * has changed to their advantage since the last call, without a walk over all marks.
+ * Nodes can be marked (with the jobs whose block they are); `candidates` lists the nonzero marked nodes without a walk over
+ * all marks.
  *
  * On a machine that is no power of two, missing processors have no leaf: the last block of a level may be cut off, takes
  * jobs that fit in what is left, and its value is that of the processors it has.
@@ -25,7 +25,7 @@ import { blockLevel } from "./buddy.ts";
 /** Least leaf of a subtree that has no processors. */
 const NO_LEAF = 0x3fffffff;
 
-/** Which part of a subtree may hold new candidates. */
+/** Where in a subtree there may be candidates: nowhere, at the node or on warm ways below it, anywhere. */
 const COLD = 0;
 const WARM_BELOW = 1;
 const WARM_ALL = 2;
@@ -127,21 +127,16 @@ export class WorkloadTree {
     if (delta > 0) this.#warmUp(index);
   }
 
-  /** Has a marked node listed once more by the next `takeCandidates`, if it is nonzero then. */
-  keep(level: number, node: number): void {
-    this.#warmUp((this.#leaves >> level) + node);
-  }
-
   /**
-   * Lists the nodes that have marks and a nonzero value, except those that were listed before and have not gained an idle slot
-   * or a mark since: wide blocks before the blocks inside them. A node with value 0 is looked at again when it gains one.
+   * Lists the nodes that have marks and a nonzero value, wide blocks before the blocks inside them, from left to right.
+   * Subtrees in which there was none the last time are not looked at before one of them gains an idle slot or a mark.
    * Entries are `(1 << (height − level)) + node`; `levelOf` and `nodeOf` take them apart.
    *
-   * @param out where to write; its length must be at least twice the number of processors
+   * @param out where to write; its length must be at least twice the number of leaves, 2^(height + 1)
    * @returns the number of entries written
    */
-  takeCandidates(out: Int32Array): number {
-    return this.#take(1, this.height, 0, out, 0);
+  candidates(out: Int32Array): number {
+    return this.#list(1, this.height, 0, out, 0);
   }
 
   levelOf(entry: number): number {
@@ -239,23 +234,24 @@ export class WorkloadTree {
     return sum;
   }
 
-  #take(node: number, height: number, above: number, out: Int32Array, count: number): number {
+  #list(node: number, height: number, above: number, out: Int32Array, from: number): number {
     const warm = this.#warm[node];
-    if (warm === COLD) return count;
+    if (warm === COLD) return from;
     this.#warm[node] = COLD;
-    // Without an idle slot or a mark nothing below is a candidate; gaining either warms it again.
-    if (this.#marksBelow[node] === 0 || this.#most[node] + above <= 0) {
-      return count;
-    }
+    if (this.#marksBelow[node] === 0 || this.#most[node] + above <= 0) return from;
+    let count = from;
     if (this.#marks[node] > 0 && this.#least[node] + above > 0) out[count++] = node;
-    if (height === 0) return count;
-    if (warm === WARM_ALL) {
-      this.#warm[2 * node] = WARM_ALL;
-      this.#warm[2 * node + 1] = WARM_ALL;
+    if (height > 0) {
+      if (warm === WARM_ALL) {
+        this.#warm[2 * node] = WARM_ALL;
+        this.#warm[2 * node + 1] = WARM_ALL;
+      }
+      const below = above + this.#pending[node];
+      count = this.#list(2 * node, height - 1, below, out, count);
+      count = this.#list(2 * node + 1, height - 1, below, out, count);
     }
-    const below = above + this.#pending[node];
-    count = this.#take(2 * node, height - 1, below, out, count);
-    return this.#take(2 * node + 1, height - 1, below, out, count);
+    if (count > from) this.#warm[node] = WARM_BELOW;
+    return count;
   }
 
   /** Recomputes every node from the leaves. Throws an Error where the bookkeeping does not agree. */
