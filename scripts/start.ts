@@ -12,8 +12,8 @@ const words = [
   "downey:jobs=5000:processors=128:load=0.7",
   "--policy",
   "fcfs,first-fit,easy,conservative,brmms",
-  "--seed",
-  "1",
+  "--slot",
+  "5",
 ];
 console.log(`$ tutti compare ${words.join(" ")} --html ${relative(process.cwd(), report)}\n`);
 const program = await makeProgram("compare");

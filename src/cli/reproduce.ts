@@ -69,7 +69,7 @@ function resultText({ paper, tables, statements, notes, seed, tutti }: Reproduct
       bold("Statements of the paper"),
       ...statements.map(
         ({ statement, holds, evidence }) =>
-          `  ${holds ? "holds     " : "does not  "}${wrap(`${statement}: ${evidence}`, 12)}`,
+          `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
       ),
     ].join("\n"),
     [bold("Notes"), ...notes.map((note) => `  - ${wrap(note, 4)}`)].join("\n"),

@@ -1,5 +1,9 @@
 /** The one list of policies. The names are what the command line, the tables and the charts show. */
 import type { PolicyDefinition } from "../core/policy.ts";
+import { bc } from "./bc.ts";
+import { br } from "./br.ts";
+import { brmms } from "./brmms.ts";
+import { brms } from "./brms.ts";
 import { connectedReservation } from "./connected-reservation.ts";
 import { conservative } from "./conservative.ts";
 import { dynp } from "./dynp.ts";
@@ -18,4 +22,8 @@ export const POLICIES: readonly PolicyDefinition[] = [
   dynp,
   connectedReservation,
   gang,
+  bc,
+  br,
+  brms,
+  brmms,
 ];
