@@ -1,4 +1,6 @@
 /** The one list of papers that can be reproduced. */
+import { kawanami2008 } from "./kawanami2008.ts";
 import type { Paper } from "./paper.ts";
+import { zhou2000 } from "./zhou2000.ts";
 
-export const PAPERS: readonly Paper[] = [];
+export const PAPERS: readonly Paper[] = [zhou2000, kawanami2008];
