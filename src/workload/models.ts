@@ -2,7 +2,10 @@
 import type { Workload } from "../core/jobs.ts";
 import type { ParameterSpec, ParameterValues } from "../core/policy.ts";
 import { downey } from "./downey.ts";
+import { feitelson96 } from "./feitelson96.ts";
 import { hpc2500 } from "./hpc2500.ts";
+import { jann } from "./jann.ts";
+import { lublin } from "./lublin.ts";
 
 export interface ModelDefinition {
   /** As written on the command line: `downey:jobs=1000:load=0.7`. */
@@ -24,4 +27,4 @@ export interface ModelDefinition {
   generate(parameters: ParameterValues, seed: number): Workload;
 }
 
-export const MODELS: readonly ModelDefinition[] = [downey, hpc2500];
+export const MODELS: readonly ModelDefinition[] = [downey, lublin, jann, feitelson96, hpc2500];

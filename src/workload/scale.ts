@@ -1,0 +1,75 @@
+/**
+ * Offered load, and its scaling by the arrival times: all gaps between submits are multiplied by one factor, jobs stay as they are.
+ * The daily cycle is stretched with them; that is the price of leaving run times, sizes and the order of jobs alone.
+ */
+import { InputError } from "../core/errors.ts";
+import { type JobColumns, UNKNOWN, type Workload } from "../core/jobs.ts";
+
+/**
+ * Σ(run time × size) ÷ (processors × time from the first to the last submit), over jobs with a run time above 0; undefined
+ * where all of them come at once or there are none.
+ */
+export function offeredLoad({ submitS, runS, size }: JobColumns, processors: number): number | undefined {
+  let firstS = Number.POSITIVE_INFINITY;
+  let lastS = Number.NEGATIVE_INFINITY;
+  let work = 0;
+  for (let row = 0; row < runS.length; row++) {
+    if (runS[row] <= 0) continue;
+    firstS = Math.min(firstS, submitS[row]);
+    lastS = Math.max(lastS, submitS[row]);
+    work += runS[row] * size[row];
+  }
+  return lastS > firstS ? work / (processors * (lastS - firstS)) : undefined;
+}
+
+/**
+ * Multiplies all gaps between submits; the first submit stays where it is. A factor of 0.5 doubles the load. Waits that the log
+ * recorded no longer fit the submits and become unknown.
+ * @param factor above 0
+ * @throws InputError for a factor that is none, or that carries submit times beyond 10^12 s
+ */
+export function scaleArrivals(workload: Workload, factor: number): Workload {
+  if (!(factor > 0 && factor < Number.POSITIVE_INFINITY)) {
+    throw new InputError(
+      `Cannot scale the arrivals of "${workload.name}" by ${factor}: expected a number above 0`,
+    );
+  }
+  const { count, jobs, trace } = workload;
+  const note = `submit times scaled by ${factor} from the first one on`;
+  const firstS = count > 0 ? jobs.submitS[0] : 0;
+  const submitS = jobs.submitS.map((at) => firstS + (at - firstS) * factor);
+  if (count > 0 && !(submitS[count - 1] <= LATEST_S)) {
+    throw new InputError(
+      `Cannot scale the arrivals of "${workload.name}" by ${factor}: the last job would be submitted at ${submitS[count - 1]} s, expected at most ${LATEST_S} s`,
+    );
+  }
+  return {
+    ...workload,
+    name: `${workload.name}, ${note}`,
+    jobs: { ...jobs, submitS },
+    trace: trace && { ...trace, waitS: trace.waitS.map(() => UNKNOWN) },
+    header: workload.header.length === 0 ? [] : [...workload.header, `; Note: ${note}`],
+  };
+}
+
+/**
+ * Scales the arrivals so that the offered load is the one that is wanted.
+ * @throws InputError when the load of the workload cannot be told, or the wanted one is not above 0
+ */
+export function scaleToLoad(workload: Workload, load: number, processors: number): Workload {
+  const present = offeredLoad(workload.jobs, processors);
+  if (!(load > 0 && load < Number.POSITIVE_INFINITY)) {
+    throw new InputError(
+      `Cannot scale "${workload.name}" to an offered load of ${load}: expected a number above 0, 1 for a machine that is just full`,
+    );
+  }
+  if (present === undefined) {
+    throw new InputError(
+      `Cannot scale "${workload.name}" to an offered load of ${load}: its ${workload.count} jobs give none, expected at least two with a run time above 0 and different submit times`,
+    );
+  }
+  return scaleArrivals(workload, present / load);
+}
+
+/** The largest submit time that the readers take. */
+const LATEST_S = 1e12;
