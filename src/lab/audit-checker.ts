@@ -24,6 +24,7 @@ export const AUDIT_RULES = {
   "wrong-record": "the schedule handed out is the one observed",
   "head-waits": "the first job in queue order never waits while it fits",
   "fitting-job-waits": "no job waits while it fits",
+  "wake-in-the-past": "a policy asks to be woken later, not now or earlier",
   "promise-void": "promises are made to waiting jobs, for the present or later",
   "promise-later": "a promise to a job is never replaced by a later one",
   "promise-broken": "a job starts no later than it was last promised",
@@ -35,11 +36,13 @@ export const AUDIT_RULES = {
   "sees-arrivals": "decisions do not depend on jobs that have not arrived",
   "no-such-row": "rows are used while they exist",
   "row-not-empty": "only empty rows are deleted",
-  "outside-machine": "a job is placed within the machine",
-  "cell-twice": "no processor of a row is given to two jobs",
-  "gang-torn":
-    "all processes of a job stand in one row, side by side, on the same processors in each of its rows",
-  "last-slot-released": "a job in the matrix keeps at least one slot per round",
+  "off-machine": "a job is placed within the machine",
+  "not-idle": "no processor of a row is given to two jobs",
+  "torn-gang": "all processes of a job move from row to row together",
+  migrated: "a job has the same processors in each of its rows",
+  "not-there": "a job gives back rows that it has",
+  "last-slot": "a job in the matrix keeps at least one slot per round",
+  "already-ended": "a job that has ended is not placed again",
   "off-slot": "gangs start, end and move between slots only",
   service: "a job has had exactly its slots of work when it ends",
   "start-time": "a job starts with its first slot",
@@ -48,7 +51,7 @@ export type AuditRule = keyof typeof AUDIT_RULES;
 
 /** The first violation found. */
 export interface Violation {
-  /** A word of AUDIT_RULES, or the machine's own word for what it refused. */
+  /** A word of AUDIT_RULES; the machine's refusals carry the same words. */
   readonly rule: string;
   /** Number of the job in its source; undefined when the rule concerns no job. */
   readonly job: number | undefined;

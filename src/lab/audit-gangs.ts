@@ -113,7 +113,7 @@ export class GangChecker extends Checker {
     const end = first + size[job];
     if (!(first >= 0 && end <= this.instance.processors)) {
       this.fail(
-        "outside-machine",
+        "off-machine",
         job,
         `${this.name(job)} is placed on processors ${first} to ${end - 1} of ${this.instance.processors}`,
       );
@@ -123,7 +123,7 @@ export class GangChecker extends Checker {
       if (run.first < end && first < run.first + size[run.job]) {
         const other = `${this.name(run.job).toLowerCase()} from processor ${run.first} on`;
         this.fail(
-          "cell-twice",
+          "not-idle",
           job,
           `${this.name(job)} is placed at ${timeS} s from processor ${first} on, the row holds ${other}`,
         );
@@ -131,7 +131,7 @@ export class GangChecker extends Checker {
     }
     if (this.#first[job] >= 0 && this.#first[job] !== first) {
       this.fail(
-        "gang-torn",
+        "migrated",
         job,
         `${this.name(job)} is placed from processor ${first} on, in its other rows from ${this.#first[job]} on`,
       );
@@ -148,12 +148,12 @@ export class GangChecker extends Checker {
     const at = target.runs.findIndex((run) => run.job === job);
     if (at < 0)
       this.fail(
-        "no-such-row",
+        "not-there",
         job,
         `${this.name(job)} gives back row ${row} at ${timeS} s, it is not in that row`,
       );
     if (this.#rowsOf[job] === 1)
-      this.fail("last-slot-released", job, `${this.name(job)} gives back its only row at ${timeS} s`);
+      this.fail("last-slot", job, `${this.name(job)} gives back its only row at ${timeS} s`);
     this.#rowsOf[job]--;
     target.runs.splice(at, 1);
   }
@@ -192,7 +192,7 @@ export class GangChecker extends Checker {
         else {
           const cut = `processors ${first} to ${end - 1}`;
           this.fail(
-            "gang-torn",
+            "torn-gang",
             run.job,
             `${this.name(run.job)} would be torn at ${timeS} s: ${cut} of two rows are exchanged`,
           );

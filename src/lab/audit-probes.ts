@@ -115,10 +115,11 @@ export class Comparison {
 
   #differ(second: readonly number[] | undefined, failure?: string): void {
     const first = this.#at < this.#end ? [...this.#log.subarray(this.#at, this.#at + STRIDE)] : undefined;
-    const job = jobOf(first) ?? jobOf(second);
+    const firstS = first?.[1] ?? Number.POSITIVE_INFINITY;
+    const secondS = second?.[1] ?? Number.POSITIVE_INFINITY;
     this.difference = {
-      job,
-      timeS: Math.min(first?.[1] ?? Number.POSITIVE_INFINITY, second?.[1] ?? Number.POSITIVE_INFINITY),
+      job: secondS < firstS ? jobOf(second) : jobOf(first),
+      timeS: Math.min(firstS, secondS),
       first: this.#inWords(first),
       second: failure === undefined ? this.#inWords(second) : `the run fails: ${failure}`,
     };

@@ -57,7 +57,10 @@ describe("every policy of the registry passes the checker", () => {
             expect(result.ok, [`workload ${name}`, ...auditLines(label, result)].join("\n")).toBe(true);
             expect(result.checked.starts, name).toBe(instance.count);
             expect(result.checked.ends, name).toBe(instance.count);
-            expect(result.checked.probes, name).toBe(instance.count === 0 ? 0 : 6);
+            // At three instants, or all, two kinds of future each.
+            expect(result.checked.probes, name).toBeGreaterThanOrEqual(
+              Math.min(6, 2 * result.checked.instants),
+            );
             // Every start is compared with the second run's.
             expect(result.checked.comparisons, name).toBeGreaterThanOrEqual(instance.count);
           }
