@@ -1,8 +1,6 @@
 /**
  * Programs as text and a naive twin of the task simulator, for tests. The twin steps through time ms by ms over plain
  * objects, with a front end, grades and messages of its own.
- *
- *   "3@0: c4 i2 c1 | c2 b | …"   submitted at 3 … see programsOf()
  */
 import { Op, type TaskPrograms } from "../core/tasks.ts";
 

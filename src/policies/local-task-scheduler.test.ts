@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { parseParameters } from "../core/parameters.ts";
+import { NO_TASK } from "../core/tasks.ts";
+import { Grades, grades, idle, LOCAL_SCHEDULERS } from "./local-task-scheduler.ts";
+
+describe("Grades", () => {
+  test("grade() is the mean share over the last slots, and 0 before the first", () => {
+    const kept = new Grades(2, 5);
+    expect(kept.grade(1, 0)).toBe(0);
+    // The paper's example: computing for 20 % of the slot, in I/O for the rest.
+    kept.record(1, 0.2, 0.8, 0, 0);
+    expect([0, 1, 2, 3].map((taskClass) => kept.grade(1, taskClass))).toEqual([0.2, 0.8, 0, 0]);
+    kept.record(1, 1, 0, 0, 0);
+    expect(kept.grade(1, 0)).toBeCloseTo(0.6, 12);
+    expect(kept.grade(0, 0)).toBe(0);
+  });
+
+  test("record() forgets all but the last five slots, so that a change of phase shows", () => {
+    const kept = new Grades(1, 5);
+    for (let slot = 0; slot < 5; slot++) kept.record(0, 0, 1, 0, 0);
+    for (const expected of [0.8, 0.6, 0.4, 0.2, 0, 0]) {
+      kept.record(0, 0.25, 0, 0.5, 0.25);
+      expect(kept.grade(0, 1)).toBeCloseTo(expected, 12);
+    }
+    expect([0, 2, 3].map((taskClass) => kept.grade(0, taskClass))).toEqual([0.25, 0.5, 0.25]);
+  });
+
+  test("clear() forgets the task", () => {
+    const kept = new Grades(2, 5);
+    kept.record(0, 1, 0, 0, 0);
+    kept.record(1, 1, 0, 0, 0);
+    kept.clear(0);
+    expect([kept.grade(0, 0), kept.grade(1, 0)]).toEqual([0, 1]);
+    kept.record(0, 0.5, 0.5, 0, 0);
+    expect(kept.grade(0, 0)).toBe(0.5);
+  });
+});
+
+describe("grades", () => {
+  const make = (alpha: number) => grades.make(4, { alpha, slots: 5 });
+
+  test("pick() takes the largest max(α·λ_IO, λ_COMP)", () => {
+    const scheduler = make(2);
+    scheduler.slotEnded(0, 0.9, 0.1, 0, 0); // Pr 0.9
+    scheduler.slotEnded(1, 0.4, 0.6, 0, 0); // Pr 1.2
+    scheduler.slotEnded(2, 0.3, 0, 0.7, 0); // Pr 0.3
+    scheduler.slotEnded(3, 0.2, 0, 0, 0.8); // Pr 0.2
+    expect(scheduler.pick([0, 1, 2, 3], 4)).toBe(1);
+    expect(scheduler.pick([0, 2, 3], 3)).toBe(0);
+    expect(scheduler.pick([3, 2], 2)).toBe(2);
+    expect(scheduler.pick([3, 2], 1)).toBe(3); // only the first `count` entries are ready
+    const plain = make(1);
+    plain.slotEnded(0, 0.9, 0.1, 0, 0);
+    plain.slotEnded(1, 0.4, 0.6, 0, 0);
+    expect(plain.pick([0, 1], 2)).toBe(0);
+  });
+
+  test("pick() goes round among equals, the one placed first first", () => {
+    const scheduler = make(2);
+    for (const task of [0, 1, 2]) scheduler.slotEnded(task, 1, 0, 0, 0);
+    const picked = Array.from({ length: 5 }, () => scheduler.pick([2, 0, 1], 3));
+    expect(picked).toEqual([2, 0, 1, 2, 0]);
+    expect(scheduler.pick([0, 2, 3], 3)).toBe(2); // 1 is not ready; 2 was picked before 0; 3 has no grade yet
+  });
+});
+
+describe("LOCAL_SCHEDULERS", () => {
+  test("idle leaves the processor idle", () => {
+    expect(idle.make(1, {}).pick([0], 1)).toBe(NO_TASK);
+  });
+
+  test("names are unique and the defaults are the paper's: α = 2, five slots", () => {
+    expect(LOCAL_SCHEDULERS.map((definition) => definition.name)).toEqual(["idle", "grades"]);
+    expect(parseParameters("grades", grades.parameters, [])).toEqual({ alpha: 2, slots: 5 });
+  });
+});
