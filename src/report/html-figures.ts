@@ -10,17 +10,8 @@ import {
   timeUnit,
 } from "./format.ts";
 import { dataTable } from "./html-tables.ts";
-import type { PageData, Statistic, Value } from "./page-data.ts";
-import { STATISTICS } from "./page-data.ts";
-
-const STATISTIC_TITLES: Record<Statistic, string> = {
-  mean: "mean",
-  median: "median",
-  p90: "90th percentile",
-  p95: "95th percentile",
-  p99: "99th percentile",
-  max: "longest",
-};
+import type { PageData, Value } from "./page-data.ts";
+import { STATISTIC_TITLES, STATISTICS } from "./page-data.ts";
 
 /** Rows of the table beside a chart over time or over waits. */
 const TABLE_ROWS = 12;
@@ -67,18 +58,15 @@ function barsFigure(data: PageData): Figure {
       ),
     ]),
   );
+  const isOne = data.policies.length === 1;
+  const statistics = STATISTICS.map((name): [string, string] => [name, STATISTIC_TITLES[name]]);
   return {
     chart: "bars",
-    title: "Policies side by side",
+    title: isOne ? "From the mean to the longest" : "Policies side by side",
     note: "Hover over a bar for the whole distribution.",
     selects:
       metricSelect(data, data.survival.metric) +
-      select(
-        "statistic",
-        "statistic",
-        STATISTICS.map((name) => [name, STATISTIC_TITLES[name]]),
-        "mean",
-      ),
+      (isOne ? "" : select("statistic", "statistic", statistics, "mean")),
     table: dataTable(["", ...STATISTICS.map((name) => STATISTIC_TITLES[name])], rows),
   };
 }

@@ -29,8 +29,8 @@ export function rankingTable({ policies }: Comparison): string {
     return `<tr><th scope="row" data-value="${escapeHtml(label)}">${named(row, label)}</th>${cells.join("")}</tr>`;
   });
   return `<section>
-<h2>Policies by mean ${comparedMetric(policies)}</h2>
-<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response. " : ""}Click a heading to sort.</p>
+<h2>${policies.length > 1 ? `Policies by mean ${comparedMetric(policies)}` : "In numbers"}</h2>
+<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
 <div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
 </section>`;
 }

@@ -86,6 +86,16 @@ describe("chart options", () => {
     expect(stripsOption(data, theme, 300).grid).toHaveLength(2);
   });
 
+  test("one policy alone shows all of its statistics", () => {
+    const made = comparison();
+    const alone = pageData({ ...made, policies: made.policies.slice(0, 1) });
+    const option = barsOption(alone, theme, alone.metrics[0]!, "mean");
+    expect(option.yAxis).toMatchObject({
+      data: ["mean", "median", "90th percentile", "95th percentile", "99th percentile", "longest"],
+    });
+    expect(series(option)[0]!.data[0]).toMatchObject({ value: 9.8 });
+  });
+
   test("policies without values have no line", () => {
     const gang = pageData(comparison({ gang: true }));
     expect(series(overTimeOption(gang, theme, gang.rows, "rows")).map(({ name }) => name)).toEqual(["easy"]);

@@ -21,6 +21,15 @@ import { ganttChart, ganttSpan } from "./gantt.ts";
 export const STATISTICS = ["mean", "median", "p90", "p95", "p99", "max"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
+export const STATISTIC_TITLES: Record<Statistic, string> = {
+  mean: "mean",
+  median: "median",
+  p90: "90th percentile",
+  p95: "95th percentile",
+  p99: "99th percentile",
+  max: "longest",
+};
+
 /** Points per line over time, and jobs per Gantt chart, at most. */
 const BUCKETS = 500;
 const CURVE_POINTS = 120;

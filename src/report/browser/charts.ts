@@ -9,6 +9,7 @@ import {
   timeUnit,
 } from "../format.ts";
 import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
+import { STATISTIC_TITLES, STATISTICS } from "../page-data.ts";
 import { DASHES } from "../palette.ts";
 import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
@@ -16,14 +17,16 @@ import type { Theme } from "./theme.ts";
 /** An ECharts option; its own type is a union over every chart there is, which says nothing here. */
 export type ChartOption = Record<string, unknown>;
 
-/** Bars of one statistic of one metric, a bar per policy. */
+/** Bars of one statistic of one metric, a bar per policy; of all statistics when there is one policy only. */
 export function barsOption(
   data: PageData,
   theme: Theme,
   metric: MetricBars,
   statistic: Statistic,
 ): ChartOption {
-  const values = metric.values[statistic];
+  const isOne = data.policies.length === 1;
+  const names = isOne ? STATISTICS.map((name) => STATISTIC_TITLES[name]) : data.policies;
+  const values = isOne ? STATISTICS.map((name) => metric.values[name][0]!) : metric.values[statistic];
   const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
   const show = (value: Value) => (value === null ? "–" : formatMetric(value, metric.unit));
   return {
@@ -32,24 +35,23 @@ export function barsOption(
     tooltip: {
       ...tooltip(theme),
       trigger: "item",
-      formatter: ({ dataIndex }: { dataIndex: number }) =>
-        hint(data.policies[dataIndex]!, [
-          [`mean ${metric.title}`, show(metric.values.mean[dataIndex]!)],
-          ["median", show(metric.values.median[dataIndex]!)],
-          ["95 % stay below", show(metric.values.p95[dataIndex]!)],
-          ["99 % stay below", show(metric.values.p99[dataIndex]!)],
-          ["longest", show(metric.values.max[dataIndex]!)],
-        ]),
+      formatter: ({ dataIndex }: { dataIndex: number }) => {
+        const policy = isOne ? 0 : dataIndex;
+        return hint(
+          `${metric.title}, ${data.policies[policy]}`,
+          STATISTICS.map((name) => [STATISTIC_TITLES[name], show(metric.values[name][policy]!)]),
+        );
+      },
     },
     xAxis: valueAxis(theme, (value) => `${formatNumber(value)}${unit === undefined ? "" : ` ${unit.name}`}`),
-    yAxis: { ...categoryAxis(theme, data.policies), inverse: true },
+    yAxis: { ...categoryAxis(theme, names), inverse: true },
     series: [
       {
         type: "bar",
         barMaxWidth: 26,
         data: values.map((value, i) => ({
           value: value === null ? null : value / (unit?.seconds ?? 1),
-          itemStyle: { color: colour(theme, i), borderRadius: [0, 3, 3, 0] },
+          itemStyle: { color: colour(theme, isOne ? 0 : i), borderRadius: [0, 3, 3, 0] },
         })),
         label: {
           show: true,
