@@ -36,9 +36,8 @@ const LARGE = ["s128", "d32", "d128", "d512"] as const;
 const SMALL = ["ss8", "s8"] as const;
 
 const HELD =
-  "processors held for a requester stand idle (the last table says how many), and the small jobs, nine of ten in the model, wait for them too";
-const UNSTEADY =
-  "so for the means, not in most seeds: longest waits differ more between seeds than between these schedulers";
+  'processors held for a requester stand idle (table "Held processors"), and the small jobs, nine of ten in the model, wait for them too';
+const UNSTEADY = "true of the means, not of most seeds, which differ more than the schedulers do";
 
 const UNEXPLAINED = "we know no reason";
 
@@ -49,7 +48,7 @@ const CLAIMS: readonly Claim[] = [
     of: "proposal1",
     relation: "lowest",
     queues: ["d32", "d128", "all"],
-    why: "under the conventional scheduler the queue's median is that of the small jobs sent there by hand; grouped by shape instead of by queue (the table below) its jobs wait about as long under both or less under proposal 1",
+    why: 'under the conventional scheduler the queue\'s median is that of the small jobs sent there by hand; grouped by shape instead of by queue (table "Figure 2, by shape") its jobs do not wait longer under proposal 1',
   },
   {
     where: FIGURE_2,
@@ -87,7 +86,7 @@ const CLAIMS: readonly Claim[] = [
     of: "proposal1",
     relation: "lowest",
     queues: ["s128", "d128"],
-    why: "the longest wait is that of a job of full size, for which it matters little who chose the queue; the difference to the conventional scheduler is within the confidence intervals",
+    why: "the longest wait is that of a job of full size, for which it matters little who chose the queue: the two schedulers differ less than the seeds do",
   },
   {
     where: FIGURE_3,
