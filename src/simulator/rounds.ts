@@ -30,7 +30,10 @@ import {
 } from "../core/policy.ts";
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
+import { doubled, doubledFloats } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { RowsRecord } from "./rows-record.ts";
+import { SlotClock } from "./slot-clock.ts";
 import { policyView } from "./view.ts";
 
 export interface RoundsOptions {
@@ -87,11 +90,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   readonly #startS: Float64Array;
   readonly #endS: Float64Array;
 
-  // The clock: slot number #slot begins at #baseS + (#slot − #baseSlot) × #slotLengthS, exactly while the length stays.
-  #slot = 0;
-  #baseSlot = 0;
-  #baseS = 0;
-  #slotLengthS: number;
+  readonly #clock: SlotClock;
   // The round, and the position of the row that is served next.
   #round = 0;
   #pointer = 0;
@@ -118,21 +117,18 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
 
   // What the record needs.
   #instants = 0;
-  #maxRows = 0;
   #activeProcessorSlots = 0;
   #firstSlot = 0;
   #lastEndSlot = 0;
   #started = 0;
-  #rowsAtS = new Float64Array(64);
-  #rowsFrom = new Int32Array(64);
-  #rowsCount = 0;
+  readonly #rows = new RowsRecord();
 
   constructor(instance: Instance, options: RoundsOptions) {
     super(instance.processors, instance.size);
     assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
     this.slotS = options.slotS;
     this.#switchS = options.switchS;
-    this.#slotLengthS = options.slotS;
+    this.#clock = new SlotClock(options.slotS);
     this.#instance = instance;
     this.#observer = options.observer;
     this.#startS = new Float64Array(instance.count).fill(Number.NaN);
@@ -141,18 +137,14 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     this.#finishRow = new Int32Array(instance.count);
     this.#touched = new Uint8Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
-    if (instance.count > 0) this.#recordRows(instance.submitS[0]);
+    if (instance.count > 0) this.#rows.note(instance.submitS[0], 0);
   }
 
   // What the policy calls.
 
   override addRow(): RowId {
     const row = super.addRow();
-    if (row >= this.#rank.length) {
-      const larger = new Float64Array(2 * row);
-      larger.set(this.#rank);
-      this.#rank = larger;
-    }
+    if (row === this.#rank.length) this.#rank = doubledFloats(this.#rank);
     this.#rank[row] = this.#nextRank++;
     this.#observer?.rowAdded?.(this.nowS, row);
     return row;
@@ -206,13 +198,9 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
 
   // What the loop calls.
 
-  /** Number of the first slot that begins at or after a time that is not in the past. */
+  /** Number of the slot at whose beginning an arrival is noticed. */
   slotAtOrAfter(timeS: number): number {
-    let slot = this.#baseSlot + Math.ceil((timeS - this.#baseS) / this.#slotLengthS);
-    if (slot < this.#slot) slot = this.#slot;
-    while (this.#slotStartS(slot) < timeS) slot++;
-    while (slot > this.#slot && this.#slotStartS(slot - 1) >= timeS) slot--;
-    return slot;
+    return this.#clock.slotAtOrAfter(timeS);
   }
 
   /** Number of the slot at whose beginning the next job has ended; Infinity when no row holds a job. */
@@ -224,14 +212,14 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   /** Lets the slots before `slot` pass. */
   advanceTo(slot: number): void {
     if (this.#finish.count > 0) {
-      const passed = slot - this.#slot;
+      const passed = slot - this.#clock.slot;
       this.#startJobs(passed);
       const pointer = this.#pointer + passed;
       this.#pointer = pointer % this.rowCount;
       this.#round += (pointer - this.#pointer) / this.rowCount;
     }
-    this.#slot = slot;
-    this.nowS = this.#slotStartS(slot);
+    this.#clock.slot = slot;
+    this.nowS = this.#clock.startS(slot);
   }
 
   /** Ends the jobs that have had their last slot. */
@@ -239,7 +227,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     let count = 0;
     for (
       let job = this.#finish.first();
-      job !== NO_JOB && this.#endSlot(job) === this.#slot;
+      job !== NO_JOB && this.#endSlot(job) === this.#clock.slot;
       job = this.#finish.first()
     ) {
       this.#finish.remove(job);
@@ -252,7 +240,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     for (let i = 0; i < count; i++) {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
-      this.#lastEndSlot = this.#slot;
+      this.#lastEndSlot = this.#clock.slot;
       this.#activeProcessorSlots +=
         slotsOfWork(this.#instance.runS[job], this.slotS) * this.#instance.size[job];
       this.removeJob(job);
@@ -264,7 +252,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   }
 
   arrive(job: JobIndex, policy: Policy): void {
-    if (job === 0) this.#firstSlot = this.#slot;
+    if (job === 0) this.#firstSlot = this.#clock.slot;
     this.#arrived = job + 1;
     this.#work[job] = slotsOfWork(this.#instance.runS[job], this.slotS);
     this.#observer?.arrived?.(this.nowS, job);
@@ -275,14 +263,9 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   decide(policy: Policy): number {
     policy.decide();
     this.#enterTouched();
-    const rows = this.rowCount;
-    if (rows !== this.#rowsFrom[this.#rowsCount - 1]) this.#recordRows(this.nowS);
-    const lengthS = rows > 1 && this.#finish.count > 0 ? this.slotS + this.#switchS : this.slotS;
-    if (lengthS !== this.#slotLengthS) {
-      this.#slotLengthS = lengthS;
-      this.#baseSlot = this.#slot;
-      this.#baseS = this.nowS;
-    }
+    this.#rows.note(this.nowS, this.rowCount);
+    const switches = this.rowCount > 1 && this.#finish.count > 0;
+    this.#clock.setLength(switches ? this.slotS + this.#switchS : this.slotS);
     this.#observer?.decided?.(this.nowS);
     return ++this.#instants;
   }
@@ -293,24 +276,24 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     const gang: GangRecord = {
       slotS: this.slotS,
       switchS: this.#switchS,
-      rowsAtS: this.#rowsAtS.slice(0, this.#rowsCount),
-      rows: this.#rowsFrom.slice(0, this.#rowsCount),
-      maxRows: this.#maxRows,
+      rowsAtS: this.#rows.times(),
+      rows: this.#rows.rows(),
+      maxRows: this.#rows.maxRows,
       activeProcessorSlots: this.#activeProcessorSlots,
       slots: Math.max(0, this.#lastEndSlot - this.#firstSlot),
     };
     return { startS: this.#startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
   }
 
-  #slotStartS(slot: number): number {
-    return this.#baseS + (slot - this.#baseSlot) * this.#slotLengthS;
-  }
-
   /** Slot at whose beginning a job in the queue has ended. */
   #endSlot(job: JobIndex): number {
     const position = this.positionOf(this.#finishRow[job]);
     return (
-      this.#slot + (this.#finish.roundOf(job) - this.#round) * this.rowCount + position - this.#pointer + 1
+      this.#clock.slot +
+      (this.#finish.roundOf(job) - this.#round) * this.rowCount +
+      position -
+      this.#pointer +
+      1
     );
   }
 
@@ -331,7 +314,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
         if (slots < ahead) ahead = slots;
       }
       if (ahead < passed) {
-        this.#startS[job] = this.#slotStartS(this.#slot + ahead);
+        this.#startS[job] = this.#clock.startS(this.#clock.slot + ahead);
         this.#started++;
         if (this.#observer?.started !== undefined) this.#startedNow.push(job);
       } else {
@@ -408,24 +391,4 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     }
     return rows[index];
   }
-
-  #recordRows(timeS: number): void {
-    const rows = this.rowCount;
-    if (this.#rowsCount > 0 && this.#rowsAtS[this.#rowsCount - 1] === timeS) this.#rowsCount--;
-    if (this.#rowsCount === this.#rowsFrom.length) {
-      const times = new Float64Array(2 * this.#rowsCount);
-      times.set(this.#rowsAtS);
-      this.#rowsAtS = times;
-      this.#rowsFrom = doubled(this.#rowsFrom);
-    }
-    this.#rowsAtS[this.#rowsCount] = timeS;
-    this.#rowsFrom[this.#rowsCount++] = rows;
-    if (rows > this.#maxRows) this.#maxRows = rows;
-  }
-}
-
-function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(2 * array.length);
-  larger.set(array);
-  return larger;
 }

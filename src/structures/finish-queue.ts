@@ -4,6 +4,7 @@
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB } from "../core/jobs.ts";
+import { doubled } from "./grow.ts";
 
 export class FinishQueue {
   readonly #round: Float64Array;
@@ -42,11 +43,7 @@ export class FinishQueue {
     let place = this.#place[job];
     if (place === -1) {
       place = this.#count++;
-      if (place === this.#heap.length) {
-        const larger = new Int32Array(2 * place);
-        larger.set(this.#heap);
-        this.#heap = larger;
-      }
+      if (place === this.#heap.length) this.#heap = doubled(this.#heap);
       this.#round[job] = round;
       this.#rank[job] = rank;
       this.#up(job, place);

@@ -6,18 +6,16 @@
  *   position 1   CC..DDDDDDDD....     rows keep lists of runs sorted by processor, not cells
  *   position 2   CC......EEEEEEEE     a job may have several rows, always on the same processors
  *
- * Runs are records in a struct of arrays, linked within their row and with the job's other runs. So that a run is found
- * without walking the row, each row is divided into buckets of processors: a bucket knows the first run that begins in
- * it, and one bit per bucket tells whether there is one.
+ * Runs are records in a struct of arrays, linked within their row and with the job's other runs; buckets of processors
+ * (run-buckets.ts) lead to a run in the middle of a row.
  */
 import { assert, RuleViolation } from "../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import type { MatrixView, RowId, RunId } from "../core/policy.ts";
+import { doubled, grown } from "./grow.ts";
+import { RunBuckets } from "./run-buckets.ts";
 
 const NONE = -1;
-/** Rows have at most about this many buckets; narrow machines have one bucket per 16 processors. */
-const BUCKETS_LOG2 = 10;
-
 export class OusterhoutMatrix implements MatrixView {
   readonly processors: number;
   /** The present instant in seconds, told with violations; kept by whoever owns the matrix. */
@@ -49,12 +47,7 @@ export class OusterhoutMatrix implements MatrixView {
   #rowsUsed = 0;
   #rowCount = 0;
 
-  // Buckets: row × #buckets + bucket, and their bits.
-  readonly #bucketShift: number;
-  readonly #buckets: number;
-  readonly #words: number;
-  #bucket = new Int32Array(0);
-  #bits = new Int32Array(0);
+  readonly #buckets: RunBuckets;
 
   /**
    * @param processors 1 or more
@@ -63,9 +56,7 @@ export class OusterhoutMatrix implements MatrixView {
   constructor(processors: number, size: ReadonlyColumn) {
     this.processors = processors;
     this.#size = size;
-    this.#bucketShift = Math.max(4, 32 - Math.clz32(processors - 1) - BUCKETS_LOG2);
-    this.#buckets = ((processors - 1) >> this.#bucketShift) + 1;
-    this.#words = ((this.#buckets - 1) >> 5) + 1;
+    this.#buckets = new RunBuckets(processors);
   }
 
   get rowCount(): number {
@@ -110,14 +101,12 @@ export class OusterhoutMatrix implements MatrixView {
   }
 
   runBefore(row: RowId, processor: number): RunId {
-    const at = processor >> this.#bucketShift;
-    let run = this.#bucket[row * this.#buckets + at];
+    const bucket = this.#buckets.of(processor);
+    let run = this.#buckets.head(row, bucket);
     if (run !== NONE && this.#first[run] > processor) return this.#previous[run];
     if (run === NONE) {
-      if (this.#head[row] === NONE) return NONE;
-      const earlier = this.#bucketBefore(row, at);
-      if (earlier === NONE) return NONE;
-      run = this.#bucket[row * this.#buckets + earlier];
+      run = this.#head[row] === NONE ? NONE : this.#buckets.headBefore(row, bucket);
+      if (run === NONE) return NONE;
     }
     for (
       let next = this.#next[run];
@@ -286,24 +275,22 @@ export class OusterhoutMatrix implements MatrixView {
   #auditRow(row: RowId): number {
     let runs = 0;
     let previous = NONE;
-    const firstIn = new Int32Array(this.#buckets).fill(NONE);
+    const firstIn = new Int32Array(this.#buckets.count).fill(NONE);
     for (let run = this.#head[row]; run !== NONE; run = this.#next[run]) {
       assert(this.#row[run] === row && this.#previous[run] === previous, `links of row ${row}`);
       assert(previous === NONE || this.#end[previous] <= this.#first[run], `order of row ${row}`);
       assert(this.#end[run] - this.#first[run] === this.#size[this.#job[run]], `size of a run in row ${row}`);
       assert(this.#first[run] >= 0 && this.#end[run] <= this.processors, `row ${row} stays on the machine`);
-      const bucket = this.#first[run] >> this.#bucketShift;
+      const bucket = this.#buckets.of(this.#first[run]);
       if (firstIn[bucket] === NONE) firstIn[bucket] = run;
       previous = run;
       runs++;
     }
-    for (let bucket = 0; bucket < this.#buckets; bucket++) {
-      assert(
-        this.#bucket[row * this.#buckets + bucket] === firstIn[bucket],
-        `bucket ${bucket} of row ${row}`,
-      );
-      const bit = (this.#bits[row * this.#words + (bucket >> 5)] >>> (bucket & 31)) & 1;
-      assert((bit === 1) === (firstIn[bucket] !== NONE), `bit of bucket ${bucket} of row ${row}`);
+    let last = NONE;
+    for (let bucket = 0; bucket < this.#buckets.count; bucket++) {
+      assert(this.#buckets.head(row, bucket) === firstIn[bucket], `bucket ${bucket} of row ${row}`);
+      assert(this.#buckets.headBefore(row, bucket) === last, `buckets before ${bucket} of row ${row}`);
+      if (firstIn[bucket] !== NONE) last = firstIn[bucket];
     }
     return runs;
   }
@@ -376,16 +363,15 @@ export class OusterhoutMatrix implements MatrixView {
 
   /** Takes the runs from … to, which are neighbours, out of the buckets; their links still hold. */
   #leaveBuckets(from: RunId, to: RunId): void {
-    const shift = this.#bucketShift;
-    const base = this.#row[from] * this.#buckets;
+    const buckets = this.#buckets;
+    const row = this.#row[from];
     const rest = this.#next[to];
     for (let run = from; ; run = this.#next[run]) {
-      const bucket = this.#first[run] >> shift;
-      if (this.#bucket[base + bucket] === run) {
-        // The bucket's first run behind the ones that leave, if it begins in the same bucket.
-        const heir = rest !== NONE && this.#first[rest] >> shift === bucket ? rest : NONE;
-        this.#bucket[base + bucket] = heir;
-        if (heir === NONE) this.#bits[this.#row[from] * this.#words + (bucket >> 5)] &= ~(1 << (bucket & 31));
+      const bucket = buckets.of(this.#first[run]);
+      if (buckets.head(row, bucket) === run) {
+        // The first run behind the ones that leave follows, if it begins in the same bucket.
+        const follows = rest !== NONE && buckets.of(this.#first[rest]) === bucket;
+        buckets.setHead(row, bucket, follows ? rest : NONE);
       }
       if (run === to) return;
     }
@@ -401,23 +387,9 @@ export class OusterhoutMatrix implements MatrixView {
 
   #enterBucket(run: RunId): void {
     const row = this.#row[run];
-    const bucket = this.#first[run] >> this.#bucketShift;
-    const at = row * this.#buckets + bucket;
-    const head = this.#bucket[at];
-    if (head === NONE || this.#first[head] > this.#first[run]) this.#bucket[at] = run;
-    this.#bits[row * this.#words + (bucket >> 5)] |= 1 << (bucket & 31);
-  }
-
-  /** Nearest bucket before `bucket` in which a run of the row begins, or −1. */
-  #bucketBefore(row: RowId, bucket: number): number {
-    const base = row * this.#words;
-    let word = bucket >> 5;
-    let bits = this.#bits[base + word] & ((1 << (bucket & 31)) - 1);
-    while (bits === 0) {
-      if (--word < 0) return NONE;
-      bits = this.#bits[base + word];
-    }
-    return (word << 5) + 31 - Math.clz32(bits);
+    const bucket = this.#buckets.of(this.#first[run]);
+    const head = this.#buckets.head(row, bucket);
+    if (head === NONE || this.#first[head] > this.#first[run]) this.#buckets.setHead(row, bucket, run);
   }
 
   #newRun(): RunId {
@@ -447,11 +419,7 @@ export class OusterhoutMatrix implements MatrixView {
       this.#order = doubled(this.#order);
       this.#freeRows = doubled(this.#freeRows);
     }
-    if (this.#rowsUsed * this.#buckets > this.#bucket.length) {
-      const rows = this.#head.length;
-      this.#bucket = grown(this.#bucket, rows * this.#buckets, NONE);
-      this.#bits = grown(this.#bits, rows * this.#words, 0);
-    }
+    this.#buckets.reserve(this.#head.length);
     return row;
   }
 
@@ -470,14 +438,4 @@ export class OusterhoutMatrix implements MatrixView {
   #violation(rule: string, job: JobIndex, message: string): RuleViolation {
     return new RuleViolation(rule, job, this.nowS, message);
   }
-}
-
-function doubled(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  return grown(array, 2 * array.length, 0);
-}
-
-function grown(array: Int32Array<ArrayBuffer>, length: number, fill: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(length).fill(fill, array.length);
-  larger.set(array);
-  return larger;
 }

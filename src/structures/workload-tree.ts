@@ -169,7 +169,7 @@ export class WorkloadTree {
     assert(now >= 0, "a processor has no fewer than 0 idle slots");
     this.#least[node] = now;
     this.#most[node] += delta;
-    this.#sum[node] += delta * 2 ** height;
+    this.#sum[node] += delta * (1 << height);
     const best = this.#best;
     const at = this.#bestIndex(node, height);
     if (height === 0) {
