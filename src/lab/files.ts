@@ -79,17 +79,12 @@ async function* headAndRest(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncG
  * damaged file may say anything.
  */
 function unpackedBytes(path: string): number {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch (error) {
-    throw readError(path, error);
-  }
+  const file = orReadError(path, () => openSync(path, "r"));
   try {
     const state = fstatSync(file);
     if (!state.isFile()) return 0;
     const ends = Buffer.alloc(8);
-    readSync(file, ends, 0, 2, 0);
+    orReadError(path, () => readSync(file, ends, 0, 2, 0));
     if (ends.readUInt16BE() !== GZIP_MAGIC) return state.size;
     readSync(file, ends, 4, 4, Math.max(0, state.size - 4));
     return Math.min(ends.readUInt32LE(4), state.size * HIGHEST_COMPRESSION);
@@ -100,8 +95,9 @@ function unpackedBytes(path: string): number {
 
 /** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
 function findTrace(name: string): string {
-  if (existsSync(name)) {
-    if (!statSync(name).isDirectory()) return name;
+  const isDirectory = orReadError(name, () => statSync(name, { throwIfNoEntry: false })?.isDirectory());
+  if (isDirectory === false) return name;
+  if (isDirectory === true) {
     throw new InputError(`Cannot read "${name}": it is a directory, expected a trace file (.swf or .swf.gz)`);
   }
   const folder = process.env.TUTTI_TRACES;
@@ -122,12 +118,22 @@ function findTrace(name: string): string {
   );
 }
 
+function orReadError<Result>(path: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
 /** One line for people instead of a system error. */
 function readError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const code = String(error.code);
   const state: Readonly<Record<string, string>> = {
     EACCES: "permission is denied, expected a file that may be read",
+    ENOTDIR: "a part of its path is no folder, expected a trace (.swf or .swf.gz)",
+    ENAMETOOLONG: "the name is too long, expected a trace (.swf or .swf.gz)",
     EPERM: "permission is denied, expected a file that may be read",
     EISDIR: "it is a directory, expected a trace file (.swf or .swf.gz)",
     Z_BUF_ERROR: "the compressed data end too early, expected a whole gzip file; copy or download it again",
