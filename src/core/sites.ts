@@ -108,7 +108,9 @@ export interface SitesMachine extends SitesView {
   startLocal(local: JobIndex, processor: ProcessorId, rule: SitesStartRule): void;
   /** Lets the gang wait for one more processor, at the head of its queue, where no other gang waits. */
   claim(gang: JobIndex, processor: ProcessorId): void;
-  /** Starts a gang that has claimed as many processors as it has tasks, all of them idle. */
+  /** Gives the gang one idle processor at once, past a gang that waits there; the rest must follow in the same decision, then `startGang`. */
+  take(gang: JobIndex, processor: ProcessorId): void;
+  /** Starts a gang that has taken, or claimed, as many processors as it has tasks; claimed ones must all be idle. */
   startGang(gang: JobIndex, rule: SitesStartRule): void;
 }
 
@@ -147,6 +149,8 @@ export interface SitesGuarantees {
   readonly noGangLeft: boolean;
   /** After `decide` no gang is left there that the free processors of all sites together could take. */
   readonly noGangLeftAcrossSites: boolean;
+  /** Gangs may start at once on idle processors at which another gang waits; "free" in the two lines above includes these. */
+  readonly takesHeld: boolean;
   /** Critical gangs may go ahead of local jobs that wait. */
   readonly criticalAhead: boolean;
 }

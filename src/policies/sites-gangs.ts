@@ -4,6 +4,7 @@
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { NO_JOB } from "../core/jobs.ts";
+import type { ParameterValues } from "../core/policy.ts";
 import type { ProcessorId, SitesJobsView, SitesMachine, SitesView } from "../core/sites.ts";
 import { NO_PROCESSOR, SitesStartRule } from "../core/sites.ts";
 
@@ -31,17 +32,20 @@ export class GangDispatch {
   readonly #jobs: SitesJobsView;
   readonly #acrossSites: boolean;
   readonly #fastest: boolean;
+  /** Gangs start at once on idle processors at which another gang waits, too. */
+  readonly #takesHeld: boolean;
   /** Per site, the count that decides. */
   readonly #counts: Int32Array;
   /** Scratch of `claimSoonest`: candidate processors and when they become idle. */
   readonly #candidates: ProcessorId[] = [];
   readonly #readyS: Float64Array;
 
-  constructor(machine: SitesMachine, jobs: SitesJobsView, acrossSites: boolean, fastest: boolean) {
+  constructor(machine: SitesMachine, jobs: SitesJobsView, acrossSites: boolean, parameters: ParameterValues) {
     this.#machine = machine;
     this.#jobs = jobs;
     this.#acrossSites = acrossSites;
-    this.#fastest = fastest;
+    this.#fastest = parameters.site === "fastest";
+    this.#takesHeld = parameters.idle === "held";
     this.#counts = new Int32Array(machine.siteCount);
     this.#readyS = new Float64Array(machine.processors);
   }
@@ -50,8 +54,7 @@ export class GangDispatch {
   largestForOneSite(): number {
     let most = 0;
     for (let site = 0; site < this.#machine.siteCount; site++) {
-      const empty = this.#machine.emptyQueues(site);
-      if (empty > most) most = empty;
+      most = Math.max(most, this.#machine.emptyQueues(site), this.#idle(site));
     }
     return most;
   }
@@ -60,11 +63,11 @@ export class GangDispatch {
   largestAcrossSites(): number {
     if (!this.#acrossSites) return 0;
     let sum = 0;
-    for (let site = 0; site < this.#machine.siteCount; site++) sum += this.#machine.free(site);
+    for (let site = 0; site < this.#machine.siteCount; site++) sum += this.#idle(site);
     return sum;
   }
 
-  /** Approach 1: start on a site with enough free processors; else wait at the empty queues of one site. */
+  /** Approach 1: start on a site with enough idle processors; else wait at the empty queues of one site. */
   toOneSite(gang: JobIndex): boolean {
     const machine = this.#machine;
     if (this.#startOnOneSite(gang)) return true;
@@ -75,19 +78,19 @@ export class GangDispatch {
     return true;
   }
 
-  /** Approach 2, the further step: start on the free processors of several sites, those of the site with most of them first. */
+  /** Approach 2, the further step: start on the idle processors of several sites, those of the site with most of them first. */
   acrossSites(gang: JobIndex): boolean {
     const machine = this.#machine;
     let missing = this.#jobs.size[gang]!;
     if (missing > this.largestAcrossSites()) return false;
-    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = machine.free(site);
+    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = this.#idle(site);
     while (missing > 0) {
       let best = 0;
       for (let site = 1; site < this.#counts.length; site++) {
         if (this.#counts[site]! > this.#counts[best]!) best = site;
       }
       const tasks = Math.min(missing, this.#counts[best]!);
-      this.#claimFree(gang, best, tasks);
+      this.#take(gang, best, tasks);
       this.#counts[best] = 0;
       missing -= tasks;
     }
@@ -120,10 +123,10 @@ export class GangDispatch {
 
   #startOnOneSite(gang: JobIndex): boolean {
     const machine = this.#machine;
-    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = machine.free(site);
+    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = this.#idle(site);
     const site = this.#pick(gang);
     if (site < 0) return false;
-    this.#claimFree(gang, site, this.#jobs.size[gang]!);
+    this.#take(gang, site, this.#jobs.size[gang]!);
     machine.startGang(gang, SitesStartRule.gangAtOnce);
     return true;
   }
@@ -135,14 +138,25 @@ export class GangDispatch {
       : drawSite(this.#counts, size, this.#jobs.lot[gang]!);
   }
 
-  #claimFree(gang: JobIndex, site: number, tasks: number): void {
+  /** Processors of the site on which a gang may start at once. */
+  #idle(site: number): number {
+    return this.#machine.free(site) + (this.#takesHeld ? this.#machine.held(site) : 0);
+  }
+
+  /** Takes free processors, in order; when they do not suffice, held ones. */
+  #take(gang: JobIndex, site: number, tasks: number): void {
     const machine = this.#machine;
+    const end = machine.siteEnd(site);
     let missing = tasks;
-    for (let p = machine.siteFirst(site); missing > 0; p++) {
-      if (machine.load(p) === 0) {
-        machine.claim(gang, p);
-        missing--;
-      }
+    for (let p = machine.siteFirst(site); missing > 0 && p < end; p++) {
+      if (machine.load(p) > 0) continue;
+      machine.take(gang, p);
+      missing--;
+    }
+    for (let p = machine.siteFirst(site); missing > 0 && p < end; p++) {
+      if (machine.running(p) !== NO_JOB || machine.waitingGang(p) === NO_JOB) continue;
+      machine.take(gang, p);
+      missing--;
     }
   }
 
@@ -151,13 +165,15 @@ export class GangDispatch {
     const machine = this.#machine;
     const first = machine.siteFirst(site);
     const end = machine.siteEnd(site);
-    const idle = Math.min(this.#jobs.size[gang]!, machine.free(site));
-    let missing = this.#jobs.size[gang]! - idle;
-    this.#claimFree(gang, site, idle);
+    let missing = this.#jobs.size[gang]!;
+    for (let p = first; missing > 0 && p < end; p++) {
+      if (machine.load(p) > 0) continue;
+      machine.claim(gang, p);
+      missing--;
+    }
     let p = first + Math.floor(this.#jobs.lot[gang]! * (end - first));
     while (missing > 0) {
-      const isEmpty = machine.firstLocal(p) === NO_JOB && machine.waitingGang(p) === NO_JOB;
-      if (isEmpty) {
+      if (machine.firstLocal(p) === NO_JOB && machine.waitingGang(p) === NO_JOB) {
         machine.claim(gang, p);
         missing--;
       }

@@ -33,7 +33,7 @@ class TwoLevelScheduler implements Policy {
   constructor(machine: SitesMachine, jobs: SitesJobsView, acrossSites: boolean, parameters: ParameterValues) {
     this.#machine = machine;
     this.#jobs = jobs;
-    this.#dispatch = new GangDispatch(machine, jobs, acrossSites, parameters.site === "fastest");
+    this.#dispatch = new GangDispatch(machine, jobs, acrossSites, parameters);
     this.#locals = new LocalScheduler(machine, jobs, thresholdOf(parameters));
     let largest = 1;
     for (let job = 0; job < jobs.count; job++) if (jobs.size[job]! > largest) largest = jobs.size[job]!;
@@ -145,6 +145,14 @@ const PARAMETERS: readonly ParameterSpec[] = [
     description: "longest time by which a local job that passes may delay a gang (T)",
   },
   {
+    name: "idle",
+    kind: "choice",
+    choices: ["free", "held"],
+    default: "free",
+    description:
+      "idle processors on which a gang may start at once: those where nobody waits, or also those at which another gang waits",
+  },
+  {
     name: "site",
     kind: "choice",
     choices: ["lot", "fastest"],
@@ -163,15 +171,15 @@ const PARAMETERS: readonly ParameterSpec[] = [
 ];
 
 const RULES_ONE_SITE = [
-  "a gang that arrives starts at once on a site with enough free processors (idle, nobody in the queue); several such sites: one by lot",
+  "a gang that arrives starts at once on a site with enough idle processors; several such sites: one by lot; processors at whose queue another gang waits count as idle with idle=held only, and are taken last",
   "else, if a site has enough empty queues, one task joins each of as many of them, those of idle processors first, and the gang starts when all of these processors are idle",
   "else it waits at the grid scheduler",
 ];
 const RULE_ACROSS_SITES =
-  "before it waits, a gang starts at once on the free processors of several sites if they suffice together, those of the site with most of them first; its service time grows by the overhead";
+  "before it waits, a gang starts at once on the idle processors of several sites if they suffice together, those of the site with most of them first; its service time grows by the overhead";
 const RULES_COMMON = [
-  "after each departure the grid scheduler sends gangs as long as it can: the largest that finds a place on one site, ties: the oldest; if there is none and gangs may be split, the largest that the free processors of all sites can take",
-  "a local job starts at once on a free processor of its site, several: one by lot; else past a waiting gang on an idle processor; else it joins the queue with the fewest jobs (job in service and waiting gang count), ties by lot",
+  "after each departure the grid scheduler sends gangs as long as it can: the largest that finds a place on one site, ties: the oldest; if there is none and gangs may be split, the largest that the idle processors of all sites can take",
+  "a local job starts at once on a free processor of its site (idle, nobody in the queue), several: one by lot; else past a waiting gang on an idle processor; else it joins the queue with the fewest jobs (job in service and waiting gang count), ties by lot",
   "queues are served in order; a local job passes a waiting gang on an idle processor when its predicted service time is at most the time until the gang can start plus the threshold; the first in the queue for which that holds goes",
   "the time until a gang can start is the longest remaining time of the jobs on its processors",
   "critical=ahead: a critical gang starts at once where it can; else it waits ahead of local jobs at processors of one site where no gang waits, those idle soonest; while none can be found, no other gang is sent",
@@ -216,6 +224,7 @@ function twoLevel(
       noGangLeft: parameters.order === "largest" && parameters.critical === "ordinary",
       noGangLeftAcrossSites:
         acrossSites && parameters.order === "largest" && parameters.critical === "ordinary",
+      takesHeld: parameters.idle === "held",
       criticalAhead: parameters.critical === "ahead",
     }),
     make: (machine, jobs, parameters) => new TwoLevelScheduler(machine, jobs, acrossSites, parameters),

@@ -98,9 +98,10 @@ describe("SitesChecker on schedulers that break a rule", () => {
 
   test("a processor that is left idle", () => {
     let departures = 0;
-    const forgetful = withHooks((policy) => ({
+    const forgetful = withHooks((policy, machine) => ({
       depart: (job) => {
-        if (++departures % 20 > 0) policy.depart(job);
+        const isHeld = machine.waitingGang(machine.firstProcessor(job)) !== NO_JOB;
+        if (isHeld || busy.size[job]! > 1 || ++departures % 20 > 0) policy.depart(job);
       },
     }));
     expect(brokenRule(forgetful)).toBe("idle-with-work");
@@ -108,6 +109,10 @@ describe("SitesChecker on schedulers that break a rule", () => {
 
   test("a gang put ahead of local jobs", () => {
     expect(brokenRule(oneSite, ["critical=ahead"])).toBe("gang-not-at-head");
+  });
+
+  test("a gang that starts past another gang, where that is not allowed", () => {
+    expect(brokenRule(oneSite, ["idle=held"])).toBe("out-of-turn");
   });
 
   test("a gang put behind a gang", () => {
@@ -177,7 +182,7 @@ describe("SitesChecker on events that cannot be", () => {
     ["other-queue", (c) => [c.enqueued(0, 0, 0), c.started(0, 0, 1, 1)]],
     ["out-of-turn", (c) => [c.enqueued(0, 0, 0), c.started(0, 1, 0, 0)]],
     ["gang-torn", (c) => [c.claimed(0, 2, 0), c.claimed(0, 2, 1), c.started(0, 2, 0, 4), c.decided(0)]],
-    ["gang-torn", (c) => c.started(0, 2, 0, 3)],
+    ["gang-torn", (c) => [c.started(0, 2, 0, 3), c.decided(0)]],
     ["gang-torn", (c) => [c.claimed(0, 2, 0), c.decided(0)]],
     ["gang-held-up", (c) => [c.claimed(0, 2, 0), c.claimed(0, 2, 1), c.decided(0)]],
     ["gang-behind-gang", (c) => [c.claimed(0, 2, 0), c.claimed(0, 2, 0)]],
@@ -230,6 +235,13 @@ describe("SimulatedSites refuses what the machine does not allow", () => {
     ["processor-twice", (m) => [m.claim(1, 0), m.claim(1, 1), m.startGang(1, 3), m.startLocal(0, 0, 0)]],
     ["processor-twice", (m) => [m.startLocal(0, 0, 0), m.claim(1, 0), m.claim(1, 1), m.startGang(1, 3)]],
     ["gang-torn", (m) => [m.claim(1, 0), m.startGang(1, 3)]],
+    ["gang-torn", (m) => [m.take(1, 0), m.startGang(1, 3)]],
+    ["gang-torn", (m) => [m.take(1, 0), m.claim(1, 1), m.startGang(1, 3)]],
+    ["gang-torn", (m) => m.take(1, 0)],
+    ["processor-twice", (m) => [m.take(1, 0), m.take(1, 0)]],
+    ["processor-twice", (m) => [m.take(1, 0), m.startLocal(0, 0, 0)]],
+    ["not-a-gang", (m) => m.take(0, 0)],
+    ["unknown-processor", (m) => m.take(1, 3)],
     ["claims-too-many", (m) => [m.claim(1, 0), m.claim(1, 1), m.claim(1, 2)]],
     ["gang-behind-gang", (m) => [m.claim(1, 0), m.claim(1, 0)]],
     ["foreign-site", (m) => m.startLocal(0, 2, 0)],

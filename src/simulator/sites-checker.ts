@@ -27,6 +27,13 @@ interface Seat {
   busyS: number;
 }
 
+interface Run {
+  readonly sinceS: number;
+  readonly processors: ProcessorId[];
+  /** A gang that had claimed its processors before. */
+  readonly waited: boolean;
+}
+
 export class SitesChecker implements SitesObserver {
   /** Steps compared; a check that looked at nothing proves nothing. */
   checks = 0;
@@ -38,7 +45,7 @@ export class SitesChecker implements SitesObserver {
   /** Gangs that have arrived and claimed nothing. */
   readonly #atGrid = new Set<JobIndex>();
   readonly #claims = new Map<JobIndex, ProcessorId[]>();
-  readonly #running = new Map<JobIndex, { readonly sinceS: number; readonly processors: ProcessorId[] }>();
+  readonly #running = new Map<JobIndex, Run>();
   readonly #ended = new Set<JobIndex>();
   /** The gang whose tasks are being told of. */
   #starting: JobIndex = NO_JOB;
@@ -217,14 +224,22 @@ export class SitesChecker implements SitesObserver {
       }
     }
     if (place >= 0) seat.locals.splice(place, 1);
-    this.#running.set(job, { sinceS: timeS, processors: [processor] });
+    this.#running.set(job, { sinceS: timeS, processors: [processor], waited: false });
   }
 
   #gangStarted(timeS: number, gang: JobIndex, processor: ProcessorId, seat: Seat): void {
-    this.#require(seat.gang === gang, "gang-torn", gang, timeS, `it does not wait at processor ${processor}`);
-    seat.gang = NO_JOB;
     const run = this.#running.get(gang);
-    if (run === undefined) this.#running.set(gang, { sinceS: timeS, processors: [processor] });
+    // All tasks were waiting, or none was.
+    const waited = seat.gang === gang;
+    const inOneWay = waited === (run === undefined ? this.#claims.has(gang) : run.waited);
+    this.#require(inOneWay, "gang-torn", gang, timeS, `it waits elsewhere than at processor ${processor}`);
+    if (waited) seat.gang = NO_JOB;
+    else {
+      const past = seat.gang === NO_JOB ? seat.locals[0] : this.#guarantees.takesHeld ? undefined : seat.gang;
+      this.#require(past === undefined, "out-of-turn", gang, timeS, `it passes job row ${past}`);
+      this.#atGrid.delete(gang);
+    }
+    if (run === undefined) this.#running.set(gang, { sinceS: timeS, processors: [processor], waited });
     else {
       this.#require(
         run.sinceS === timeS,
@@ -256,9 +271,10 @@ export class SitesChecker implements SitesObserver {
     const empty = sites.map(() => 0);
     let free = 0;
     for (const seat of this.#seats) {
-      if (seat.gang !== NO_JOB || seat.locals.length > 0) continue;
-      empty[seat.site]!++;
-      if (seat.running === NO_JOB) free++;
+      const isEmpty = seat.gang === NO_JOB && seat.locals.length === 0;
+      if (isEmpty) empty[seat.site]!++;
+      const mayTake = isEmpty || (this.#guarantees.takesHeld && seat.gang !== NO_JOB);
+      if (mayTake && seat.running === NO_JOB) free++;
     }
     const left = (why: string) => this.#fail("gang-left", smallest, timeS, why);
     if (this.#guarantees.noGangLeft && Math.max(...empty) >= size[smallest]!)

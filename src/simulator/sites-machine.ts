@@ -31,6 +31,8 @@ export class SimulatedSites implements SitesMachine {
   arrived = 0;
   completed = 0;
   readonly ends = new EventHeap();
+  /** A gang that has taken processors and not started. */
+  #incomplete: JobIndex = NO_JOB;
 
   readonly #instance: SitesInstance;
   readonly #exact: boolean;
@@ -60,8 +62,11 @@ export class SimulatedSites implements SitesMachine {
   readonly #claims: Int32Array;
   readonly #busyClaims: Int32Array;
   readonly #firstClaim: Int32Array;
+  /** The last processor that a gang claimed or took. */
   readonly #lastClaim: Int32Array;
   readonly #firstProcessor: Int32Array;
+  /** Processors that a gang has taken; it keeps them once it has started. */
+  readonly #taken: Int32Array;
   readonly #startS: Float64Array;
   readonly #endS: Float64Array;
   readonly #split: Uint8Array;
@@ -109,6 +114,7 @@ export class SimulatedSites implements SitesMachine {
     this.#firstClaim = byJob(NO_PROCESSOR);
     this.#lastClaim = byJob(NO_PROCESSOR);
     this.#firstProcessor = byJob(NO_PROCESSOR);
+    this.#taken = byJob(0);
     this.#startS = new Float64Array(count).fill(Number.NaN);
     this.#endS = new Float64Array(count).fill(Number.NaN);
     this.#split = new Uint8Array(count);
@@ -218,9 +224,7 @@ export class SimulatedSites implements SitesMachine {
 
   claim(gang: JobIndex, processor: ProcessorId): void {
     this.#requireGang(gang);
-    if (!(processor >= 0 && processor < this.processors)) {
-      this.#refuse("unknown-processor", gang, `processor ${processor} does not exist`);
-    }
+    this.#requireProcessor(gang, processor);
     if (this.#gang[processor] !== NO_JOB) {
       this.#refuse("gang-behind-gang", gang, `a gang waits at processor ${processor} already`);
     }
@@ -244,34 +248,47 @@ export class SimulatedSites implements SitesMachine {
     if (this.#observer?.claimed !== undefined) this.#observer.claimed(this.nowS, gang, processor);
   }
 
+  take(gang: JobIndex, processor: ProcessorId): void {
+    this.#requireGang(gang);
+    this.#requireProcessor(gang, processor);
+    if (this.#running[processor] !== NO_JOB)
+      this.#refuse("processor-twice", gang, `processor ${processor} is busy`);
+    const site = this.#siteOf[processor]!;
+    const waiting = this.#gang[processor]!;
+    if (waiting !== NO_JOB) {
+      this.#busyClaims[waiting]!++;
+      this.#held[site]!--;
+    } else if (this.#locals[processor] === 0) this.#free[site]!--;
+    this.#running[processor] = gang;
+    if (this.#taken[gang] === 0) this.#firstProcessor[gang] = processor;
+    else this.#nextProcessor[this.#lastClaim[gang]!] = processor;
+    this.#lastClaim[gang] = processor;
+    this.#nextProcessor[processor] = NO_PROCESSOR;
+    this.#taken[gang]!++;
+    this.#incomplete = gang;
+  }
+
   startGang(gang: JobIndex, rule: SitesStartRule): void {
     this.#requireGang(gang);
     const { size, serviceS, predictedS, splitOverhead } = this.#instance;
-    if (this.#claims[gang] !== size[gang]) {
-      this.#refuse("gang-torn", gang, `it has ${this.#claims[gang]} processors for ${size[gang]} tasks`);
+    const taken = this.#taken[gang]!;
+    if (taken + this.#claims[gang]! !== size[gang] || (taken > 0 && this.#claims[gang]! > 0)) {
+      const has = `it has taken ${taken} processors and claimed ${this.#claims[gang]}`;
+      this.#refuse("gang-torn", gang, `${has}, expected all of ${size[gang]} in one way`);
     }
-    if (this.#busyClaims[gang] !== 0) {
-      this.#refuse("processor-twice", gang, `${this.#busyClaims[gang]} of its processors are busy`);
-    }
-    const first = this.#firstClaim[gang]!;
+    if (taken === 0) this.#takeClaims(gang);
+    this.#incomplete = NO_JOB;
+    const first = this.#firstProcessor[gang]!;
     // Tasks run in step, so that the slowest site sets the pace of all.
     let speed = this.#speed[this.#siteOf[first]!]!;
-    for (let p = first; p !== NO_PROCESSOR; p = this.#nextClaim[p]!) {
+    for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]!) {
       if (this.#siteOf[p] !== this.#siteOf[first]) this.#split[gang] = 1;
       if (this.#speed[this.#siteOf[p]!]! < speed) speed = this.#speed[this.#siteOf[p]!]!;
     }
     const stretch = this.#split[gang] === 1 ? 1 + splitOverhead : 1;
     const endS = this.nowS + (serviceS[gang]! * stretch) / speed;
     const expectedEndS = this.#exact ? endS : this.nowS + (predictedS[gang]! * stretch) / speed;
-    for (let p = first; p !== NO_PROCESSOR; p = this.#nextClaim[p]!) {
-      const site = this.#siteOf[p]!;
-      this.#gang[p] = NO_JOB;
-      this.#held[site]!--;
-      if (this.#locals[p] === 0) this.#empty[site]!++;
-      this.#occupy(gang, p, expectedEndS);
-      this.#nextProcessor[p] = this.#nextClaim[p]!;
-    }
-    this.#firstProcessor[gang] = first;
+    for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]!) this.#occupy(gang, p, expectedEndS);
     this.#begin(gang, endS, rule);
     if (this.#observer?.started !== undefined) {
       for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]!) {
@@ -297,6 +314,12 @@ export class SimulatedSites implements SitesMachine {
     if (this.#observer?.departed !== undefined) this.#observer.departed(this.nowS, job);
   }
 
+  /** To be called after each decision. */
+  requireWholeGangs(): void {
+    if (this.#incomplete !== NO_JOB)
+      this.#refuse("gang-torn", this.#incomplete, "it has taken processors and did not start");
+  }
+
   /** What has happened so far. */
   schedule(): SitesSchedule {
     const busyS = Array.from(this.#busyS);
@@ -313,6 +336,21 @@ export class SimulatedSites implements SitesMachine {
       busyS,
       startsByRule: this.#startsByRule,
     };
+  }
+
+  /** All claimed processors are idle and go from waiting to service, in the order of the claims. */
+  #takeClaims(gang: JobIndex): void {
+    if (this.#busyClaims[gang] !== 0) {
+      this.#refuse("processor-twice", gang, `${this.#busyClaims[gang]} of its processors are busy`);
+    }
+    for (let p = this.#firstClaim[gang]!; p !== NO_PROCESSOR; p = this.#nextClaim[p]!) {
+      const site = this.#siteOf[p]!;
+      this.#gang[p] = NO_JOB;
+      this.#held[site]!--;
+      if (this.#locals[p] === 0) this.#empty[site]!++;
+      this.#nextProcessor[p] = this.#nextClaim[p]!;
+    }
+    this.#firstProcessor[gang] = this.#firstClaim[gang]!;
   }
 
   #occupy(job: JobIndex, processor: ProcessorId, expectedEndS: number): void {
@@ -354,12 +392,16 @@ export class SimulatedSites implements SitesMachine {
   #requireLocal(job: JobIndex, processor: ProcessorId): void {
     this.#requireArrived(job);
     const { home } = this.#instance;
-    if (!(processor >= 0 && processor < this.processors)) {
-      this.#refuse("unknown-processor", job, `processor ${processor} does not exist`);
-    }
+    this.#requireProcessor(job, processor);
     if (home[job] !== this.#siteOf[processor]) {
       const place = home[job] === GRID ? "it is a gang" : `its site is ${home[job]}`;
       this.#refuse("foreign-site", job, `${place}, the processor's site is ${this.#siteOf[processor]}`);
+    }
+  }
+
+  #requireProcessor(job: JobIndex, processor: ProcessorId): void {
+    if (!(processor >= 0 && processor < this.processors)) {
+      this.#refuse("unknown-processor", job, `processor ${processor} does not exist`);
     }
   }
 

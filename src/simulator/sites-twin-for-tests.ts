@@ -10,6 +10,7 @@ export interface TwinRules {
   /** −1: no backfilling. */
   readonly thresholdS: number;
   readonly fastest: boolean;
+  readonly takesHeld: boolean;
   readonly criticalAhead: boolean;
   readonly remaining: "exact" | "predicted";
   readonly completions: number;
@@ -45,6 +46,9 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   const at = (site: number) => cpus.filter((c) => c.site === site);
   const isEmpty = (c: Processor) => c.gang === undefined && c.locals.length === 0;
   const isFree = (c: Processor) => isEmpty(c) && c.job === undefined;
+  const isHeld = (c: Processor) => rules.takesHeld && c.job === undefined && c.gang !== undefined;
+  /** Where a gang may start at once, free processors first. */
+  const idle = (site: number) => [...at(site).filter(isFree), ...at(site).filter(isHeld)];
   const remaining = (c: Processor) => (c.job === undefined ? 0 : Math.max(0, c.expectedEndS - now));
   const claims = new Map<number, Processor[]>();
   const claimedBy = (gang: number) => claims.get(gang)!;
@@ -84,10 +88,10 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   function startOnOneSite(gang: number): boolean {
     const site = chooseSite(
       gang,
-      sites.map((_, s) => at(s).filter(isFree).length),
+      sites.map((_, s) => idle(s).length),
     );
     if (site === undefined) return false;
-    run(gang, at(site).filter(isFree).slice(0, size[gang]));
+    run(gang, idle(site).slice(0, size[gang]));
     return true;
   }
 
@@ -106,9 +110,10 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   }
 
   function split(gang: number): boolean {
-    if (!rules.acrossSites || cpus.filter(isFree).length < size[gang]!) return false;
-    const bySite = sites.map((_, s) => at(s).filter(isFree)).sort((a, b) => b.length - a.length);
-    run(gang, bySite.flat().slice(0, size[gang]));
+    const bySite = sites.map((_, s) => idle(s)).sort((a, b) => b.length - a.length);
+    const all = bySite.flat();
+    if (!rules.acrossSites || all.length < size[gang]!) return false;
+    run(gang, all.slice(0, size[gang]));
     return true;
   }
 

@@ -40,6 +40,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
     order: fc.constantFrom("largest", "oldest"),
     thresholdS: fc.constantFrom(-1, 0, 0, 1, 3),
     fastest: fc.boolean(),
+    takesHeld: fc.boolean(),
     criticalAhead: fc.boolean(),
     remaining: fc.constantFrom("exact", "predicted"),
     completions: fc.constantFrom(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 10),
@@ -53,6 +54,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
         const texts = [
           `order=${rules.order}`,
           rules.thresholdS < 0 ? "backfill=none" : `threshold=${rules.thresholdS}`,
+          `idle=${rules.takesHeld ? "held" : "free"}`,
           `site=${rules.fastest ? "fastest" : "lot"}`,
           `critical=${rules.criticalAhead ? "ahead" : "ordinary"}`,
         ];
@@ -76,6 +78,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
         order: "largest",
         thresholdS: 0,
         fastest: false,
+        takesHeld: false,
         criticalAhead: false,
         remaining: "exact",
         completions: 1400,

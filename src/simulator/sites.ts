@@ -69,6 +69,7 @@ function runToEnd(
       policy.arrive(job);
     }
     policy.decide();
+    machine.requireWholeGangs();
     if (observer?.decided !== undefined) observer.decided(nowS);
   }
 }
