@@ -1,5 +1,5 @@
 /**
- * Opening traces: plain or gzip (told by the first bytes, not by the name), from a file, from the folder named by
+ * Opening traces: plain or gzip, in any format of workload/formats.ts (both told by the first bytes, not by the name), from a file, from the folder named by
  * TUTTI_TRACES, or from standard input as `-`. Decompression runs on another thread while the reader parses.
  */
 import {
@@ -17,7 +17,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { InputError } from "../core/errors.ts";
 import type { Workload } from "../core/jobs.ts";
-import { SwfReader } from "../workload/swf.ts";
+import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../workload/formats.ts";
 
 const GZIP_MAGIC = 0x1f8b;
 const CHUNK_BYTES = 1 << 18;
@@ -26,30 +26,36 @@ const UNPACKED_CHUNK_BYTES = 1 << 19;
 const HIGHEST_COMPRESSION = 20;
 
 /**
- * Reads a trace in Standard Workload Format.
+ * Reads a trace in any of the formats.
  * @param name a path, a bare name such as `KTH-SP2` of a trace in the folder TUTTI_TRACES, or `-`
  * @throws InputError when the file cannot be read or holds no trace
  */
 export async function readTrace(name: string): Promise<Workload> {
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
-  const reader =
-    path === undefined ? new SwfReader("stdin") : new SwfReader(basename(path), unpackedBytes(path));
+  const hint = path === undefined ? 0 : unpackedBytes(path);
+  const open = (head: Buffer): TraceReader => {
+    const reader = detectFormat(head).open(path === undefined ? "stdin" : basename(path), hint);
+    reader.push(head);
+    return reader;
+  };
   const source: Readable =
     path === undefined ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  let bytes = 0;
+  let head: Buffer = Buffer.alloc(0);
+  let reader: TraceReader | undefined;
   try {
     for await (const chunk of unpacked(source)) {
-      bytes += chunk.length;
-      reader.push(chunk);
+      if (reader !== undefined) reader.push(chunk);
+      else {
+        head = Buffer.concat([head, chunk]);
+        if (head.length >= FORMAT_HEAD_BYTES) reader = open(head);
+      }
     }
   } catch (error) {
     throw readError(shown, error);
   }
-  if (bytes === 0) {
-    throw new InputError(`Cannot read "${shown}": it is empty, expected a trace in Standard Workload Format`);
-  }
-  return reader.end();
+  if (head.length === 0) throw new InputError(`Cannot read "${shown}": it is empty, expected a trace`);
+  return (reader ?? open(head)).end();
 }
 
 /** Passes plain bytes through and gzip through the decompressor. */
