@@ -1,6 +1,7 @@
 /** The one list of papers that can be reproduced. */
 import { kawanami2008 } from "./kawanami2008.ts";
 import type { Paper } from "./paper.ts";
+import { silva1999 } from "./silva1999.ts";
 import { zhou2000 } from "./zhou2000.ts";
 
-export const PAPERS: readonly Paper[] = [zhou2000, kawanami2008];
+export const PAPERS: readonly Paper[] = [zhou2000, kawanami2008, silva1999];
