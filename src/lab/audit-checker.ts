@@ -9,6 +9,7 @@ import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Guarantees, ParameterValues } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { JobSet } from "./observers.ts";
+import { knowsOrder, type QueueKey, queueKey } from "./queue-keys.ts";
 
 /** The rules of the checker by the words that violations carry. */
 export const AUDIT_RULES = {
@@ -229,30 +230,10 @@ export abstract class Checker implements Observer {
   }
 }
 
-const NO_KEY = () => 0;
-
-/** Keys of the queue orders that the policies share, written anew; the smallest is first, then the first submitted. */
-const ORDER_KEYS: Readonly<Record<string, (instance: Instance, job: JobIndex, nowS: number) => number>> = {
-  arrival: NO_KEY,
-  shortest: (instance, job) => instance.estimateS[job],
-  longest: (instance, job) => -instance.estimateS[job],
-  smallest: (instance, job) => instance.size[job],
-  largest: (instance, job) => -instance.size[job],
-  wfp: (instance, job, nowS) => {
-    const ratio = (nowS - instance.submitS[job]) / Math.max(instance.estimateS[job], 1);
-    return -instance.size[job] * ratio * ratio * ratio;
-  },
-};
-
-/** Whether the checker knows the policy's queue order; without a parameter `order` it is order of arrival. */
-export function knowsOrder(parameters: ParameterValues): boolean {
-  return parameters.order === undefined || parameters.order in ORDER_KEYS;
-}
-
 /** Space sharing: processors are counted, each job holds its own from start to end. */
 export class SpaceChecker extends Checker {
   readonly #guarantees: Guarantees;
-  readonly #orderKey: (instance: Instance, job: JobIndex, nowS: number) => number;
+  readonly #orderKey: QueueKey;
   readonly #checksHead: boolean;
   #free: number;
   readonly #promisedS: Float64Array;
@@ -268,7 +249,7 @@ export class SpaceChecker extends Checker {
   constructor(instance: Instance, counts: AuditCounts, guarantees: Guarantees, parameters: ParameterValues) {
     super(instance, counts);
     this.#guarantees = guarantees;
-    this.#orderKey = ORDER_KEYS[parameters.order ?? "arrival"] ?? NO_KEY;
+    this.#orderKey = queueKey(parameters);
     this.#checksHead = guarantees.headNeverFits && knowsOrder(parameters);
     this.#free = instance.processors;
     this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);

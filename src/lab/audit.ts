@@ -13,7 +13,6 @@ import {
   type AuditCounts,
   type AuditRule,
   type Checker,
-  knowsOrder,
   noCounts,
   SpaceChecker,
   StopRun,
@@ -31,6 +30,7 @@ import {
   withColumnsOf,
 } from "./audit-probes.ts";
 import { both } from "./observers.ts";
+import { knowsOrder } from "./queue-keys.ts";
 
 export interface AuditOptions {
   /** Useful length of a slot in seconds; time sharing only. */

@@ -1,0 +1,30 @@
+/** The queue orders that policies share (parameter `order`), written anew from their description for those who check policies. */
+import type { Instance, JobIndex } from "../core/jobs.ts";
+import type { ParameterValues } from "../core/policy.ts";
+
+/** Key of a waiting job; the smallest is first, among equals the first submitted. */
+export type QueueKey = (instance: Instance, job: JobIndex, nowS: number) => number;
+
+const NO_KEY: QueueKey = () => 0;
+
+const KEYS: Readonly<Record<string, QueueKey>> = {
+  arrival: NO_KEY,
+  shortest: (instance, job) => instance.estimateS[job],
+  longest: (instance, job) => -instance.estimateS[job],
+  smallest: (instance, job) => instance.size[job],
+  largest: (instance, job) => -instance.size[job],
+  wfp: (instance, job, nowS) => {
+    const ratio = (nowS - instance.submitS[job]) / Math.max(instance.estimateS[job], 1);
+    return -instance.size[job] * ratio * ratio * ratio;
+  },
+};
+
+/** Whether the policy's queue order is one of these; without a parameter `order` it is order of arrival. */
+export function knowsOrder(parameters: ParameterValues): boolean {
+  return parameters.order === undefined || parameters.order in KEYS;
+}
+
+/** Key of the policy's queue order; order of arrival where the order is not known. */
+export function queueKey(parameters: ParameterValues): QueueKey {
+  return KEYS[parameters.order ?? "arrival"] ?? NO_KEY;
+}
