@@ -12,7 +12,7 @@ import { asUsage, UsageError } from "./errors.ts";
 import { duration, integer, missingEstimate, share } from "./parse.ts";
 
 export const SOURCE_HELP =
-  "a trace in Standard Workload Format (.swf or .swf.gz, - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
+  "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
 
 export interface RunOptions {
   readonly procs?: number;

@@ -1,17 +1,22 @@
-/** `tutti workload info TRACE` and `tutti workload generate MODEL`. */
-import type { Command } from "commander";
+/** `tutti workload`: info on a trace or a model, generate, convert and scale. */
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "../core/closest.ts";
+import type { Workload } from "../core/jobs.ts";
 import { writeOutput } from "../lab/output.ts";
-import { chooseModel, openSource } from "../lab/source.ts";
+import { chooseModel, machineSize, openSource } from "../lab/source.ts";
 import { formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";
+import { type EstimateRule, withEstimates } from "../workload/estimates.ts";
+import { FORMATS } from "../workload/formats.ts";
 import { hashWorkload } from "../workload/hash.ts";
 import { MODELS, type ModelDefinition } from "../workload/models.ts";
+import { scaleArrivals, scaleToLoad } from "../workload/scale.ts";
+import { requireJobs } from "../workload/swf-rules.ts";
 import { writeSwf } from "../workload/swf-writer.ts";
 import { asUsage, UsageError } from "./errors.ts";
 import { SOURCE_HELP } from "./options.ts";
-import { integer } from "./parse.ts";
+import { duration, integer } from "./parse.ts";
 import { parameterText } from "./policies.ts";
 import { diagnosticLines, left, right, table } from "./result-text.ts";
 import { bold, hint, wrap, writeOut } from "./text.ts";
@@ -24,8 +29,22 @@ interface InfoOptions {
 
 interface GenerateOptions {
   readonly seed: number;
+  readonly estimates?: EstimateRule;
   readonly out?: string;
 }
+
+interface ConvertOptions extends GenerateOptions {
+  readonly to: string;
+}
+
+interface ScaleOptions extends ConvertOptions {
+  readonly factor?: number;
+  readonly load?: number;
+  readonly procs?: number;
+}
+
+/** Formats that can be written, the usual one first. */
+const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
 
 export function configure(command: Command): void {
   command
@@ -45,9 +64,81 @@ export function configure(command: Command): void {
     .description("write a workload made by a model, in Standard Workload Format")
     .argument("<model>", "such as downey:jobs=1000:load=0.7")
     .option("--seed <n>", "the same seed gives the same jobs", integer(0), 1)
-    .option("-o, --out <file>", "file to write (default: standard output)")
+    .addOption(estimatesOption())
+    .addOption(outOption())
     .addHelpText("after", `\nModels:\n${MODELS.map(modelText).join("\n")}`)
     .action(generate);
+  command
+    .command("convert")
+    .description("write a trace or a model in another format, or with other estimates")
+    .argument("<trace>", SOURCE_HELP)
+    .addOption(toOption())
+    .addOption(estimatesOption())
+    .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
+    .addOption(outOption())
+    .addHelpText("after", `\nFormats read, told by content:\n${formatsText()}`)
+    .action(convert);
+  command
+    .command("scale")
+    .description("write a trace or a model with its arrivals closer together or further apart")
+    .argument("<trace>", SOURCE_HELP)
+    .addOption(
+      new Option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load").argParser(
+        positive,
+      ),
+    )
+    .addOption(
+      new Option("-l, --load <x>", "the offered load that is wanted, 1 for a machine that is just full")
+        .argParser(positive)
+        .conflicts("factor"),
+    )
+    .option("-p, --procs <n>", "processors that the load refers to", integer(1, 2 ** 31 - 1))
+    .addOption(toOption())
+    .addOption(estimatesOption())
+    .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
+    .addOption(outOption())
+    .action(scale);
+}
+
+function outOption(): Option {
+  return new Option("-o, --out <file>", "file to write (default: standard output)");
+}
+
+function toOption(): Option {
+  return new Option("--to <format>", "format to write").choices(WRITABLE).default("swf");
+}
+
+function estimatesOption(): Option {
+  return new Option(
+    "--estimates <rule>",
+    "new estimates: exact, factor=N (up to N times the run time), tsafrir or tsafrir=LARGEST, such as tsafrir=18h",
+  ).argParser(parseEstimates);
+}
+
+/** A rule of workload/estimates.ts. */
+function parseEstimates(text: string): EstimateRule {
+  const [kind, value, ...more] = text.split("=");
+  if (more.length === 0) {
+    if (kind === "exact" && value === undefined) return { kind };
+    if (kind === "factor" && Number(value) >= 1 && Number(value) <= 1000)
+      return { kind, factor: Number(value) };
+    if (kind === "tsafrir") {
+      return { kind, maxEstimateS: value === undefined ? 0 : duration("above zero")(value) };
+    }
+  }
+  throw new InvalidArgumentError(
+    "Expected exact, factor=N with N from 1 to 1000, tsafrir, or tsafrir=LARGEST such as tsafrir=18h.",
+  );
+}
+
+function positive(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new InvalidArgumentError("Expected a number above 0.");
+}
+
+function formatsText(): string {
+  return FORMATS.map(({ name, title }) => `  ${name.padEnd(8)}${title}`).join("\n");
 }
 
 function modelText({ name, summary, parameters, source }: ModelDefinition): string {
@@ -114,10 +205,51 @@ async function generate(text: string, options: GenerateOptions): Promise<void> {
       `Cannot find model "${name}"${closest(name, names)}: expected one of ${names.join(", ")}`,
     );
   }
-  const swf = writeSwf(choice.model.generate(choice.parameters, options.seed));
-  if (options.out === undefined) for (const part of swf) writeOut(part);
+  const { model, parameters } = choice;
+  const generated = model.generate(parameters, options.seed);
+  const { estimates, seed } = options;
+  writeParts(
+    writeSwf(estimates === undefined ? generated : withEstimates(generated, estimates, seed)),
+    options.out,
+  );
+}
+
+async function convert(source: string, options: ConvertOptions): Promise<void> {
+  writeWorkload(await openJobs(source, options.seed), options);
+}
+
+async function scale(source: string, options: ScaleOptions): Promise<void> {
+  const { factor, load, procs } = options;
+  if ((factor === undefined) === (load === undefined)) {
+    throw new UsageError(`Cannot scale "${source}": expected either --factor or --load`);
+  }
+  const workload = await openJobs(source, options.seed);
+  const scaled =
+    load === undefined
+      ? scaleArrivals(workload, factor as number)
+      : scaleToLoad(workload, load, machineSize(workload, procs));
+  writeWorkload(scaled, options);
+}
+
+async function openJobs(source: string, seed: number): Promise<Workload> {
+  await asUsage(() => chooseModel(source));
+  return requireJobs(await openSource(source, seed));
+}
+
+/** Writes the jobs with the estimates asked for; what was left out or repaired goes to standard error. */
+function writeWorkload(workload: Workload, { to, estimates, seed, out }: ConvertOptions): void {
+  const jobs = estimates === undefined ? workload : withEstimates(workload, estimates, seed);
+  const format = FORMATS.find(({ name }) => name === to);
+  if (format?.write === undefined)
+    throw new UsageError(`Cannot write format "${to}": expected one of ${WRITABLE.join(", ")}`);
+  for (const line of diagnosticLines(jobs.diagnostics)) hint(line);
+  writeParts(format.write(jobs), out);
+}
+
+function writeParts(parts: Iterable<string>, out: string | undefined): void {
+  if (out === undefined) for (const part of parts) writeOut(part);
   else {
-    writeOutput(options.out, swf);
-    hint(`The workload is in ${options.out}`);
+    writeOutput(out, parts);
+    hint(`The workload is in ${out}`);
   }
 }
