@@ -85,8 +85,14 @@ interface TwinProcessor {
   spent: { compute: number; io: number };
 }
 
-/** One letter per ms and processor: the job that computes (A, B …), `~` for a switch, `.` for idle. */
-export function twin(programs: TaskPrograms, options: TwinOptions): { rows: string[]; endMs: number[] } {
+/**
+ * One letter per ms and processor: the job that computes (A, B …), `~` for a switch, `.` for idle; and the ms of all processors
+ * by use, named as in the totals of a run.
+ */
+export function twin(
+  programs: TaskPrograms,
+  options: TwinOptions,
+): { rows: string[]; endMs: number[]; uses: Record<string, number> } {
   const { processors, slotMs, switchMs, alpha } = options;
   const jobs = twinJobs(programs);
   const all = jobs.flatMap((job) => job.tasks);
@@ -102,6 +108,7 @@ export function twin(programs: TaskPrograms, options: TwinOptions): { rows: stri
     }),
   );
   const lines = machine.map(() => "");
+  const uses = { busyMs: 0, switchMs: 0, ioMs: 0, messageMs: 0, barrierMs: 0, emptyMs: 0 };
   /** Row: job by processor. */
   let rows: (TwinJob | undefined)[][] = [];
   const placed = new Map<TwinJob, number>();
@@ -248,18 +255,25 @@ export function twin(programs: TaskPrograms, options: TwinOptions): { rows: stri
     for (const [index, p] of machine.entries()) {
       const { running, own } = p;
       if (own?.state === "blocked" && own.program[own.pc].op === Op.io) p.spent.io++;
-      if (running === undefined) lines[index] += ".";
-      else if (p.switchLeft > 0) {
+      if (running === undefined) {
+        lines[index] += ".";
+        if (own?.state !== "blocked") uses.emptyMs++;
+        else if (own.program[own.pc].op === Op.io) uses.ioMs++;
+        else if (own.program[own.pc].op === Op.receive) uses.messageMs++;
+        else uses.barrierMs++;
+      } else if (p.switchLeft > 0) {
         lines[index] += "~";
+        uses.switchMs++;
         p.switchLeft--;
       } else {
         lines[index] += String.fromCharCode(65 + running.job.index);
+        uses.busyMs++;
         if (running === own) p.spent.compute++;
         if (--running.left === 0) running.left = -1; // over at the next instant
       }
     }
   }
-  return { rows: lines, endMs: jobs.map((job) => job.end) };
+  return { rows: lines, endMs: jobs.map((job) => job.end), uses };
 }
 
 function twinJobs(programs: TaskPrograms): TwinJob[] {

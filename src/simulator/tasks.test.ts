@@ -232,8 +232,59 @@ describe("simulateTasks", () => {
   });
 });
 
+describe("simulateTasks and the local scheduler", () => {
+  /** What each slot of each task is reported as, in eighths: computing, I/O, message, barrier. */
+  function sharesTold(programs: TaskPrograms, settings: Settings): string[] {
+    const told: string[] = [];
+    const spy: LocalSchedulerDefinition = {
+      ...grades,
+      make: (taskCount, parameters) => {
+        const scheduler = grades.make(taskCount, parameters);
+        return {
+          slotEnded: (task, ...shares) => {
+            told.push(`${task}: ${shares.map((share) => 8 * share).join(" ")}`);
+            scheduler.slotEnded(task, ...shares);
+          },
+          pick: (ready, count) => scheduler.pick(ready, count),
+        };
+      },
+    };
+    picture(programs, { ...settings, local: spy });
+    return told;
+  }
+
+  test("is told what each task did with its own slots, at their ends", () => {
+    const programs = programsOf([{ at: 0, tasks: ["c2 i3 c2 s0:5 b c30", "c1 r0 b c30"] }]);
+    // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message comes at 12 and lets both go on.
+    expect(sharesTold(programs, { processors: 2, slotMs: 8, untilMs: 17 })).toEqual([
+      "0: 4 3 0 1",
+      "1: 1 0 7 0",
+      "0: 4 0 0 4",
+      "1: 4 0 4 0",
+    ]);
+  });
+
+  test("time in which an own task is ready but does not run, or is switched to, counts for no class", () => {
+    const programs = programsOf([
+      { at: 0, tasks: ["c1 i2 c9"] },
+      { at: 0, tasks: ["c90"] },
+    ]);
+    // Processor in slot 0: task 0 computes 1 ms and is in I/O for 2; task 1 has the processor until the signal at 8.
+    const waits = { processors: 1, slotMs: 8, untilMs: 9, ownReturns: false };
+    expect(sharesTold(programs, waits)).toEqual(["0: 1 2 0 0"]);
+    expect(sharesTold(programs, { ...waits, ownReturns: true })).toEqual(["0: 6 2 0 0"]);
+    // With a switch of 1 ms: 1 lost, 1 computed, I/O 2 … 4, 1 lost again, 3 computed.
+    expect(sharesTold(programs, { ...waits, ownReturns: true, switchMs: 1 })).toEqual(["0: 4 2 0 0"]);
+  });
+
+  test("is not told of the slot in which a task ends", () => {
+    const programs = programsOf([{ at: 0, tasks: ["c10"] }]);
+    expect(sharesTold(programs, { processors: 1, slotMs: 8, untilMs: 30 })).toEqual(["0: 8 0 0 0"]);
+  });
+});
+
 describe("simulateTasks and its naive twin", () => {
-  test("every ms of every processor is the same, and so are the ends", () => {
+  test("every ms of every processor is the same, and so are the ends and the totals by use", () => {
     fc.assert(
       fc.property(arbitraryPrograms(3, 5), arbitrarySettings, (programs, settings) => {
         const untilMs = 160;
@@ -241,6 +292,7 @@ describe("simulateTasks and its naive twin", () => {
         const alpha = settings.local === grades ? ALPHA : undefined;
         const theirs = twin(programs, { processors: 3, untilMs, alpha, ...settings });
         expect(ours.rows).toEqual(theirs.rows);
+        expect(ours.result.totals[0]).toMatchObject(theirs.uses);
         expect([...ours.result.endMs].map((end) => (end < untilMs ? end : Number.NaN))).toEqual(theirs.endMs);
       }),
       { numRuns: 400 },

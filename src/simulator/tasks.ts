@@ -55,7 +55,7 @@ export function simulateTasks(programs: TaskPrograms, options: TasksOptions): Ta
 const READY = 0;
 const RUNNING = 1;
 const BLOCKED = 2;
-const ENDED = BLOCKED + 8;
+const ENDED = 255;
 
 class Processors {
   readonly #programs: TaskPrograms;
@@ -250,7 +250,6 @@ class Processors {
     const task = this.#own[p];
     this.#time.setOwn(p, Use.empty, this.#nowMs);
     this.#own[p] = NO_TASK;
-    if (this.#state[task] === ENDED) return;
     const { slotMs } = this.#options;
     const time = this.#time;
     this.#local.slotEnded(
@@ -291,11 +290,9 @@ class Processors {
       if (task === NO_TASK) break;
       if (this.#start(p, task)) return;
     }
-    this.#time.set(
-      p,
-      own === NO_TASK || this.#state[own] < BLOCKED ? Use.empty : useOf(this.#state[own]),
-      this.#nowMs,
-    );
+    // Its own task may have ended just now, and then the slot is empty.
+    const state = this.#own[p] === NO_TASK ? READY : this.#state[own];
+    this.#time.set(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
   }
 
   #pick(p: number): TaskIndex {

@@ -204,6 +204,7 @@ const NOTES: readonly string[] = [
   "First fit asks for idle processors side by side; the paper asks only for enough of them in the slice. No migration in either.",
   "A slot's own task that can go on again within its slot takes its processor back at once (“the Gang Scheduler has precedence over the local task scheduler”). The paper also says that the other task has the processor until the next clock signal; figure B5 has both readings.",
   "Grades are taken from a task's own slots only. Before its first slot a task has grade 0 in all classes, so the local scheduler takes it last.",
+  "Figures B3: time lost in switches is not idle time, so idle time falls as the cost rises while fewer jobs complete.",
   "Jobs of one processor have nobody to send to or to wait for; in the communication and synchronisation workloads they compute only.",
   "10 replications for the tables, 4 for the figures B; ± is the 95 % confidence interval of the mean. The paper's numbers are single runs.",
 ];
