@@ -80,6 +80,7 @@ describe("help", () => {
     expect(complete("tutti sim")).toBe("simulate");
     expect(complete("tutti compare --missing")).toBe("--missing-estimate");
     expect(complete("tutti compare --policy eas")).toBe("easy");
+    expect(complete("tutti workload generate --ou")).toBe("--out");
   });
 });
 
@@ -183,6 +184,19 @@ describe("results", () => {
     expect(stdout).toMatch(/^keep-some-free:reserve=2/m);
     expect(stdout).toMatch(/40 policy's own rule/);
     expect(status).toBe(0);
+  });
+});
+
+describe("--explain", () => {
+  test("says why a job started when it did", () => {
+    const { status, stdout } = tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "2"]);
+    expect(stdout).toMatch(/^job 2 under fcfs: 4 of 4 processors/);
+    expect(stdout).toMatch(/90 s/); // it arrived at 10 s and waited for job 1 to end at 100 s
+    expect(status).toBe(0);
+  });
+
+  test("refuses a job that is not there", () => {
+    expectRefusal(tutti(folder, ["simulate", "two.swf", "--policy", "fcfs", "--explain", "9"]), 66, "job 9");
   });
 });
 

@@ -42,12 +42,17 @@ function describe(program: Command): VerbWords[] {
   return program.commands.map((command) => ({
     name: command.name(),
     summary: command.description(),
-    options: command.options.map((option) => ({
-      flag: option.long ?? option.flags,
-      summary: option.description,
-    })),
+    options: optionsOf([command, ...command.commands]),
     words: [...(words[command.name()] ?? []), ...command.commands.map((sub) => sub.name())],
   }));
+}
+
+/** Options of a verb and of the verbs below it, each once. */
+function optionsOf(commands: readonly Command[]): VerbWords["options"] {
+  const all = commands.flatMap((command) =>
+    command.options.map((option) => ({ flag: option.long ?? option.flags, summary: option.description })),
+  );
+  return all.filter(({ flag }, i) => all.findIndex((other) => other.flag === flag) === i);
 }
 
 function bashScript(verbs: readonly VerbWords[]): string {

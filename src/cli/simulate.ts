@@ -1,5 +1,5 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { runExperiment } from "../lab/run.ts";
 import type { Comparison } from "../report/comparison.ts";
 import {
@@ -12,6 +12,7 @@ import {
   SOURCE_HELP,
 } from "./options.ts";
 import { commandLine, writeResult } from "./output.ts";
+import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
 import { simulationText } from "./result-text.ts";
 import { hint } from "./text.ts";
@@ -19,6 +20,7 @@ import { hint } from "./text.ts";
 interface SimulateOptions extends RunOptions, OutputOptions {
   readonly policy: string;
   readonly swf?: string;
+  readonly explain?: number;
 }
 
 export function configure(command: Command): void {
@@ -30,6 +32,11 @@ export function configure(command: Command): void {
     );
   addRunOptions(command);
   addOutputOptions(command)
+    .addOption(
+      new Option("--explain <job>", "say why this job started when it did, instead of the table")
+        .argParser(integer(0))
+        .conflicts(["csv", "html"]),
+    )
     .option("--swf <file>", "also write the schedule as SWF, the waits filled in")
     .action(run);
 }
@@ -47,7 +54,10 @@ async function run(source: string, options: SimulateOptions, command: Command): 
     onJobs: (arrived, of) => progress.update(arrived, of),
   }).finally(() => progress.end());
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
-  await writeResult(comparison, options, simulationText);
+  if (options.explain === undefined) return writeResult(comparison, options, simulationText);
+  const { policy, explain: job, slot, switch: switchS, json = false } = options;
+  const { writeExplanation } = await import("./explain.ts");
+  await writeExplanation(comparison.instance, { policy, job, slot, switch: switchS, json });
 }
 
 async function writeSchedule(path: string, comparison: Comparison): Promise<void> {
