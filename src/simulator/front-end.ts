@@ -61,6 +61,16 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
     this.#observer?.placed?.(this.#nowMs, job, row, first);
   }
 
+  override release(job: JobIndex, row: RowId): void {
+    super.release(job, row);
+    this.#observer?.released?.(this.#nowMs, job, row);
+  }
+
+  override exchange(a: RowId, b: RowId, first: number, end: number): void {
+    super.exchange(a, b, first, end);
+    this.#observer?.exchanged?.(this.#nowMs, a, b, first, end);
+  }
+
   /** All tasks of the job have ended; the policy hears of it at the end of the period. */
   noteEnd(job: JobIndex): void {
     this.#ended.push(job);

@@ -27,7 +27,7 @@ export class TaskChecker implements TaskObserver {
   #row: RowId = -1;
   #signalMs = Number.NaN;
   // Jobs.
-  readonly #rowOf: Int32Array;
+  readonly #rowsOf: Set<RowId>[];
   readonly #barriersPassed: Int32Array;
   readonly #atBarrier: Int32Array;
   // Tasks.
@@ -52,7 +52,7 @@ export class TaskChecker implements TaskObserver {
     const { jobCount, taskCount } = programs;
     this.#programs = programs;
     this.#options = options;
-    this.#rowOf = new Int32Array(jobCount).fill(-1);
+    this.#rowsOf = Array.from({ length: jobCount }, () => new Set<RowId>());
     this.#barriersPassed = new Int32Array(jobCount);
     this.#atBarrier = new Int32Array(jobCount);
     this.#processorOf = new Int32Array(taskCount).fill(-1);
@@ -70,7 +70,9 @@ export class TaskChecker implements TaskObserver {
   }
 
   placed(timeMs: number, job: JobIndex, row: RowId, first: number): void {
-    this.#rowOf[job] = row;
+    const isNew = this.#rowsOf[job].size === 0;
+    this.#rowsOf[job].add(row);
+    if (!isNew) return;
     for (let rank = 0; rank < this.#programs.size[job]; rank++) {
       const task = this.#programs.firstTask[job] + rank;
       if (first + rank >= this.#tasks.length)
@@ -80,8 +82,23 @@ export class TaskChecker implements TaskObserver {
     }
   }
 
+  released(_timeMs: number, job: JobIndex, row: RowId): void {
+    this.#rowsOf[job].delete(row);
+  }
+
+  exchanged(_timeMs: number, a: RowId, b: RowId, first: number, end: number): void {
+    for (const [job, rows] of this.#rowsOf.entries()) {
+      const processor = this.#processorOf[this.#programs.firstTask[job]];
+      if (processor < first || processor >= end || rows.has(a) === rows.has(b)) continue;
+      const [from, to] = rows.has(a) ? [a, b] : [b, a];
+      rows.delete(from);
+      rows.add(to);
+    }
+  }
+
   departed(timeMs: number, job: JobIndex): void {
     const { firstTask } = this.#programs;
+    this.#rowsOf[job].clear();
     for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
       if (this.#block[task] !== ENDED) this.#fail("torn-gang", task, timeMs, "is removed before its end");
       const tasks = this.#tasks[this.#processorOf[task]];
@@ -213,7 +230,7 @@ export class TaskChecker implements TaskObserver {
   }
 
   #isOwn(task: TaskIndex): boolean {
-    return this.#row >= 0 && this.#rowOf[this.#programs.jobOfTask[task]] === this.#row;
+    return this.#rowsOf[this.#programs.jobOfTask[task]].has(this.#row);
   }
 
   #ownIsNotReady(p: number, timeMs: number): void {

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RuleViolation } from "../core/errors.ts";
+import { parseParameters } from "../core/parameters.ts";
 import type { LocalSchedulerDefinition, TaskObserver, TaskPrograms } from "../core/tasks.ts";
 import { gang } from "../policies/gang.ts";
 import { grades, idle } from "../policies/local-task-scheduler.ts";
+import { POLICIES } from "../policies/registry.ts";
 import { ProgramBuilder } from "../workload/program-builder.ts";
 import { TaskChecker } from "./task-checker.ts";
 import { simulateTasks } from "./tasks.ts";
@@ -19,16 +21,27 @@ interface Settings {
   readonly ownReturns?: boolean;
   readonly local?: LocalSchedulerDefinition;
   readonly untilMs?: number;
+  readonly gang?: TasksOptions["gang"];
 }
+
+const FIRST_FIT: TasksOptions["gang"] = { definition: gang, parameters: { fit: "first" } };
+
+/** Every gang policy there is, with its defaults. */
+const GANGS: readonly TasksOptions["gang"][] = POLICIES.flatMap((definition) =>
+  definition.sharing === "time"
+    ? [{ definition, parameters: parseParameters(definition.name, definition.parameters, []) }]
+    : [],
+);
 
 function optionsOf(settings: Settings): Omit<TasksOptions, "observer"> {
   const { processors, slotMs, switchMs = 0, ownReturns = true, local = idle, untilMs } = settings;
+  const front = settings.gang ?? FIRST_FIT;
   return {
     processors,
     slotMs,
     switchMs,
     ownReturns,
-    gang: { definition: gang, parameters: { fit: "first" } },
+    gang: front,
     local: { definition: local, parameters: { alpha: ALPHA, slots: 5 } },
     recordAtMs: untilMs === undefined ? [] : [untilMs],
   };
@@ -64,6 +77,8 @@ function both(a: TaskObserver, b: TaskObserver): TaskObserver {
   for (const hook of [
     "signalled",
     "placed",
+    "released",
+    "exchanged",
     "departed",
     "dispatched",
     "computes",
@@ -310,6 +325,24 @@ describe("simulateTasks and TaskChecker", () => {
         expect(checker.endedTasks).toBe(programs.taskCount);
       }),
       { numRuns: 200 },
+    );
+  });
+
+  test("the same under every gang policy as front end, also those that give a job several rows", () => {
+    expect(GANGS.map((front) => front.definition.name)).toEqual(
+      expect.arrayContaining(["gang", "bc", "brmms"]),
+    );
+    fc.assert(
+      fc.property(
+        arbitraryPrograms(5, 8),
+        arbitrarySettings,
+        fc.constantFrom(...GANGS),
+        (programs, settings, front) => {
+          const { result } = picture(programs, { processors: 5, untilMs: 10_000, ...settings, gang: front });
+          expect(result.totals[0].jobsCompleted).toBe(programs.jobCount);
+        },
+      ),
+      { numRuns: 150 },
     );
   });
 
