@@ -50,6 +50,8 @@ export class SimulatedSites implements SitesMachine {
   readonly #expectedEndS: Float64Array;
   readonly #gang: Int32Array;
   readonly #locals: Int32Array;
+  /** Jobs in service, gangs and local jobs waiting: looked at for every arrival. */
+  readonly #load: Int32Array;
   readonly #firstLocal: Int32Array;
   readonly #lastLocal: Int32Array;
   readonly #nextClaim: Int32Array;
@@ -101,6 +103,7 @@ export class SimulatedSites implements SitesMachine {
     this.#expectedEndS = new Float64Array(this.processors);
     this.#gang = byProcessor(NO_JOB);
     this.#locals = byProcessor(0);
+    this.#load = byProcessor(0);
     this.#firstLocal = byProcessor(NO_JOB);
     this.#lastLocal = byProcessor(NO_JOB);
     this.#nextClaim = byProcessor(NO_PROCESSOR);
@@ -152,8 +155,7 @@ export class SimulatedSites implements SitesMachine {
     return this.#gang[processor]!;
   }
   load(processor: ProcessorId): number {
-    const gang = this.#gang[processor] === NO_JOB ? 0 : 1;
-    return this.#locals[processor]! + gang + (this.#running[processor] === NO_JOB ? 0 : 1);
+    return this.#load[processor]!;
   }
   firstLocal(processor: ProcessorId): JobIndex {
     return this.#firstLocal[processor]!;
@@ -194,6 +196,7 @@ export class SimulatedSites implements SitesMachine {
     }
     this.#lastLocal[processor] = local;
     this.#locals[processor]!++;
+    this.#load[processor]!++;
     this.#queuedAt[local] = processor;
     if (this.#observer?.enqueued !== undefined) this.#observer.enqueued(this.nowS, local, processor);
   }
@@ -204,7 +207,8 @@ export class SimulatedSites implements SitesMachine {
       this.#refuse("processor-twice", local, `processor ${processor} is busy`);
     const queuedAt = this.#queuedAt[local]!;
     if (queuedAt === processor) this.#leaveQueue(local, processor);
-    else if (queuedAt !== UNPLACED) this.#refuse("other-queue", local, `it waits at processor ${queuedAt}`);
+    else if (queuedAt === UNPLACED) this.#load[processor]!++;
+    else this.#refuse("other-queue", local, `it waits at processor ${queuedAt}`);
     this.#queuedAt[local] = LEFT_QUEUE;
     const site = this.#siteOf[processor]!;
     const gang = this.#gang[processor]!;
@@ -234,6 +238,7 @@ export class SimulatedSites implements SitesMachine {
     const site = this.#siteOf[processor]!;
     const isIdle = this.#running[processor] === NO_JOB;
     this.#gang[processor] = gang;
+    this.#load[processor]!++;
     if (this.#locals[processor] === 0) {
       this.#empty[site]!--;
       if (isIdle) this.#free[site]!--;
@@ -260,6 +265,7 @@ export class SimulatedSites implements SitesMachine {
       this.#held[site]!--;
     } else if (this.#locals[processor] === 0) this.#free[site]!--;
     this.#running[processor] = gang;
+    this.#load[processor]!++;
     if (this.#taken[gang] === 0) this.#firstProcessor[gang] = processor;
     else this.#nextProcessor[this.#lastClaim[gang]!] = processor;
     this.#lastClaim[gang] = processor;
@@ -302,6 +308,7 @@ export class SimulatedSites implements SitesMachine {
     for (let p = this.#firstProcessor[job]!; p !== NO_PROCESSOR; p = this.#nextProcessor[p]!) {
       const site = this.#siteOf[p]!;
       this.#running[p] = NO_JOB;
+      this.#load[p]!--;
       this.#busyS[site]! += this.nowS;
       const gang = this.#gang[p]!;
       if (gang !== NO_JOB) {

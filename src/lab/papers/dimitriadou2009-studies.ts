@@ -10,6 +10,7 @@ import { summariseSites } from "../../metrics/sites.ts";
 import { acrossSites, oneSite } from "../../policies/sites.ts";
 import type { RemainingRule } from "../../simulator/sites.ts";
 import { simulateSites } from "../../simulator/sites.ts";
+import type { SitesJobs } from "../../workload/sites.ts";
 import {
   generateSites,
   POWER_OF_TWO_GANGS,
@@ -164,8 +165,14 @@ export function cellsOf(seed: number): DimitriadouCell[] {
 
 /** @throws Error when the jobs made do not suffice for the completions */
 export function runCell(cell: DimitriadouCell): DimitriadouNumbers {
+  const jobs = jobsOf(cell);
+  return Object.keys(STUDIES[cell.study].variants).map((variant) => runVariant(cell.study, variant, jobs));
+}
+
+/** The jobs of a cell; all variants have the same. */
+export function jobsOf(cell: DimitriadouCell): SitesJobs {
   const study: Study = STUDIES[cell.study];
-  const jobs = generateSites({
+  return generateSites({
     sites: study.sites,
     localEveryS: study.localShares.map((share) => cell.localEveryS / 2 / share),
     gangEveryS: GANG_EVERY_S,
@@ -177,20 +184,23 @@ export function runCell(cell: DimitriadouCell): DimitriadouNumbers {
     seed: cell.seed,
     replication: cell.replication,
   });
-  return Object.entries(study.variants).map(([name, { policy, settings, error, remaining }]) => {
-    const instance = withPredictionError(jobs, error ?? 0);
-    const parameters = parseParameters(policy.name, policy.parameters, settings ?? []);
-    const schedule = simulateSites(instance, policy, parameters, {
-      completions: COMPLETIONS,
-      remaining: remaining ?? "exact",
-    });
-    if (schedule.completed < COMPLETIONS || schedule.arrived === study.jobs) {
-      throw new Error(
-        `Cannot measure "${name}" of study ${cell.study}: only ${schedule.completed} jobs ended, expected ${COMPLETIONS} before the last of ${study.jobs} arrived`,
-      );
-    }
-    return summariseSites(instance, schedule);
+}
+
+export function runVariant(name: StudyName, variantName: string, jobs: SitesJobs): SitesNumbers {
+  const study: Study = STUDIES[name];
+  const { policy, settings, error, remaining } = study.variants[variantName]!;
+  const instance = withPredictionError(jobs, error ?? 0);
+  const parameters = parseParameters(policy.name, policy.parameters, settings ?? []);
+  const schedule = simulateSites(instance, policy, parameters, {
+    completions: COMPLETIONS,
+    remaining: remaining ?? "exact",
   });
+  if (schedule.completed < COMPLETIONS || schedule.arrived === study.jobs) {
+    throw new Error(
+      `Cannot measure "${variantName}" of study ${name}: only ${schedule.completed} jobs ended, expected ${COMPLETIONS} before the last of ${study.jobs} arrived`,
+    );
+  }
+  return summariseSites(instance, schedule);
 }
 
 function sitesOf(...list: readonly (readonly [processors: number, speed: number])[]): SiteSpec[] {
