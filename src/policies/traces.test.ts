@@ -1,0 +1,33 @@
+/** The real traces, whole: every line accounted for, every job started, nothing found by the checker. */
+import { describe, expect, test } from "vitest";
+import { DEFAULT_RULES } from "../core/rules.ts";
+import { audit, auditLines } from "../lab/audit.ts";
+import { prepare } from "../workload/prepare.ts";
+import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../workload/traces-for-tests.ts";
+import { choosePolicy } from "./choose.ts";
+
+/** Lines that are neither comment nor blank. */
+function dataLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (const line of new TextDecoder().decode(bytes).split("\n")) if (/^\s*[^\s;]/.test(line)) lines++;
+  return lines;
+}
+
+describe("real traces", () => {
+  for (const name of REAL_TRACES) {
+    test.skipIf(traceFile(name) === undefined)(`${name}: FCFS and EASY account for every line`, () => {
+      const workload = readTrace(name);
+      const instance = prepare(workload, workload.processors as number, DEFAULT_RULES);
+      const dropped = [...workload.diagnostics, ...instance.diagnostics]
+        .filter((one) => one.action === "dropped")
+        .reduce((sum, one) => sum + one.count, 0);
+      expect(instance.count + dropped).toBe(dataLines(traceBytes(name)));
+      for (const policy of ["fcfs", "easy"]) {
+        const result = audit(instance, choosePolicy(policy), { slotS: 1, switchS: 0 });
+        if (!result.ok) throw new Error(auditLines(policy, result).join("\n"));
+        expect(result.checked).toMatchObject({ starts: instance.count, ends: instance.count, probes: 6 });
+        expect(result.schedule.startS.every((startS, job) => startS >= instance.submitS[job])).toBe(true);
+      }
+    });
+  }
+});
