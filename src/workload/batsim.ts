@@ -19,6 +19,7 @@ const MOST_BYTES = 400_000_000;
 const LARGEST_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const DEEPEST = 100;
+const JOBS_PER_CHUNK = 1024;
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -86,9 +87,15 @@ export function* writeBatsim({
     if (!profileOf.has(jobs.runS[row])) profileOf.set(jobs.runS[row], profileOf.size + 1);
   }
   yield `{\n"description": ${JSON.stringify(name)},\n"nb_res": ${processors ?? largest},\n"jobs": [`;
-  for (let row = 0; row < count; row++) {
-    const walltime = jobs.estimateS[row] >= 0 ? `, "walltime": ${jobs.estimateS[row]}` : "";
-    yield `${row === 0 ? "" : ","}\n{ "id": ${jobs.id[row]}, "subtime": ${jobs.submitS[row]}, "res": ${jobs.size[row]}${walltime}, "profile": "${profileOf.get(jobs.runS[row])}" }`;
+  for (let first = 0; first < count; first += JOBS_PER_CHUNK) {
+    const end = Math.min(count, first + JOBS_PER_CHUNK);
+    let text = "";
+    for (let row = first; row < end; row++) {
+      const walltime = jobs.estimateS[row] >= 0 ? `, "walltime": ${jobs.estimateS[row]}` : "";
+      const profile = profileOf.get(jobs.runS[row]);
+      text += `${row === 0 ? "" : ","}\n{ "id": ${jobs.id[row]}, "subtime": ${jobs.submitS[row]}, "res": ${jobs.size[row]}${walltime}, "profile": "${profile}" }`;
+    }
+    yield text;
   }
   yield '\n],\n"profiles": {';
   let separator = "";

@@ -6,7 +6,7 @@ import type { Random } from "../core/random.ts";
 
 /** Popularity ranks in sdsc-106, ctc, kth4h and blue. */
 // biome-ignore format: a table
-const RANKS: readonly (readonly number[])[] = [
+export const HEAD_RANKS: readonly (readonly number[])[] = [
   [3, 1, 1, 1],
   [1, 3, 4, 6],
   [4, 4, 10, 5],
@@ -35,10 +35,10 @@ const RANKS: readonly (readonly number[])[] = [
  */
 export function drawHeadRanks(random: Random): number[] {
   const lastRow = new Map<number, number>();
-  for (const [row, ranks] of RANKS.entries()) for (const rank of ranks) lastRow.set(rank, row);
+  for (const [row, ranks] of HEAD_RANKS.entries()) for (const rank of ranks) lastRow.set(rank, row);
   const drawn: number[] = [];
   let pool: number[] = [];
-  for (const [row, ranks] of RANKS.entries()) {
+  for (const [row, ranks] of HEAD_RANKS.entries()) {
     for (const rank of ranks) if (!drawn.includes(rank)) pool.push(rank);
     const due = row === 0 ? [1] : pool.filter((rank) => lastRow.get(rank)! <= row);
     const two = due.length > 0 ? due : [pool[random.below(pool.length)], pool[random.below(pool.length)]];

@@ -231,7 +231,7 @@ function refuseTooLong(runS: Float64Array, order: Uint32Array, sorted: Float64Ar
     const run = runS[order[i]];
     if (run <= sorted[i]) continue;
     throw new InputError(
-      `Cannot draw estimates for "${name}": ${i + 1} of its ${order.length} jobs run for ${run} s or longer and only ${i} estimates up to ${sorted[0]} s are as long, expected a larger largest estimate`,
+      `Cannot draw estimates for "${name}": at least ${i + 1} of its ${order.length} jobs run for ${run} s or longer and only ${i} estimates up to ${sorted[0]} s are as long, expected a larger largest estimate`,
     );
   }
 }
