@@ -7,7 +7,7 @@
  * of submission), timers; then `decide` is called, once per instant. A job with run time 0 departs in the instant
  * in which it starts; that instant is then decided again.
  */
-import type { JobIndex, JobsView } from "./jobs.ts";
+import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
 
 /** The hooks of a policy, in life-cycle order. */
 export interface Policy {
@@ -66,7 +66,10 @@ export interface Pool {
 /** A row of the Ousterhout matrix. The number stays with the row while it exists and is used again after it is deleted. */
 export type RowId = number;
 
-/** One job's processors in one row: consecutive, from `runFirst` on, as many as the job's size. −1 ends a list. */
+/**
+ * Processors of one job in one row that stand side by side, from `runFirst` on. Most jobs have one run per row, as long as the job's
+ * size; a job placed in several stretches has one run for each. −1 ends a list.
+ */
 export type RunId = number;
 
 /**
@@ -88,7 +91,9 @@ export interface MatrixView {
   runRow(run: RunId): RowId;
   runFirst(run: RunId): number;
   runSize(run: RunId): number;
-  /** First run of a job (it has one per slot of a round), in no particular order of rows. */
+  /** The next stretch of the same job in the same row, ascending; −1 behind the last. */
+  nextStretch(run: RunId): RunId;
+  /** First run of a job, one per slot of a round (of several stretches the first), in no particular order of rows. */
   firstRunOfJob(job: JobIndex): RunId;
   nextRunOfJob(run: RunId): RunId;
   /** Slots per round that the job has. */
@@ -108,6 +113,11 @@ export interface GangMachine extends MatrixView {
   deleteRow(row: RowId): void;
   /** Gives the job the processors first … first + size − 1 in the row; a second call for another row gives it a second slot per round. */
   place(job: JobIndex, row: RowId, first: number): void;
+  /**
+   * As `place` on processors that need not stand side by side: `count` stretches in ascending order, apart from each other, the
+   * first processor of each and its end in turn.
+   */
+  placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void;
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void;
   /**

@@ -26,6 +26,10 @@ export interface GangRecord {
   readonly activeProcessorSlots: number;
   /** Slots between the first submit and the last end, empty ones included. */
   readonly slots: number;
+  /** How often a job was given one more slot per round (unification counts of zhou1999, section 2). */
+  readonly unifications: number;
+  /** How often a job changed its row in an exchange, both rows' jobs counted. */
+  readonly moves: number;
 }
 
 /** Listens to a simulation: the checker, the explanation and the decision log are observers. All times in seconds. */
@@ -36,7 +40,8 @@ export interface Observer {
   promised?(timeS: number, job: JobIndex, startS: number): void;
   /** After each `decide`. */
   decided?(timeS: number): void;
-  placed?(timeS: number, job: JobIndex, row: RowId, first: number): void;
+  /** `stretches` only when the processors do not stand side by side: first processor and end of each stretch in turn. */
+  placed?(timeS: number, job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void;
   released?(timeS: number, job: JobIndex, row: RowId): void;
   rowAdded?(timeS: number, row: RowId): void;
   rowDeleted?(timeS: number, row: RowId): void;

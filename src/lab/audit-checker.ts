@@ -38,6 +38,7 @@ export const AUDIT_RULES = {
   "no-such-row": "rows are used while they exist",
   "row-not-empty": "only empty rows are deleted",
   "off-machine": "a job is placed within the machine",
+  "wrong-size": "a job is placed on as many processors as it asks for",
   "not-idle": "no processor of a row is given to two jobs",
   "torn-gang": "all processes of a job move from row to row together",
   migrated: "a job has the same processors in each of its rows",

@@ -9,8 +9,11 @@ import { type AuditCounts, Checker } from "./audit-checker.ts";
 /** One job's processors in one row. */
 interface Run {
   readonly job: JobIndex;
-  readonly first: number;
+  readonly stretches: Stretches;
 }
+
+/** First processor and end of each stretch in turn, ascending. */
+type Stretches = readonly number[];
 
 /** Instants of slots may differ from the checker's by rounding only. */
 const ROUNDING = 1e-9;
@@ -28,8 +31,8 @@ export class GangChecker extends Checker {
   #slotLengthS: number;
   readonly #served: Float64Array;
   readonly #firstSlotS: Float64Array;
-  /** Left-most processor of each job in the matrix; −1 outside. */
-  readonly #first: Int32Array;
+  /** Processors of each job in the matrix; undefined outside. */
+  readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
   /** Jobs that have been placed and not had a slot that was checked against their start. */
   readonly #unstarted = new Set<JobIndex>();
@@ -47,7 +50,6 @@ export class GangChecker extends Checker {
     this.#slotLengthS = slots.slotS;
     this.#served = new Float64Array(instance.count);
     this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
-    this.#first = new Int32Array(instance.count).fill(-1);
     this.#rowsOf = new Int32Array(instance.count);
   }
 
@@ -75,7 +77,7 @@ export class GangChecker extends Checker {
     }
     for (const one of this.#rows)
       if (one.runs.some((run) => run.job === job)) one.runs = one.runs.filter((run) => run.job !== job);
-    this.#first[job] = -1;
+    this.#stretches[job] = undefined;
     this.#rowsOf[job] = 0;
   }
 
@@ -100,9 +102,8 @@ export class GangChecker extends Checker {
     }
   }
 
-  placed(timeS: number, job: JobIndex, row: RowId, first: number): void {
+  placed(timeS: number, job: JobIndex, row: RowId, first: number, told?: Stretches): void {
     this.counts.matrixChanges++;
-    const { size } = this.instance;
     if (!this.hasArrived(job)) {
       this.fail(
         "start-before-arrival",
@@ -110,18 +111,12 @@ export class GangChecker extends Checker {
         `${this.name(job)} is placed at ${timeS} s, before it has arrived`,
       );
     }
-    const end = first + size[job];
-    if (!(first >= 0 && end <= this.instance.processors)) {
-      this.fail(
-        "off-machine",
-        job,
-        `${this.name(job)} is placed on processors ${first} to ${end - 1} of ${this.instance.processors}`,
-      );
-    }
+    const stretches = told ?? [first, first + this.instance.size[job]];
+    this.#checkShape(job, stretches);
     const target = this.#find(row, job);
     for (const run of target.runs) {
-      if (run.first < end && first < run.first + size[run.job]) {
-        const other = `${this.name(run.job).toLowerCase()} from processor ${run.first} on`;
+      if (overlap(run.stretches, stretches)) {
+        const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]} on`;
         this.fail(
           "not-idle",
           job,
@@ -129,16 +124,17 @@ export class GangChecker extends Checker {
         );
       }
     }
-    if (this.#first[job] >= 0 && this.#first[job] !== first) {
+    const others = this.#stretches[job];
+    if (others !== undefined && others.join() !== stretches.join()) {
       this.fail(
         "migrated",
         job,
-        `${this.name(job)} is placed from processor ${first} on, in its other rows from ${this.#first[job]} on`,
+        `${this.name(job)} is placed from processor ${first} on, in its other rows from ${others[0]} on`,
       );
     }
-    this.#first[job] = first;
+    this.#stretches[job] = stretches;
     this.#rowsOf[job]++;
-    target.runs.push({ job, first });
+    target.runs.push({ job, stretches });
     if (this.isWaiting(job)) this.#unstarted.add(job);
   }
 
@@ -186,9 +182,9 @@ export class GangChecker extends Checker {
       const inside: Run[] = [];
       const outside: Run[] = [];
       for (const run of one.runs) {
-        const runEnd = run.first + this.instance.size[run.job];
-        if (runEnd <= first || run.first >= end) outside.push(run);
-        else if (run.first >= first && runEnd <= end) inside.push(run);
+        if (!overlap(run.stretches, [first, end])) outside.push(run);
+        else if (run.stretches[0] >= first && run.stretches[run.stretches.length - 1] <= end)
+          inside.push(run);
         else {
           const cut = `processors ${first} to ${end - 1}`;
           this.fail(
@@ -260,6 +256,29 @@ export class GangChecker extends Checker {
     }
   }
 
+  #checkShape(job: JobIndex, stretches: Stretches): void {
+    const end = stretches[stretches.length - 1];
+    if (!(stretches[0] >= 0 && end <= this.instance.processors)) {
+      this.fail(
+        "off-machine",
+        job,
+        `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1} of ${this.instance.processors}`,
+      );
+    }
+    let size = 0;
+    for (let i = 0; i < stretches.length; i++) {
+      if (i > 0 && !(stretches[i] > stretches[i - 1])) size = Number.NaN;
+      size += i % 2 === 0 ? -stretches[i] : stretches[i];
+    }
+    if (size !== this.instance.size[job]) {
+      this.fail(
+        "wrong-size",
+        job,
+        `${this.name(job)} is placed on stretches ${stretches.join(" ")}, its size is ${this.instance.size[job]}`,
+      );
+    }
+  }
+
   #slotsOfWork(job: JobIndex): number {
     // A quotient that should be whole may lie just beside it.
     return Math.max(1, Math.ceil(this.instance.runS[job] / this.#slotS - ROUNDING));
@@ -271,4 +290,12 @@ export class GangChecker extends Checker {
       return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, there is no such row`);
     return found;
   }
+}
+
+/** Whether two lists of stretches have a processor in common. */
+function overlap(a: Stretches, b: Stretches): boolean {
+  for (let i = 0; i < a.length; i += 2) {
+    for (let j = 0; j < b.length; j += 2) if (a[i] < b[j + 1] && b[j] < a[i + 1]) return true;
+  }
+  return false;
 }

@@ -157,12 +157,20 @@ function decisions(sink: Sink): Observer {
   return {
     started: (timeS, job, rule: StartRule) => sink(STARTED, timeS, job, rule, 0, 0),
     promised: (timeS, job, startS) => sink(PROMISED, timeS, job, startS, 0, 0),
-    placed: (timeS, job, row, first) => sink(PLACED, timeS, job, row, first, 0),
+    placed: (timeS, job, row, first, stretches) =>
+      sink(PLACED, timeS, job, row, first, stretches === undefined ? 0 : fingerprint(stretches)),
     released: (timeS, job, row) => sink(RELEASED, timeS, job, row, 0, 0),
     rowAdded: (timeS, row) => sink(ROW_ADDED, timeS, row, 0, 0, 0),
     rowDeleted: (timeS, row) => sink(ROW_DELETED, timeS, row, 0, 0, 0),
     exchanged: (timeS, a, b, first, end) => sink(EXCHANGED, timeS, a, b, first, end),
   };
+}
+
+/** One number for many: other numbers give, very nearly always, another one. */
+function fingerprint(numbers: readonly number[]): number {
+  let hash = 1;
+  for (const number of numbers) hash = (Math.imul(hash, 31) + number) | 0;
+  return hash;
 }
 
 /** The columns that tell of jobs. */

@@ -24,9 +24,9 @@ export function both(a: Observer, b: Observer): Observer {
       a.decided?.(timeS);
       b.decided?.(timeS);
     },
-    placed(timeS, job, row, first) {
-      a.placed?.(timeS, job, row, first);
-      b.placed?.(timeS, job, row, first);
+    placed(timeS, job, row, first, stretches) {
+      a.placed?.(timeS, job, row, first, stretches);
+      b.placed?.(timeS, job, row, first, stretches);
     },
     released(timeS, job, row) {
       a.released?.(timeS, job, row);

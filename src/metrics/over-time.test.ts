@@ -99,6 +99,8 @@ test("rowsOverTime() is the record of a gang schedule without repetitions, and n
     maxRows: 2,
     activeProcessorSlots: 9,
     slots: 9,
+    unifications: 0,
+    moves: 0,
   };
   const line = { submitS: 0, runS: 9, size: 1, startS: 0 };
   const steps = rowsOverTime(handMade(1, [line], { gang }).schedule)!;

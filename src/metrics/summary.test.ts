@@ -122,6 +122,8 @@ describe("summarise()", () => {
       maxRows: 3,
       activeProcessorSlots: 12,
       slots: 10,
+      unifications: 0,
+      moves: 0,
     };
     const { instance, schedule } = handMade(
       4,

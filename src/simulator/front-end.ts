@@ -4,7 +4,7 @@
  * something to tell the policy: jobs that have ended, then jobs that have arrived.
  */
 import { RuleViolation } from "../core/errors.ts";
-import { type JobIndex, UNKNOWN } from "../core/jobs.ts";
+import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../core/policy.ts";
 import type { TaskIndex, TaskObserver, TaskPrograms } from "../core/tasks.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
@@ -69,6 +69,19 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
   override exchange(a: RowId, b: RowId, first: number, end: number): void {
     super.exchange(a, b, first, end);
     this.#observer?.exchanged?.(this.#nowMs, a, b, first, end);
+  }
+
+  /** Tasks are numbered along the processors of their job, which therefore stand side by side. */
+  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    if (count !== 1) {
+      throw new RuleViolation(
+        "scattered",
+        job,
+        this.nowS,
+        `Cannot place job ${job} on ${count} stretches: expected processors side by side`,
+      );
+    }
+    this.place(job, row, stretches[0]);
   }
 
   /** All tasks of the job have ended; the policy hears of it at the end of the period. */

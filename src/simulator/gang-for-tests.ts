@@ -43,13 +43,18 @@ export function sizesIn(rows: readonly string[]): Int32Array {
 
 /** Adds the rows of a picture to a matrix whose jobs have the sizes `sizesIn` tells. Returns the rows' ids. */
 export function draw(
-  matrix: MatrixView & Pick<GangMachine, "addRow" | "place">,
+  matrix: MatrixView & Pick<GangMachine, "addRow" | "placeStretches">,
   rows: readonly string[],
 ): RowId[] {
   return rows.map((cells) => {
     const row = matrix.addRow();
     for (const letter of new Set(cells)) {
-      if (letter !== ".") matrix.place(LETTERS.indexOf(letter), row, cells.indexOf(letter));
+      if (letter === ".") continue;
+      const stretches = [...cells.matchAll(new RegExp(`${letter}+`, "g"))].flatMap(({ index, 0: run }) => [
+        index,
+        index + run.length,
+      ]);
+      matrix.placeStretches(LETTERS.indexOf(letter), row, stretches, stretches.length / 2);
     }
     return row;
   });
@@ -127,7 +132,9 @@ export class NaiveMachine implements GangMachine {
     const cells = this.cells(row);
     let at = processor;
     while (at >= 0 && cells[at] === -1) at--;
-    return at < 0 ? -1 : row * this.processors + cells.indexOf(cells[at]);
+    if (at < 0) return -1;
+    while (at > 0 && cells[at - 1] === cells[at]) at--;
+    return row * this.processors + at;
   }
   runJob(run: RunId): JobIndex {
     return this.cells(this.runRow(run))[this.runFirst(run)];
@@ -139,7 +146,19 @@ export class NaiveMachine implements GangMachine {
     return run % this.processors;
   }
   runSize(run: RunId): number {
-    return this.#size[this.runJob(run)];
+    const first = this.runFirst(run);
+    const cells = this.cells(this.runRow(run));
+    let end = first;
+    while (cells[end] === cells[first]) end++;
+    return end - first;
+  }
+  /** The next stretch of the job in the row; a job is never side by side with itself, so a run ends where its cells do. */
+  nextStretch(run: RunId): RunId {
+    const cells = this.cells(this.runRow(run));
+    const job = this.runJob(run);
+    for (let at = this.runFirst(run) + this.runSize(run); at < this.processors; at++)
+      if (cells[at] === job) return this.runRow(run) * this.processors + at;
+    return -1;
   }
   firstRunOfJob(job: JobIndex): RunId {
     return this.runsOfJob(job)[0] ?? -1;
@@ -179,6 +198,9 @@ export class NaiveMachine implements GangMachine {
   }
   place(job: JobIndex, row: RowId, first: number): void {
     this.cells(row).fill(job, first, first + this.#size[job]);
+  }
+  placeStretches(job: JobIndex, row: RowId, stretches: ArrayLike<number>, count: number): void {
+    for (let i = 0; i < count; i++) this.cells(row).fill(job, stretches[2 * i], stretches[2 * i + 1]);
   }
   release(job: JobIndex, row: RowId): void {
     const cells = this.cells(row);

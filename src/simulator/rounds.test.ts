@@ -241,7 +241,7 @@ describe("simulateRounds()", () => {
     const told: string[] = [];
     const note =
       (what: string) =>
-      (...values: number[]) =>
+      (...values: readonly unknown[]) =>
         void told.push(`${what} ${values.join(" ")}`);
     const observer: Observer = {
       arrived: note("arrived"),

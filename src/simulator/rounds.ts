@@ -19,7 +19,7 @@
  * Only jobs that are placed, released or exchanged are settled and entered anew in the queue of finishes.
  */
 import { assert, RuleViolation } from "../core/errors.ts";
-import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
+import { type Instance, type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
 import {
   type GangMachine,
   type GangPolicyDefinition,
@@ -121,6 +121,8 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   #firstSlot = 0;
   #lastEndSlot = 0;
   #started = 0;
+  #unifications = 0;
+  #moves = 0;
   readonly #rows = new RowsRecord();
 
   constructor(instance: Instance, options: RoundsOptions) {
@@ -162,6 +164,22 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   }
 
   override place(job: JobIndex, row: RowId, first: number): void {
+    this.#beforePlacing(job);
+    super.place(job, row, first);
+    this.#afterPlacing(job);
+    this.#observer?.placed?.(this.nowS, job, row, first);
+  }
+
+  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#beforePlacing(job);
+    super.placeStretches(job, row, stretches, count);
+    this.#afterPlacing(job);
+    if (this.#observer?.placed === undefined) return;
+    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
+    this.#observer.placed(this.nowS, job, row, stretches[0], told);
+  }
+
+  #beforePlacing(job: JobIndex): void {
     if (!(job >= 0 && job < this.#arrived)) {
       throw new RuleViolation(
         "start-before-arrival",
@@ -174,13 +192,15 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       throw new RuleViolation("already-ended", job, this.nowS, `Cannot place job ${job}: it has ended`);
     }
     this.#touch(job);
-    const isNew = this.slotsOf(job) === 0;
-    super.place(job, row, first);
-    if (isNew) {
-      if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
-      this.#unstarted[this.#unstartedCount++] = job;
+  }
+
+  #afterPlacing(job: JobIndex): void {
+    if (this.slotsOf(job) > 1) {
+      this.#unifications++;
+      return;
     }
-    this.#observer?.placed?.(this.nowS, job, row, first);
+    if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
+    this.#unstarted[this.#unstartedCount++] = job;
   }
 
   override release(job: JobIndex, row: RowId): void {
@@ -190,8 +210,10 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   }
 
   override exchange(a: RowId, b: RowId, first: number, end: number): void {
-    this.#touchRange(a, first, end);
-    this.#touchRange(b, first, end);
+    if (a !== b) {
+      this.#touchRange(a, first, end);
+      this.#touchRange(b, first, end);
+    }
     super.exchange(a, b, first, end);
     this.#observer?.exchanged?.(this.nowS, a, b, first, end);
   }
@@ -281,6 +303,8 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       maxRows: this.#rows.maxRows,
       activeProcessorSlots: this.#activeProcessorSlots,
       slots: Math.max(0, this.#lastEndSlot - this.#firstSlot),
+      unifications: this.#unifications,
+      moves: this.#moves,
     };
     return { startS: this.#startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
   }
@@ -347,6 +371,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       run = this.nextRun(run)
     ) {
       this.#touch(this.runJob(run));
+      if (this.leadOf(run) === run) this.#moves++;
     }
   }
 

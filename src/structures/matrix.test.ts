@@ -5,7 +5,7 @@ import type { RowId } from "../core/policy.ts";
 import { draw, picture, sizesIn } from "../simulator/gang-for-tests.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
 
-/** The naive twin: rows of cells, jobs that reach over a cut found by looking. */
+/** The naive twin: rows of cells, jobs that an exchange would tear found by looking. */
 interface Model {
   rows: { id: RowId; cells: number[] }[];
   readonly size: readonly number[];
@@ -29,8 +29,14 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
     for (const run of runs) {
       expect(matrix.runJob(run)).toBe(cells[matrix.runFirst(run)]);
       expect(matrix.runRow(run)).toBe(id);
-      expect(matrix.runSize(run)).toBe(model.size[matrix.runJob(run)]);
-      slots[matrix.runJob(run)]++;
+      const job = matrix.runJob(run);
+      const own = runs.filter((other) => matrix.runJob(other) === job);
+      expect(matrix.leadOf(run)).toBe(own[0]);
+      expect(matrix.nextStretch(run)).toBe(own[own.indexOf(run) + 1] ?? -1);
+      const end = matrix.runFirst(run) + matrix.runSize(run);
+      expect(cells.slice(matrix.runFirst(run), end).every((cell) => cell === job)).toBe(true);
+      expect(cells[end]).not.toBe(job);
+      if (run === own[0]) slots[job]++;
     }
     for (let at = 0; at < cells.length; at++) {
       expect(matrix.runBefore(id, at)).toBe(runs.findLast((run) => matrix.runFirst(run) <= at) ?? -1);
@@ -42,6 +48,7 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
     let count = 0;
     for (let run = matrix.firstRunOfJob(job); run !== -1; run = matrix.nextRunOfJob(run), count++) {
       expect(matrix.runJob(run)).toBe(job);
+      expect(matrix.leadOf(run)).toBe(run);
     }
     expect(count).toBe(slots[job]);
   });
@@ -65,8 +72,19 @@ function commands(processors: number): fc.Arbitrary<Command> {
   const row = fc.nat({ max: 6 });
   const job = fc.nat({ max: JOBS - 1 });
   const at = fc.nat({ max: processors });
-  const isCut = (cells: number[], cut: number) =>
-    cut === 0 || cells[cut] === undefined || cells[cut] === IDLE || cells[cut] !== cells[cut - 1];
+  /** Whether the job at p, inside first … end − 1, is outside as well. */
+  const isSplit = (cells: number[], job: number, p: number, first: number, end: number) =>
+    job !== IDLE &&
+    p >= first &&
+    p < end &&
+    (cells.slice(0, first).includes(job) || cells.slice(end).includes(job));
+  const hasOther = (model: Model, job: number, processors: number[]) =>
+    model.rows.some(({ cells }) => cells.includes(job) && processors.some((at) => cells[at] !== job));
+  const stretchesOf = (processors: number[]) =>
+    processors.flatMap((at, i) => [
+      ...(processors[i - 1] === at - 1 ? [] : [at]),
+      ...(processors[i + 1] === at + 1 ? [] : [at + 1]),
+    ]);
   const rowOf = (model: Model, n: number) =>
     model.rows.length === 0 ? undefined : model.rows[n % model.rows.length];
   return fc.oneof(
@@ -84,23 +102,42 @@ function commands(processors: number): fc.Arbitrary<Command> {
       const target = rowOf(model, n);
       if (target === undefined) return;
       const end = first + model.size[j];
-      const elsewhere = model.rows.find(({ cells }) => cells.includes(j) && cells.indexOf(j) !== first);
+      const wanted = Array.from({ length: model.size[j] }, (_, i) => first + i);
+      const elsewhere = hasOther(model, j, wanted);
       let rule: string | undefined;
       if (end > processors) rule = "off-machine";
       else if (target.cells.slice(first, end).some((cell) => cell !== IDLE)) rule = "not-idle";
-      else if (elsewhere !== undefined) rule = "migrated";
+      else if (elsewhere) rule = "migrated";
       if (attempt(rule, () => matrix.place(j, target.id, first))) target.cells.fill(j, first, end);
     }),
+    // Scattered: the processors whose bits are set.
+    fc
+      .tuple(job, row, fc.bigInt({ min: 0n, max: (1n << BigInt(processors)) - 1n }))
+      .map<Command>(([j, n, bits]) => (matrix, model) => {
+        const target = rowOf(model, n);
+        if (target === undefined) return;
+        const all = Array.from({ length: processors }, (_, at) => at);
+        const chosen = all.filter((at) => (bits >> BigInt(at)) & 1n);
+        // Mostly of the right size, so that jobs come in.
+        const wanted = bits % 8n === 0n ? chosen : chosen.slice(0, model.size[j]);
+        const stretches = stretchesOf(wanted);
+        let rule: string | undefined;
+        if (wanted.length !== model.size[j]) rule = "wrong-size";
+        else if (wanted.some((at) => target.cells[at] !== IDLE)) rule = "not-idle";
+        else if (hasOther(model, j, wanted)) rule = "migrated";
+        const place = () => matrix.placeStretches(j, target.id, stretches, stretches.length / 2);
+        if (attempt(rule, place)) for (const at of wanted) target.cells[at] = j;
+      }),
     // The job's own processors once more, so that jobs with several slots come about.
     fc.tuple(job, row).map<Command>(([j, n]) => (matrix, model) => {
       const cells = model.rows.find((r) => r.cells.includes(j))?.cells;
       const target = rowOf(model, n);
       if (cells === undefined || target === undefined) return;
-      const first = cells.indexOf(j);
-      const busy = target.cells.slice(first, first + model.size[j]).some((cell) => cell !== IDLE);
-      if (attempt(busy ? "not-idle" : undefined, () => matrix.place(j, target.id, first))) {
-        target.cells.fill(j, first, first + model.size[j]);
-      }
+      const own = [...cells.keys()].filter((at) => cells[at] === j);
+      const stretches = stretchesOf(own);
+      const rule = own.some((at) => target.cells[at] !== IDLE) ? "not-idle" : undefined;
+      const place = () => matrix.placeStretches(j, target.id, stretches, stretches.length / 2);
+      if (attempt(rule, place)) for (const at of own) target.cells[at] = j;
     }),
     fc.tuple(job, row).map<Command>(([j, n]) => (matrix, model) => {
       const target = rowOf(model, n);
@@ -120,7 +157,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
       const b = rowOf(model, m);
       if (a === undefined || b === undefined) return;
       const [first, end] = x < y ? [x, y] : [y, x];
-      const torn = [a, b].some(({ cells }) => !isCut(cells, first) || !isCut(cells, end));
+      const torn = [a, b].some(({ cells }) => cells.some((cell, p) => isSplit(cells, cell, p, first, end)));
       const rule = torn && a !== b && first !== end ? "torn-gang" : undefined;
       if (attempt(rule, () => matrix.exchange(a.id, b.id, first, end)) && a !== b) {
         const middle = a.cells.slice(first, end);

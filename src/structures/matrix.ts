@@ -8,6 +8,9 @@
  *
  * Runs are records in a struct of arrays, linked within their row and with the job's other runs; buckets of processors
  * (run-buckets.ts) lead to a run in the middle of a row.
+ *
+ * A job's processors in a row may also lie in several stretches (scattered, or around the end of a ring). Then each stretch is a
+ * run, linked in ascending order from the first one, the lead; only leads are linked with the job's other rows.
  */
 import { assert, RuleViolation } from "../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
@@ -31,8 +34,13 @@ export class OusterhoutMatrix implements MatrixView {
   #previous = new Int32Array(16);
   #nextOfJob = new Int32Array(16);
   #previousOfJob = new Int32Array(16);
+  #lead = new Int32Array(16);
+  #nextStretch = new Int32Array(16);
   #runsUsed = 0;
   #freeRun: RunId = NONE;
+  /** Runs that are not leads. */
+  #furtherStretches = 0;
+  readonly #oneStretch = new Int32Array(2);
 
   // Jobs.
   #runOfJob = new Int32Array(16).fill(NONE);
@@ -85,6 +93,13 @@ export class OusterhoutMatrix implements MatrixView {
   }
   runSize(run: RunId): number {
     return this.#end[run] - this.#first[run];
+  }
+  nextStretch(run: RunId): RunId {
+    return this.#nextStretch[run];
+  }
+  /** The first of the stretches that the job of the run has in the row. */
+  leadOf(run: RunId): RunId {
+    return this.#lead[run];
   }
   firstRunOfJob(job: JobIndex): RunId {
     return job < this.#runOfJob.length ? this.#runOfJob[job] : NONE;
@@ -149,39 +164,26 @@ export class OusterhoutMatrix implements MatrixView {
 
   /** Gives the job the processors first … first + size − 1 in the row; all its rows have the same processors. */
   place(job: JobIndex, row: RowId, first: number): void {
-    this.#checkRow(`place job ${job} in`, row);
-    const end = first + this.#size[job];
-    if (!(first >= 0 && end <= this.processors)) {
+    this.#oneStretch[0] = first;
+    this.#oneStretch[1] = first + this.#size[job];
+    this.#place(job, row, this.#oneStretch, 1);
+  }
+
+  /** Gives the job processors that lie in `count` stretches, `stretches` their first processors and ends in turn, ascending. */
+  placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const isBehind = i === 0 || stretches[2 * i] > stretches[2 * i - 1];
+      sum = isBehind ? sum + Math.max(0, stretches[2 * i + 1] - stretches[2 * i]) : Number.NaN;
+    }
+    if (sum !== this.#size[job]) {
       throw this.#violation(
-        "off-machine",
+        "wrong-size",
         job,
-        `Cannot place job ${job} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+        `Cannot place job ${job} on ${count} stretches: expected ${this.#size[job]} processors in ascending stretches that do not touch`,
       );
     }
-    const before = this.runBefore(row, end - 1);
-    if (before !== NONE && this.#end[before] > first) {
-      throw this.#violation(
-        "not-idle",
-        job,
-        `Cannot place job ${job} on processors ${first} to ${end - 1} of row ${row}: job ${this.#job[before]} is there`,
-      );
-    }
-    const other = this.firstRunOfJob(job);
-    if (other !== NONE && this.#first[other] !== first) {
-      throw this.#violation(
-        "migrated",
-        job,
-        `Cannot place job ${job} at processor ${first}: its other slots are at processor ${this.#first[other]}`,
-      );
-    }
-    const run = this.#newRun();
-    this.#job[run] = job;
-    this.#row[run] = row;
-    this.#first[run] = first;
-    this.#end[run] = end;
-    this.#linkRow(run, before);
-    this.#enterBucket(run);
-    this.#linkJob(run);
+    this.#place(job, row, stretches, count);
   }
 
   /** Takes one slot back from a job that has more than one. */
@@ -220,6 +222,10 @@ export class OusterhoutMatrix implements MatrixView {
       );
     }
     if (a === b || first === end) return;
+    if (this.#furtherStretches > 0) {
+      this.#checkStretches(a, first, end);
+      this.#checkStretches(b, first, end);
+    }
     const beforeA = this.#cut(a, first);
     const beforeB = this.#cut(b, first);
     const lastA = this.#cut(a, end);
@@ -250,22 +256,21 @@ export class OusterhoutMatrix implements MatrixView {
       runs += this.#auditRow(row);
     }
     let runsOfJobs = 0;
+    let leads = 0;
     for (let job = 0; job < this.#runOfJob.length; job++) {
       let slots = 0;
       let previous = NONE;
       for (let run = this.#runOfJob[job]; run !== NONE; run = this.#nextOfJob[run]) {
         assert(this.#job[run] === job && this.#previousOfJob[run] === previous, `runs of job ${job}`);
-        assert(
-          this.#first[run] === this.#first[this.#runOfJob[job]],
-          `job ${job} has the same processors in each row`,
-        );
+        runsOfJobs += this.#auditStretches(run, this.#runOfJob[job]);
+        leads++;
         previous = run;
         slots++;
       }
       assert(slots === this.#slots[job], `number of slots of job ${job}`);
-      runsOfJobs += slots;
     }
     assert(runs === runsOfJobs, "every run is in a row and with its job");
+    assert(runs - leads === this.#furtherStretches, "number of runs that are not leads");
     let free = 0;
     for (let run = this.#freeRun; run !== NONE; run = this.#next[run]) free++;
     assert(runs + free === this.#runsUsed, "every run is in use or free");
@@ -279,7 +284,6 @@ export class OusterhoutMatrix implements MatrixView {
     for (let run = this.#head[row]; run !== NONE; run = this.#next[run]) {
       assert(this.#row[run] === row && this.#previous[run] === previous, `links of row ${row}`);
       assert(previous === NONE || this.#end[previous] <= this.#first[run], `order of row ${row}`);
-      assert(this.#end[run] - this.#first[run] === this.#size[this.#job[run]], `size of a run in row ${row}`);
       assert(this.#first[run] >= 0 && this.#end[run] <= this.processors, `row ${row} stays on the machine`);
       const bucket = this.#buckets.of(this.#first[run]);
       if (firstIn[bucket] === NONE) firstIn[bucket] = run;
@@ -293,6 +297,109 @@ export class OusterhoutMatrix implements MatrixView {
       if (firstIn[bucket] !== NONE) last = firstIn[bucket];
     }
     return runs;
+  }
+
+  /** Returns the number of stretches of a lead; `other` is a lead of the same job. */
+  #auditStretches(lead: RunId, other: RunId): number {
+    const job = this.#job[lead];
+    let stretches = 0;
+    let size = 0;
+    let end = NONE;
+    let same = other;
+    for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
+      assert(this.#lead[run] === lead && this.#job[run] === job, `stretches of job ${job} belong together`);
+      assert(this.#row[run] === this.#row[lead], `stretches of job ${job} are in one row`);
+      assert(this.#first[run] > end, `stretches of job ${job} ascend`);
+      assert(
+        same !== NONE && this.#first[run] === this.#first[same] && this.#end[run] === this.#end[same],
+        `job ${job} has the same processors in each row`,
+      );
+      end = this.#end[run];
+      size += end - this.#first[run];
+      same = this.#nextStretch[same];
+      stretches++;
+    }
+    assert(same === NONE && size === this.#size[job], `size of job ${job} in row ${this.#row[lead]}`);
+    return stretches;
+  }
+
+  #place(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#checkRow(`place job ${job} in`, row);
+    for (let i = 0; i < count; i++) this.#checkIdle(job, row, stretches[2 * i], stretches[2 * i + 1]);
+    this.#checkSame(job, stretches, count);
+    let lead = NONE;
+    let last = NONE;
+    for (let i = 0; i < count; i++) {
+      const run = this.#newRun();
+      if (lead === NONE) lead = run;
+      else this.#nextStretch[last] = run;
+      this.#job[run] = job;
+      this.#row[run] = row;
+      this.#first[run] = stretches[2 * i];
+      this.#end[run] = stretches[2 * i + 1];
+      this.#lead[run] = lead;
+      this.#nextStretch[run] = NONE;
+      this.#linkRow(run, this.runBefore(row, this.#first[run]));
+      this.#enterBucket(run);
+      last = run;
+    }
+    this.#furtherStretches += count - 1;
+    this.#linkJob(lead);
+  }
+
+  #checkIdle(job: JobIndex, row: RowId, first: number, end: number): void {
+    if (!(first >= 0 && end <= this.processors)) {
+      throw this.#violation(
+        "off-machine",
+        job,
+        `Cannot place job ${job} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+      );
+    }
+    const before = this.runBefore(row, end - 1);
+    if (before !== NONE && this.#end[before] > first) {
+      throw this.#violation(
+        "not-idle",
+        job,
+        `Cannot place job ${job} on processors ${first} to ${end - 1} of row ${row}: job ${this.#job[before]} is there`,
+      );
+    }
+  }
+
+  /** Refuses other processors than those of the job's other slots. */
+  #checkSame(job: JobIndex, stretches: ReadonlyColumn, count: number): void {
+    const lead = this.firstRunOfJob(job);
+    if (lead === NONE) return;
+    let run = lead;
+    let i = 0;
+    for (; i < count && run !== NONE; i++, run = this.#nextStretch[run]) {
+      if (this.#first[run] !== stretches[2 * i] || this.#end[run] !== stretches[2 * i + 1]) break;
+    }
+    if (i === count && run === NONE) return;
+    const at = Math.min(i, count - 1);
+    throw this.#violation(
+      "migrated",
+      job,
+      run === NONE
+        ? `Cannot place job ${job} on ${count} stretches: its other slots have ${i}`
+        : `Cannot place job ${job} at processor ${stretches[2 * at]}: its other slots are at processor ${this.#first[run]}`,
+    );
+  }
+
+  /** Refuses to move some stretches of a job without the others. */
+  #checkStretches(row: RowId, first: number, end: number): void {
+    for (let run = this.runFrom(row, first); run !== NONE && this.#first[run] < end; run = this.#next[run]) {
+      const lead = this.#lead[run];
+      // Each stretch looks at its lead, the lead at all of them.
+      let stretch = lead;
+      while (stretch !== NONE && this.#first[stretch] >= first && this.#end[stretch] <= end)
+        stretch = run === lead ? this.#nextStretch[stretch] : NONE;
+      if (stretch === NONE) continue;
+      throw this.#violation(
+        "torn-gang",
+        this.#job[run],
+        `Cannot exchange processors ${first} to ${end - 1} of row ${row}: job ${this.#job[run]} also has processor ${this.#first[stretch]}`,
+      );
+    }
   }
 
   /** Last run that begins before a cut; throws when it reaches over the cut. */
@@ -341,18 +448,22 @@ export class OusterhoutMatrix implements MatrixView {
     this.#slots[job]++;
   }
 
-  #removeRun(run: RunId): void {
-    this.#leaveBuckets(run, run);
-    this.#join(this.#row[run], this.#previous[run], NONE, NONE, this.#next[run]);
-    const job = this.#job[run];
-    const before = this.#previousOfJob[run];
-    const after = this.#nextOfJob[run];
+  /** Removes a lead and the stretches that follow it. */
+  #removeRun(lead: RunId): void {
+    const job = this.#job[lead];
+    const before = this.#previousOfJob[lead];
+    const after = this.#nextOfJob[lead];
     if (before === NONE) this.#runOfJob[job] = after;
     else this.#nextOfJob[before] = after;
     if (after !== NONE) this.#previousOfJob[after] = before;
     this.#slots[job]--;
-    this.#next[run] = this.#freeRun;
-    this.#freeRun = run;
+    for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
+      this.#leaveBuckets(run, run);
+      this.#join(this.#row[run], this.#previous[run], NONE, NONE, this.#next[run]);
+      this.#next[run] = this.#freeRun;
+      this.#freeRun = run;
+      if (run !== lead) this.#furtherStretches--;
+    }
   }
 
   #runIn(job: JobIndex, row: RowId): RunId {
@@ -407,6 +518,8 @@ export class OusterhoutMatrix implements MatrixView {
       this.#previous = doubled(this.#previous);
       this.#nextOfJob = doubled(this.#nextOfJob);
       this.#previousOfJob = doubled(this.#previousOfJob);
+      this.#lead = doubled(this.#lead);
+      this.#nextStretch = doubled(this.#nextStretch);
     }
     return this.#runsUsed++;
   }

@@ -27,6 +27,8 @@ const gang: Schedule["gang"] = {
   maxRows: 2,
   activeProcessorSlots: 0,
   slots: 0,
+  unifications: 0,
+  moves: 0,
 };
 
 /** Every field in its own range; run time and size such that the line can be simulated. */
