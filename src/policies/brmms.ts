@@ -12,7 +12,7 @@ export const brmms: GangPolicyDefinition = {
     ...BUDDY_GANG_RULES,
     "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
     "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as under br",
-    "an arrival whose block has no idle slot takes back all extra slots that reach into its processors; before a row is deleted all extra slots are taken back",
+    "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
   ],
   source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS",
   parameters: [],

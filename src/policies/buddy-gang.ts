@@ -14,9 +14,9 @@
  * departures: never more rows than BR.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, Policy, RowId } from "../core/policy.ts";
+import type { GangMachine, Policy } from "../core/policy.ts";
 import { blockLevel } from "../structures/buddy.ts";
-import { gather } from "../structures/repacking.ts";
+import { gather, type RoomMaker } from "../structures/repacking.ts";
 import { WorkloadTree } from "../structures/workload-tree.ts";
 
 const NONE = -1;
@@ -34,7 +34,7 @@ export interface ExtraSlots {
   readonly perChange: number;
 }
 
-export class BuddyGang implements Policy {
+export class BuddyGang implements Policy, RoomMaker {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #extra: ExtraSlots | undefined;
@@ -42,6 +42,8 @@ export class BuddyGang implements Policy {
   readonly #idle: WorkloadTree;
   /** Idle slots if extra slots were given back; the same tree when they never are. */
   readonly #firm: WorkloadTree;
+  /** Who takes extra slots back; nobody where jobs keep them. */
+  readonly #maker: RoomMaker | undefined;
   /** First processor of each placed job. */
   readonly #first: Int32Array;
   readonly #arrivals: JobIndex[] = [];
@@ -62,6 +64,7 @@ export class BuddyGang implements Policy {
     this.#extra = extra;
     this.#idle = new WorkloadTree(machine.processors);
     this.#firm = extra?.returned ? new WorkloadTree(machine.processors) : this.#idle;
+    this.#maker = extra?.returned ? this : undefined;
     this.#first = new Int32Array(jobs.count);
     const blocks = extra === undefined ? 0 : 2 << this.#idle.height;
     const count = extra === undefined ? 0 : jobs.count;
@@ -99,9 +102,8 @@ export class BuddyGang implements Policy {
     const { processors } = this.#machine;
     const root = this.#firm.height;
     if (this.#firm.least(root, 0) === 0) return;
-    if (this.#firm !== this.#idle) this.#takeBack(0, processors);
     while (this.#firm.least(root, 0) > 0) {
-      this.#machine.deleteRow(gather(this.#machine, 0, processors));
+      this.#machine.deleteRow(gather(this.#machine, 0, processors, this.#maker));
       this.#addEverywhere(-1);
     }
   }
@@ -116,9 +118,7 @@ export class BuddyGang implements Policy {
       block = this.#firm.leastLoaded(size);
     }
     const first = block << level;
-    if (this.#firm !== this.#idle && this.#idle.least(level, block) === 0)
-      this.#takeBack(first, first + size);
-    this.#machine.place(job, gather(this.#machine, first, first + size), first);
+    this.#machine.place(job, gather(this.#machine, first, first + size, this.#maker), first);
     this.#first[job] = first;
     this.#idle.add(first, first + size, -1);
     if (this.#firm !== this.#idle) this.#firm.add(first, first + size, -1);
@@ -130,28 +130,35 @@ export class BuddyGang implements Policy {
     if (this.#firm !== this.#idle) this.#firm.add(0, this.#machine.processors, slots);
   }
 
-  /** Takes back every extra slot that reaches into processors first … end − 1. */
-  #takeBack(first: number, end: number): void {
-    const machine = this.#machine;
-    const rows = machine.rowCount;
-    for (let position = 0; position < rows; position++) {
-      const row = machine.rowAt(position);
-      let run = machine.runBefore(row, first);
-      if (run === NONE) run = machine.firstRun(row);
-      while (run !== NONE && machine.runFirst(run) < end) {
-        const next = machine.nextRun(run);
-        const job = machine.runJob(run);
-        if (this.#slots[job] > 1 && machine.runFirst(run) + machine.runSize(run) > first)
-          this.#release(job, row);
-        run = next;
+  /**
+   * Takes a slot back from the job on the processor that has most slots (ties: submitted last), its last one in the round.
+   * There is an extra slot: the firm tree counts fewer jobs on the processor than rows, and no row is idle there.
+   */
+  makeRoom(processor: number): void {
+    const slots = this.#slots;
+    let richest = NONE;
+    for (let level = 0; level <= this.#idle.height; level++) {
+      const block = (1 << (this.#idle.height - level)) + (processor >> level);
+      for (let job = this.#jobAt[block]; job !== NONE; job = this.#nextAt[job]) {
+        if (this.#first[job] + this.#jobs.size[job] <= processor) continue;
+        if (
+          richest === NONE ||
+          slots[job] > slots[richest] ||
+          (slots[job] === slots[richest] && job > richest)
+        ) {
+          richest = job;
+        }
       }
     }
-  }
-
-  #release(job: JobIndex, row: RowId): void {
-    this.#machine.release(job, row);
-    this.#slots[job]--;
-    this.#idle.add(this.#first[job], this.#first[job] + this.#jobs.size[job], 1);
+    const machine = this.#machine;
+    let last = machine.firstRunOfJob(richest);
+    for (let run = last; run !== NONE; run = machine.nextRunOfJob(run)) {
+      if (machine.positionOf(machine.runRow(run)) > machine.positionOf(machine.runRow(last))) last = run;
+    }
+    machine.release(richest, machine.runRow(last));
+    slots[richest]--;
+    const first = this.#first[richest];
+    this.#idle.add(first, first + this.#jobs.size[richest], 1);
   }
 
   #giveExtraSlots(extra: ExtraSlots): void {

@@ -61,6 +61,25 @@ describe("gather()", () => {
     expect(() => gather(drawn(["AAB.", "C.DD"]).machine, 0, 4)).toThrow("Broken invariant");
   });
 
+  test.each([
+    // Rows, the row that A gives its slot back in, who was asked, the rows afterwards.
+    [["AABB", "AA.."], 1, [0], ["AABB", "...."]],
+    [["..AA", "BBAA"], 1, [2], ["....", "BBAA"]],
+    [["..AA", "BBAA"], 0, [2], ["....", "BBAA"]],
+  ])("asks for room where no row is idle: %j", (rows, from, asked, after) => {
+    const { machine, ids } = drawn(rows);
+    const told: number[] = [];
+    const makeRoom = (processor: number) => {
+      told.push(processor);
+      machine.release(0, ids[from]);
+    };
+    const row = gather(machine, 0, 4, { makeRoom });
+    expect(told).toEqual(asked);
+    expect(picture(machine)).toEqual(after);
+    expect(machine.isIdle(row, 0, 4)).toBe(true);
+    machine.audit();
+  });
+
   test("frees any block of a buddy matrix within the block: no job torn or moved, one exchange per fragment at most", () => {
     const scenario = fc.record({
       levels: fc.nat({ max: 5 }),

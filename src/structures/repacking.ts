@@ -64,18 +64,34 @@ export function commonCut(matrix: MatrixView, a: RowId, b: RowId, processor: num
   return cut;
 }
 
+/** Makes a processor idle in some row, where no row is idle at it. */
+export interface RoomMaker {
+  makeRoom(processor: number): void;
+}
+
 /**
- * Makes processors first … end − 1 idle in one row and returns that row. Every one of them must have an idle slot in some
- * row. Exchanges at most once per idle fragment.
+ * Makes processors first … end − 1 idle in one row and returns that row. Exchanges at most once per idle fragment.
+ *
+ * @param maker asked for room at a processor that is busy in every row; without one each must be idle in some row
  */
-export function gather(machine: GangMachine, first: number, end: number): RowId {
-  const target = longestIdle(machine, first, end);
-  assert(target !== -1, `processor ${first} has an idle slot`);
+export function gather(machine: GangMachine, first: number, end: number, maker?: RoomMaker): RowId {
+  const target = idleAt(machine, first, end, maker);
   for (let at = idleEnd(machine, target, first); at < end; at = idleEnd(machine, target, at)) {
-    const source = longestIdle(machine, at, end);
-    assert(source !== -1, `processor ${at} has an idle slot`);
+    const source = idleAt(machine, at, end, maker);
+    // Room may have been made in the target itself; then there is nothing to exchange.
+    if (source === target) continue;
     const wanted = idleEnd(machine, source, at);
     machine.exchange(target, source, at, commonCut(machine, target, source, Math.min(wanted, end)));
   }
   return target;
+}
+
+function idleAt(machine: GangMachine, processor: number, end: number, maker: RoomMaker | undefined): RowId {
+  let row = longestIdle(machine, processor, end);
+  if (row === -1 && maker !== undefined) {
+    maker.makeRoom(processor);
+    row = longestIdle(machine, processor, end);
+  }
+  assert(row !== -1, `processor ${processor} has an idle slot`);
+  return row;
 }
