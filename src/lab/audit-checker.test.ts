@@ -302,6 +302,40 @@ describe("GangChecker", () => {
         o.placed?.(0, 0, 0, 0);
       },
     ],
+    [
+      "already-ended",
+      22,
+      "a job is placed after its end",
+      (o) => {
+        twoRows(o);
+        o.started?.(0, 0, 5);
+        o.started?.(1.5, 1, 5);
+        o.departed?.(15, 1);
+        o.placed?.(15, 1, 1, 0);
+      },
+    ],
+    [
+      "wrong-size",
+      21,
+      "stretches of four processors for a job of three",
+      (o) => {
+        arrive(o);
+        o.rowAdded?.(0, 0);
+        o.placed?.(0, 0, 0, 0, [0, 1, 1, 4]);
+      },
+    ],
+    [
+      "torn-gang",
+      21,
+      "an exchange moves one of two stretches",
+      (o) => {
+        arrive(o);
+        o.rowAdded?.(0, 0);
+        o.rowAdded?.(0, 1);
+        o.placed?.(0, 0, 0, 0, [0, 1, 2, 4]);
+        o.exchanged?.(0, 0, 1, 0, 1);
+      },
+    ],
   ])("%s (job %s): %s", (rule, job, _, tell) => {
     expect(told(gangs(), tell)).toMatchObject({ rule, job });
   });

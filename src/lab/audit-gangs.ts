@@ -111,6 +111,13 @@ export class GangChecker extends Checker {
         `${this.name(job)} is placed at ${timeS} s, before it has arrived`,
       );
     }
+    if (!Number.isNaN(this.endS[job])) {
+      this.fail(
+        "already-ended",
+        job,
+        `${this.name(job)} is placed at ${timeS} s, it ended at ${this.endS[job]} s`,
+      );
+    }
     const stretches = told ?? [first, first + this.instance.size[job]];
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);

@@ -1,155 +1,22 @@
 /** Policies that are broken on purpose, one per rule: the checker names the rule, the job and the time. */
 import { describe, expect, test } from "vitest";
-import type { Instance, JobIndex, JobsView } from "../core/jobs.ts";
-import type {
-  GangMachine,
-  Guarantees,
-  Policy,
-  PolicyChoice,
-  PolicyDefinition,
-  Pool,
-  RowId,
-} from "../core/policy.ts";
+import type { JobsView } from "../core/jobs.ts";
+import type { PolicyChoice, PolicyDefinition, Pool } from "../core/policy.ts";
 import { StartRule } from "../core/policy.ts";
 import { choosePolicy, makeChoice } from "../policies/choose.ts";
-import { instanceOf, seededInstance, type TestJob } from "../policies/instances-for-tests.ts";
+import { seededInstance } from "../policies/instances-for-tests.ts";
 import { audit, auditLines } from "./audit.ts";
-import { AUDIT_RULES, type Violation } from "./audit-checker.ts";
-
-const SLOTS = { slotS: 1, switchS: 0 };
-const CLAIMS_ALL: Guarantees = { headNeverFits: true, workConserving: true, keepsPromises: true };
-const CLAIMS_NOTHING: Guarantees = { headNeverFits: false, workConserving: false, keepsPromises: false };
-
-const DESCRIPTION = { name: "broken", title: "", summary: "", rules: [], source: "", parameters: [] };
-
-/** A policy that keeps its queue in order of arrival and decides as told. */
-function spacePolicy(
-  guarantees: Partial<Guarantees>,
-  decide: (queue: JobIndex[], pool: Pool, jobs: JobsView) => void,
-): PolicyChoice {
-  const definition: PolicyDefinition = {
-    ...DESCRIPTION,
-    sharing: "space",
-    guarantees: () => ({ ...CLAIMS_NOTHING, ...guarantees }),
-    make: (pool, jobs): Policy => {
-      const queue: JobIndex[] = [];
-      return {
-        arrive: (job) => void queue.push(job),
-        depart: () => {},
-        decide: () => decide(queue, pool, jobs),
-      };
-    },
-  };
-  return makeChoice(definition);
-}
-
-function gangPolicy(decide: (queue: JobIndex[], machine: GangMachine, jobs: JobsView) => void): PolicyChoice {
-  const definition: PolicyDefinition = {
-    ...DESCRIPTION,
-    sharing: "time",
-    guarantees: () => CLAIMS_NOTHING,
-    make: (machine, jobs): Policy => {
-      const queue: JobIndex[] = [];
-      return {
-        arrive: (job) => void queue.push(job),
-        depart: () => {},
-        decide: () => decide(queue, machine, jobs),
-      };
-    },
-  };
-  return makeChoice(definition);
-}
-
-/** Starts a job of the queue. */
-function take(queue: JobIndex[], at: number, pool: Pool): void {
-  const [job] = queue.splice(at, 1);
-  pool.start(job, StartRule.other);
-}
-
-function firstCome(queue: JobIndex[], pool: Pool, jobs: JobsView): void {
-  while (queue.length > 0 && jobs.size[queue[0]] <= pool.free) take(queue, 0, pool);
-}
-
-function anyFitting(queue: JobIndex[], pool: Pool, jobs: JobsView): void {
-  for (let i = 0; i < queue.length; ) {
-    if (jobs.size[queue[i]] <= pool.free) take(queue, i, pool);
-    else i++;
-  }
-}
-
-/** EASY in order of arrival, which backfills whoever `mayPass` lets by: by default, as it should be. */
-function easyLike(
-  guarantees: Partial<Guarantees>,
-  mayPass: (job: JobIndex, leftS: number, spare: number, jobs: JobsView) => boolean,
-): PolicyChoice {
-  const definition: PolicyDefinition = {
-    ...DESCRIPTION,
-    sharing: "space",
-    guarantees: () => ({ ...CLAIMS_NOTHING, ...guarantees }),
-    make: (pool, jobs): Policy => {
-      const queue: JobIndex[] = [];
-      let running: { job: JobIndex; endS: number }[] = [];
-      const start = (at: number) => {
-        running.push({ job: queue[at], endS: pool.nowS + jobs.estimateS[queue[at]] });
-        take(queue, at, pool);
-      };
-      return {
-        arrive: (job) => void queue.push(job),
-        depart: (job) => {
-          running = running.filter((one) => one.job !== job);
-        },
-        decide: () => {
-          while (queue.length > 0 && jobs.size[queue[0]] <= pool.free) start(0);
-          if (queue.length === 0) return;
-          let free = pool.free;
-          let shadowS = pool.nowS;
-          for (const { job, endS } of running.sort((a, b) => a.endS - b.endS)) {
-            if (free >= jobs.size[queue[0]] && endS > shadowS) break;
-            free += jobs.size[job];
-            shadowS = endS;
-          }
-          let spare = free - jobs.size[queue[0]];
-          pool.promise(queue[0], shadowS);
-          for (let i = 1; i < queue.length; ) {
-            const job = queue[i];
-            const leftS = shadowS - pool.nowS;
-            if (jobs.size[job] > pool.free || !mayPass(job, leftS, spare, jobs)) i++;
-            else {
-              if (jobs.estimateS[job] > leftS) spare -= jobs.size[job];
-              start(i);
-            }
-          }
-        },
-      };
-    },
-  };
-  return makeChoice(definition);
-}
-
-function violation(instance: Instance, choice: PolicyChoice): Violation {
-  const result = audit(instance, choice, SLOTS);
-  if (result.ok) throw new Error("the checker found nothing");
-  expect(AUDIT_RULES).toHaveProperty(result.violation.rule);
-  expect(auditLines(choice.label, result)[0]).toContain(`"${result.violation.rule}"`);
-  return result.violation;
-}
-
-/** Ids 11, 12, 13 …; times in seconds. */
-function jobs(
-  processors: number,
-  ...lines: readonly (readonly [submitS: number, runS: number, size: number, estimateS?: number])[]
-) {
-  const made = lines.map(
-    ([submitS, runS, size, estimateS], i): TestJob => ({
-      submitS,
-      runS,
-      size,
-      estimateS: estimateS ?? runS,
-      id: 11 + i,
-    }),
-  );
-  return instanceOf(processors, made);
-}
+import {
+  anyFitting,
+  CLAIMS_ALL,
+  easyLike,
+  firstCome,
+  jobs,
+  SLOTS,
+  spacePolicy,
+  take,
+  violation,
+} from "./broken-policies-for-tests.ts";
 
 /** 11 holds 3 of 4 processors until 10; 12 needs all; 13 needs one for 4 s. */
 const BLOCKED = jobs(4, [0, 10, 3], [1, 5, 4], [2, 4, 1]);
@@ -396,106 +263,5 @@ describe("audit() of space sharing", () => {
       throw new TypeError("its own mistake");
     });
     expect(() => audit(BLOCKED, choice, SLOTS)).toThrow("its own mistake");
-  });
-});
-
-describe("audit() of gangs", () => {
-  const four = jobs(4, [0, 3, 2], [0, 3, 2], [0, 3, 3], [0, 3, 1]);
-
-  /** Places the four jobs:  row 0: AABB   row 1: CCCD  */
-  function placeAll(queue: JobIndex[], machine: GangMachine): RowId[] {
-    const rows = [machine.addRow(), machine.addRow()];
-    machine.place(queue[0], rows[0], 0);
-    machine.place(queue[1], rows[0], 2);
-    machine.place(queue[2], rows[1], 0);
-    machine.place(queue[3], rows[1], 3);
-    queue.length = 0;
-    return rows;
-  }
-
-  test("passes rows that are never given back, and exchanges that tear nothing", () => {
-    const choice = gangPolicy((queue, machine) => {
-      if (queue.length > 0) {
-        const [a, b] = placeAll(queue, machine);
-        machine.exchange(a, b, 0, 4);
-      }
-    });
-    const result = audit(four, choice, SLOTS);
-    expect(result.ok, auditLines("gang", result).join("\n")).toBe(true);
-    // Two rows of three slots each.
-    expect(result.checked).toMatchObject({ starts: 4, ends: 4, matrixChanges: 7, slots: 6 });
-  });
-
-  test.each<[string, string, number, (queue: JobIndex[], machine: GangMachine) => void]>([
-    [
-      "torn-gang",
-      "an exchange cuts through a job",
-      13,
-      (queue, machine) => {
-        const [a, b] = placeAll(queue, machine);
-        machine.exchange(a, b, 2, 4);
-      },
-    ],
-    [
-      "not-idle",
-      "a cell is given twice",
-      12,
-      (queue, machine) => {
-        const row = machine.addRow();
-        machine.place(queue[0], row, 0);
-        machine.place(queue[1], row, 1);
-      },
-    ],
-    [
-      "migrated",
-      "a second row on other processors",
-      11,
-      (queue, machine) => {
-        machine.place(queue[0], machine.addRow(), 0);
-        machine.place(queue[0], machine.addRow(), 2);
-      },
-    ],
-    [
-      "off-machine",
-      "a job hangs over the machine's end",
-      13,
-      (queue, machine) => {
-        machine.place(queue[2], machine.addRow(), 2);
-      },
-    ],
-    [
-      "last-slot",
-      "a job loses its only row",
-      11,
-      (queue, machine) => {
-        const [a] = placeAll(queue, machine);
-        machine.release(0, a);
-      },
-    ],
-    [
-      "row-not-empty",
-      "a row with a job is deleted",
-      11,
-      (queue, machine) => {
-        const [a] = placeAll(queue, machine);
-        machine.deleteRow(a);
-      },
-    ],
-  ])("%s: %s", (rule, _, job, decide) => {
-    const choice = gangPolicy((queue, machine) => {
-      if (queue.length > 0) decide(queue, machine);
-    });
-    expect(violation(four, choice)).toMatchObject({ rule, job, timeS: 0 });
-  });
-
-  test("sees-run-times: the job with the longest run time gets a second row", () => {
-    const instance = jobs(4, [0, 3, 4, 9], [0, 6, 4, 9], [1, 2, 2], [9, 1, 1], [12, 1, 1]);
-    const choice = gangPolicy((queue, machine) => {
-      for (const job of queue.splice(0)) {
-        machine.place(job, machine.addRow(), 0);
-        if (instance.runS[job] > 5) machine.place(job, machine.addRow(), 0);
-      }
-    });
-    expect(violation(instance, choice).rule).toBe("sees-run-times");
   });
 });

@@ -22,6 +22,7 @@ export class GangWatch implements Watch {
   #position = 0;
   #rowsThen = 0;
   #first = 0;
+  readonly #processors: [first: number, last: number][] = [];
   #mostRows = 0;
   #slotsGiven = 0;
   #slotsTaken = 0;
@@ -45,7 +46,7 @@ export class GangWatch implements Watch {
     if (job === this.#job) this.rule = rule;
   }
 
-  placed(timeS: number, job: JobIndex, row: RowId, first: number): void {
+  placed(timeS: number, job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void {
     if (job !== this.#job) return;
     if (this.#ownRows.size > 0) this.#slotsGiven++;
     else {
@@ -54,6 +55,8 @@ export class GangWatch implements Watch {
       this.#placedS = timeS;
       this.#sinceS = timeS;
       this.#first = first;
+      const all = stretches ?? [first, first + this.#instance.size[job]];
+      for (let i = 0; i < all.length; i += 2) this.#processors.push([all[i], all[i + 1] - 1]);
     }
     this.#ownRows.add(row);
   }
@@ -115,7 +118,7 @@ export class GangWatch implements Watch {
       placedS: orNull(this.#placedS),
       position: this.#position,
       rowsThen: this.#rowsThen,
-      firstProcessor: this.#first,
+      processors: this.#processors,
       workSlots,
       meanRows: this.#rowSeconds / inMatrixS,
       mostRows: this.#mostRows,

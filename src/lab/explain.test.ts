@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
-import { StartRule } from "../core/policy.ts";
+import { type GangMachine, type PolicyDefinition, StartRule } from "../core/policy.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { choosePolicy, makeChoice } from "../policies/choose.ts";
 import { conformanceInstances, instanceOf } from "../policies/instances-for-tests.ts";
@@ -225,7 +225,7 @@ describe("explain() of gangs", () => {
       placedS: 0,
       position: 2,
       rowsThen: 2,
-      firstProcessor: 0,
+      processors: [[0, 3]],
       workSlots: 3,
       meanRows: 11 / 6,
       mostRows: 2,
@@ -245,13 +245,44 @@ describe("explain() of gangs", () => {
     ]);
   });
 
+  test("a job in several stretches: all of them are told", () => {
+    const { definition } = choosePolicy("br");
+    const scattering = makeChoice({
+      ...definition,
+      sharing: "time",
+      make: (machine: GangMachine) => ({
+        arrive: (job: number) => machine.placeStretches(job, machine.addRow(), [0, 1, 2, 4], 2),
+        depart: () => {},
+        decide: () => {},
+      }),
+    } as PolicyDefinition);
+    const explanation = explain(jobs(4, [0, 3, 3]), scattering, 11, SLOTS);
+    expect(explanation.facts).toMatchObject({
+      processors: [
+        [0, 0],
+        [2, 3],
+      ],
+      position: 1,
+      rowsThen: 1,
+    });
+    expect(explanationLines(explanation)[2]).toBe(
+      "It was placed at 0 s in row 1 of 1, on processors 0, 2 to 3; it started with its first slot.",
+    );
+  });
+
   test("an extra slot is given when a row has room on its processors", () => {
     //  row 1  11 11 12 12      job 12 ends after one slot; nobody else's processors are free in all rows,
     //  row 2  13 13 13 13      so the row stays, and job 15 gets job 12's place besides its own
     //  row 3  14 14 15 15
     const instance = jobs(4, [0, 40, 2], [0, 1, 2], [0, 40, 4], [0, 40, 2], [0, 40, 2]);
     const facts = gangFacts(instance, "brmms", 15);
-    expect(facts).toMatchObject({ placedS: 0, position: 3, rowsThen: 3, firstProcessor: 2, slotsTaken: 0 });
+    expect(facts).toMatchObject({
+      placedS: 0,
+      position: 3,
+      rowsThen: 3,
+      processors: [[2, 3]],
+      slotsTaken: 0,
+    });
     expect(facts.changes[0]).toEqual({ atS: 1, slots: 2, rows: 3 });
     expect(facts.meanSlots).toBeGreaterThan(1);
     expect(facts.slotsGiven).toBe(1);

@@ -2,6 +2,8 @@
 import { START_RULE_NAMES, type StartRule } from "../core/policy.ts";
 import { formatCount, formatNumber } from "./format.ts";
 
+const LISTED_STRETCHES = 6;
+
 /** A job as the explanation names it. */
 export interface NamedJob {
   /** Number in the source. */
@@ -110,8 +112,8 @@ export interface GangFacts {
   /** Position of its first row in the round, from 1, and the number of rows after the decision that placed it. */
   readonly position: number;
   readonly rowsThen: number;
-  /** First processor; it keeps them to the end. */
-  readonly firstProcessor: number;
+  /** Its processors, which it keeps to the end: first and last of each stretch that stands side by side. */
+  readonly processors: readonly (readonly [first: number, last: number])[];
   /** Whole slots of work. */
   readonly workSlots: number;
   /** From its placing to its end, weighted by time. */
@@ -239,11 +241,10 @@ function passerLines({ passers }: SpaceFacts): string[] {
 }
 
 function gangLines({ job }: Explanation, facts: GangFacts): string[] {
-  const lastProcessor = facts.firstProcessor + job.size - 1;
-  const place =
-    job.size === 1
-      ? `processor ${facts.firstProcessor}`
-      : `processors ${facts.firstProcessor} to ${lastProcessor}`;
+  const stretches = facts.processors.map(([first, last]) =>
+    first === last ? `${first}` : `${first} to ${last}`,
+  );
+  const place = `${job.size === 1 ? "processor" : "processors"} ${list(stretches.slice(0, LISTED_STRETCHES), stretches.length)}`;
   if (facts.placedS === null) return ["It was never placed in a row."];
   const lines = [
     `It was placed at ${span(facts.placedS)} in row ${facts.position} of ${facts.rowsThen}, on ${place}; it started with its first slot.`,

@@ -115,7 +115,12 @@ class SimulatedPool implements Pool {
   }
 
   #refuseWake(timeS: number): never {
-    throw new RuleViolation("wake-in-the-past", -1, this.nowS, `Cannot wake at ${timeS} s: it is ${this.nowS} s`);
+    throw new RuleViolation(
+      "wake-in-the-past",
+      -1,
+      this.nowS,
+      `Cannot wake at ${timeS} s: it is ${this.nowS} s`,
+    );
   }
 
   #refuse(job: JobIndex): never {
