@@ -82,8 +82,8 @@ export type BlockReason = typeof Op.io | typeof Op.receive | typeof Op.barrier;
 export interface TaskObserver {
   /** A clock signal: from now on it is the turn of this row, or of none (−1). */
   signalled?(timeMs: number, row: RowId): void;
-  /** The job gets a slot per round; told once for each of its rows. */
-  placed?(timeMs: number, job: JobIndex, row: RowId, first: number): void;
+  /** The job gets a slot per round; told once for each of its rows. `processorOf` has the processor of each of its tasks. */
+  placed?(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void;
   released?(timeMs: number, job: JobIndex, row: RowId): void;
   exchanged?(timeMs: number, a: RowId, b: RowId, first: number, end: number): void;
   /** The front end has noticed the end of the job. */

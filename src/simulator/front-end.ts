@@ -48,17 +48,15 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
   }
 
   override place(job: JobIndex, row: RowId, first: number): void {
-    if (!(job >= 0 && job < this.#arrived)) {
-      throw new RuleViolation(
-        "start-before-arrival",
-        job,
-        this.nowS,
-        `Cannot place job ${job}: it has not arrived`,
-      );
-    }
+    this.#checkArrival(job);
     super.place(job, row, first);
-    if (this.slotsOf(job) === 1) this.#allocate(job, first);
-    this.#observer?.placed?.(this.#nowMs, job, row, first);
+    this.#notePlace(job, row);
+  }
+
+  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#checkArrival(job);
+    super.placeStretches(job, row, stretches, count);
+    this.#notePlace(job, row);
   }
 
   override release(job: JobIndex, row: RowId): void {
@@ -69,19 +67,6 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
   override exchange(a: RowId, b: RowId, first: number, end: number): void {
     super.exchange(a, b, first, end);
     this.#observer?.exchanged?.(this.#nowMs, a, b, first, end);
-  }
-
-  /** Tasks are numbered along the processors of their job, which therefore stand side by side. */
-  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
-    if (count !== 1) {
-      throw new RuleViolation(
-        "scattered",
-        job,
-        this.nowS,
-        `Cannot place job ${job} on ${count} stretches: expected processors side by side`,
-      );
-    }
-    this.place(job, row, stretches[0]);
   }
 
   /** All tasks of the job have ended; the policy hears of it at the end of the period. */
@@ -106,19 +91,39 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
     this.#policy.decide();
   }
 
-  #allocate(job: JobIndex, first: number): void {
-    const firstTask = this.#programs.firstTask[job];
-    for (let rank = 0; rank < this.#programs.size[job]; rank++) {
-      const processor = first + rank;
-      const count = this.taskCounts[processor]++;
-      if (count === this.tasks[processor].length) {
-        const larger = new Int32Array(2 * count);
-        larger.set(this.tasks[processor]);
-        this.tasks[processor] = larger;
-      }
-      this.tasks[processor][count] = firstTask + rank;
-      this.processorOf[firstTask + rank] = processor;
+  #checkArrival(job: JobIndex): void {
+    if (job >= 0 && job < this.#arrived) return;
+    throw new RuleViolation(
+      "start-before-arrival",
+      job,
+      this.nowS,
+      `Cannot place job ${job}: it has not arrived`,
+    );
+  }
+
+  #notePlace(job: JobIndex, row: RowId): void {
+    if (this.slotsOf(job) === 1) this.#allocate(job);
+    this.#observer?.placed?.(this.#nowMs, job, row, this.processorOf);
+  }
+
+  /** Gives the job's tasks its processors, in ascending order. */
+  #allocate(job: JobIndex): void {
+    let task = this.#programs.firstTask[job];
+    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextStretch(run)) {
+      const end = this.runFirst(run) + this.runSize(run);
+      for (let processor = this.runFirst(run); processor < end; processor++) this.#assign(task++, processor);
     }
+  }
+
+  #assign(task: TaskIndex, processor: number): void {
+    const count = this.taskCounts[processor]++;
+    if (count === this.tasks[processor].length) {
+      const larger = new Int32Array(2 * count);
+      larger.set(this.tasks[processor]);
+      this.tasks[processor] = larger;
+    }
+    this.tasks[processor][count] = task;
+    this.processorOf[task] = processor;
   }
 
   #remove(job: JobIndex): void {

@@ -7,7 +7,7 @@
  * scheduler no processor is idle while one of its tasks is ready; a task computes as long as its program says.
  */
 import { RuleViolation } from "../core/errors.ts";
-import type { JobIndex } from "../core/jobs.ts";
+import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import type { RowId } from "../core/policy.ts";
 import {
   type BlockReason,
@@ -69,16 +69,18 @@ export class TaskChecker implements TaskObserver {
     this.#computesSinceMs = new Float64Array(options.processors).fill(Number.NaN);
   }
 
-  placed(timeMs: number, job: JobIndex, row: RowId, first: number): void {
+  placed(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void {
     const isNew = this.#rowsOf[job].size === 0;
     this.#rowsOf[job].add(row);
-    if (!isNew) return;
-    for (let rank = 0; rank < this.#programs.size[job]; rank++) {
-      const task = this.#programs.firstTask[job] + rank;
-      if (first + rank >= this.#tasks.length)
+    const { firstTask } = this.#programs;
+    for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+      const processor = processorOf[task];
+      if (!(processor >= 0 && processor < this.#tasks.length))
         this.#fail("off-machine", task, timeMs, "is placed off the machine");
-      this.#tasks[first + rank].push(task);
-      this.#processorOf[task] = first + rank;
+      if (!isNew && processor !== this.#processorOf[task])
+        this.#fail("migrated", task, timeMs, "is placed on another processor than before");
+      if (isNew) this.#tasks[processor].push(task);
+      this.#processorOf[task] = processor;
     }
   }
 

@@ -1,152 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { RuleViolation } from "../core/errors.ts";
-import { parseParameters } from "../core/parameters.ts";
-import type { LocalSchedulerDefinition, TaskObserver, TaskPrograms } from "../core/tasks.ts";
-import { gang } from "../policies/gang.ts";
-import { grades, idle } from "../policies/local-task-scheduler.ts";
-import { POLICIES } from "../policies/registry.ts";
-import { ProgramBuilder } from "../workload/program-builder.ts";
-import { TaskChecker } from "./task-checker.ts";
+import type { LocalSchedulerDefinition, TaskPrograms } from "../core/tasks.ts";
+import { grades } from "../policies/local-task-scheduler.ts";
 import { simulateTasks } from "./tasks.ts";
-import { programsOf, twin } from "./tasks-for-tests.ts";
-import type { TasksOptions } from "./tasks-run.ts";
-
-const ALPHA = 2;
-
-interface Settings {
-  readonly processors: number;
-  readonly slotMs: number;
-  readonly switchMs?: number;
-  readonly ownReturns?: boolean;
-  readonly local?: LocalSchedulerDefinition;
-  readonly untilMs?: number;
-  readonly gang?: TasksOptions["gang"];
-}
-
-const FIRST_FIT: TasksOptions["gang"] = { definition: gang, parameters: { fit: "first" } };
-
-/** Every gang policy there is, with its defaults. */
-const GANGS: readonly TasksOptions["gang"][] = POLICIES.flatMap((definition) =>
-  definition.sharing === "time"
-    ? [{ definition, parameters: parseParameters(definition.name, definition.parameters, []) }]
-    : [],
-);
-
-function optionsOf(settings: Settings): Omit<TasksOptions, "observer"> {
-  const { processors, slotMs, switchMs = 0, ownReturns = true, local = idle, untilMs } = settings;
-  const front = settings.gang ?? FIRST_FIT;
-  return {
-    processors,
-    slotMs,
-    switchMs,
-    ownReturns,
-    gang: front,
-    local: { definition: local, parameters: { alpha: ALPHA, slots: 5 } },
-    recordAtMs: untilMs === undefined ? [] : [untilMs],
-  };
-}
-
-/** Runs under the checker; one string per processor, a letter per ms: the job that computes, `~` switch, `.` idle. */
-function picture(programs: TaskPrograms, settings: Settings) {
-  const options = optionsOf(settings);
-  const rows = new Array<string>(settings.processors).fill("");
-  const letters = new Array<string>(settings.processors).fill(".");
-  const turn = (timeMs: number, p: number, letter: string) => {
-    rows[p] = rows[p].padEnd(timeMs, letters[p]);
-    letters[p] = letter;
-  };
-  const stop = (timeMs: number, p: number) => turn(timeMs, p, ".");
-  const drawing: TaskObserver = {
-    dispatched: (timeMs, p) => turn(timeMs, p, "~"),
-    computes: (timeMs, p, task) => turn(timeMs, p, String.fromCharCode(65 + programs.jobOfTask[task])),
-    pauses: stop,
-    preempted: stop,
-    blocked: stop,
-    ended: stop,
-  };
-  const checker = new TaskChecker(programs, options);
-  const result = simulateTasks(programs, { ...options, observer: both(checker, drawing) });
-  checker.check(result);
-  for (let p = 0; p < rows.length; p++) stop(result.totals[result.totals.length - 1].timeMs, p);
-  return { rows, result, checker };
-}
-
-function both(a: TaskObserver, b: TaskObserver): TaskObserver {
-  const pair: Record<string, (...values: never[]) => void> = {};
-  for (const hook of [
-    "signalled",
-    "placed",
-    "released",
-    "exchanged",
-    "departed",
-    "dispatched",
-    "computes",
-    "pauses",
-    "preempted",
-    "blocked",
-    "ended",
-    "settled",
-  ] as const) {
-    pair[hook] = (...values) => {
-      (a[hook] as ((...v: never[]) => void) | undefined)?.apply(a, values);
-      (b[hook] as ((...v: never[]) => void) | undefined)?.apply(b, values);
-    };
-  }
-  return pair as unknown as TaskObserver;
-}
-
-/** Job programs with tiny durations, messages, barriers and zero latencies; sizes up to the machine. */
-function arbitraryPrograms(processors: number, maxJobs: number): fc.Arbitrary<TaskPrograms> {
-  const step = fc.record({
-    kind: fc.nat(4),
-    rank: fc.nat(9),
-    other: fc.nat(9),
-    ms: fc.integer({ min: 1, max: 6 }),
-    latency: fc.nat(3),
-    late: fc.boolean(),
-  });
-  const job = fc.record({
-    gap: fc.nat(12),
-    size: fc.integer({ min: 1, max: processors }),
-    steps: fc.array(step, { maxLength: 14 }),
-  });
-  return fc.array(job, { minLength: 1, maxLength: maxJobs }).map((jobs) => {
-    const builder = new ProgramBuilder();
-    let submitMs = 0;
-    for (const { gap, size, steps } of jobs) {
-      submitMs += gap;
-      builder.beginJob(submitMs, size);
-      const late: number[] = [];
-      for (const { kind, rank, other, ms, latency, late: isLate } of steps) {
-        if (kind === 0) builder.compute(rank % size, ms);
-        else if (kind === 1) builder.io(rank % size, ms);
-        else if (kind === 2) builder.barrier();
-        else {
-          const message = builder.messages;
-          builder.send(rank % size, other % size, latency);
-          if (isLate) late.push(message);
-          else builder.receive(message);
-        }
-      }
-      for (const message of late) builder.receive(message);
-      builder.endJob();
-    }
-    return builder.build("drawn");
-  });
-}
-
-const arbitrarySettings = fc.record({
-  slotMs: fc.constantFrom(4, 8, 16), // powers of two: shares and their sums are exact, so that twins break ties alike
-  switchMs: fc.nat(3),
-  ownReturns: fc.boolean(),
-  local: fc.constantFrom(idle, grades),
-});
-
-const TWO_JOBS = programsOf([
-  { at: 0, tasks: ["c2 i1 c3 i9 c1"] },
-  { at: 0, tasks: ["c9"] },
-]);
+import {
+  ALPHA,
+  arbitraryPrograms,
+  arbitrarySettings,
+  optionsOf,
+  picture,
+  programsOf,
+  type Settings,
+  TWO_JOBS,
+} from "./tasks-for-tests.ts";
+import { twin } from "./tasks-twin-for-tests.ts";
 
 describe("simulateTasks", () => {
   test("gang scheduling: the processor of a blocked task idles until the task can go on or the slot ends", () => {
@@ -311,100 +178,6 @@ describe("simulateTasks and its naive twin", () => {
         expect([...ours.result.endMs].map((end) => (end < untilMs ? end : Number.NaN))).toEqual(theirs.endMs);
       }),
       { numRuns: 400 },
-    );
-  });
-});
-
-describe("simulateTasks and TaskChecker", () => {
-  test("no program deadlocks and no rule is broken, under any setting", () => {
-    fc.assert(
-      fc.property(arbitraryPrograms(5, 8), arbitrarySettings, (programs, settings) => {
-        // More than enough: every statement could wait for a whole round of 8 rows.
-        const { result, checker } = picture(programs, { processors: 5, untilMs: 10_000, ...settings });
-        expect(result.totals[0].jobsCompleted).toBe(programs.jobCount);
-        expect(checker.endedTasks).toBe(programs.taskCount);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test("the same under every gang policy as front end, also those that give a job several rows", () => {
-    expect(GANGS.map((front) => front.definition.name)).toEqual(
-      expect.arrayContaining(["gang", "bc", "brmms"]),
-    );
-    fc.assert(
-      fc.property(
-        arbitraryPrograms(5, 8),
-        arbitrarySettings,
-        fc.constantFrom(...GANGS),
-        (programs, settings, front) => {
-          const { result } = picture(programs, { processors: 5, untilMs: 10_000, ...settings, gang: front });
-          expect(result.totals[0].jobsCompleted).toBe(programs.jobCount);
-        },
-      ),
-      { numRuns: 150 },
-    );
-  });
-
-  /** Rule that the checker names when it is told other options or other programs than the run has. */
-  function broken(
-    settings: Settings,
-    told: Partial<Settings>,
-    programs = TWO_JOBS,
-    toldPrograms = programs,
-  ): string {
-    const checker = new TaskChecker(toldPrograms, optionsOf({ ...settings, ...told }));
-    try {
-      checker.check(simulateTasks(programs, { ...optionsOf(settings), observer: checker }));
-    } catch (error) {
-      if (error instanceof RuleViolation) return error.rule;
-      throw error;
-    }
-    return "none";
-  }
-  const one = { processors: 1, slotMs: 4 } as const;
-
-  test("names the rule that a run breaks", () => {
-    expect(broken(one, {})).toBe("none");
-    expect(broken({ ...one, local: grades }, { local: idle })).toBe("outside-slot");
-    expect(broken(one, { local: grades })).toBe("idle-with-work");
-    expect(broken({ ...one, local: grades, ownReturns: false }, { ownReturns: true })).toBe("out-of-turn");
-    expect(broken(one, { slotMs: 5 })).toBe("preempted");
-    expect(broken(one, { switchMs: 1 })).toBe("processor-twice");
-    expect(broken(one, { processors: 2 })).toBe("accounts");
-    const longer = programsOf([
-      { at: 0, tasks: ["c2 i1 c4 i9 c1"] },
-      { at: 0, tasks: ["c9"] },
-    ]);
-    expect(broken(one, {}, TWO_JOBS, longer)).toBe("program");
-    const slower = programsOf([
-      { at: 0, tasks: ["c2 i2 c3 i9 c1"] },
-      { at: 0, tasks: ["c9"] },
-    ]);
-    expect(broken(one, {}, TWO_JOBS, slower)).toBe("blocked-runs");
-  });
-
-  test("names a processor given twice, a task elsewhere, and totals that were not seen", () => {
-    const checker = () => {
-      const made = new TaskChecker(TWO_JOBS, optionsOf({ ...one, processors: 2, local: grades }));
-      made.placed(0, 0, 0, 0);
-      made.placed(0, 1, 1, 0);
-      made.signalled(0, 0);
-      return made;
-    };
-    const first = checker();
-    first.dispatched(0, 0, 0);
-    expect(() => first.dispatched(0, 0, 1)).toThrow(
-      expect.objectContaining({ rule: "processor-twice", job: 1 }),
-    );
-    expect(() => checker().dispatched(0, 1, 0)).toThrow(expect.objectContaining({ rule: "migrated" }));
-    expect(() => checker().dispatched(0, 0, 1)).toThrow(expect.objectContaining({ rule: "out-of-turn" }));
-    expect(() => checker().signalled(3, 1)).toThrow(expect.objectContaining({ rule: "clock" }));
-    expect(() => checker().departed(0, 0)).toThrow(expect.objectContaining({ rule: "torn-gang" }));
-    const options = optionsOf(one);
-    const result = simulateTasks(TWO_JOBS, options);
-    expect(() => new TaskChecker(TWO_JOBS, options).check(result)).toThrow(
-      expect.objectContaining({ rule: "accounts" }),
     );
   });
 });

@@ -232,14 +232,15 @@ class Processors {
   /** Makes the tasks of the row their processors' own. */
   #takeTurn(row: RowId): void {
     const frontEnd = this.#frontEnd;
+    const { firstTask } = this.#programs;
     for (let run = frontEnd.firstRun(row); run !== -1; run = frontEnd.nextRun(run)) {
-      const firstTask = this.#programs.firstTask[frontEnd.runJob(run)];
+      const job = frontEnd.runJob(run);
       const first = frontEnd.runFirst(run);
-      for (let rank = 0; rank < frontEnd.runSize(run); rank++) {
-        const task = firstTask + rank;
+      const end = first + frontEnd.runSize(run);
+      for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+        const p = frontEnd.processorOf[task];
         const state = this.#state[task];
-        if (state === ENDED) continue;
-        const p = first + rank;
+        if (p < first || p >= end || state === ENDED) continue;
         this.#own[p] = task;
         this.#time.beginSlot(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
       }
