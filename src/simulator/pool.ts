@@ -17,6 +17,8 @@ export interface PoolOptions {
 }
 
 const PROGRESS_MASK = 0xffff;
+/** A policy that asks to be woken this often in a row without starting anything would go on for ever. */
+const MOST_IDLE_WAKES = 1_000_000;
 
 /**
  * Runs every job of the instance through the policy until nothing more can happen. A job that the policy never starts
@@ -47,6 +49,7 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
     const nowS = Math.min(nextEndS, nextArrivalS, pool.wakeS);
     if (nowS === pool.wakeS) pool.wakeS = Number.POSITIVE_INFINITY;
     pool.nowS = nowS;
+    if (nowS < nextEndS && nowS < nextArrivalS) pool.countWake();
     while (ends.length > 0 && ends.nextTime() === nowS) {
       const job = ends.pop();
       pool.finish(job);
@@ -72,6 +75,7 @@ class SimulatedPool implements Pool {
   arrived = 0;
   /** The instant for which a decision was asked; Infinity for none. */
   wakeS = Number.POSITIVE_INFINITY;
+  #idleWakes = 0;
   readonly ends = new EventHeap();
   readonly startS: Float64Array;
   readonly endS: Float64Array;
@@ -96,6 +100,7 @@ class SimulatedPool implements Pool {
     this.startS[job] = this.nowS;
     this.ends.push(this.nowS + this.#instance.runS[job], job);
     this.startsByRule[rule]++;
+    this.#idleWakes = 0;
     if (this.#observer?.started !== undefined) this.#observer.started(this.nowS, job, rule);
   }
 
@@ -106,6 +111,17 @@ class SimulatedPool implements Pool {
   wakeAt(timeS: number): void {
     if (!(timeS > this.nowS)) this.#refuseWake(timeS);
     this.wakeS = timeS;
+  }
+
+  /** @throws RuleViolation when the policy is woken again and again and never starts a job */
+  countWake(): void {
+    if (++this.#idleWakes < MOST_IDLE_WAKES) return;
+    throw new RuleViolation(
+      "wakes-for-ever",
+      -1,
+      this.nowS,
+      `Cannot go on at ${this.nowS} s: the policy was woken ${MOST_IDLE_WAKES} times in a row at times of its own and started no job`,
+    );
   }
 
   finish(job: JobIndex): void {
