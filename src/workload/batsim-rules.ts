@@ -17,7 +17,8 @@ export const BATSIM_RULES = {
   "no-profile": { action: "dropped", message: "The job's profile is not among the profiles: job left out" },
   "bad-profile": {
     action: "dropped",
-    message: "The job's profile has no type, no delay from 0 to 10^12 s, or contains itself: job left out",
+    message:
+      "The job's profile has no type, no delay from 0 to 10^12 s, contains itself or nests more than 100 deep: job left out",
   },
   "profile-needs-platform": {
     action: "dropped",

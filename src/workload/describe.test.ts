@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeWorkload } from "./describe.ts";
 import { readSwf } from "./swf.ts";
@@ -78,5 +79,25 @@ describe("describeWorkload()", () => {
     describeWorkload(workload, 9);
     expect([...workload.jobs.runS]).toEqual([9, 1]);
     expect([...workload.jobs.size]).toEqual([9, 1]);
+  });
+
+  test("spreads are those of the sorted values, for any order of them", () => {
+    const values = fc.oneof(
+      fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 400 }),
+      fc.array(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 400 }),
+      fc
+        .integer({ min: 1, max: 3000 })
+        .map((n) => Array.from({ length: n }, (_, i) => 1 + Math.min(i, n - i))),
+    );
+    fc.assert(
+      fc.property(values, (runs) => {
+        const workload = workloadOf(runs.map((runS) => ({ submitS: 0, runS, size: 1, estimateS: -1 })));
+        const sorted = [...runs].sort((a, b) => a - b);
+        const middle = (sorted[(runs.length - 1) >> 1] + sorted[runs.length >> 1]) / 2;
+        const { min, median, max } = describeWorkload(workload).runS!;
+        expect([min, median, max]).toEqual([sorted[0], middle, sorted[sorted.length - 1]]);
+        expect([...workload.jobs.runS]).toEqual(runs);
+      }),
+    );
   });
 });

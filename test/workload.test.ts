@@ -1,0 +1,132 @@
+/** `tutti workload` as a user meets it: every verb, every format, whole paths from one to the other. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeFolder, removeFolder, shell, tutti } from "./command.ts";
+
+const SACCT = [
+  "JobID|Submit|Start|Elapsed|State|AllocCPUS|Timelimit|User",
+  "11|2024-03-01T08:00:00|2024-03-01T08:00:00|01:00:00|COMPLETED|4|02:00:00|ann",
+  "11.batch|2024-03-01T08:00:00|2024-03-01T08:00:00|01:00:00|COMPLETED|4||",
+  "12|2024-03-01T09:00:00|2024-03-01T09:30:00|00:30:00|TIMEOUT|8|00:30:00|bob",
+  "13|2024-03-01T09:30:00|Unknown|00:00:00|CANCELLED by 7|8|UNLIMITED|bob",
+  "",
+].join("\n");
+const BATSIM = JSON.stringify({
+  nb_res: 8,
+  jobs: [
+    { id: 11, subtime: 0, res: 4, walltime: 7200, profile: "hour" },
+    { id: 12, subtime: 3600, res: 8, walltime: 1800, profile: "half" },
+  ],
+  profiles: { hour: { type: "delay", delay: 3600 }, half: { type: "delay", delay: 1800 } },
+});
+
+let folder = "";
+beforeAll(() => {
+  folder = makeFolder();
+  writeFileSync(join(folder, "jobs.txt"), SACCT);
+  writeFileSync(join(folder, "jobs.gz"), gzipSync(SACCT));
+  writeFileSync(join(folder, "jobs.json"), BATSIM);
+});
+afterAll(() => removeFolder(folder));
+
+const run = (...words: string[]) => {
+  const result = tutti(folder, ["workload", ...words]);
+  expect(result.stderr).not.toMatch(/^tutti:/);
+  expect(result.status).toBe(0);
+  return result;
+};
+const info = (...words: string[]) => JSON.parse(run("info", ...words, "--json").stdout);
+
+describe("tutti workload info", () => {
+  test("tells formats by their content: the same two jobs from sacct, packed or not, and from Batsim", () => {
+    const sacct = info("jobs.txt", "-p", "8");
+    expect(sacct.jobs).toBe(2);
+    expect(sacct.offeredLoad).toBe(1); // (4·3600 + 8·1800) / (8·3600)
+    expect(sacct.diagnostics.map(({ code }: { code: string }) => code).sort()).toEqual([
+      "not-started",
+      "step",
+    ]);
+    expect(info("jobs.gz").hash).toBe(sacct.hash);
+    expect(info("jobs.json").hash).toBe(sacct.hash);
+    expect(info("jobs.json").processors).toBe(8);
+    expect(shell(folder, "tutti workload info - --json < jobs.txt").stdout).toContain(sacct.hash);
+  });
+});
+
+describe("tutti workload convert", () => {
+  test("from any format to SWF and to Batsim and back, the jobs stay the same", () => {
+    const { hash } = info("jobs.txt");
+    expect(run("convert", "jobs.txt", "-o", "a.swf").stderr).toMatch(/dropped 1: A step of a job/);
+    expect(info("a.swf").hash).toBe(hash);
+    run("convert", "a.swf", "--to", "batsim", "-o", "b.json");
+    expect(info("b.json").hash).toBe(hash);
+    expect(run("convert", "b.json").stdout).toMatch(
+      /^; Version: 2\.2\n[\s\S]*\n12 3600 -1 1800 -1 -1 -1 8 1800 /,
+    );
+  });
+
+  test("draws estimates anew: none below its run time, the largest as asked for", () => {
+    run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4", "-o", "guessed.swf");
+    const guessed = info("guessed.swf");
+    expect(guessed).toMatchObject({ jobs: 3000, estimates: 3000, overruns: 0 });
+    expect(guessed.header.join("\n")).toMatch(/estimates up to 180000 s by the Tsafrir model, seed 4/);
+    run("convert", "guessed.swf", "--estimates", "exact", "-o", "exact.swf");
+    expect(info("exact.swf").hash).toBe(info("lublin:jobs=3000", "--seed", "4").hash);
+    const again = run("convert", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4");
+    expect(again.stdout).toBe(
+      run("generate", "lublin:jobs=3000", "--estimates", "tsafrir=50h", "--seed", "4").stdout,
+    );
+  });
+
+  test.each([
+    [["convert", "jobs.txt", "--to", "sacct"], 2, /--to <format>.*sacct.*batsim, swf/],
+    [["convert", "jobs.txt", "--estimates", "tsafri"], 2, /Expected exact, factor=N/],
+    [["convert", "jobs.txt", "--estimates", "factor=0"], 2, /Expected exact, factor=N/],
+    [
+      ["convert", "downey:minRunS=7000:maxRunS=9000", "--estimates", "tsafrir=2h"],
+      66,
+      /expected a larger largest estimate/,
+    ],
+    [["convert", "jobs.txt", "--estimates", "tsafrir=1m"], 66, /expected whole seconds from 3600/],
+    [["convert", "none.swf"], 66, /there is no such file/],
+    [["scale", "jobs.txt"], 2, /expected either --factor or --load/],
+    [["scale", "jobs.txt", "--factor", "2", "--load", "1"], 2, /cannot be used with/],
+    [["scale", "jobs.txt", "--factor", "-1"], 2, /Expected a number above 0/],
+    [["scale", "jobs.txt", "--load", "0.5"], 66, /size of the machine.*--procs/],
+  ] as const)("%j is refused with exit code %d", (words, status, message) => {
+    const result = tutti(folder, ["workload", ...words]);
+    expect(result.stderr.replace(/\s+/g, " ")).toMatch(message);
+    expect(result.stdout).toBe("");
+    expect(result.status).toBe(status);
+  });
+});
+
+describe("tutti workload scale", () => {
+  test("to an offered load, and by a factor, of traces and models", () => {
+    run("scale", "jobs.txt", "--load", "0.5", "-p", "8", "-o", "half.swf");
+    expect(info("half.swf", "-p", "8").offeredLoad).toBe(0.5);
+    const { stdout } = run("scale", "jobs.json", "--factor", "0.25");
+    expect(stdout).toMatch(/\n12 900 -1 1800 /);
+    run("scale", "jann:jobs=500", "--load", "0.9", "--to", "batsim", "-o", "jann.json");
+    expect(info("jann.json").offeredLoad).toBeCloseTo(0.9, 9);
+  });
+});
+
+describe("tutti workload generate", () => {
+  test.each(["downey", "lublin", "jann", "feitelson96", "hpc2500"])(
+    "%s: what is written reads as what info says of the model",
+    (model) => {
+      run("generate", `${model}:jobs=300`, "--seed", "9", "-o", `${model}.swf`);
+      expect(info(`${model}.swf`).hash).toBe(info(`${model}:jobs=300`, "--seed", "9").hash);
+    },
+  );
+
+  test("--help names every model with its source", () => {
+    const { stdout } = run("generate", "--help");
+    for (const word of ["lublin:", "jann:", "feitelson96:", "Lublin and", "our own fits"]) {
+      expect(stdout).toContain(word);
+    }
+  });
+});
