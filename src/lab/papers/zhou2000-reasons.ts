@@ -3,9 +3,9 @@ import type { Zhou2000Measure, Zhou2000Scheme } from "./zhou2000-published.ts";
 
 export const NOTES: readonly string[] = [
   "BC gives a job its whole buddy block; under BR, BRMS and BRMMS a job occupies only its own processors and others fill the rest. With whole blocks BR comes out 30 % worse than printed.",
-  "Rows are re-packed and deleted while every processor has an idle slot, before and after the arrivals of an instant. Without the second time BR and BRMMS have up to 10 % longer turnaround at ρ = 0.7.",
+  "Rows are re-packed and deleted while every processor has an idle slot, before and after the arrivals of an instant: a job leaves the rest of its block idle, so a row added for it may be one too many. The second time shortens turnaround by 1 % at most.",
   "BRMMS decides about blocks and rows as if no job had an extra slot; where that needs room, the job with most slots gives one back; then jobs take turns, the largest first, until no idle slot fits a job.",
-  "BRMS: which jobs are given extra slots, and how many per workload change, is not printed. One slot per change in all, for the largest job that can have it, gives table 2 its order; one slot for every job (BRMS:perChange=0) is nearer to table 1, and then BRMS is faster than BR in table 2 at ρ = 0.5. No reading that was tried gives both tables.",
+  "BRMS: which jobs are given extra slots, and how many per workload change, is not printed. One slot per change in all, for the largest job that can have it, gives table 2 its order; one slot for every job (BRMS:perChange=0) is nearer to table 1, but then BRMS has shorter turnaround than BR in table 2 at ρ = 0.5. No reading that was tried gives both tables.",
   "BC keeps one row when the system is empty; the other schemes do not.",
   "n_l is the mean over replications of the largest number of rows in a run.",
   "Time is counted in slots: an arrival counts from the slot boundary at which it is noticed, so the turnaround time leaves out the half slot that it waits for that on the average.",
