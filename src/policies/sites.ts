@@ -1,6 +1,6 @@
 /**
  * The two-level schedulers of Dimitriadou and Karatza 2009 ("Job scheduling in a distributed system using backfilling with
- * inaccurate runtime computations", PDCAT 2009): a grid scheduler that sends gangs to sites, local schedulers that send local jobs to queues. A
+ * inaccurate runtime computations"): a grid scheduler that sends gangs to sites, local schedulers that send local jobs to queues. A
  * scheduler is a dispatch rule × an order of the grid's queue × a backfilling rule; the paper's two approaches
  * differ in the dispatch rule alone. Several sites of any sizes, site choice by speed and critical gangs are extensions.
  */
@@ -192,7 +192,7 @@ export const oneSite = twoLevel({
   summary:
     "Gangs wait for one site with enough empty queues; local jobs join the shortest queue and may pass waiting gangs.",
   rules: [...RULES_ONE_SITE, ...RULES_COMMON],
-  source: "Dimitriadou and Karatza, PDCAT 2009, section III, approach 1",
+  source: "Dimitriadou and Karatza 2009, section III, approach 1",
 });
 
 export const acrossSites = twoLevel({
@@ -202,7 +202,7 @@ export const acrossSites = twoLevel({
   summary:
     "Like sites-one, but a gang may also start at once on the idle processors of several sites, at the cost of an overhead.",
   rules: [...RULES_ONE_SITE, RULE_ACROSS_SITES, ...RULES_COMMON],
-  source: "Dimitriadou and Karatza, PDCAT 2009, section III, approach 2",
+  source: "Dimitriadou and Karatza 2009, section III, approach 2",
 });
 
 /** The one list of schedulers for sites. */

@@ -83,11 +83,17 @@ export const MEASURES = {
 
 /** A number for a sentence: three significant digits, or so. */
 export function inWords(value: number): string {
-  const size = Math.abs(value);
-  return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.01 || size === 0 ? 4 : 6);
+  return value.toFixed(decimalsFor(value));
 }
 
-/** A difference with its interval. */
+/** A difference with its interval, as many decimals as the interval asks for. */
 export function differenceInWords({ mean, half }: Interval): string {
-  return `${mean >= 0 ? "+" : "−"}${inWords(Math.abs(mean))} ± ${inWords(half)}`;
+  if (mean === 0 && half === 0) return "0";
+  const decimals = decimalsFor(half);
+  return `${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(decimals)} ± ${half.toFixed(decimals)}`;
+}
+
+function decimalsFor(value: number): number {
+  const size = Math.abs(value);
+  return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 6;
 }

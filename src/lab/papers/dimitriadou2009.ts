@@ -1,8 +1,10 @@
 /**
  * Dimitriadou and Karatza 2009, "Job scheduling in a distributed system using backfilling with inaccurate runtime
  * computations": table II beside the published values, the measures behind figures 2 to 13, whose numbers are not printed, and the
- * sentences that tell them. The experiments are in dimitriadou2009-studies.ts, the sentences in -statements.ts.
+ * sentences that tell them. The experiments are in dimitriadou2009-studies.ts, the sentences in -statements.ts, our
+ * readings in -notes.ts.
  */
+import { notesOf } from "./dimitriadou2009-notes.ts";
 import type { Measure } from "./dimitriadou2009-results.ts";
 import { MEASURES, Results } from "./dimitriadou2009-results.ts";
 import { statementsOf } from "./dimitriadou2009-statements.ts";
@@ -14,17 +16,17 @@ export const dimitriadou2009: Paper<DimitriadouCell, DimitriadouNumbers> = {
   key: "dimitriadou2009",
   title: "Job scheduling in a distributed system using backfilling with inaccurate runtime computations",
   authors: "S. K. Dimitriadou, H. D. Karatza",
-  published: "2009; two sites, gangs and local jobs",
+  published: "Aristotle University of Thessaloniki, 2009",
   defaultSeed: 2009,
   cells: ({ seed }) => cellsOf(seed),
   runCell,
   collect: (cells, numbers) => {
     const results = new Results(cells, numbers);
     return {
-      tables: [tableTwo(results), localTable(results), gangTable(results)],
+      tables: [tableTwo(results), localTable(results), gangTable(results), variantTable(results)],
       figures: [...paperFigures(results), ...extensionFigures(results)],
       statements: statementsOf(results),
-      notes: NOTES,
+      notes: notesOf(results),
     };
   },
 };
@@ -36,22 +38,6 @@ const TABLE_TWO: readonly (readonly [number, number])[] = [
   [0.63484, 0.6349],
 ];
 const LAMBDAS = ["12.5", "10", "8.3"] as const;
-
-const NOTES: readonly string[] = [
-  "λ is an arrival rate; the experiments are set by the mean times between local jobs at each site, 0.08, 0.1 and 0.12, so the lowest rate is 1/0.12 = 8.33. Table I swaps the names of μ and 1/μ: the mean service time is 1. Offered load: 0.898, 0.742, 0.638.",
-  "Every replication stops when 120,000 jobs, local jobs and gangs together, have ended; no warm-up is left out, as none is mentioned. Gangs that have not ended by then count in the share of finished gangs only.",
-  "A queue is empty when nobody waits in it, whether or not its processor is busy; a gang enters empty queues only, so that at most one gang waits per processor, at the head.",
-  "Several sites with enough empty queues: one by lot, as the paper says of idle processors. Of more empty queues than tasks, those of idle processors are taken first, then others in order from one drawn by lot. A gang at the grid scheduler is sent by the same steps as one that arrives.",
-  "The shortest queue is the one with the fewest jobs, in service and waiting, a gang's task included. A free processor (idle, nobody waits) is preferred to one where the local job would pass a gang.",
-  'E: the predicted service time is uniform within ± E % of the true one. The remaining times of jobs in service are taken as known (section III.B.1 calls them not hard to calculate); that they are predicted, too, is one of the readings of "rules": it raises WRT, and more so under high load.',
-  "The 10 % overhead of a split gang lengthens its service and its slowdown; the slowdown divides by the service time without it.",
-  "The mean slowdown of jobs with exponential service times does not converge: the mean of 1/x is infinite near zero, so a single job of nearly no service decides it. SLD and WSLD are given because the paper gives them; bounded slowdown (service times below 0.1 count as 0.1) and medians stand beside them.",
-  "Time is in units of the mean service time, 1/μ = 1.",
-  "Which idle processors a gang may start on at once decides how often approach 2 splits, and the paper speaks for both readings. Main reading (idle=free): those where nobody waits. Hardly a gang is ever split, since a site's empty queues are found first; table II comes out within 2 % in both approaches and with differences between them as small as printed, but approach 2 gains nothing in figures 3 to 5. Second reading (idle=held): processors at whose queue another gang waits count, too, and that gang is passed. Approach 2 then has the lower WRT under high load and completes several per cent more gangs of power-of-two sizes, as the paper says; but it splits an eighth of all uniform gangs under high load, whose overhead raises utilisation by more than table II allows.",
-  "Utilisation under λ = 12.5: ours is near the offered load, the paper's 2 % below it, which in a run of 4,700 time units means that gangs do not finish; with ours about 99 % of the gangs do. Ten replications have a 95 % interval of ± 0.4 %, so the deviation depends on the seed by that much. Readings tried in a prototype that do not explain it: empty queues taken without regard to idleness, the shortest queue by work or by waiting jobs alone, passing a gang preferred to a free processor, the grid's queue searched only when a processor is left idle, or before the processors are served: none moved utilisation by more than 0.5 %. No backfilling, or a threshold of 0.5, does move it: to 0.86 and 0.87.",
-  "Utilisation under λ = 10 and 8.3: the paper's is 0.6 and 0.5 % below the offered load, about three standard errors of a mean of ten such runs.",
-  "Extensions: sites of other sizes and speeds (a split gang runs at the pace of its slowest site, gangs that no site could take are split or wait for ever), gangs over any number of sites, and critical gangs. A critical gang starts at once where it can, else waits ahead of local jobs at the processors of one site that become idle soonest; nothing is pre-empted, as the paper's processors do not pre-empt.",
-];
 
 function measured<S extends StudyName>(
   results: Results,
@@ -84,11 +70,12 @@ function tableTwo(results: Results): ReproducedTable {
   };
 }
 
-/** One row per study, variant and load; columns by measure. */
+/** One row per variant and load; columns by measure. */
 function measuredTable(
   results: Results,
   id: string,
   title: string,
+  rows: readonly (readonly [study: StudyName, variant: string, everyS: number])[],
   columns: readonly {
     readonly name: string;
     readonly unit?: string;
@@ -101,19 +88,37 @@ function measuredTable(
     title,
     labelColumns: ["Study", "Scheduler", "λ"],
     valueColumns: columns.map(({ measure: _, ...column }) => column),
-    rows: (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
-      Object.keys(STUDIES[study].variants).flatMap((variant) =>
-        LOCAL_EVERY_S.map((everyS, i) => ({
-          labels: [STUDIES[study].title, variant, LAMBDAS[i]!],
-          values: columns.map(({ measure }) => measured(results, study, variant as never, everyS, measure)),
-        })),
-      ),
-    ),
+    rows: rows.map(([study, variant, everyS]) => ({
+      labels: [study, variant, LAMBDAS[LOCAL_EVERY_S.indexOf(everyS as 0.1)]!],
+      values: columns.map(({ measure }) => measured(results, study, variant as never, everyS, measure)),
+    })),
   };
 }
 
+/** The paper's two systems with exact predictions, at all loads. */
+const PAPER_ROWS = (["uniform", "powers"] as const).flatMap((study) =>
+  ["one", "across"].flatMap((variant) => LOCAL_EVERY_S.map((everyS) => [study, variant, everyS] as const)),
+);
+/** All variants of all studies under high load. */
+const HIGH_LOAD_ROWS = (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
+  Object.keys(STUDIES[study].variants).map((variant) => [study, variant, LOCAL_EVERY_S[0]] as const),
+);
+function variantTable(results: Results): ReproducedTable {
+  return measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, [
+    { name: "RT", unit: "1/μ", meaning: "mean response time of local jobs", measure: MEASURES.RT },
+    {
+      name: "WRT",
+      unit: "1/μ",
+      meaning: "mean response time of gangs, weighted by size",
+      measure: MEASURES.WRT,
+    },
+    { name: "finished", unit: "%", meaning: "share of the gangs that arrived", measure: MEASURES.finished },
+    { name: "U", meaning: "utilisation of all processors", measure: MEASURES.U },
+  ]);
+}
+
 function localTable(results: Results): ReproducedTable {
-  return measuredTable(results, "Local jobs", "Local jobs: means of the replications, all studies", [
+  return measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, [
     { name: "RT", unit: "1/μ", meaning: "mean response time", measure: MEASURES.RT },
     {
       name: "median RT",
@@ -134,12 +139,11 @@ function localTable(results: Results): ReproducedTable {
       meaning: "share that passed a gang",
       measure: (n) => 100 * n.localsBackfilled,
     },
-    { name: "U", meaning: "utilisation of all processors", measure: MEASURES.U },
   ]);
 }
 
 function gangTable(results: Results): ReproducedTable {
-  return measuredTable(results, "Gangs", "Gangs: means of the replications, all studies", [
+  return measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, [
     { name: "WRT", unit: "1/μ", meaning: "mean response time, weighted by size", measure: MEASURES.WRT },
     {
       name: "median RT",
