@@ -163,6 +163,19 @@ describe("idleEnd(), longestIdle() and commonCut()", () => {
     expect(longestIdle(drawn(["AA"]).machine, 0, 2)).toBe(-1);
   });
 
+  test("commonCut() goes from row to row until both agree", () => {
+    const [x, y] = ["AA..BBB.", ".CCCCC.."];
+    const both = drawn([x, y]);
+    expect(commonCut(both.machine, both.ids[0], both.ids[1], 1)).toBe(7);
+    const isCut = (row: string, at: number) =>
+      at === 0 || at === 8 || row[at] === "." || row[at] !== row[at - 1];
+    for (let from = 0; from <= 8; from++) {
+      const expected = [0, 1, 2, 3, 4, 5, 6, 7, 8].find((at) => at >= from && isCut(x, at) && isCut(y, at));
+      expect(commonCut(both.machine, both.ids[0], both.ids[1], from)).toBe(expected);
+      expect(commonCut(both.machine, both.ids[1], both.ids[0], from)).toBe(expected);
+    }
+  });
+
   test("commonCut() is the first cut legal in both rows", () => {
     expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((at) => commonCut(machine, a, b, at))).toEqual([
       0, 2, 2, 6, 6, 6, 6, 7, 8,
