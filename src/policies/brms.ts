@@ -35,8 +35,8 @@ export const brms: GangPolicyDefinition = {
   make: (machine, jobs, parameters) =>
     new BuddyGang(machine, jobs, {
       returned: false,
-      order: parameters["order"] as ExtraOrder,
+      order: parameters.order as ExtraOrder,
       turns: 1,
-      perChange: Number(parameters["perChange"]) || Number.POSITIVE_INFINITY,
+      perChange: Number(parameters.perChange) || Number.POSITIVE_INFINITY,
     }),
 };
