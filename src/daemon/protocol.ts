@@ -1,0 +1,159 @@
+/**
+ * What the front end and the conductor say to each other: one JSON object per line over the conductor's Unix socket.
+ *
+ * The front end decides, the conductor acts. The conductor holds a copy of the matrix and turns it by an absolute clock; it alone launches,
+ * stops, continues, pins and kills processes. It goes on with the last matrix while no front end is connected. Every
+ * message of the front end may be sent again after a reconnect: launching is keyed by job and attempt, the matrix by its number.
+ *
+ *   front end                         conductor                        shim (one per attempt, own session)
+ *      │ hello, matrix, launch, signal     │  spawn, freeze, thaw, pin, kill   │ claims the attempt, runs the command,
+ *      │◀── state, launched, ended, slots ─│◀──────── exit file on disk ───────│ writes its exit status to disk
+ */
+
+/** Number of a job, as users see it; never used again. */
+export type JobNumber = number;
+
+/** One try to run a job: a job that is requeued gets the next attempt. */
+export interface AttemptKey {
+  readonly job: JobNumber;
+  /** 1, 2, … */
+  readonly attempt: number;
+}
+
+/** All that the conductor needs to run an attempt. */
+export interface LaunchSpec extends AttemptKey {
+  /** Folder of the attempt, made by the front end; absolute. The shim's files lie in it. */
+  readonly folder: string;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute; parent folders exist. Opened for appending by the shim, never a pipe. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** User and group to run as; undefined: those of the conductor. */
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Bytes, for the whole gang; undefined: no limit. Kept by a memory cgroup where there is one. */
+  readonly memoryBytes?: number;
+  /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: none. */
+  readonly limitMs?: number;
+  /** Time from TERM to KILL in ms. */
+  readonly graceMs: number;
+}
+
+/** A gang in a row: these CPUs are its own for that row's slot. */
+export interface PlacedGang extends AttemptKey {
+  /** CPU numbers of this machine. */
+  readonly cpus: readonly number[];
+}
+
+/** The Ousterhout matrix as the conductor turns it. A gang may stand in several rows, with the same CPUs in each. */
+export interface TurningMatrix {
+  /** Grows by one with every change; an older matrix than the one held is ignored. */
+  readonly sequence: number;
+  /** 20 … 60,000. */
+  readonly slotMs: number;
+  /**
+   * gang: gangs of other rows are stopped. concurrent: where two gangs share a CPU, those of other rows run in the idle
+   * class, weighted by their grades of membership (Silva and Scherson 1999).
+   */
+  readonly mode: "gang" | "concurrent";
+  /** Rows in order of the round. A gang that is in no row is stopped. */
+  readonly rows: readonly (readonly PlacedGang[])[];
+}
+
+export type ToConductor =
+  /** First message of a connection. A second front end makes the conductor drop the first one. */
+  | { readonly type: "hello"; readonly protocol: 1; readonly frontEnd: string }
+  | { readonly type: "matrix"; readonly matrix: TurningMatrix }
+  /** Starts an attempt, stopped until its row has a slot. Answered by `launched`, or by `ended` if it could not be started. */
+  | { readonly type: "launch"; readonly spec: LaunchSpec }
+  /** TERM, then KILL of the whole tree after the grace time; `kill` at once. A stopped gang is continued for it. */
+  | {
+      readonly type: "stop";
+      readonly attempt: AttemptKey;
+      readonly kill: boolean;
+      readonly reason: EndReason;
+    }
+  /** The front end has written the end to its store; the conductor may forget the attempt. */
+  | { readonly type: "forget"; readonly attempt: AttemptKey }
+  /** Kills what is left, removes cgroups, exits. Without `killJobs` it refuses while attempts run. */
+  | { readonly type: "shutdown"; readonly killJobs: boolean };
+
+/** Identity of a process that survives the reuse of its pid. */
+export interface ProcessIdentity {
+  readonly bootId: string;
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks since boot. */
+  readonly startTicks: number;
+}
+
+/** Why an attempt was ended by us; `none` when it ended by itself. */
+export type EndReason = "none" | "cancelled" | "time-limit" | "memory-limit" | "shutdown" | "requeued";
+
+export interface AttemptEnd extends AttemptKey {
+  /** Exit code 0 … 255, or undefined when a signal ended it or it was lost. */
+  readonly code?: number;
+  /** Such as SIGKILL. */
+  readonly signal?: string;
+  readonly reason: EndReason;
+  /** Set when there is no exit status: it never started, or the shim was killed with it. For people. */
+  readonly lost?: string;
+  /** Unix time in ms. */
+  readonly endedAtMs: number;
+  /** Time that its rows had the processors, in ms. */
+  readonly ranMs: number;
+  /** CPU time of the whole tree, in ms, where a cgroup tells it. */
+  readonly cpuMs?: number;
+}
+
+export interface AttemptState extends AttemptKey {
+  readonly phase: "launching" | "running" | "stopping" | "ended";
+  readonly shim?: ProcessIdentity;
+  readonly ranMs: number;
+  readonly end?: AttemptEnd;
+}
+
+/** How well the clock was kept since the last such message. */
+export interface SlotStatistics {
+  readonly slots: number;
+  /** Lateness of the switches in ms. */
+  readonly lateP50Ms: number;
+  readonly lateP99Ms: number;
+  readonly lateMaxMs: number;
+  /** Time spent in the calls of a switch, in µs. */
+  readonly switchP50Us: number;
+  readonly switchP99Us: number;
+  /** Boundaries passed over because the conductor was late by more than a slot. */
+  readonly skipped: number;
+  /** CPU share of each gang in its own slots since the last message, 0 … 1 of its CPUs. */
+  readonly gangs: readonly {
+    readonly job: JobNumber;
+    readonly share: number;
+    readonly gradeCompute: number;
+  }[];
+}
+
+export type FromConductor =
+  /** Answer to `hello`: all attempts that the conductor knows of, and the number of the matrix it turns. */
+  | {
+      readonly type: "state";
+      readonly attempts: readonly AttemptState[];
+      readonly sequence: number;
+      readonly pid: number;
+      readonly freezer: FreezerKind;
+      /** Beginning of slot 0 on the monotonic clock in ms (process.hrtime); slots go on across restarts. */
+      readonly epochMs: number;
+    }
+  | {
+      readonly type: "launched";
+      readonly attempt: AttemptKey;
+      readonly shim: ProcessIdentity;
+      readonly startedAtMs: number;
+    }
+  | { readonly type: "ended"; readonly end: AttemptEnd }
+  | { readonly type: "slots"; readonly statistics: SlotStatistics }
+  | { readonly type: "refused"; readonly message: string };
+
+/** How gangs are stopped on this machine, best first. */
+export type FreezerKind = "cgroup2" | "cgroup1" | "signals";
