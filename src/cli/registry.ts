@@ -35,7 +35,7 @@ export const VERBS: readonly Verb[] = [
   },
   {
     name: "workload",
-    summary: "describe a trace, or generate one from a model",
+    summary: "describe, convert and scale traces, or generate one from a model",
     load: () => import("./workload.ts"),
   },
   {

@@ -105,7 +105,7 @@ export const lublin: ModelDefinition = {
     "arrivals, sizes, run times and estimates come from random streams of their own",
   ],
   source:
-    "U. Lublin and D. G. Feitelson 2003, The workload on parallel supercomputers; values and procedure of the authors' program m_lublin99, all confirmed",
+    "U. Lublin and D. G. Feitelson 2003, The workload on parallel supercomputers; values and procedure as in two public copies of the authors' program m_lublin99",
   parameters: [
     {
       name: "jobs",

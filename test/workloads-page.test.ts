@@ -1,0 +1,52 @@
+/** docs/workloads.md says what the code does: its tables of rules and parameters are compared with the code's own. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { BATSIM_RULES } from "../src/workload/batsim-rules.ts";
+import { FORMATS } from "../src/workload/formats.ts";
+import { MODELS } from "../src/workload/models.ts";
+import { SACCT_RULES } from "../src/workload/sacct-rules.ts";
+import { SIZE_RULE } from "../src/workload/swf.ts";
+import { SWF_RULES } from "../src/workload/swf-rules.ts";
+
+const page = readFileSync(new URL("../docs/workloads.md", import.meta.url), "utf8");
+
+/** Lines from a heading of level three to the next heading. */
+function section(heading: string): string {
+  const at = page.indexOf(`\n### ${heading}\n`);
+  expect(at, `a section "${heading}"`).toBeGreaterThan(0);
+  return page.slice(at + 1).split(/\n##/)[0];
+}
+
+const rows = (text: string) => text.split("\n").filter((line) => line.startsWith("| `"));
+
+describe("docs/workloads.md", () => {
+  test.each([
+    ["Standard Workload Format", SWF_RULES],
+    ["Slurm: sacct", SACCT_RULES],
+    ["Batsim", BATSIM_RULES],
+  ])("%s: the table has every rule of the reader in its words, and no other", (heading, rules) => {
+    const expected = Object.entries(rules).map(
+      ([code, { action, message }]) => `| \`${code}\` | ${action} | ${message} |`,
+    );
+    expect(rows(section(heading))).toEqual(expected);
+  });
+
+  test.each(MODELS)(
+    "$name: the table has every parameter with its default and meaning",
+    ({ name, parameters }) => {
+      const expected = parameters.map(
+        (one) =>
+          `| \`${one.name}\` | ${one.default}${one.kind !== "choice" && one.unit ? ` ${one.unit}` : ""} | ${one.description} |`,
+      );
+      expect(rows(section(name))).toEqual(expected);
+    },
+  );
+
+  test("names every format, and the size rule as results print it", () => {
+    for (const { title, name } of FORMATS) {
+      expect(page).toContain(title.replace(/ \(.*/, ""));
+      if (name !== "sacct") expect(page).toContain(`--to ${name}`);
+    }
+    expect(page.replace(/\s+/g, " ")).toContain(SIZE_RULE.replace(/^.*?: /, ""));
+  });
+});
