@@ -1,51 +1,95 @@
-/** `tutti reproduce [PAPER]`: a paper's tables and statements beside our own numbers. */
-import type { Command } from "commander";
-import type { ReproducedTable, ReproducedValue } from "../lab/papers/paper.ts";
+/** `tutti reproduce [PAPER]`: papers' tables, figures and statements beside our own numbers. */
+import { type Command, Option } from "commander";
+import type { Paper } from "../lab/papers/paper.ts";
 import { PAPERS } from "../lab/papers/registry.ts";
 import { findPaper, type ReproductionResult, reproduce } from "../lab/reproduce.ts";
-import { formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
-import { asUsage } from "./errors.ts";
+import { asUsage, UsageError } from "./errors.ts";
 import { addWorkersOption } from "./options.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
-import { left, right, table } from "./result-text.ts";
-import { bold, dim, hint, wrap, writeOut } from "./text.ts";
+import { overviewText, reproductionText } from "./reproduction-text.ts";
+import { bold, hint, wrap, writeOut } from "./text.ts";
 
 interface ReproduceOptions {
+  readonly all?: boolean;
   readonly seed?: number;
   readonly workers: number;
   readonly json?: boolean;
   readonly svg?: string;
+  readonly html?: string;
   readonly progress: boolean;
 }
+
+const JSON_SCHEMA = "tutti.reproduction/1";
 
 export function configure(command: Command): void {
   command
     .argument("[paper]", "key of a paper; without it they are listed")
-    .option("--seed <n>", "seed of the workloads (default: the paper's own)", integer(0))
+    .option("--all", "all papers, one after the other")
+    .addOption(
+      new Option("--seed <n>", "seed of the workloads (default: the paper's own)")
+        .argParser(integer(0))
+        .conflicts("all"),
+    )
     .option("--json", "print as JSON")
+    .option(
+      "--html <path>",
+      "also write a page, a file; with --all a folder with a page per paper and an index",
+    )
     .option("--svg <folder>", "also draw the figures, one file each, in a folder that is there")
     .option("--no-progress", "no progress bar");
   addWorkersOption(command).action(run);
 }
 
 async function run(key: string | undefined, options: ReproduceOptions): Promise<void> {
+  if (options.all) return runAll(key, options);
   if (key === undefined) {
     const lines = PAPERS.map(
       (paper) => `${bold(paper.key)}: ${wrap(`${paper.authors}, ${paper.title}, ${paper.published}`, 2)}`,
     );
-    writeOut(`${lines.join("\n")}\n\ntutti reproduce KEY runs one.\n`);
+    writeOut(
+      `${lines.join("\n")}\n\ntutti reproduce KEY runs one, tutti reproduce --all every one of them.\n`,
+    );
     return;
   }
   const paper = await asUsage(() => findPaper(key));
-  const progress = new Progress("cells", options.progress);
-  const result = await reproduce(paper, options.seed, {
-    workers: options.workers,
-    onDone: (done, of) => progress.update(done, of),
-  }).finally(() => progress.end());
+  const result = await reproduceOne(paper, `cells of ${key}`, options);
   if (options.svg !== undefined) await writeFigures(options.svg, result);
-  writeOut(options.json ? jsonDocument("tutti.reproduction/1", result) : resultText(result));
+  if (options.html !== undefined) {
+    const { writePaperPage } = await import("../lab/paper-pages.ts");
+    writePaperPage(options.html, result);
+    hint(`The page is in ${options.html}`);
+  }
+  writeOut(options.json ? jsonDocument(JSON_SCHEMA, result) : reproductionText(result));
+}
+
+async function runAll(key: string | undefined, options: ReproduceOptions): Promise<void> {
+  if (key !== undefined)
+    throw new UsageError(`Cannot use --all with paper "${key}": expected one or the other`);
+  const results: ReproductionResult[] = [];
+  for (const [i, paper] of PAPERS.entries()) {
+    const what = `cells of ${paper.key}, paper ${i + 1} of ${PAPERS.length}`;
+    const result = await reproduceOne(paper, what, options);
+    if (options.svg !== undefined) await writeFigures(options.svg, result);
+    if (options.html === undefined && !options.json) writeOut(`${reproductionText(result)}\n`);
+    results.push(result);
+  }
+  if (options.html !== undefined) {
+    const { writePaperPages } = await import("../lab/paper-pages.ts");
+    hint(`The pages are in ${options.html}; begin with ${writePaperPages(options.html, results)}`);
+  }
+  writeOut(options.json ? jsonDocument("tutti.reproductions/1", { papers: results }) : overviewText(results));
+}
+
+function reproduceOne(
+  paper: Paper,
+  what: string,
+  { seed, workers, progress: wanted }: ReproduceOptions,
+): Promise<ReproductionResult> {
+  const progress = new Progress(what, wanted);
+  const onDone = (done: number, of: number) => progress.update(done, of);
+  return reproduce(paper, seed, { workers, onDone }).finally(() => progress.end());
 }
 
 async function writeFigures(folder: string, { paper, figures }: ReproductionResult): Promise<void> {
@@ -53,72 +97,12 @@ async function writeFigures(folder: string, { paper, figures }: ReproductionResu
     import("../report/svg.ts"),
     import("../lab/output.ts"),
   ]);
-  for (const { id, title, xAxis, yAxis, series } of figures) {
+  for (const { id, title, xAxis, yAxis, series, categories, yScale } of figures) {
     const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
     const file = `${folder}/${paper.key}-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
-    writeOutput(file, [lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines })]);
+    writeOutput(file, [
+      lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale }),
+    ]);
     hint(`${id} is in ${file}`);
   }
-}
-
-function resultText({ paper, tables, statements, notes, seed, tutti }: ReproductionResult): string {
-  return [
-    `${bold(paper.title)}\n${wrap(`${paper.authors}, ${paper.published}`, 0)}`,
-    ...tables.map(tableText),
-    [
-      bold("Statements of the paper"),
-      ...statements.map(
-        ({ statement, holds, evidence }) =>
-          `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
-      ),
-    ].join("\n"),
-    [bold("Notes"), ...notes.map((note) => `  - ${wrap(note, 4)}`)].join("\n"),
-    dim(`seed ${seed}, tutti ${tutti.version}, revision ${tutti.revision}\n`),
-  ].join("\n\n");
-}
-
-/** One line per value, so that every deviation has its place for a reason. */
-function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTable): string {
-  const reasons: string[] = [];
-  const lines = rows.flatMap(({ labels, values }) =>
-    values.map((value, i) => {
-      const column = valueColumns[i];
-      const mark = value.reason === undefined ? "" : `[${reasonNumber(reasons, value.reason)}]`;
-      const name = column?.unit === undefined ? column?.name : `${column.name}, ${column.unit}`;
-      return [...(i === 0 ? labels : labels.map(() => "")), name ?? "", ...valueCells(value), mark];
-    }),
-  );
-  return [
-    bold(`${id}. ${title}`),
-    table(
-      [
-        ...labelColumns.map(left),
-        left(""),
-        right("published"),
-        right("ours"),
-        right("±", 1),
-        right("deviation"),
-        left(""),
-      ],
-      lines,
-    ),
-    ...valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
-    ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
-  ].join("\n");
-}
-
-function valueCells({ published, ours, halfWidth }: ReproducedValue): string[] {
-  const deviation = published === null || published === 0 ? Number.NaN : ours / published - 1;
-  return [
-    formatNumber(published ?? Number.NaN),
-    formatNumber(ours),
-    halfWidth === null ? "" : formatNumber(halfWidth),
-    Number.isNaN(deviation) ? "" : `${deviation < 0 ? "−" : "+"}${Math.abs(100 * deviation).toFixed(1)} %`,
-  ];
-}
-
-/** The same reason has the same number. */
-function reasonNumber(reasons: string[], reason: string): number {
-  const known = reasons.indexOf(reason);
-  return known >= 0 ? known + 1 : reasons.push(reason);
 }

@@ -3,7 +3,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricSummary, Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
-import { formatCount, formatDuration, formatNumber, formatPercent, sharedTimeUnit } from "./format.ts";
+import { durationFormatter, formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
 
 export interface Comparison {
   readonly instance: Instance;
@@ -30,6 +30,13 @@ export interface ComparedPolicy {
   readonly scheduleHash: string;
   /** Summaries of further seeds with the same policy, this one's first; undefined without replications. */
   readonly replications: readonly Summary[] | undefined;
+}
+
+/** The program that made a result, as people cite it: no revision outside a repository, changed files named as such. */
+export function programText({ version, revision }: Comparison["made"]): string {
+  if (revision === "" || revision === "unknown") return `tutti ${version}`;
+  const [, commit = "", changed] = /^(.*?)(-dirty)?$/.exec(revision)!;
+  return `tutti ${version} (${commit.slice(0, 12)}${changed === undefined ? "" : " with local changes"})`;
 }
 
 /** A column of the ranking table. */
@@ -143,23 +150,29 @@ export function ranking(policies: readonly { readonly summary: Summary }[]): num
   return means.map((_, row) => row).sort((a, b) => (key(a) === key(b) ? a - b : key(a) - key(b)));
 }
 
-/** Two sentences that say what came out; none when there is nothing to compare. */
+/** Sentences that say what came out: who is best and by how much, and what its mean hides; none when there is nothing to compare. */
 export function findings(policies: readonly ComparedPolicy[]): string[] {
   const metric = comparedMetric(policies);
   const of = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;
+  if (policies.length < 2 || policies.some((policy) => Number.isNaN(of(policy).mean))) return [];
   const order = ranking(policies).map((row) => policies[row]!);
   const best = order[0]!;
   const worst = order.at(-1)!;
-  if (policies.length < 2 || policies.some((policy) => Number.isNaN(of(policy).mean))) return [];
   if (of(worst).mean === of(best).mean) return [`All policies give the same mean ${metric}.`];
-  const fair = policies.reduce((a, b) => (of(b).max < of(a).max ? b : a));
-  const longest = formatDuration(of(best).max);
-  return [
-    `${best.label} has the shortest mean ${metric}, ${formatDuration(of(best).mean)}; ${worst.label} the longest, ${formatDuration(of(worst).mean)}.`,
-    of(best).max > of(fair).max
-      ? `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${longest}, under ${fair.label} no job has more than ${formatDuration(of(fair).max)}.`
-      : `No policy keeps its longest ${metric} below that of ${best.label}, ${longest}.`,
+  const sentences = [
+    `${best.label} has the shortest mean ${metric}, ${formatDuration(of(best).mean)}; ${worst.label} the longest, ${formatDuration(of(worst).mean)}${timesAsLong(of(worst).mean / of(best).mean)}.`,
   ];
+  const fair = policies.reduce((a, b) => (of(b).max < of(a).max ? b : a));
+  if (of(best).max > of(fair).max) {
+    sentences.push(
+      `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${formatDuration(of(best).max)}, under ${fair.label} no job has more than ${formatDuration(of(fair).max)}.`,
+    );
+  }
+  return sentences;
+}
+
+function timesAsLong(ratio: number): string {
+  return ratio >= 1.5 && Number.isFinite(ratio) ? `, ${formatNumber(ratio)} times as long` : "";
 }
 
 /** The metrics that every policy of the comparison has. */
@@ -170,11 +183,7 @@ export function sharedMetrics(policies: readonly ComparedPolicy[]): readonly Met
 }
 
 function seconds(title: string, dispensable: number, value: (summary: Summary) => number): RankingColumn {
-  const formatter = (values: readonly number[]) => {
-    const unit = sharedTimeUnit(values);
-    return (value: number) => formatDuration(value, unit);
-  };
-  return { title, better: "low", dispensable, value, formatter };
+  return { title, better: "low", dispensable, value, formatter: durationFormatter };
 }
 
 function rowsColumn(

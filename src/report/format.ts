@@ -25,11 +25,11 @@ export interface TimeUnit {
   readonly seconds: number;
 }
 
-/** The largest unit of which a duration has two or more: below 2 min seconds, below 2 h minutes, below 2 d hours. */
+/** The unit in which a duration is easily read: below 2 min seconds, below 90 min minutes, below 2 d hours. */
 export function timeUnit(seconds: number): TimeUnit {
   const size = Math.abs(seconds);
   if (!(size >= 120)) return { name: "s", seconds: 1 };
-  if (size < 7200) return { name: "min", seconds: 60 };
+  if (size < 5400) return { name: "min", seconds: 60 };
   return size < 172800 ? { name: "h", seconds: 3600 } : { name: "d", seconds: 86400 };
 }
 
@@ -42,6 +42,19 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
 export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
   const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
   return timeUnit(2 * (sorted[Math.floor(sorted.length / 2)] ?? 0));
+}
+
+/**
+ * Prints durations that stand beside each other: in one unit where that suits all of them (nothing below a half, nothing from 1,000 on),
+ * else each in its own.
+ */
+export function durationFormatter(seconds: readonly number[]): (value: number) => string {
+  const unit = sharedTimeUnit(seconds);
+  const suits = seconds.every((value) => {
+    const size = Math.abs(value) / unit.seconds;
+    return !(size > 0) || (size >= 0.5 && size < 999.5);
+  });
+  return suits ? (value) => formatDuration(value, unit) : (value) => formatDuration(value);
 }
 
 /** A share as per cent with one digit after the point. */

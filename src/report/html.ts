@@ -5,13 +5,13 @@
 import { sumOf } from "../metrics/sums.ts";
 import { describeWindow } from "../metrics/window.ts";
 import type { Comparison } from "./comparison.ts";
-import { findings } from "./comparison.ts";
+import { findings, programText } from "./comparison.ts";
 import { escapeHtml, scriptJson, scriptSource } from "./escape.ts";
 import { formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
 import { chartFigures } from "./html-figures.ts";
+import { bullets, factList, htmlPage, termList } from "./html-parts.ts";
 import { rankingTable, replicationsTable } from "./html-tables.ts";
 import { pageData } from "./page-data.ts";
-import { styleSheet } from "./style.ts";
 
 export interface HtmlOptions {
   /** The script made by scripts/build-report-page.ts. */
@@ -23,37 +23,25 @@ export function htmlReport(comparison: Comparison, { chartScript }: HtmlOptions)
   const { instance, policies } = comparison;
   const data = pageData(comparison);
   const title = `${policies.length === 1 ? policies[0]!.label : `${policies.length} policies`} on ${instance.workload.name}`;
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
-<meta name="generator" content="Tutti ${escapeHtml(comparison.made.version)}">
-<title>${escapeHtml(title)} – Tutti</title>
-<link rel="icon" href="data:,">
-<style>${styleSheet()}</style>
-</head>
-<body>
-<header>
-<p class="brand">Tutti · simulation report</p>
-<h1>${escapeHtml(title)}</h1>
-${facts(comparison)}
-</header>
-<main>
-${findingsSection(comparison)}
-${rankingTable(comparison)}
-${replicationsTable(comparison)}
-${chartFigures(comparison, data)}
-${rulesSection(comparison)}
-${diagnosticsSection(comparison)}
-</main>
-<footer><p>Made by Tutti ${escapeHtml(comparison.made.version)}, revision ${escapeHtml(comparison.made.revision)}. This file needs no network. Charts: Apache ECharts.</p></footer>
-<script type="application/json" id="report-data">${scriptJson(data)}</script>
+  const { version, revision } = comparison.made;
+  return htmlPage({
+    title,
+    version,
+    brand: "Tutti · simulation report",
+    lead: facts(comparison),
+    main: [
+      findingsSection(comparison),
+      rankingTable(comparison),
+      replicationsTable(comparison),
+      chartFigures(comparison, data),
+      rulesSection(comparison),
+      diagnosticsSection(comparison),
+    ].join("\n"),
+    footer: `Made by ${escapeHtml(programText({ version, revision }))}. This file needs no network. Charts: Apache ECharts.`,
+    scripts: `<script type="application/json" id="report-data">${scriptJson(data)}</script>
 <script>${scriptSource(chartScript)}</script>
-</body>
-</html>
-`;
+`,
+  });
 }
 
 function facts({ instance, policies }: Comparison): string {
@@ -67,8 +55,7 @@ function facts({ instance, policies }: Comparison): string {
     ["mean job", `${formatNumber(meanOf(instance.size))} × ${formatDuration(meanOf(instance.runS))}`],
   ];
   if (window.countedJobs < instance.count) list.push(["jobs counted", formatCount(window.countedJobs)]);
-  const entries = list.map(([term, value]) => `<div><dt>${term}</dt><dd>${escapeHtml(value)}</dd></div>`);
-  return `<dl class="facts">${entries.join("")}</dl>`;
+  return factList(list);
 }
 
 function meanOf(column: Int32Array | Float64Array): number {
@@ -88,8 +75,7 @@ function rulesSection(comparison: Comparison): string {
     ["workload", `${instance.workload.name}, hash ${workloadHash}`],
     ["seed", seed === undefined ? "none: the jobs come from a trace" : String(seed)],
     ["machine", `${formatCount(instance.processors)} processors`],
-
-    ["program", `Tutti ${made.version}, revision ${made.revision}`],
+    ["program", programText(made)],
   ];
   const window = describeWindow(summary.window);
   if (!rules.includes(window)) entries.push(["window", window]);
@@ -133,13 +119,4 @@ function diagnosticsSection({ instance, policies }: Comparison): string {
 ${unfinished.length > 0 ? bullets(unfinished) : ""}
 ${rows.length === 0 ? '<p class="note">Nothing in the input was repaired, dropped or remarkable.</p>' : table}
 </section>`;
-}
-
-function termList(entries: readonly (readonly [string, string])[]): string {
-  const items = entries.map(([term, text]) => `<dt>${escapeHtml(term)}</dt><dd>${escapeHtml(text)}</dd>`);
-  return `<dl class="rules">${items.join("")}</dl>`;
-}
-
-function bullets(texts: readonly string[]): string {
-  return `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`;
 }

@@ -2,6 +2,7 @@
  * What a reproduced paper is made of, for the tables on the terminal and the pages: published values beside ours, figures,
  * statements, matrices.
  */
+import { formatCount, formatNumber, NO_VALUE } from "./format.ts";
 
 /** One value of a table: what the paper prints, what we measure. */
 export interface ReproducedValue {
@@ -36,6 +37,10 @@ export interface ReproducedFigure {
   readonly title: string;
   readonly xAxis: string;
   readonly yAxis: string;
+  /** Names of x = 1, 2, …: drawn as groups of bars instead of lines. */
+  readonly categories?: readonly string[];
+  /** Default linear. */
+  readonly yScale?: "linear" | "log";
   /** Points [x, y]; `published` where the paper prints the numbers that its figure shows. */
   readonly series: readonly {
     readonly name: string;
@@ -107,6 +112,29 @@ export function deviationText(value: ReproducedValue): string {
   if (Number.isNaN(share)) return deviates(value) ? "∞" : "";
   const text = Math.abs(100 * share).toFixed(1);
   return `${text === "0.0" ? "" : share < 0 ? "−" : "+"}${text} %`;
+}
+
+/** A value as it is printed: the published one with the paper's digits, ours with at least as many after the point. */
+export function valueTexts({ published, ours, halfWidth }: ReproducedValue): {
+  readonly published: string;
+  readonly ours: string;
+  /** Empty where there is none. */
+  readonly halfWidth: string;
+} {
+  const [whole = "", decimals = ""] = published === null ? [] : String(Math.abs(published)).split(".");
+  const sign = published !== null && published < 0 ? "−" : "";
+  const text = (value: number) =>
+    decimals.length > 0 && Math.abs(value) < 1
+      ? value.toFixed(Math.max(2, decimals.length)).replace("-", "−")
+      : formatNumber(value);
+  return {
+    published:
+      published === null
+        ? NO_VALUE
+        : `${sign}${formatCount(Number(whole))}${decimals === "" ? "" : `.${decimals}`}`,
+    ours: text(ours),
+    halfWidth: halfWidth === null ? "" : formatNumber(halfWidth),
+  };
 }
 
 /** What came out of a paper, counted. */

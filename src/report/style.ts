@@ -4,9 +4,9 @@ import { DARK, LIGHT } from "./palette.ts";
 
 export function styleSheet(): string {
   return `:root{color-scheme:light dark;
---ground:#f5f6f8;--surface:#ffffff;--text:#16202b;--muted:#566373;--line:#dde2e8;--accent:#0a5c99;--best:#e3f3ea;--best-text:#0c5b3c;${variables(LIGHT)}}
+--ground:#f5f6f8;--surface:#ffffff;--text:#16202b;--muted:#566373;--line:#dde2e8;--accent:#0a5c99;--best:#e3f3ea;--best-text:#0c5b3c;--beyond:#fbeedd;--beyond-text:#8a4b06;${variables(LIGHT)}}
 @media (prefers-color-scheme:dark){:root{
---ground:#10151b;--surface:#182029;--text:#e6ebf0;--muted:#9dabb9;--line:#2e3945;--accent:#6cb8f0;--best:#17392b;--best-text:#84dcb3;${variables(DARK)}}}
+--ground:#10151b;--surface:#182029;--text:#e6ebf0;--muted:#9dabb9;--line:#2e3945;--accent:#6cb8f0;--best:#17392b;--best-text:#84dcb3;--beyond:#3a2c17;--beyond-text:#f0b970;${variables(DARK)}}}
 ${RULES}`;
 }
 
@@ -67,6 +67,29 @@ dl.rules dt{color:var(--muted)}
 dl.rules dd{margin:0;overflow-wrap:anywhere}
 ul{padding-left:1.2em;margin:.3em 0;font-size:.92rem}
 code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace;font-size:.92em}
+a{color:var(--accent)}
+.verdict{flex:none;align-self:flex-start;min-width:9em;text-align:center;font-size:.8rem;font-weight:650;border-radius:6px;padding:.15em .6em;margin-top:.15em}
+.yes{background:var(--best);color:var(--best-text)}
+.no,.beyond{background:var(--beyond)}
+.no,.missing{color:var(--beyond-text)}
+.statements{list-style:none;padding:0;font-size:.95rem}
+.statements li{display:flex;gap:14px;padding:.55em 0;border-bottom:1px solid var(--line)}
+.statements li:last-child{border-bottom:0}
+.statements .note{margin:.1em 0 0}
+th .note{font-weight:400}
+.paper td{line-height:1.3}
+.paper small,.spread{color:var(--muted)}
+.paper .label{vertical-align:bottom}
+.paper tbody th{font-weight:400}
+.paper tbody th:not(:first-child),.paper .label{text-align:left}
+.reasons{font-size:.88rem;padding-left:1.6em}
+.legend{display:flex;flex-wrap:wrap;gap:2px 16px;margin:.2em 0;font-size:.85rem}
+.legend span{display:inline-flex;align-items:center;gap:6px}
+.mark{width:34px;height:12px;flex:none}
+.drawing svg{display:block;width:100%;height:auto}
+.steps{display:flex;flex-wrap:wrap;gap:8px 32px}
+.step{min-width:0;max-width:100%}
+.step svg{max-width:100%;height:auto}
 footer{color:var(--muted);font-size:.85rem;padding-bottom:40px}
-@media (max-width:640px){dl.rules{grid-template-columns:1fr}dl.rules dd{margin-bottom:.5em}section,figure{padding:14px}}
+@media (max-width:640px){.statements li{flex-direction:column;gap:4px}dl.rules{grid-template-columns:1fr}dl.rules dd{margin-bottom:.5em}section,figure{padding:14px}}
 @media print{body{background:none}.controls,details:not([open]){display:none}section,figure{break-inside:avoid;border:0;padding:0}}`;

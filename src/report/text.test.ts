@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeHtml, scriptJson, scriptSource, withoutControls } from "./escape.ts";
-import { formatCount, formatDuration, formatNumber, formatPercent, sharedTimeUnit } from "./format.ts";
+import {
+  durationFormatter,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  sharedTimeUnit,
+} from "./format.ts";
 import { displayWidth, renderTable, shorten } from "./table.ts";
 
 describe("formatNumber()", () => {
@@ -31,7 +38,8 @@ describe("formatDuration()", () => {
     [0, "0 s"],
     [119, "119 s"],
     [120, "2 min"],
-    [7199, "120 min"],
+    [5399, "90.0 min"],
+    [5400, "1.50 h"],
     [7200, "2 h"],
     [172800, "2 d"],
     [28771200, "333 d"],
@@ -44,6 +52,26 @@ describe("formatDuration()", () => {
     const seconds = [0, 4548, 6840, 390060];
     const unit = sharedTimeUnit(seconds);
     expect(seconds.map((value) => formatDuration(value, unit))).toEqual(["0 h", "1.26 h", "1.90 h", "108 h"]);
+  });
+});
+
+describe("durationFormatter()", () => {
+  test.each([
+    ["one unit that suits all", [0, 4548, 6840, 390060], ["0 h", "1.26 h", "1.90 h", "108 h"]],
+    ["each its own where they differ widely", [93, 6840, 1019520], ["93 s", "1.90 h", "11.8 d"]],
+    ["missing values have no say", [Number.NaN, 7200, 9000], ["–", "2 h", "2.50 h"]],
+    ["differences", [-7200, 9000], ["−2 h", "2.50 h"]],
+  ])("%s", (_, seconds, texts) => {
+    expect(seconds.map(durationFormatter(seconds))).toEqual(texts);
+  });
+
+  test("prints no duration as a small fraction of its unit", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0.5, max: 1e9, noNaN: true }), { minLength: 1 }), (seconds) => {
+        for (const text of seconds.map(durationFormatter(seconds)))
+          expect(Number.parseFloat(text.replaceAll(",", ""))).toBeGreaterThanOrEqual(0.5);
+      }),
+    );
   });
 });
 

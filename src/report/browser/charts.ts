@@ -1,6 +1,7 @@
 /** One function per chart: page data and theme in, ECharts option out. */
 import type { TimeUnit } from "../format.ts";
 import {
+  durationFormatter,
   formatDuration,
   formatMetric,
   formatNumber,
@@ -28,6 +29,7 @@ export function barsOption(
   const names = isOne ? STATISTICS.map((name) => STATISTIC_TITLES[name]) : data.policies;
   const values = isOne ? STATISTICS.map((name) => metric.values[name][0]!) : metric.values[statistic];
   const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
+  const durations = durationFormatter(values.map((value) => value ?? Number.NaN));
   const show = (value: Value) => (value === null ? "–" : formatMetric(value, metric.unit));
   return {
     ...base(theme),
@@ -58,9 +60,7 @@ export function barsOption(
           position: "right",
           color: theme.text,
           formatter: ({ dataIndex }: { dataIndex: number }) =>
-            unit === undefined
-              ? show(values[dataIndex]!)
-              : formatDuration(values[dataIndex] ?? Number.NaN, unit),
+            unit === undefined ? show(values[dataIndex]!) : durations(values[dataIndex] ?? Number.NaN),
         },
       },
     ],

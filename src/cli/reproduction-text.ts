@@ -1,0 +1,97 @@
+/** Reproduced papers on a terminal: tables with published values beside ours, statements, notes; an overview of several. */
+import { formatCount } from "../report/format.ts";
+import {
+  countReproduction,
+  deviates,
+  deviationText,
+  type ReproducedPaper,
+  type ReproducedTable,
+  type ReproducedValue,
+  valueTexts,
+} from "../report/reproduction.ts";
+import { left, right, table } from "./result-text.ts";
+import { bold, dim, wrap } from "./text.ts";
+
+/** One paper in full. */
+export function reproductionText({ paper, tables, statements, notes, seed, tutti }: ReproducedPaper): string {
+  const said = statements.map(
+    ({ statement, holds, evidence }) =>
+      `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
+  );
+  return [
+    `${bold(paper.title)}\n${wrap(`${paper.authors}, ${paper.published}`, 0)}`,
+    ...tables.map(tableText),
+    ...(said.length === 0 ? [] : [[bold("Statements of the paper"), ...said].join("\n")]),
+    [bold("Notes"), ...notes.map((note) => `  - ${wrap(note, 4)}`)].join("\n"),
+    dim(`seed ${seed}, tutti ${tutti.version}\n`),
+  ].join("\n\n");
+}
+
+/** One line per paper: how many values and statements agree. */
+export function overviewText(papers: readonly ReproducedPaper[]): string {
+  const rows = papers.map((reproduction) => {
+    const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
+    return [
+      reproduction.paper.key,
+      `${formatCount(within)} of ${formatCount(compared)}`,
+      formatCount(explained),
+      formatCount(unexplained),
+      `${formatCount(holding)} of ${formatCount(statements)}`,
+    ];
+  });
+  const columns = [
+    left("paper"),
+    right("values within 10 %"),
+    right("beyond, with a reason", 1),
+    right("beyond, without", 2),
+    right("statements that hold"),
+  ];
+  return `${table(columns, rows)}\n`;
+}
+
+/** One line per value, so that every deviation has its place for a reason. */
+function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTable): string {
+  const reasons: string[] = [];
+  const lines = rows.flatMap(({ labels, values }) =>
+    values.map((value, i) => {
+      const column = valueColumns[i];
+      const name = column?.unit === undefined ? column?.name : `${column.name}, ${column.unit}`;
+      return [
+        ...(i === 0 ? labels : labels.map(() => "")),
+        name ?? "",
+        ...valueCells(value),
+        reasonMark(value, reasons),
+      ];
+    }),
+  );
+  return [
+    bold(`${id}. ${title}`),
+    table(
+      [
+        ...labelColumns.map(left),
+        left(""),
+        right("published"),
+        right("ours"),
+        right("±", 1),
+        right("deviation"),
+        left(""),
+      ],
+      lines,
+    ),
+    ...valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
+    ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
+  ].join("\n");
+}
+
+function valueCells(value: ReproducedValue): string[] {
+  const { published, ours, halfWidth } = valueTexts(value);
+  return [published, ours, halfWidth, deviationText(value)];
+}
+
+/** The same reason has the same number. */
+function reasonMark(value: ReproducedValue, reasons: string[]): string {
+  const { reason = "" } = value;
+  if (reason === "") return deviates(value) ? "no reason given" : "";
+  const known = reasons.indexOf(reason);
+  return `[${known >= 0 ? known + 1 : reasons.push(reason)}]`;
+}

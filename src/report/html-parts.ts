@@ -1,0 +1,74 @@
+/** What the pages have in common: the frame with the style sheet, and small pieces of HTML. Texts are escaped here. */
+import { escapeHtml } from "./escape.ts";
+import { styleSheet } from "./style.ts";
+
+export interface HtmlPage {
+  readonly title: string;
+  readonly version: string;
+  /** Said above the title. */
+  readonly brand: string;
+  /** The heading; the title where undefined. */
+  readonly heading?: string;
+  /** HTML below the heading. */
+  readonly lead: string;
+  readonly main: string;
+  /** HTML of the last line. */
+  readonly footer: string;
+  /** Elements after the footer; none means that the page forbids scripts altogether. */
+  readonly scripts?: string;
+}
+
+/** One HTML document that asks for nothing from the network; its content security policy forbids it to. */
+export function htmlPage({
+  title,
+  version,
+  brand,
+  heading,
+  lead,
+  main,
+  footer,
+  scripts = "",
+}: HtmlPage): string {
+  const scriptPolicy = scripts === "" ? "" : " script-src 'unsafe-inline';";
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';${scriptPolicy} style-src 'unsafe-inline'; img-src data:">
+<meta name="generator" content="Tutti ${escapeHtml(version)}">
+<title>${escapeHtml(title)} – Tutti</title>
+<link rel="icon" href="data:,">
+<style>${styleSheet()}</style>
+</head>
+<body>
+<header>
+<p class="brand">${escapeHtml(brand)}</p>
+<h1>${escapeHtml(heading ?? title)}</h1>
+${lead}
+</header>
+<main>
+${main}
+</main>
+<footer><p>${footer}</p></footer>
+${scripts}</body>
+</html>
+`;
+}
+
+/** Numbers in a row of boxes. */
+export function factList(facts: readonly (readonly [string, string])[]): string {
+  const entries = facts.map(
+    ([term, value]) => `<div><dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value)}</dd></div>`,
+  );
+  return `<dl class="facts">${entries.join("")}</dl>`;
+}
+
+export function termList(entries: readonly (readonly [string, string])[]): string {
+  const items = entries.map(([term, text]) => `<dt>${escapeHtml(term)}</dt><dd>${escapeHtml(text)}</dd>`);
+  return `<dl class="rules">${items.join("")}</dl>`;
+}
+
+export function bullets(texts: readonly string[]): string {
+  return `<ul>${texts.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`;
+}
