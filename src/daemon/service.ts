@@ -1,0 +1,222 @@
+/**
+ * What the front end offers to whoever talks to it: the API is a thin layer over this, and tests call it directly. A
+ * request is refused by a value with a reason, never by a crash; a submit that has been answered is on disk.
+ */
+import type { JobNumber } from "./protocol.ts";
+
+/** Who asks. An administrator (root, or the user who started an ordinary user's front end) sees and may touch all jobs. */
+export interface Caller {
+  readonly uid: number;
+  readonly user: string;
+  readonly isAdministrator: boolean;
+}
+
+export type JobState =
+  | "queued"
+  | "held"
+  | "starting"
+  | "running"
+  | "ending"
+  | "done"
+  | "failed"
+  | "cancelled";
+
+export interface SubmitRequest {
+  readonly command: readonly string[];
+  /** Processes, each on a CPU of its own; 1 when left out. */
+  readonly tasks?: number;
+  readonly name?: string;
+  readonly queue?: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Limit on running time in ms; also the estimate that policies see. */
+  readonly limitMs?: number;
+  readonly memoryBytes?: number;
+  /** Absolute or relative to cwd; %j job, %a array index, %x name. Default: files in the job's folder. */
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** Jobs that must have ended before; with `ok` only if they ended well, else the job is cancelled. */
+  readonly after?: readonly { readonly job: JobNumber; readonly ok: boolean }[];
+  /** Index of the job in its array, given as TUTTI_ARRAY_INDEX. An array is submitted as one request per index in one batch. */
+  readonly arrayIndex?: number;
+  /** Higher is served first among equals of the policy's order; −100 … 100, only administrators above 0. */
+  readonly priority?: number;
+  readonly held?: boolean;
+  /** How often the job may be started anew after it was lost or asked to be requeued; default 0. */
+  readonly retries?: number;
+  /** Makes a repeated submit harmless: the same key of the same user gives the same jobs. */
+  readonly key?: string;
+}
+
+export interface JobInfo {
+  readonly job: JobNumber;
+  /** Number of the first job of the array, when it belongs to one. */
+  readonly array?: JobNumber;
+  readonly arrayIndex?: number;
+  readonly name: string;
+  readonly user: string;
+  readonly queue: string;
+  readonly state: JobState;
+  readonly tasks: number;
+  readonly priority: number;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly limitMs?: number;
+  readonly memoryBytes?: number;
+  readonly attempt: number;
+  readonly submittedAtMs: number;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
+  /** Running time so far in ms, stopped time not counted. */
+  readonly ranMs: number;
+  readonly code?: number;
+  readonly signal?: string;
+  /** Why it ended as it did, or why it waits, in a few words. */
+  readonly reason?: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly cpus: readonly number[];
+  readonly after: readonly JobNumber[];
+}
+
+/** Reason for which a request is refused. */
+export type RefusalCode =
+  | "not-found"
+  | "not-yours"
+  | "invalid"
+  | "wrong-state"
+  | "too-large"
+  | "full"
+  | "unavailable";
+
+export interface Refusal {
+  readonly refused: RefusalCode;
+  /** What, why, and what to do next, for people. */
+  readonly message: string;
+}
+
+export type Answer<T> = T | Refusal;
+
+export interface MatrixInfo {
+  readonly sequence: number;
+  readonly policy: string;
+  readonly sharing: "space" | "time";
+  readonly slotMs: number;
+  readonly mode: "gang" | "concurrent";
+  readonly cpus: readonly number[];
+  /** Monotonic ms at which slot 0 began, so that a client can tell which row runs. */
+  readonly epochMs: number;
+  readonly rows: readonly (readonly {
+    readonly job: JobNumber;
+    readonly name: string;
+    readonly cpus: readonly number[];
+  }[])[];
+}
+
+/** Why a job waits, as data; the command line and the dashboard put it in words. */
+export interface WhyInfo {
+  readonly job: JobNumber;
+  readonly state: JobState;
+  readonly waitedMs: number;
+  readonly tasks: number;
+  readonly freeCpus: number;
+  readonly queuedBefore: number;
+  readonly obstacles: readonly (
+    | { readonly kind: "held" }
+    | { readonly kind: "dependency"; readonly jobs: readonly JobNumber[] }
+    | {
+        readonly kind: "cpus";
+        readonly needed: number;
+        readonly free: number;
+        readonly rows: number;
+        readonly mostRows: number;
+      }
+    | { readonly kind: "memory"; readonly neededBytes: number; readonly freeBytes: number }
+    | { readonly kind: "order"; readonly behind: readonly JobNumber[] }
+    | { readonly kind: "reservation"; readonly holder: JobNumber; readonly startAtMs: number }
+    | { readonly kind: "conductor"; readonly message: string }
+  )[];
+  /** How its queue was chosen, in words. */
+  readonly queueReason?: string;
+  /** Forecast of the start as Unix time in ms; undefined when none could be made. */
+  readonly forecast?: {
+    readonly p10Ms: number;
+    readonly p50Ms: number;
+    readonly p90Ms: number;
+    readonly pastErrorP50Ms?: number;
+  };
+}
+
+export interface DaemonEvent {
+  /** Grows without gaps; a client asks for what came after the last one it saw. */
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly kind:
+    | "submitted"
+    | "held"
+    | "released"
+    | "placed"
+    | "removed"
+    | "starting"
+    | "started"
+    | "ended"
+    | "requeued"
+    | "cancelled"
+    | "policy"
+    | "matrix"
+    | "conductor"
+    | "priority"
+    | "recovered";
+  readonly job?: JobNumber;
+  readonly user?: string;
+  /** Small, flat, JSON. */
+  readonly data?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface Service {
+  /** All or none of the batch; resolves when it is on disk. */
+  submit(
+    caller: Caller,
+    batch: readonly SubmitRequest[],
+  ): Promise<Answer<{ readonly jobs: readonly JobInfo[] }>>;
+  jobs(
+    caller: Caller,
+    filter: { readonly states?: readonly JobState[]; readonly last?: number },
+  ): readonly JobInfo[];
+  job(caller: Caller, job: JobNumber): Answer<JobInfo>;
+  cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
+  hold(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
+  release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
+  requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
+  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>>;
+  why(caller: Caller, job: JobNumber): Answer<WhyInfo>;
+  matrix(): MatrixInfo;
+  policy(): { readonly policy: string; readonly rules: readonly string[]; readonly mostRows: number };
+  /** Takes effect while jobs run. */
+  setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>>;
+  queues(): readonly {
+    readonly name: string;
+    readonly queued: number;
+    readonly running: number;
+    readonly mostCpus: number;
+    readonly limitMs?: number;
+  }[];
+  /** Ended jobs and those that run, as SWF text. */
+  exportSwf(caller: Caller): string;
+  /** Calls the listener for each event after `since` that the caller may see; returns how to stop. */
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => void): () => void;
+  status(): {
+    readonly startedAtMs: number;
+    readonly cpus: number;
+    readonly busyCpus: number;
+    readonly counts: Readonly<Record<JobState, number>>;
+    readonly conductor: {
+      readonly connected: boolean;
+      readonly pid?: number;
+      readonly freezer?: string;
+      readonly lateP99Ms?: number;
+    };
+    readonly residentBytes: number;
+  };
+}
