@@ -7,6 +7,7 @@ import {
   type ReproducedPaper,
   type ReproducedTable,
   type ReproducedValue,
+  valueColumns,
   valueTexts,
 } from "../report/reproduction.ts";
 import { left, right, table } from "./result-text.ts";
@@ -50,16 +51,17 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
 }
 
 /** One line per value, so that every deviation has its place for a reason. */
-function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTable): string {
+function tableText(reproduced: ReproducedTable): string {
+  const { id, title, labelColumns, rows } = reproduced;
+  const columns = valueColumns(reproduced);
   const reasons: string[] = [];
   const lines = rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
-      const column = valueColumns[i];
-      const name = column?.unit === undefined ? column?.name : `${column.name}, ${column.unit}`;
+      const { heading = "", areDurations = false } = columns[i] ?? {};
       return [
         ...(i === 0 ? labels : labels.map(() => "")),
-        name ?? "",
-        ...valueCells(value),
+        heading,
+        ...valueCells(value, areDurations),
         reasonMark(value, reasons),
       ];
     }),
@@ -78,13 +80,13 @@ function tableText({ id, title, labelColumns, valueColumns, rows }: ReproducedTa
       ],
       lines,
     ),
-    ...valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
+    ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
     ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
   ].join("\n");
 }
 
-function valueCells(value: ReproducedValue): string[] {
-  const { published, ours, halfWidth } = valueTexts(value);
+function valueCells(value: ReproducedValue, areDurations: boolean): string[] {
+  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   return [published, ours, halfWidth, deviationText(value)];
 }
 

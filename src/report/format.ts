@@ -19,6 +19,13 @@ export function formatCount(value: number): string {
   return Number.isFinite(value) ? grouped(value.toFixed(0)) : NO_VALUE;
 }
 
+/** So many digits after the point, groups of three before it. */
+export function formatDigits(value: number, decimals: number): string {
+  if (!Number.isFinite(value)) return formatNumber(value);
+  const [whole = "", rest] = Math.abs(value).toFixed(decimals).split(".");
+  return `${value < 0 ? "−" : ""}${grouped(whole)}${rest === undefined ? "" : `.${rest}`}`;
+}
+
 /** A unit of time that suits some durations. */
 export interface TimeUnit {
   readonly name: "s" | "min" | "h" | "d";

@@ -18,6 +18,7 @@ import {
   type ReproducedTable,
   type ReproducedValue,
   type ReproductionCounts,
+  valueColumns,
   valueTexts,
 } from "./reproduction.ts";
 import { inlineFigureSvg, legendMark } from "./svg.ts";
@@ -112,21 +113,19 @@ function statementsSection(statements: readonly ReproducedStatement[]): string {
 }
 
 function tableSection(table: ReproducedTable): string {
-  const { id, title, labelColumns, valueColumns, rows } = table;
+  const { id, title, labelColumns, rows } = table;
+  const columns = valueColumns(table);
   const reasons: string[] = [];
   const values = rows.flatMap((row) => row.values);
   const isCompared = values.some(({ published }) => published !== null);
   const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
   const body = rows.map(
     ({ labels, values }) =>
-      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value) => cell(value, reasons)).join("")}</tr>`,
+      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i]!.areDurations, reasons)).join("")}</tr>`,
   );
   const head = [
     ...labelColumns.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
-    ...valueColumns.map(
-      ({ name, unit, meaning }) =>
-        `<th scope="col" title="${escapeHtml(meaning)}">${escapeHtml(unit === undefined ? name : `${name}, ${unit}`)}</th>`,
-    ),
+    ...columns.map(({ heading }) => `<th scope="col">${escapeHtml(heading)}</th>`),
   ];
   const legend = [
     `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
@@ -137,14 +136,14 @@ function tableSection(table: ReproducedTable): string {
 <p class="note">${legend}.</p>
 <div class="scroll"><table class="paper"><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>
 ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<li>${escapeHtml(reason)}</li>`).join("")}</ol>`}
-<details><summary>What the columns mean</summary>${termList(valueColumns.map(({ name, meaning }) => [name, meaning]))}</details>
+<details><summary>What the columns mean</summary>${termList(table.valueColumns.map(({ name, meaning }) => [name, meaning]))}</details>
 </section>`;
 }
 
 /** The same reason has the same number. */
-function cell(value: ReproducedValue, reasons: string[]): string {
+function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
   const { reason = "" } = value;
-  const { published, ours, halfWidth } = valueTexts(value);
+  const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
   if (value.published === null) return `<td>${mine}</td>`;
   const isBeyond = deviates(value);

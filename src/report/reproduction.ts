@@ -2,7 +2,7 @@
  * What a reproduced paper is made of, for the tables on the terminal and the pages: published values beside ours, figures,
  * statements, matrices.
  */
-import { formatCount, formatNumber, NO_VALUE } from "./format.ts";
+import { formatDigits, formatDuration, formatNumber, NO_VALUE } from "./format.ts";
 
 /** One value of a table: what the paper prints, what we measure. */
 export interface ReproducedValue {
@@ -114,27 +114,38 @@ export function deviationText(value: ReproducedValue): string {
   return `${text === "0.0" ? "" : share < 0 ? "−" : "+"}${text} %`;
 }
 
+/** Headings of a table's value columns, and whether seconds there are printed in units that suit each, since nothing is compared. */
+export function valueColumns({ valueColumns, rows }: ReproducedTable): {
+  readonly heading: string;
+  readonly areDurations: boolean;
+}[] {
+  return valueColumns.map(({ name, unit }, i) => {
+    const areDurations = unit === "s" && rows.every(({ values }) => values[i]?.published === null);
+    return { heading: unit === undefined || areDurations ? name : `${name}, ${unit}`, areDurations };
+  });
+}
+
 /** A value as it is printed: the published one with the paper's digits, ours with at least as many after the point. */
-export function valueTexts({ published, ours, halfWidth }: ReproducedValue): {
-  readonly published: string;
-  readonly ours: string;
-  /** Empty where there is none. */
-  readonly halfWidth: string;
-} {
-  const [whole = "", decimals = ""] = published === null ? [] : String(Math.abs(published)).split(".");
-  const sign = published !== null && published < 0 ? "−" : "";
-  const text = (value: number) =>
-    decimals.length > 0 && Math.abs(value) < 1
-      ? value.toFixed(Math.max(2, decimals.length)).replace("-", "−")
-      : formatNumber(value);
+export function valueTexts(
+  { published, ours, halfWidth }: ReproducedValue,
+  areDurations: boolean,
+): { readonly published: string; readonly ours: string; readonly halfWidth: string } {
+  const spread = halfWidth === null || Number.isNaN(halfWidth) ? undefined : halfWidth;
+  if (areDurations) {
+    const halfText = spread === undefined ? "" : formatDuration(spread);
+    return { published: NO_VALUE, ours: formatDuration(ours), halfWidth: halfText };
+  }
+  const decimals = published === null ? 0 : decimalsOf(published);
   return {
-    published:
-      published === null
-        ? NO_VALUE
-        : `${sign}${formatCount(Number(whole))}${decimals === "" ? "" : `.${decimals}`}`,
-    ours: text(ours),
-    halfWidth: halfWidth === null ? "" : formatNumber(halfWidth),
+    published: published === null ? NO_VALUE : formatDigits(published, decimals),
+    ours: decimals > 0 && Math.abs(ours) < 1 ? formatDigits(ours, Math.max(2, decimals)) : formatNumber(ours),
+    halfWidth: spread === undefined ? "" : formatNumber(spread),
   };
+}
+
+function decimalsOf(value: number): number {
+  const text = String(value);
+  return text.includes(".") && !text.includes("e") ? text.length - text.indexOf(".") - 1 : 0;
 }
 
 /** What came out of a paper, counted. */

@@ -205,8 +205,10 @@ function waitFigure(
   return {
     id,
     title,
-    xAxis: `queue: ${QUEUE_NAMES.map((name, i) => `${i + 1} ${name}`).join(", ")}`,
+    xAxis: "queue",
     yAxis: "wait in s",
+    categories: QUEUE_NAMES,
+    yScale: "log",
     series: SCHEDULER_KEYS.map((key) => ({
       name: SCHEDULERS[key].title,
       ours: QUEUE_NAMES.map(
