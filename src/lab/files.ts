@@ -18,6 +18,7 @@ import { createGunzip } from "node:zlib";
 import { InputError } from "../core/errors.ts";
 import type { Workload } from "../core/jobs.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../workload/formats.ts";
+import { tracesFolder } from "./traces-folder.ts";
 
 const GZIP_MAGIC = 0x1f8b;
 const CHUNK_BYTES = 1 << 18;
@@ -106,30 +107,28 @@ function findTrace(name: string): string {
   if (isDirectory === true) {
     throw new InputError(`Cannot read "${name}": it is a directory, expected a trace file (.swf or .swf.gz)`);
   }
-  const folder = process.env.TUTTI_TRACES;
-  if (folder === undefined || name.includes("/")) {
-    throw new InputError(
-      `Cannot read "${name}": there is no such file, expected a trace (.swf or .swf.gz)${
-        name.includes("/") ? "" : "; set TUTTI_TRACES to name the folder of your traces"
-      }`,
-    );
+  const refuse = (state: string, hint: string): never => {
+    throw new InputError(`Cannot read "${name}": ${state}, expected a trace (.swf or .swf.gz)${hint}`);
+  };
+  if (name.includes("/")) return refuse("there is no such file", "");
+  const folder = tracesFolder();
+  if (folder === undefined || !existsSync(folder)) {
+    return refuse("there is no such file", "; set TUTTI_TRACES to name the folder of your traces");
   }
-  const files = existsSync(folder) ? readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file)) : [];
+  const files = readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file));
   const exact = files.filter((file) => file.replace(/\.swf(\.gz)?$/, "") === name || file === name);
   const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
-  if (found.length === 1 && found[0] !== undefined) return join(folder, found[0]);
-  const wanted = found.length === 0 ? files : found;
-  throw new InputError(
-    `Cannot read "${name}": ${found.length === 0 ? "no" : "more than one"} trace in ${folder} (TUTTI_TRACES) has a name that begins so, expected one of ${wanted.join(", ") || "its traces, but it holds none"}`,
-  );
-}
-
-function orReadError<Result>(path: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw readError(path, error);
+  if (found.length === 1) return join(folder, found[0]);
+  if (found.length > 1) {
+    return refuse(
+      `more than one trace in ${folder} (TUTTI_TRACES) has a name that begins so`,
+      `: ${found.join(", ")}`,
+    );
   }
+  return refuse(
+    `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins so`,
+    files.length === 0 ? "" : `; there are ${files.join(", ")}`,
+  );
 }
 
 /** One line for people instead of a system error. */

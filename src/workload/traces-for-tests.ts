@@ -6,9 +6,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { Workload } from "../core/jobs.ts";
+import { tracesFolder } from "../lab/traces-folder.ts";
 import { readSwf } from "./swf.ts";
 
 /** The eight real logs; `lublin_256` is in the same folder, but a model made it. */
@@ -25,9 +25,8 @@ export const REAL_TRACES = [
 
 /** Path of the trace whose file name begins so, or undefined where there is none. */
 export function traceFile(name: string): string | undefined {
-  const folder =
-    process.env.TUTTI_TRACES ?? fileURLToPath(new URL("../../../shared/data/swf", import.meta.url));
-  if (!existsSync(folder)) return undefined;
+  const folder = tracesFolder();
+  if (folder === undefined || !existsSync(folder)) return undefined;
   const file = readdirSync(folder).find((entry) => entry.startsWith(name) && /\.swf(\.gz)?$/.test(entry));
   return file === undefined ? undefined : join(folder, file);
 }
