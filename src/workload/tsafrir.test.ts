@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
+import type { Workload } from "../core/jobs.ts";
 import { parseParameters } from "../core/parameters.ts";
 import { Random } from "../core/random.ts";
 import { downey } from "./downey.ts";
@@ -187,33 +188,29 @@ describe("withTsafrirEstimates()", () => {
   });
 
   test("any workload: every job covered, or an InputError that asks for a larger estimate", () => {
-    let covered = 0;
-    let refused = 0;
-    fc.assert(
-      fc.property(
-        anyWorkload,
-        fc.constantFrom(0, H, 5000, 24 * H, 400 * H),
-        fc.integer(),
-        (workload, maxS, seed) => {
-          try {
-            const { jobs, count } = withTsafrirEstimates(workload, maxS, seed);
-            for (let row = 0; row < count; row++) {
-              expect(jobs.runS[row]).toBeLessThanOrEqual(jobs.estimateS[row]);
-              expect(jobs.runS[row]).toBe(
-                maxS === 0 ? workload.jobs.runS[row] : Math.min(maxS, workload.jobs.runS[row]),
-              );
-            }
-            covered++;
-          } catch (error) {
-            expect(error).toBeInstanceOf(InputError);
-            expect((error as Error).message).toMatch(/expected a larger largest estimate/);
-            refused++;
-          }
-        },
-      ),
-    );
-    expect(covered).toBeGreaterThan(10);
-    expect(refused).toBeGreaterThan(0);
+    const longJobs = fc
+      .array(fc.oneof(fc.nat(600), fc.constant(3 * H)), { minLength: 20, maxLength: 60 })
+      .map((runs) => workloadOf(runs.map((runS) => ({ submitS: 0, runS, size: 1, estimateS: -1 }))));
+    const outcomes = { covered: 0, refused: 0 };
+    const check = (workload: Workload, maxS: number, seed: number) => {
+      try {
+        const { jobs, count } = withTsafrirEstimates(workload, maxS, seed);
+        for (let row = 0; row < count; row++) {
+          const runS = workload.jobs.runS[row];
+          expect(jobs.runS[row]).toBeLessThanOrEqual(jobs.estimateS[row]);
+          expect(jobs.runS[row]).toBe(maxS === 0 ? runS : Math.min(maxS, runS));
+        }
+        outcomes.covered++;
+      } catch (error) {
+        expect(error).toBeInstanceOf(InputError);
+        expect((error as Error).message).toMatch(/expected a larger largest estimate/);
+        outcomes.refused++;
+      }
+    };
+    const maxS = fc.constantFrom(0, H, 5000, 24 * H, 400 * H);
+    fc.assert(fc.property(fc.oneof(anyWorkload, longJobs), maxS, fc.integer(), check), { numRuns: 300 });
+    expect(outcomes.covered).toBeGreaterThan(30);
+    expect(outcomes.refused).toBeGreaterThan(10);
   });
 
   test("too small a largest estimate fails when more jobs need it than have it; run times above it are cut and counted", () => {
