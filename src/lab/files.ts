@@ -131,6 +131,14 @@ function findTrace(name: string): string {
   );
 }
 
+function orReadError<Result>(path: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
 /** One line for people instead of a system error. */
 function readError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
