@@ -101,7 +101,7 @@ describe("results", () => {
     expect(stdout).toMatch(/^fcfs .*%$/m);
     expect(stdout).toMatch(/^easy .*%$/m);
     expect(stdout).toMatch(
-      /overrun=raise.*missing-estimate=run.*oversize=drop.*warmup=0.*workload [0-9a-f]{16}.*revision/s,
+      /overrun=raise.*missing-estimate=run.*oversize=drop.*warmup=0.*workload [0-9a-f]{16}.*tutti \d+\.\d+\.\d+/s,
     );
     expect(status).toBe(0);
   });

@@ -6,12 +6,20 @@ import {
   type ComparedPolicy,
   type Comparison,
   findings,
+  programText,
   rankingCells,
   rankingColumns,
 } from "../report/comparison.ts";
-import { formatCount, formatMetric, formatNumber, formatPercent } from "../report/format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatMetric,
+  formatNumber,
+  formatPercent,
+  timeUnit,
+} from "../report/format.ts";
 import { renderTable, type TableColumn } from "../report/table.ts";
-import { bold, dim, isColourful, terminalWidth, wrap } from "./text.ts";
+import { bold, dim, isColourful, tableWidth, wrap } from "./text.ts";
 
 /** A column of texts. */
 export const left = (title: string): TableColumn => ({ title, align: "left", dispensable: 0 });
@@ -24,7 +32,7 @@ export const right = (title: string, dispensable = 0): TableColumn => ({
 
 /** A table that fits the terminal. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
-  return renderTable(columns, rows, { width: terminalWidth(), colour: isColourful() }).trimEnd();
+  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() }).trimEnd();
 }
 
 /** One policy in full: every metric, every class. */
@@ -91,7 +99,7 @@ function classesTable(summary: Summary): string {
 function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
   const lines = [
     `utilisation ${formatPercent(machine.utilisation)}, offered load ${formatPercent(machine.offeredLoad)}, makespan ${formatMetric(machine.makespanS, "s")}`,
-    `${formatCount(jobs.total)} jobs: ${formatCount(jobs.ended)} ended, ${formatCount(jobs.killed)} of them killed at their estimate; ${formatCount(jobs.neverStarted)} never started`,
+    endsText(jobs),
   ];
   if (gang !== undefined) {
     lines.push(
@@ -102,6 +110,14 @@ function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
     lines.push(`starts: ${starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ")}`);
   }
   return lines.map((line) => wrap(line, 2));
+}
+
+function endsText({ total, ended, killed, neverStarted }: Summary["jobs"]): string {
+  const all = ended === total ? `all ${formatCount(total)} jobs ended` : undefined;
+  const parts = [all ?? `${formatCount(ended)} of ${formatCount(total)} jobs ended`];
+  if (killed > 0) parts.push(`${formatCount(killed)} of them killed at their estimate`);
+  if (neverStarted > 0) parts.push(`${formatCount(neverStarted)} never started`);
+  return parts.join(", ");
 }
 
 /** One line per policy; with replications, intervals and differences from the first policy. */
@@ -163,11 +179,14 @@ function replicationTables(policies: readonly ComparedPolicy[]): string[] {
   return [...parts, "", differences, dim(wrap(note, 0))];
 }
 
-/** Mean and half width in one unit. */
+/** Mean and half width, in one unit where that suits both. */
 function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
-  const [, name = ""] = formatMetric(mean, unit).split(" ");
-  const size = { s: 1, min: 60, h: 3600, d: 86400 }[name] ?? 1;
-  return `${formatNumber(mean / size)} ± ${formatNumber(half / size)} ${name}`.trimEnd();
+  if (unit === "1") return `${formatNumber(mean)} ± ${formatNumber(half)}`;
+  const shared = timeUnit(mean);
+  const isTiny = half > 0 && half < 0.05 * shared.seconds;
+  return isTiny
+    ? `${formatDuration(mean)} ± ${formatDuration(half)}`
+    : `${formatNumber(mean / shared.seconds)} ± ${formatDuration(half, shared)}`;
 }
 
 function heading({ instance }: Comparison): string {
@@ -175,18 +194,18 @@ function heading({ instance }: Comparison): string {
   return wrap(`${bold(instance.workload.name)}: ${jobs}`, 0);
 }
 
-/** Diagnostics, rules and provenance: with every result. */
+/** Diagnostics, rules and provenance: with every result. The rules by their settings; JSON and the report have them in words. */
 function footer({ instance, workloadHash, rules, policies, made }: Comparison): string[] {
+  const settings = rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule);
   const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
   const lines = [
-    ...rules,
-    `workload ${workloadHash}; schedules: ${schedules}`,
-    `tutti ${made.version}, revision ${made.revision}`,
+    `made with ${settings.join(" ")}`,
+    `workload ${workloadHash}, schedules ${schedules}`,
+    `${programText(made)}; --json and --html tell the rules in words`,
   ];
   return [
     ...diagnosticLines([...instance.workload.diagnostics, ...instance.diagnostics]),
-    dim("made with"),
-    ...lines.map((line) => dim(`  ${wrap(line, 4)}`)),
+    ...lines.map((line) => dim(wrap(line, 2))),
   ];
 }
 

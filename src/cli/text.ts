@@ -2,7 +2,8 @@
 import { styleText } from "node:util";
 
 const NARROWEST = 40;
-const WIDEST = 120;
+/** Longer lines of prose are hard to read; tables may be wider. */
+const WIDEST = 110;
 
 export function writeOut(text: string): void {
   process.stdout.write(text);
@@ -13,8 +14,13 @@ export function hint(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Columns of the terminal, 100 where there is none. */
-export function terminalWidth(): number {
+/** Columns that a table may take: those of the terminal; in a file or a pipe all that it needs. */
+export function tableWidth(): number {
+  return Math.max(NARROWEST, process.stdout.columns ?? Number.POSITIVE_INFINITY);
+}
+
+/** Columns that prose may take, 100 where there is no terminal. */
+function proseWidth(): number {
   return Math.max(NARROWEST, Math.min(process.stdout.columns ?? 100, WIDEST));
 }
 
@@ -34,7 +40,7 @@ export function dim(text: string): string {
 
 /** Breaks text at spaces so that it fits; lines after the first are indented. */
 export function wrap(text: string, indent: number): string {
-  const width = terminalWidth() - indent;
+  const width = proseWidth() - indent;
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {

@@ -95,7 +95,10 @@ const KILLED: RankingColumn = {
 
 /** The columns by which the policies are ranked; those that say something here. */
 export function rankingColumns(policies: readonly { readonly summary: Summary }[]): RankingColumn[] {
-  const columns = [...COLUMNS];
+  const compared = `mean ${comparedMetric(policies)}`;
+  const columns = COLUMNS.map((column) =>
+    column.title === compared ? { ...column, dispensable: 0 } : column,
+  );
   if (policies.some(({ summary }) => summary.gang !== undefined)) columns.push(...GANG_COLUMNS);
   if (policies.some(({ summary }) => summary.jobs.killed > 0)) columns.push(KILLED);
   return columns;

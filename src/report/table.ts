@@ -1,6 +1,6 @@
 /**
- * Plain text tables that fit a width. A table never wraps: when it is too wide, the columns that matter least are left out and named
- * below it; then the texts on the left are shortened.
+ * Plain text tables that fit a width. The table itself never wraps: when it is too wide, the columns that matter least are left out and
+ * named below it; then the texts on the left are shortened.
  */
 import { withoutControls } from "./escape.ts";
 
@@ -58,9 +58,21 @@ export function renderTable(
   const lines = [colour ? `\u001b[1m${heading}\u001b[22m` : heading, ...cells.map(line)];
   if (left.length > 0) {
     const names = left.sort((a, b) => a - b).map((i) => columns[i]!.title);
-    lines.push(shorten(`not shown at this width: ${names.join(", ")}`, width));
+    lines.push(...folded(`not shown at this width: ${names.join(", ")}`, width));
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** A text on lines that fit; a word that does not is cut. */
+function folded(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? word : `${last} ${word}`;
+    if (last !== undefined && displayWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(shorten(word, width));
+  }
+  return lines;
 }
 
 /** Places a text takes on a terminal: two for East Asian wide characters and emoji, none for combining marks. */
