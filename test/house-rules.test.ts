@@ -17,7 +17,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["core", "structures"],
   report: ["core", "metrics"],
   lab: ["core", "structures", "policies", "workload", "simulator", "metrics", "report"],
-  cli: ["lab", "report", "workload", "policies", "core", "metrics"],
+  // The forecast runs the live state forward in the simulator; history leaves as a workload.
+  daemon: ["core", "structures", "policies", "metrics", "simulator", "workload"],
+  api: ["core", "daemon", "report"],
+  // The daemon itself only through the verb `serve`; the others talk to the API.
+  cli: ["lab", "report", "workload", "policies", "core", "metrics", "api", "daemon"],
 };
 /** Libraries that a room may use. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = { report: ["echarts"], cli: ["commander"] };
