@@ -4,6 +4,7 @@ import { bc } from "./bc.ts";
 import { br } from "./br.ts";
 import { brmms } from "./brmms.ts";
 import { brms } from "./brms.ts";
+import { buddy } from "./buddy.ts";
 import { connectedReservation } from "./connected-reservation.ts";
 import { conservative } from "./conservative.ts";
 import { dynp } from "./dynp.ts";
@@ -12,6 +13,8 @@ import { fcfs } from "./fcfs.ts";
 import { firstFit } from "./first-fit.ts";
 import { fpmpfs } from "./fpmpfs.ts";
 import { gang } from "./gang.ts";
+import { random } from "./random.ts";
+import { wlv } from "./wlv.ts";
 
 export const POLICIES: readonly PolicyDefinition[] = [
   fcfs,
@@ -22,8 +25,11 @@ export const POLICIES: readonly PolicyDefinition[] = [
   dynp,
   connectedReservation,
   gang,
+  random,
+  buddy,
   bc,
   br,
   brms,
   brmms,
+  wlv,
 ];

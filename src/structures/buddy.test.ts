@@ -21,6 +21,11 @@ class Blocks {
     return -1;
   }
 
+  isFree(first: number, size: number): boolean {
+    const end = first + 2 ** Math.ceil(Math.log2(size));
+    return this.taken.every(([from, to]) => to <= first || from >= end);
+  }
+
   widest(): number {
     for (let size = this.processors; size > 0; size--) {
       if (this.take(size) === -1) continue;
@@ -56,6 +61,18 @@ describe("BuddyRows", () => {
             if (take) {
               const size = 1 + (n % processors);
               expect(rows.take(row, size)).toBe(twin.take(size));
+              // Any block of that size, wherever it is: as a job's second row takes it.
+              const length = 2 ** Math.ceil(Math.log2(size));
+              const first = length * (n % Math.ceil(processors / length));
+              if (first + size <= processors) {
+                const free = twin.isFree(first, size);
+                expect(rows.isFree(row, first, size)).toBe(free);
+                if (!free) expect(() => rows.takeAt(row, first, size)).toThrow("Broken invariant");
+                else if (n % 3 === 0) {
+                  rows.takeAt(row, first, size);
+                  twin.taken.push([first, first + length, size]);
+                }
+              }
             } else if (twin.taken.length > 0) {
               const [[first, , size]] = twin.taken.splice(n % twin.taken.length, 1);
               rows.give(row, first, size);

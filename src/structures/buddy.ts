@@ -66,16 +66,37 @@ export class BuddyRows {
     const level = blockLevel(size);
     let node = 1;
     for (let height = this.height; height > level; height--) {
-      // A free block above the wanted level is free below it as well.
-      if (widest[base + node] === this.#empty[node]) {
-        widest[base + 2 * node] = this.#empty[2 * node];
-        widest[base + 2 * node + 1] = this.#empty[2 * node + 1];
-      }
+      this.#openFree(base, node);
       node = widest[base + 2 * node] >= size ? 2 * node : 2 * node + 1;
     }
     widest[base + node] = 0;
     this.#update(base, node >> 1);
     return (node - (this.#padded >> level)) << level;
+  }
+
+  /** Whether the block of a job of `size` processors that begins at `first` is free as a whole. */
+  isFree(row: number, first: number, size: number): boolean {
+    const base = row * 2 * this.#padded;
+    const level = blockLevel(size);
+    const wanted = (this.#padded + first) >> level;
+    for (let height = this.height; height >= level; height--) {
+      const node = wanted >> (height - level);
+      const widest = this.#widest[base + node];
+      if (widest === this.#empty[node]) return true;
+      if (widest === 0) return false;
+    }
+    return false;
+  }
+
+  /** Takes the block of a job of `size` processors that begins at `first`, which must be free. */
+  takeAt(row: number, first: number, size: number): void {
+    assert(this.isFree(row, first, size), `block at ${first} of row ${row} is free`);
+    const base = row * 2 * this.#padded;
+    const level = blockLevel(size);
+    const wanted = (this.#padded + first) >> level;
+    for (let height = this.height; height > level; height--) this.#openFree(base, wanted >> (height - level));
+    this.#widest[base + wanted] = 0;
+    this.#update(base, wanted >> 1);
   }
 
   /** Gives back the block of a job of `size` processors that begins at `first`. */
@@ -91,6 +112,13 @@ export class BuddyRows {
   /** Whether the row holds no job. */
   isEmpty(row: number): boolean {
     return this.widest(row) === this.processors;
+  }
+
+  /** A free block is free below as well. */
+  #openFree(base: number, node: number): void {
+    if (this.#widest[base + node] !== this.#empty[node]) return;
+    this.#widest[base + 2 * node] = this.#empty[2 * node];
+    this.#widest[base + 2 * node + 1] = this.#empty[2 * node + 1];
   }
 
   #update(base: number, from: number): void {

@@ -12,6 +12,7 @@
  */
 import type { GangMachine, MatrixView, RowId } from "../core/policy.ts";
 import { commonCutFrom, firstCut, idleEndOnRing, legalCutFrom } from "./legal-cuts.ts";
+import type { RoomMaker } from "./repacking.ts";
 
 /**
  * Makes `size` processors from `first` on idle in one row and returns that row; −1 when the search gives up. The exchanges made
@@ -19,14 +20,18 @@ import { commonCutFrom, firstCut, idleEndOnRing, legalCutFrom } from "./legal-cu
  * that is at `first`, is legal in every row.
  *
  * @param first 0 … processors − 1
+ * @param maker asked for room at a processor that is busy in every row; without one the search gives up there
  */
-export function gatherOnRing(machine: GangMachine, first: number, size: number): RowId {
+export function gatherOnRing(machine: GangMachine, first: number, size: number, maker?: RoomMaker): RowId {
   const end = first + size;
   const last = first + machine.processors;
-  let target = longestIdleOnRing(machine, first, end);
+  let target = idleAt(machine, first, end, maker);
   if (target === -1) return -1;
   for (let at = idleEndOnRing(machine, target, first); at < end; at = idleEndOnRing(machine, target, at)) {
-    const source = findSource(machine, target, at, end, last);
+    // Room may have been made in the target itself; then there is nothing to exchange.
+    const idle = idleAt(machine, at, end, maker);
+    if (idle === target) continue;
+    const source = idle === -1 ? -1 : findSource(machine, target, at, end, last);
     if (source === -1) return -1;
     const cut = exchangeEnd(machine, target, source, at, end, last);
     if (exchangeAround(machine, target, source, at, cut)) target = source;
@@ -35,8 +40,16 @@ export function gatherOnRing(machine: GangMachine, first: number, size: number):
 }
 
 /** Frees a row, if that can be found to be possible: opens the ring at a cut legal in all rows, else anywhere. −1 when it gives up. */
-export function freeRowOnRing(machine: GangMachine): RowId {
-  return gatherOnRing(machine, Math.max(0, firstCut(machine)), machine.processors);
+export function freeRowOnRing(machine: GangMachine, maker?: RoomMaker): RowId {
+  return gatherOnRing(machine, Math.max(0, firstCut(machine)), machine.processors, maker);
+}
+
+/** The row that is idle furthest from the processor on; −1 when none is. */
+function idleAt(machine: GangMachine, processor: number, end: number, maker: RoomMaker | undefined): RowId {
+  const row = longestIdleOnRing(machine, processor, end);
+  if (row !== -1 || maker === undefined) return row;
+  maker.makeRoom(processor % machine.processors);
+  return longestIdleOnRing(machine, processor, end);
 }
 
 function longestIdleOnRing(matrix: MatrixView, processor: number, end: number): RowId {
