@@ -32,12 +32,20 @@ export interface TimeUnit {
   readonly seconds: number;
 }
 
+const UNITS = [
+  { name: "s", seconds: 1 },
+  { name: "min", seconds: 60 },
+  { name: "h", seconds: 3600 },
+  { name: "d", seconds: 86400 },
+] as const satisfies readonly TimeUnit[];
+
 /** The unit in which a duration is easily read: below 2 min seconds, below 90 min minutes, below 2 d hours. */
 export function timeUnit(seconds: number): TimeUnit {
   const size = Math.abs(seconds);
-  if (!(size >= 120)) return { name: "s", seconds: 1 };
-  if (size < 5400) return { name: "min", seconds: 60 };
-  return size < 172800 ? { name: "h", seconds: 3600 } : { name: "d", seconds: 86400 };
+  const [second, minute, hour, day] = UNITS;
+  if (!(size >= 120)) return second;
+  if (size < 5400) return minute;
+  return size < 172800 ? hour : day;
 }
 
 /** Seconds as s, min, h or d: `45 s`, `12.3 min`, `5.20 h`, `332 d`. A unit makes durations beside each other comparable. */
@@ -48,7 +56,8 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
 /** The largest unit of which the middle one of some durations has one or more; zeros and missing values have no say. */
 export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
   const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
-  return timeUnit(2 * (sorted[Math.floor(sorted.length / 2)] ?? 0));
+  const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  return [...UNITS].reverse().find((unit) => middle >= unit.seconds) ?? UNITS[0];
 }
 
 /**

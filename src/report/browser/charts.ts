@@ -370,7 +370,7 @@ function roundTimes(largestS: number): number[] {
 
 /** The unit of which a time is a round number. */
 function namedUnit(seconds: number): TimeUnit {
-  return timeUnit(2 * seconds);
+  return sharedTimeUnit([seconds]);
 }
 
 function spanLabel(sinceFirstS: number, lengthS: number): string {
