@@ -24,7 +24,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ["lab", "report", "workload", "policies", "core", "metrics", "api", "daemon"],
 };
 /** Libraries that a room may use. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
-const MAY_USE: Readonly<Record<string, readonly string[]>> = { report: ["echarts"], cli: ["commander"] };
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  report: ["echarts"],
+  cli: ["commander"],
+  api: ["hono", "@hono", "zod"],
+};
 const PURE = ["core", "structures", "policies", "workload", "simulator", "metrics", "report"];
 /** Not the same to the last bit in every engine, not pure, or both. */
 const IMPURE = [
