@@ -40,6 +40,8 @@ export interface SubmitRequest {
   readonly after?: readonly { readonly job: JobNumber; readonly ok: boolean }[];
   /** Index of the job in its array, given as TUTTI_ARRAY_INDEX. An array is submitted as one request per index in one batch. */
   readonly arrayIndex?: number;
+  /** At most so many jobs of its array are started and not ended at a time; the same in all of them. */
+  readonly arrayAtOnce?: number;
   /** Higher is served first among equals of the policy's order; −100 … 100, only administrators above 0. */
   readonly priority?: number;
   readonly held?: boolean;
