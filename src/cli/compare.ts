@@ -45,6 +45,7 @@ async function run(source: string, options: CompareOptions, command: Command): P
     replications: options.replications,
     workers: options.workers,
     command: commandLine(command),
+    recordMatrix: options.html !== undefined,
     onInstance: auditor(options.policy, options),
     onDone: (done, of) => progress.update(done, of),
   }).finally(() => progress.end());

@@ -50,6 +50,7 @@ async function run(source: string, options: SimulateOptions, command: Command): 
     replications: 1,
     workers: 1,
     command: commandLine(command),
+    recordMatrix: options.html !== undefined,
     onInstance: auditor([options.policy], options),
     onJobs: (arrived, of) => progress.update(arrived, of),
   }).finally(() => progress.end());

@@ -15,6 +15,7 @@ import { hashColumns, hashWorkload } from "../workload/hash.ts";
 import { prepare } from "../workload/prepare.ts";
 import { SIZE_RULE } from "../workload/swf.ts";
 import { requireJobs } from "../workload/swf-rules.ts";
+import { MatrixRecorder } from "./matrix-recorder.ts";
 import { isFile, loadPolicy, PolicyError } from "./own-policy.ts";
 import { provenance } from "./provenance.ts";
 import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
@@ -44,6 +45,8 @@ export interface ExperimentOptions extends WorkerOptions {
   readonly replications: number;
   /** The command that makes the same result again, for the report. */
   readonly command?: string;
+  /** Keep what a report draws of the rows of gang policies. */
+  readonly recordMatrix?: boolean;
   /** Called with the jobs made ready, before the first run. */
   onInstance?(instance: Instance): Promise<void>;
   /** Called during long simulations in this thread with the jobs that have arrived. */
@@ -55,6 +58,7 @@ interface PoliciesShared {
   /** The jobs of the first seed. */
   readonly workload: Workload;
   readonly firstSeed: number;
+  readonly recordMatrix: boolean;
   readonly onJobs?: ((arrived: number, of: number) => void) | undefined;
 }
 
@@ -89,7 +93,9 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   ).flat();
   const inThisThread = options.workers === 1 || cells.length === 1;
   const onJobs = inThisThread ? options.onJobs : undefined;
-  const runs = await runCells("policies", { experiment, workload, firstSeed: seed, onJobs }, cells, options);
+  const { recordMatrix = false } = options;
+  const shared = { experiment, workload, firstSeed: seed, recordMatrix, onJobs };
+  const runs = await runCells("policies", shared, cells, options);
   return {
     instance,
     workloadHash: hashWorkload(workload),
@@ -123,11 +129,15 @@ export function policiesTask(shared: PoliciesShared): (cell: PoliciesCell) => Pr
 async function runPolicy(instance: Instance, cell: PoliciesCell, shared: PoliciesShared): Promise<PolicyRun> {
   const { experiment, onJobs } = shared;
   const choice = await loadPolicy(cell.policy);
+  const isFirst = cell.seed === shared.firstSeed;
+  const isDrawn = shared.recordMatrix && isFirst && choice.definition.sharing === "time";
+  const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
   let schedule: Schedule;
   try {
     schedule = simulate(instance, choice, {
       slotS: experiment.slotS,
       switchS: experiment.switchS,
+      observer: recorder,
       progress: onJobs === undefined ? undefined : (arrived) => onJobs(arrived, instance.count),
     });
   } catch (error) {
@@ -140,7 +150,8 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
     rules: choice.definition.rules,
     summary: summarise(instance, schedule, { window, parameters }),
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
-    schedule: cell.seed === shared.firstSeed ? schedule : undefined,
+    schedule: isFirst ? schedule : undefined,
+    matrix: recorder?.record(),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Schedule } from "../core/schedule.ts";
 import type { MetricSummary, Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
 import { durationFormatter, formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
+import type { MatrixRecord } from "./matrix-record.ts";
 
 export interface Comparison {
   readonly instance: Instance;
@@ -28,6 +29,8 @@ export interface ComparedPolicy {
   readonly summary: Summary;
   readonly schedule: Schedule;
   readonly scheduleHash: string;
+  /** Time sharing only, where a report wants it. */
+  readonly matrix?: MatrixRecord | undefined;
   /** Summaries of further seeds with the same policy, this one's first; undefined without replications. */
   readonly replications: readonly Summary[] | undefined;
 }

@@ -6,6 +6,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import { queueLength } from "../metrics/over-time.ts";
 import { dealProcessors } from "../metrics/processors.ts";
+import type { MatrixRecord } from "./matrix-record.ts";
 
 export interface TimeSpan {
   readonly fromS: number;
@@ -23,6 +24,8 @@ export interface GanttChart {
   readonly boxJob: number[];
   readonly boxFirst: number[];
   readonly boxSize: number[];
+  /** Row of the matrix in which the job was placed first, per box; null for space sharing. */
+  readonly boxRow: number[] | null;
 }
 
 /**
@@ -47,10 +50,42 @@ export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jo
   }
 }
 
-/** The boxes of a space-sharing schedule within the span, in order of start. */
+/** The boxes of a space-sharing schedule within the span, in order of arrival. */
 export function ganttChart(instance: Instance, schedule: Schedule, span: TimeSpan): GanttChart {
   const runs = dealProcessors(instance, schedule);
-  const chart: GanttChart = {
+  const chart = emptyChart(null);
+  for (let job = 0; job < instance.count; job++) {
+    if (!overlaps(schedule, job, span)) continue;
+    const at = addJob(chart, instance, schedule, job);
+    for (let run = runs.offset[job]!; run < runs.offset[job + 1]!; run++)
+      addBox(chart, at, runs.first[run]!, runs.size[run]!);
+  }
+  return chart;
+}
+
+/** The same of gangs, on the processors and in the row where each was first placed, in order of placing. */
+export function gangChart(
+  instance: Instance,
+  schedule: Schedule,
+  { boxJob, boxFirst, boxSize, boxRow }: MatrixRecord,
+  span: TimeSpan,
+): GanttChart {
+  const rows: number[] = [];
+  const chart = emptyChart(rows);
+  let last = -1;
+  for (let box = 0; box < boxJob.length; box++) {
+    const job = boxJob[box]!;
+    if (!overlaps(schedule, job, span)) continue;
+    if (job !== last) addJob(chart, instance, schedule, job);
+    last = job;
+    addBox(chart, chart.id.length - 1, boxFirst[box]!, boxSize[box]!);
+    rows.push(boxRow[box]!);
+  }
+  return chart;
+}
+
+function emptyChart(boxRow: number[] | null): GanttChart {
+  return {
     id: [],
     submitS: [],
     startS: [],
@@ -59,22 +94,23 @@ export function ganttChart(instance: Instance, schedule: Schedule, span: TimeSpa
     boxJob: [],
     boxFirst: [],
     boxSize: [],
+    boxRow,
   };
-  for (let job = 0; job < instance.count; job++) {
-    if (!overlaps(schedule, job, span)) continue;
-    const row = chart.id.length;
-    chart.id.push(instance.id[job]!);
-    chart.submitS.push(instance.submitS[job]!);
-    chart.startS.push(schedule.startS[job]!);
-    chart.endS.push(schedule.endS[job]!);
-    chart.size.push(instance.size[job]!);
-    for (let run = runs.offset[job]!; run < runs.offset[job + 1]!; run++) {
-      chart.boxJob.push(row);
-      chart.boxFirst.push(runs.first[run]!);
-      chart.boxSize.push(runs.size[run]!);
-    }
-  }
-  return chart;
+}
+
+/** @returns the job's row in the chart */
+function addJob(chart: GanttChart, instance: Instance, schedule: Schedule, job: number): number {
+  chart.submitS.push(instance.submitS[job]!);
+  chart.startS.push(schedule.startS[job]!);
+  chart.endS.push(schedule.endS[job]!);
+  chart.size.push(instance.size[job]!);
+  return chart.id.push(instance.id[job]!) - 1;
+}
+
+function addBox(chart: GanttChart, at: number, first: number, size: number): void {
+  chart.boxJob.push(at);
+  chart.boxFirst.push(first);
+  chart.boxSize.push(size);
 }
 
 function jobsWithin(schedule: Schedule, span: TimeSpan): number {

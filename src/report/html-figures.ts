@@ -36,6 +36,7 @@ export function chartFigures(comparison: Comparison, data: PageData): string {
     frame(queueFigure(data)),
     data.rows.some((rows) => rows !== null) ? frame(rowsFigure(data)) : "",
     gantt === undefined ? "" : frame(gantt),
+    data.matrices.some((one) => one !== null) ? frame(matrixFigure(data)) : "",
   ].join("\n");
 }
 
@@ -155,6 +156,11 @@ function ganttFigure(data: PageData): Figure | undefined {
   const span = whole
     ? "The whole run"
     : `From ${day(gantt.fromS)} to ${day(gantt.toS)} after the first submit, around the longest queue`;
+  const isGang = (i: string) => gantt.charts[Number(i)]!.boxRow !== null;
+  const gangs = drawn.some(([i]) => isGang(i))
+    ? "; gangs that share processors lie on one another, and their colour says in which row they were placed"
+    : "";
+  const dealt = drawn.every(([i]) => isGang(i)) ? "" : "Processors are dealt out lowest first.";
   const rows = drawn.map(([i, policy]) => {
     const chart = gantt.charts[Number(i)]!;
     const waits = chart.id.map((_, job) => chart.startS[job]! - chart.submitS[job]!);
@@ -168,10 +174,41 @@ function ganttFigure(data: PageData): Figure | undefined {
   return {
     chart: "gantt",
     title: "Who ran where",
-    note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited. Scroll to zoom in time, with Shift in processors; hover for the job. Processors are dealt out lowest first.`,
+    note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover for the job. ${dealt}`,
     selects: select("policy", "policy", drawn, String(gantt.first)),
     table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
     height: 540,
+  };
+}
+
+function matrixFigure(data: PageData): Figure {
+  const recorded = data.policies.flatMap((policy, i): [number, string][] =>
+    data.matrices[i] == null ? [] : [[i, policy]],
+  );
+  const rows = recorded.map(([i, policy]) => {
+    const { snapshots, busiest } = data.matrices[i]!;
+    const { atS, rows, job } = snapshots[busiest]!;
+    return [
+      policy,
+      formatDuration(atS - data.time.firstS),
+      formatCount(rows),
+      formatCount(new Set(job).size),
+      formatCount(snapshots.length),
+    ];
+  });
+  const { snapshots, busiest } = data.matrices[recorded[0]![0]]!;
+  const most = Math.max(
+    ...recorded.map(([i]) => data.matrices[i]!.snapshots[data.matrices[i]!.busiest]!.rows),
+  );
+  const share = snapshots.length < 2 ? 0 : busiest / (snapshots.length - 1);
+  const policies = recorded.map(([i, policy]): [string, string] => [String(i), policy]);
+  return {
+    chart: "matrix",
+    title: "The matrix",
+    note: "A line is a row of the round, a box a gang: what stands in one line runs together, and the lines take turns. At first the instant with the most rows; the slider goes through the run.",
+    selects: `${select("policy", "policy", policies, policies[0]![0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
+    table: dataTable(["policy", "most rows after", "rows", "gangs in them", "instants kept"], rows),
+    height: Math.min(640, Math.max(220, 70 + 28 * most)),
   };
 }
 

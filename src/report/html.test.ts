@@ -2,14 +2,30 @@ import { describe, expect, test } from "vitest";
 import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption } from "./browser/charts.ts";
 import { ganttOption } from "./browser/gantt-chart.ts";
 import { hint, momentLabel } from "./browser/labels.ts";
+import { matrixOption } from "./browser/matrix-chart.ts";
+import type { ComparedPolicy } from "./comparison.ts";
 import { comparison } from "./comparisons-for-tests.ts";
 import { withoutControls } from "./escape.ts";
 import { htmlReport } from "./html.ts";
+import type { MatrixRecord } from "./matrix-record.ts";
 import { pageData } from "./page-data.ts";
 import { LIGHT } from "./palette.ts";
 
 const OPTIONS = { chartScript: "draw();" };
 const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"'\u2028`;
+
+/** Job 11 alone, then job 12 on processors 1 and 3 of the third row. */
+const MATRIX: MatrixRecord = {
+  boxJob: Int32Array.of(0, 1, 1),
+  boxFirst: Int32Array.of(0, 1, 3),
+  boxSize: Int32Array.of(2, 1, 1),
+  boxRow: Int32Array.of(0, 2, 2),
+  snapshots: [
+    { atS: 0, rows: 1, row: [0], first: [0], end: [2], job: [0] },
+    { atS: 10, rows: 3, row: [0, 2, 2], first: [0, 1, 3], end: [2, 2, 4], job: [0, 1, 1] },
+  ],
+  busiest: 1,
+};
 
 describe("htmlReport()", () => {
   test("holds what was simulated, the numbers, the rules and the provenance", () => {
@@ -99,6 +115,30 @@ describe("chart options", () => {
   test("policies without values have no line", () => {
     const gang = pageData(comparison({ gang: true }));
     expect(series(overTimeOption(gang, theme, gang.rows, "rows")).map(({ name }) => name)).toEqual(["easy"]);
+  });
+
+  test("gangs are boxes of the Gantt chart by their row, and the matrix shows an instant chosen by the slider", () => {
+    const made = comparison({ gang: true });
+    const [fcfs, easy] = made.policies as [ComparedPolicy, ComparedPolicy];
+    const withMatrix = { ...made, policies: [fcfs, { ...easy, matrix: MATRIX }] };
+    const page = pageData(withMatrix);
+    const chart = page.gantt!.charts[1]!;
+    expect(chart).toMatchObject({ id: [11, 12], boxJob: [0, 1, 1], boxFirst: [0, 1, 3], boxRow: [0, 2, 2] });
+    expect(series(ganttOption(page, theme, chart)).map((one) => one.data.length)).toEqual([1, 0, 2, 0, 0]);
+    expect(matrixOption(page, theme, 0, 0)).toBeUndefined();
+    const first = matrixOption(page, theme, 1, 0)!;
+    expect(first.title).toMatchObject({ text: "After 0 s: 1 row, 50 % of the slots taken" });
+    const last = matrixOption(page, theme, 1, 1)!;
+    expect(last.title).toMatchObject({ text: "After 10 s: 3 rows, 33.3 % of the slots taken" });
+    expect(series(last)[0]!.data).toEqual([
+      [0, 0, 2, 11],
+      [1, 2, 2, 12],
+      [3, 2, 4, 12],
+    ]);
+    const html = htmlReport(withMatrix, OPTIONS);
+    expect(html).toContain('data-chart="matrix"');
+    expect(html).toContain('name="time" min="0" max="1000" value="1000"');
+    expect(html).toContain("<td>10 s</td><td>3</td><td>2</td><td>2</td>");
   });
 
   test("every box of the Gantt chart is in the series of its wait", () => {

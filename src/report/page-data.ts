@@ -15,7 +15,8 @@ import { comparedMetric, ranking, sharedMetrics } from "./comparison.ts";
 import { withoutControls } from "./escape.ts";
 import { formatCount } from "./format.ts";
 import type { GanttChart, TimeSpan } from "./gantt.ts";
-import { ganttChart, ganttSpan } from "./gantt.ts";
+import { gangChart, ganttChart, ganttSpan } from "./gantt.ts";
+import type { MatrixRecord, MatrixSnapshot } from "./matrix-record.ts";
 
 /** Statistics of a distribution that the bars can show. */
 export const STATISTICS = ["mean", "median", "p90", "p95", "p99", "max"] as const;
@@ -61,6 +62,8 @@ export interface PageData {
   readonly gantt:
     | (TimeSpan & { readonly charts: readonly (GanttChart | null)[]; readonly first: number })
     | null;
+  /** By policy; jobs by their number in the source. Null where nothing was recorded. */
+  readonly matrices: readonly (Pick<MatrixRecord, "snapshots" | "busiest"> | null)[];
 }
 
 export interface MetricBars {
@@ -93,6 +96,7 @@ export function pageData(comparison: Comparison): PageData {
     queueMax: queues.map(({ max }) => Array.from(max, digits)),
     rows: schedules.map((schedule) => rowSeries(schedule, series)),
     gantt: gantt(comparison),
+    matrices: matrices(comparison),
   };
 }
 
@@ -172,16 +176,33 @@ function digits(value: number): Value {
   return Number.isNaN(value) ? null : Number(value.toPrecision(5));
 }
 
+/** Boxes of every policy whose places are known: space sharing by dealing, gangs as recorded. */
 function gantt({ instance, policies }: Comparison): PageData["gantt"] {
-  const ranked = ranking(policies).filter((row) => policies[row]!.schedule.gang === undefined);
-  const spaces = ranked.map((row) => policies[row]!.schedule);
-  if (spaces.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
-  const span = ganttSpan(instance, spaces, GANTT_JOBS);
+  const order = ranking(policies).filter((row) => {
+    const { schedule, matrix } = policies[row]!;
+    return schedule.gang === undefined || matrix !== undefined;
+  });
+  if (order.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
+  const schedules = order.map((row) => policies[row]!.schedule);
+  const span = ganttSpan(instance, schedules, GANTT_JOBS);
   return {
     ...span,
-    first: ranked[0]!,
-    charts: policies.map(({ schedule }) =>
-      schedule.gang === undefined ? ganttChart(instance, schedule, span) : null,
-    ),
+    first: order.find((row) => policies[row]!.schedule.gang === undefined) ?? order[0]!,
+    charts: policies.map(({ schedule, matrix }) => {
+      if (matrix !== undefined) return gangChart(instance, schedule, matrix, span);
+      return schedule.gang === undefined ? ganttChart(instance, schedule, span) : null;
+    }),
   };
+}
+
+function matrices({ instance, policies }: Comparison): PageData["matrices"] {
+  const ids = (snapshot: MatrixSnapshot) => snapshot.job.map((job) => instance.id[job]!);
+  return policies.map(({ matrix }) =>
+    matrix === undefined || matrix.snapshots.length === 0
+      ? null
+      : {
+          busiest: matrix.busiest,
+          snapshots: matrix.snapshots.map((snapshot) => ({ ...snapshot, job: ids(snapshot) })),
+        },
+  );
 }

@@ -5,18 +5,27 @@ import {
   formatDuration,
   formatMetric,
   formatNumber,
-  formatPercent,
   sharedTimeUnit,
   timeUnit,
 } from "../format.ts";
 import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
 import { STATISTIC_TITLES, STATISTICS } from "../page-data.ts";
-import { DASHES } from "../palette.ts";
-import { hint, momentLabel } from "./labels.ts";
+import {
+  base,
+  type ChartOption,
+  categoryAxis,
+  colour,
+  legend,
+  lineSeries,
+  percent,
+  spanLabel,
+  timeAxis,
+  tooltip,
+  valueAxis,
+  zooms,
+} from "./chart-parts.ts";
+import { hint } from "./labels.ts";
 import type { Theme } from "./theme.ts";
-
-/** An ECharts option; its own type is a union over every chart there is, which says nothing here. */
-export type ChartOption = Record<string, unknown>;
 
 /** Bars of one statistic of one metric, a bar per policy; of all statistics when there is one policy only. */
 export function barsOption(
@@ -259,108 +268,6 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   };
 }
 
-export function valueAxis(theme: Theme, show: (value: number) => string): ChartOption {
-  return {
-    type: "value",
-    axisLabel: { color: theme.muted, formatter: show, hideOverlap: true },
-    axisLine: { show: false },
-    axisTick: { show: false },
-    splitLine: { lineStyle: { color: theme.line } },
-    nameTextStyle: { color: theme.muted },
-  };
-}
-
-/** Time since the first submit, in the given unit; the bounds are in seconds. */
-export function timeAxis(theme: Theme, unit: TimeUnit, fromS: number, toS: number): ChartOption {
-  const show = (value: number) => `${formatNumber(Number(value.toPrecision(5)))} ${unit.name}`;
-  return {
-    ...valueAxis(theme, show),
-    min: fromS / unit.seconds,
-    max: toS / unit.seconds,
-    splitLine: { show: false },
-    axisLine: { show: true, lineStyle: { color: theme.line } },
-    axisLabel: {
-      color: theme.muted,
-      hideOverlap: true,
-      showMaxLabel: false,
-      showMinLabel: fromS === 0,
-      formatter: show,
-    },
-  };
-}
-
-/** Wheel and drag within the chart, and a slider below it. */
-export function zooms(theme: Theme, axes: ChartOption = { xAxisIndex: 0 }): ChartOption[] {
-  return [
-    { type: "inside", filterMode: "none", ...axes },
-    {
-      type: "slider",
-      filterMode: "none",
-      height: 18,
-      bottom: 10,
-      borderColor: theme.line,
-      fillerColor: `${theme.series[0]}26`,
-      handleStyle: { color: theme.surface, borderColor: theme.muted },
-      moveHandleStyle: { color: theme.muted },
-      dataBackground: { lineStyle: { color: theme.line }, areaStyle: { color: theme.line } },
-      showDetail: false,
-      brushSelect: false,
-      ...axes,
-    },
-  ];
-}
-
-export function base(theme: Theme): ChartOption {
-  return {
-    animationDuration: 250,
-    backgroundColor: "transparent",
-    textStyle: { fontFamily: theme.font, color: theme.text },
-  };
-}
-
-export function tooltip(theme: Theme): ChartOption {
-  return {
-    confine: true,
-    backgroundColor: theme.surface,
-    borderColor: theme.line,
-    textStyle: { color: theme.text, fontSize: 13 },
-  };
-}
-
-export function legend(theme: Theme, names: readonly string[]): ChartOption {
-  return {
-    type: "scroll",
-    top: 0,
-    left: 0,
-    data: names,
-    itemWidth: 26,
-    textStyle: { color: theme.text },
-    pageTextStyle: { color: theme.muted },
-    inactiveColor: theme.muted,
-  };
-}
-
-function categoryAxis(theme: Theme, names: readonly string[]): ChartOption {
-  return {
-    type: "category",
-    data: names,
-    axisLabel: { color: theme.text, width: 150, overflow: "truncate" },
-    axisLine: { lineStyle: { color: theme.line } },
-    axisTick: { show: false },
-  };
-}
-
-function lineSeries(theme: Theme, name: string, i: number): ChartOption {
-  return {
-    type: "line",
-    name,
-    symbol: "none",
-    lineStyle: { width: 2, type: DASHES[i % DASHES.length] },
-    itemStyle: { color: colour(theme, i) },
-    emphasis: { focus: "series" },
-  };
-}
-
 /** 1 s, 10 s, 1 min, 10 min, 1 h, 10 h, 1 d, 10 d, … up to the largest. */
 function roundTimes(largestS: number): number[] {
   const times = [1, 10, 60, 600, 3600, 36000, 86400];
@@ -371,18 +278,6 @@ function roundTimes(largestS: number): number[] {
 /** The unit of which a time is a round number. */
 function namedUnit(seconds: number): TimeUnit {
   return sharedTimeUnit([seconds]);
-}
-
-function spanLabel(sinceFirstS: number, lengthS: number): string {
-  return `${momentLabel(sinceFirstS)} and the ${formatDuration(lengthS)} that follow`;
-}
-
-function colour(theme: Theme, i: number): string {
-  return theme.series[i % theme.series.length]!;
-}
-
-function percent(value: Value): string {
-  return value === null ? "–" : formatPercent(value);
 }
 
 /** The largest share of jobs that wait at all, rounded up to tenths. */

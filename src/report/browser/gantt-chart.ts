@@ -1,12 +1,13 @@
 /**
  * The Gantt chart: a box per job and run of processors, time to the right, processors upwards; the colour says how long the
- * job had waited. One custom series per colour, so that the legend switches them.
+ * job had waited. Gangs share processors, so their boxes lie on one another, half transparent, and the colour says in which row they
+ * were placed. One custom series per colour, so that the legend switches them.
  */
 import { formatCount, formatDuration, timeUnit } from "../format.ts";
 import type { GanttChart } from "../gantt.ts";
 import type { PageData } from "../page-data.ts";
-import type { ChartOption } from "./charts.ts";
-import { base, legend, timeAxis, tooltip, valueAxis, zooms } from "./charts.ts";
+import type { ChartOption } from "./chart-parts.ts";
+import { base, legend, timeAxis, tooltip, valueAxis, zooms } from "./chart-parts.ts";
 import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
@@ -19,17 +20,28 @@ const WAITS: readonly { readonly name: string; readonly maxS: number }[] = [
   { name: "longer than 1 d", maxS: Number.POSITIVE_INFINITY },
 ];
 
+/** Last rows, counted from 1, of each colour. */
+const ROWS: readonly { readonly name: string; readonly last: number }[] = [
+  { name: "row 1", last: 1 },
+  { name: "row 2", last: 2 },
+  { name: "rows 3 and 4", last: 4 },
+  { name: "rows 5 to 8", last: 8 },
+  { name: "beyond row 8", last: Number.POSITIVE_INFINITY },
+];
+
 /** Per cent of the span shown at first when it holds many jobs. */
 const MIDDLE = { start: 30, end: 70 };
 
 /** What `renderItem` is handed; the part of ECharts' interface that is used. */
-interface RenderApi {
+export interface RenderApi {
   value(dimension: number): number;
   coord(point: [number, number]): [number, number];
+  /** Extent in pixels of a difference on each axis. */
+  size(difference: [number, number]): [number, number];
   style(): Record<string, unknown>;
 }
 
-interface RenderParameters {
+export interface RenderParameters {
   readonly coordSys: {
     readonly x: number;
     readonly y: number;
@@ -45,6 +57,8 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
   const unit = timeUnit(toS);
   const [inside, slider] = zooms(theme) as [ChartOption, ChartOption];
   const isLong = chart.id.length > 500;
+  const isGang = chart.boxRow !== null;
+  const groups = isGang ? ROWS : WAITS;
   return {
     ...base(theme),
     animation: false,
@@ -52,14 +66,14 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
     legend: {
       ...legend(
         theme,
-        WAITS.map(({ name }) => name),
+        groups.map(({ name }) => name),
       ),
       itemWidth: 14,
     },
     tooltip: {
       ...tooltip(theme),
       trigger: "item",
-      formatter: ({ value }: { value: readonly number[] }) => jobHint(chart, value[4]!, firstS),
+      formatter: ({ value }: { value: readonly number[] }) => jobHint(chart, value[4]!, value[5]!, firstS),
     },
     xAxis: timeAxis(theme, unit, fromS, toS),
     yAxis: {
@@ -81,12 +95,17 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
         moveOnMouseMove: "shift",
       },
     ],
-    series: WAITS.map(({ name }, i) => ({
+    series: groups.map(({ name }, i) => ({
       type: "custom",
       name,
       renderItem: renderBox,
-      itemStyle: { color: theme.waits[i], borderColor: theme.surface, borderWidth: 0.5 },
-      dimensions: ["start", "end", "first", "size", "job"],
+      itemStyle: {
+        color: theme.waits[i],
+        opacity: isGang ? 0.3 : 1,
+        borderColor: theme.surface,
+        borderWidth: 0.5,
+      },
+      dimensions: ["start", "end", "first", "size", "job", "box"],
       encode: { x: [0, 1], y: [2, 3] },
       data: boxesOf(chart, i, firstS, unit.seconds),
       clip: true,
@@ -98,14 +117,19 @@ function boxesOf(chart: GanttChart, colour: number, firstS: number, unitS: numbe
   const boxes: number[][] = [];
   for (let box = 0; box < chart.boxJob.length; box++) {
     const job = chart.boxJob[box]!;
-    const waitS = chart.startS[job]! - chart.submitS[job]!;
-    if (WAITS.findIndex(({ maxS }) => waitS <= maxS) !== colour) continue;
+    if (colourOf(chart, box) !== colour) continue;
     const first = chart.boxFirst[box]!;
     const start = (chart.startS[job]! - firstS) / unitS;
     const end = (chart.endS[job]! - firstS) / unitS;
-    boxes.push([start, end, first, first + chart.boxSize[box]!, job]);
+    boxes.push([start, end, first, first + chart.boxSize[box]!, job, box]);
   }
   return boxes;
+}
+
+function colourOf({ boxRow, boxJob, startS, submitS }: GanttChart, box: number): number {
+  if (boxRow !== null) return ROWS.findIndex(({ last }) => boxRow[box]! < last);
+  const job = boxJob[box]!;
+  return WAITS.findIndex(({ maxS }) => startS[job]! - submitS[job]! <= maxS);
 }
 
 function renderBox({ coordSys }: RenderParameters, api: RenderApi): ChartOption | null {
@@ -125,13 +149,15 @@ function renderBox({ coordSys }: RenderParameters, api: RenderApi): ChartOption 
   };
 }
 
-function jobHint(chart: GanttChart, job: number, firstS: number): string {
+function jobHint(chart: GanttChart, job: number, box: number, firstS: number): string {
   const start = chart.startS[job]!;
+  const row = chart.boxRow?.[box];
   return hint(`job ${chart.id[job]}`, [
     ["processors", formatCount(chart.size[job]!)],
+    ...(row === undefined ? [] : [["placed in row", formatCount(row + 1)] as const]),
     ["submitted", momentLabel(chart.submitS[job]! - firstS)],
     ["waited", formatDuration(start - chart.submitS[job]!)],
     ["started", momentLabel(start - firstS)],
-    ["ran", formatDuration(chart.endS[job]! - start)],
+    [row === undefined ? "ran" : "ended after", formatDuration(chart.endS[job]! - start)],
   ]);
 }

@@ -15,9 +15,10 @@ import {
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import type { PageData, Statistic } from "../page-data.ts";
-import type { ChartOption } from "./charts.ts";
+import type { ChartOption } from "./chart-parts.ts";
 import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption } from "./charts.ts";
 import { ganttOption } from "./gantt-chart.ts";
+import { matrixOption } from "./matrix-chart.ts";
 import type { Theme } from "./theme.ts";
 import { readTheme } from "./theme.ts";
 
@@ -55,6 +56,8 @@ const CHARTS: Readonly<Record<string, Draw>> = {
     const chart = data.gantt?.charts[Number(choice("policy"))];
     return chart == null ? undefined : ganttOption(data, theme, chart);
   },
+  matrix: (data, theme, choice) =>
+    matrixOption(data, theme, Number(choice("policy")), Number(choice("time")) / 1000),
 };
 
 /** Charts with the same time axis zoom together. */
@@ -86,12 +89,12 @@ function mount(figure: HTMLElement, data: PageData): () => void {
     echarts.connect("time");
   }
   const choice = (name: string) =>
-    figure.querySelector<HTMLSelectElement>(`select[name="${name}"]`)?.value ?? "0";
+    figure.querySelector<HTMLSelectElement | HTMLInputElement>(`[name="${name}"]`)?.value ?? "0";
   const redraw = () => {
     const option = CHARTS[kind]?.(data, readTheme(), choice, canvas.clientHeight);
     if (option !== undefined) chart.setOption(option, { notMerge: true });
   };
-  figure.addEventListener("change", redraw);
+  figure.addEventListener("input", redraw);
   new ResizeObserver(() => chart.resize()).observe(canvas);
   redraw();
   return redraw;
