@@ -1,6 +1,6 @@
 /**
  * The test command: type check, linter and formatter, tests. The last line is always
- * `N passed, N failed, N skipped`; the type check and the linter count as one test each.
+ * `N passed, N failed, N skipped`; each type check and the linter count as one test.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -84,6 +84,7 @@ function countTests(report: VitestReport): void {
 
 installTestTools();
 check("types", "typescript/bin/tsc", ["--noEmit"]);
+check("types in the browser", "typescript/bin/tsc", ["--noEmit", "-p", "tsconfig.browser.json"]);
 check("linter and formatter", "@biomejs/biome/bin/biome", ["check", "."]);
 runTests(process.argv.slice(2));
 

@@ -1,7 +1,7 @@
-/// <reference lib="dom" />
 /**
  * The report's own script: draws the charts from the JSON in the page. Bundled with the parts of ECharts that it needs by
- * scripts/build-report-page.ts and written into every report, which then needs no network.
+ * scripts/build-report-page.ts and written into every report, which then needs no network. The only source that knows the DOM:
+ * tsconfig.browser.json checks it, tsconfig.json the rest.
  */
 import { BarChart, CustomChart, LineChart } from "echarts/charts";
 import {
@@ -20,7 +20,6 @@ import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption
 import { ganttOption } from "./gantt-chart.ts";
 import { matrixOption } from "./matrix-chart.ts";
 import type { Theme } from "./theme.ts";
-import { readTheme } from "./theme.ts";
 
 echarts.use([
   BarChart,
@@ -126,4 +125,24 @@ function sortRows(table: HTMLTableElement, column: number, falling: boolean): vo
     return falling ? -order : order;
   });
   body.append(...rows);
+}
+
+/** Read from the style sheet, so that the charts follow the reader's light or dark mode. */
+function readTheme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const value = (name: string) => style.getPropertyValue(name).trim();
+  const list = (name: string) => {
+    const colours: string[] = [];
+    for (let i = 0; value(`--${name}-${i}`) !== ""; i++) colours.push(value(`--${name}-${i}`));
+    return colours;
+  };
+  return {
+    text: value("--text"),
+    muted: value("--muted"),
+    line: value("--line"),
+    surface: value("--surface"),
+    font: getComputedStyle(document.body).fontFamily,
+    series: list("series"),
+    waits: list("waits"),
+  };
 }
