@@ -65,8 +65,7 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
     this.#rowOf = new Int32Array(jobs.count).fill(NONE);
     this.#firstOf = new Int32Array(jobs.count);
     this.#fit = makeFit(this);
-    if (unify !== "none")
-      this.#unification = new SlotUnification(machine, jobs, this, unify === "kept" ? 1 : Infinity);
+    if (unify !== "none") this.#unification = new SlotUnification(machine, jobs, this, unify === "kept");
   }
 
   arrive(job: JobIndex): void {

@@ -5,7 +5,6 @@
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { MatrixView, RowId } from "../core/policy.ts";
-import { grown } from "../structures/grow.ts";
 
 /** Who decides about extra slots and gives them. */
 export interface ExtraSlotHost {
@@ -16,26 +15,28 @@ export interface ExtraSlotHost {
 export class SlotUnification {
   readonly #matrix: MatrixView;
   readonly #host: ExtraSlotHost;
-  readonly #perChange: number;
+  readonly #oneAtATime: boolean;
   readonly #placed: LargestFirst;
-  readonly #isNew: Uint8Array;
-  readonly #new: JobIndex[] = [];
-  #isChanged = new Int32Array(4);
-  readonly #changed: RowId[] = [];
+  /** Changes are numbered. Of each row the last one; of each job the one up to which it has been tried in all rows. */
+  #change = 0;
+  readonly #changeOfRow: number[] = [];
+  readonly #triedUpTo: Float64Array;
+  /** Rows by their last change, the latest at the end. */
+  readonly #rows: RowId[] = [];
+  #isDone = true;
 
-  /** @param perChange most slots given out at a time */
-  constructor(matrix: MatrixView, jobs: JobsView, host: ExtraSlotHost, perChange: number) {
+  /** @param oneAtATime gives out one slot at a time instead of all that can be used */
+  constructor(matrix: MatrixView, jobs: JobsView, host: ExtraSlotHost, oneAtATime: boolean) {
     this.#matrix = matrix;
     this.#host = host;
-    this.#perChange = perChange;
+    this.#oneAtATime = oneAtATime;
     this.#placed = new LargestFirst(jobs);
-    this.#isNew = new Uint8Array(jobs.count);
+    this.#triedUpTo = new Float64Array(jobs.count);
   }
 
   jobPlaced(job: JobIndex): void {
     this.#placed.insert(job);
-    this.#isNew[job] = 1;
-    this.#new.push(job);
+    this.#isDone = false;
   }
 
   jobEnded(job: JobIndex): void {
@@ -44,39 +45,52 @@ export class SlotUnification {
 
   /** Processors of the row have become idle, or the row is new. */
   rowChanged(row: RowId): void {
-    if (row >= this.#isChanged.length) this.#isChanged = grown(this.#isChanged, 2 * row, 0);
-    if (this.#isChanged[row] === 1) return;
-    this.#isChanged[row] = 1;
-    this.#changed.push(row);
+    this.#isDone = false;
+    this.#changeOfRow[row] = ++this.#change;
+    if (this.#rows[this.#rows.length - 1] === row) return;
+    this.rowDeleted(row);
+    this.#rows.push(row);
   }
 
-  /** To be told before the row is deleted. */
   rowDeleted(row: RowId): void {
-    if (this.#isChanged[row] !== 1) return;
-    this.#isChanged[row] = 0;
-    this.#changed.splice(this.#changed.indexOf(row), 1);
+    const at = this.#rows.indexOf(row);
+    if (at >= 0) this.#rows.splice(at, 1);
   }
 
   giveSlots(): void {
-    if (this.#new.length === 0 && this.#changed.length === 0) return;
-    const matrix = this.#matrix;
-    this.#changed.sort((a, b) => matrix.positionOf(a) - matrix.positionOf(b));
-    let left = this.#perChange;
+    if (this.#isDone) return;
     for (const job of this.#placed.jobs) {
-      const isNew = this.#isNew[job] === 1;
-      const count = isNew ? matrix.rowCount : this.#changed.length;
-      for (let i = 0; i < count; i++) {
-        const row = isNew ? matrix.rowAt(i) : this.#changed[i];
-        if (!this.#host.admits(job, row)) continue;
-        this.#host.giveSlot(job, row);
-        // What was not tried yet is tried the next time.
-        if (--left === 0) return;
-      }
+      if (this.#triedUpTo[job] === this.#change) continue;
+      // What it was not tried in yet is tried the next time.
+      if (this.#oneAtATime && this.#giveOne(job)) return;
+      if (!this.#oneAtATime) this.#giveAll(job);
+      this.#triedUpTo[job] = this.#change;
     }
-    for (const job of this.#new) this.#isNew[job] = 0;
-    for (const row of this.#changed) this.#isChanged[row] = 0;
-    this.#new.length = 0;
-    this.#changed.length = 0;
+    this.#isDone = true;
+  }
+
+  /** Gives the job the first row of the round that admits it; whether there was one. */
+  #giveOne(job: JobIndex): boolean {
+    const matrix = this.#matrix;
+    let first: RowId = -1;
+    for (let i = this.#rows.length - 1; i >= 0 && this.#isUntried(job, i); i--) {
+      const row = this.#rows[i];
+      if (first !== -1 && matrix.positionOf(row) > matrix.positionOf(first)) continue;
+      if (this.#host.admits(job, row)) first = row;
+    }
+    if (first !== -1) this.#host.giveSlot(job, first);
+    return first !== -1;
+  }
+
+  #giveAll(job: JobIndex): void {
+    for (let i = this.#rows.length - 1; i >= 0 && this.#isUntried(job, i); i--) {
+      const row = this.#rows[i];
+      if (this.#host.admits(job, row)) this.#host.giveSlot(job, row);
+    }
+  }
+
+  #isUntried(job: JobIndex, i: number): boolean {
+    return this.#changeOfRow[this.#rows[i]] > this.#triedUpTo[job];
   }
 }
 
