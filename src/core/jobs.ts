@@ -101,6 +101,8 @@ export interface Instance {
   readonly size: Int32Array;
   readonly estimateS: Float64Array;
   readonly shape?: ShapeColumns | undefined;
+  /** Memory of each job per processor in KB; UNKNOWN where the source does not tell. Undefined when it tells of no job. */
+  readonly memoryKB?: Float64Array | undefined;
   /** Row of each job in the workload's columns; undefined when the rows are the same. */
   readonly workloadRow: Int32Array | undefined;
   /** What the rules changed or left out, on top of the workload's own. */
@@ -116,4 +118,6 @@ export interface JobsView {
   readonly shape?:
     | { readonly processes: ReadonlyColumn; readonly threads: ReadonlyColumn; readonly queue: ReadonlyColumn }
     | undefined;
+  /** Memory of each job per processor in KB; UNKNOWN where nobody told. */
+  readonly memoryKB?: ReadonlyColumn | undefined;
 }

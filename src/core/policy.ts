@@ -107,6 +107,8 @@ export interface GangMachine extends MatrixView {
   readonly nowS: number;
   /** Useful length of a slot in seconds. */
   readonly slotS: number;
+  /** Time of one switch between rows in seconds; left out where switches take none. */
+  readonly switchS?: number;
   /** Appends an empty row at the end of the round. */
   addRow(): RowId;
   /** Removes an empty row. Throws RuleViolation when it holds a job. */
@@ -125,6 +127,16 @@ export interface GangMachine extends MatrixView {
    * no job of either row on both sides of `first` or of `end`.
    */
   exchange(a: RowId, b: RowId, first: number, end: number): void;
+  /** Slots of service that a job has had, 0 or more; left out by machines that do not count them. */
+  servedSlots?(job: JobIndex): number;
+  /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
+  promise?(job: JobIndex, startS: number): void;
+}
+
+/** What whoever stands in front of a gang policy does not allow it; only policies that ask can be limited so. */
+export interface PlacementLimits {
+  /** Whether the job may be given the processors first … first + size − 1, in whichever row. */
+  mayHold(job: JobIndex, first: number): boolean;
 }
 
 /** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
@@ -172,6 +184,18 @@ export interface Guarantees {
   readonly workConserving: boolean;
   /** A job starts no later than the machine was last told by `promise`, and promises to one job never grow later while it waits. */
   readonly keepsPromises: boolean;
+  /** Time sharing: never more rows than these. Left out: rows are added without limit, and nobody waits for one. */
+  readonly maxRows?: number | undefined;
+  /** Time sharing: the jobs in the matrix on one processor never need more memory than this. Left out: no limit. */
+  readonly memory?: MemoryRule | undefined;
+}
+
+/** Memory of one processor, shared by all jobs that have a row there, whether it is their turn or not. */
+export interface MemoryRule {
+  /** Whole KB, above 0. A job that tells of more than this counts as this: it has a processor to itself. */
+  readonly limitKB: number;
+  /** What a job counts as that tells of no memory, in KB. */
+  readonly unknownKB: number;
 }
 
 export interface SpacePolicyDefinition extends PolicyDescription {
@@ -181,7 +205,12 @@ export interface SpacePolicyDefinition extends PolicyDescription {
 
 export interface GangPolicyDefinition extends PolicyDescription {
   readonly sharing: "time";
-  make(machine: GangMachine, jobs: JobsView, parameters: ParameterValues): Policy;
+  make(
+    machine: GangMachine,
+    jobs: JobsView,
+    parameters: ParameterValues,
+    limits?: PlacementLimits | undefined,
+  ): Policy;
 }
 
 export type PolicyDefinition = SpacePolicyDefinition | GangPolicyDefinition;

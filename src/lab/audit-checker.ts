@@ -37,6 +37,8 @@ export const AUDIT_RULES = {
   "sees-arrivals": "decisions do not depend on jobs that have not arrived",
   "no-such-row": "rows are used while they exist",
   "row-not-empty": "only empty rows are deleted",
+  "too-many-rows": "the matrix never has more rows than the policy is limited to",
+  "memory-exceeded": "the jobs in the matrix never need more memory on a processor than it has",
   "off-machine": "a job is placed within the machine",
   "wrong-size": "a job is placed on as many processors as it asks for",
   "not-idle": "no processor of a row is given to two jobs",

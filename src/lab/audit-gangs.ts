@@ -3,8 +3,9 @@
  * slot and whole rounds at once after that, and compares with the starts and ends that it is told.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
-import type { Guarantees, RowId } from "../core/policy.ts";
+import type { Guarantees, ParameterValues, RowId } from "../core/policy.ts";
 import { type AuditCounts, Checker } from "./audit-checker.ts";
+import { type QueueKey, queueKey } from "./queue-keys.ts";
 
 /** One job's processors in one row. */
 interface Run {
@@ -34,6 +35,10 @@ export class GangChecker extends Checker {
   /** Processors of each job in the matrix; undefined outside. */
   readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
+  /** Memory in use on each processor in KB. */
+  readonly #memoryKB: Float64Array;
+  readonly #orderKey: QueueKey;
+  readonly #promisedS: Float64Array;
   /** Jobs that have been placed and not had a slot that was checked against their start. */
   readonly #unstarted = new Set<JobIndex>();
 
@@ -42,6 +47,7 @@ export class GangChecker extends Checker {
     counts: AuditCounts,
     guarantees: Guarantees,
     slots: { readonly slotS: number; readonly switchS: number },
+    parameters: ParameterValues = {},
   ) {
     super(instance, counts);
     this.#guarantees = guarantees;
@@ -51,6 +57,10 @@ export class GangChecker extends Checker {
     this.#served = new Float64Array(instance.count);
     this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
     this.#rowsOf = new Int32Array(instance.count);
+    this.#memoryKB = new Float64Array(guarantees.memory === undefined ? 0 : instance.processors);
+    // `order` may be the policy's own; the queue in front of the matrix has an order of its own.
+    this.#orderKey = queueKey({ order: parameters.queueOrder ?? "arrival" });
+    this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
   override arrived(timeS: number, job: JobIndex): void {
@@ -61,6 +71,24 @@ export class GangChecker extends Checker {
   /** Told when the clock moves on, with the time of the job's first slot. */
   started(timeS: number, job: JobIndex): void {
     this.noteStart(timeS, job);
+    const promisedS = this.#promisedS[job];
+    if (this.#guarantees.keepsPromises && timeS > promisedS + ROUNDING * Math.max(timeS, this.#slotS)) {
+      const text = `${this.name(job)} starts at ${timeS} s, it was promised ${promisedS} s`;
+      this.fail("promise-broken", job, text);
+    }
+  }
+
+  promised(timeS: number, job: JobIndex, startS: number): void {
+    this.counts.promises++;
+    if (!this.isWaiting(job) || this.#rowsOf[job] > 0 || !(startS >= timeS)) {
+      this.fail("promise-void", job, `${this.name(job)} is promised a start at ${startS} s, at ${timeS} s`);
+    }
+    const beforeS = this.#promisedS[job];
+    if (this.#guarantees.keepsPromises && startS > beforeS + ROUNDING * Math.max(startS, this.#slotS)) {
+      const text = `${this.name(job)} is promised a start at ${startS} s, before it was promised ${beforeS} s`;
+      this.fail("promise-later", job, text);
+    }
+    this.#promisedS[job] = startS;
   }
 
   departed(timeS: number, job: JobIndex): void {
@@ -77,6 +105,7 @@ export class GangChecker extends Checker {
     }
     for (const one of this.#rows)
       if (one.runs.some((run) => run.job === job)) one.runs = one.runs.filter((run) => run.job !== job);
+    this.#countMemory(job, -1);
     this.#stretches[job] = undefined;
     this.#rowsOf[job] = 0;
   }
@@ -89,16 +118,64 @@ export class GangChecker extends Checker {
     this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
     this.#servedToS = timeS;
     if (!this.#guarantees.workConserving && !this.#guarantees.headNeverFits) return;
+    if (this.#rows.length >= (this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY)) return;
+    this.#checkQueue(timeS);
+  }
+
+  /** There is room in a row of its own for any job, if all processors have memory for it. */
+  #checkQueue(timeS: number): void {
     this.counts.queueChecks++;
-    // There is always room in a row of its own.
+    let mostInUseKB = 0;
+    for (const inUseKB of this.#memoryKB) mostInUseKB = Math.max(mostInUseKB, inUseKB);
+    const limitKB = this.#guarantees.memory?.limitKB ?? Number.POSITIVE_INFINITY;
+    const head = this.#guarantees.workConserving ? undefined : this.#head(timeS);
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
-      if (this.#rowsOf[job] > 0) continue;
+      if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
+      if (mostInUseKB + this.#memoryOf(job) > limitKB) continue;
       this.fail(
-        "fitting-job-waits",
+        head === undefined ? "fitting-job-waits" : "head-waits",
         job,
         `${this.name(job)} is in no row at ${timeS} s, though a row could be added for it`,
       );
+    }
+  }
+
+  /** The first of the jobs that are in no row, in queue order. */
+  #head(timeS: number): JobIndex {
+    let head = -1;
+    let headKey = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.waiting.size; i++) {
+      const job = this.waiting.members[i];
+      if (this.#rowsOf[job] > 0) continue;
+      const key = this.#orderKey(this.instance, job, timeS);
+      if (head >= 0 && !(key < headKey || (key === headKey && job < head))) continue;
+      head = job;
+      headKey = key;
+    }
+    return head;
+  }
+
+  /** What the job counts as: what it tells, else what the rule says; whole KB, at most the limit. */
+  #memoryOf(job: JobIndex): number {
+    const rule = this.#guarantees.memory;
+    if (rule === undefined) return 0;
+    const toldKB = this.instance.memoryKB?.[job] ?? -1;
+    return Math.min(Math.ceil(toldKB > 0 ? toldKB : rule.unknownKB), rule.limitKB);
+  }
+
+  /** Adds or takes away the memory of a job on its processors. */
+  #countMemory(job: JobIndex, sign: number): void {
+    const rule = this.#guarantees.memory;
+    const stretches = this.#stretches[job];
+    if (rule === undefined || stretches === undefined) return;
+    for (let i = 0; i < stretches.length; i += 2) {
+      for (let processor = stretches[i]; processor < stretches[i + 1]; processor++) {
+        this.#memoryKB[processor] += sign * this.#memoryOf(job);
+        if (sign < 0 || this.#memoryKB[processor] <= rule.limitKB) continue;
+        const text = `${this.name(job)} is placed on processor ${processor}, whose jobs then need ${this.#memoryKB[processor]} of ${rule.limitKB} KB`;
+        this.fail("memory-exceeded", job, text);
+      }
     }
   }
 
@@ -140,7 +217,7 @@ export class GangChecker extends Checker {
       );
     }
     this.#stretches[job] = stretches;
-    this.#rowsOf[job]++;
+    if (this.#rowsOf[job]++ === 0) this.#countMemory(job, 1);
     target.runs.push({ job, stretches });
     if (this.isWaiting(job)) this.#unstarted.add(job);
   }
@@ -166,6 +243,9 @@ export class GangChecker extends Checker {
     if (this.#rows.some((one) => one.row === row))
       this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, it exists`);
     this.#rows.push({ row, runs: [] });
+    const most = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
+    if (this.#rows.length > most)
+      this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, there are ${most} already`);
   }
 
   rowDeleted(timeS: number, row: RowId): void {

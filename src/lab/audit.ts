@@ -113,7 +113,7 @@ function makeChecker(
   const guarantees = choice.definition.guarantees(choice.parameters);
   return choice.definition.sharing === "space"
     ? new SpaceChecker(instance, counts, guarantees, choice.parameters)
-    : new GangChecker(instance, counts, guarantees, options);
+    : new GangChecker(instance, counts, guarantees, options, choice.parameters);
 }
 
 /** The first run. Whatever ends it early is found in `checker.violation`. */
@@ -218,8 +218,14 @@ function notChecked(choice: PolicyChoice): string[] {
   const guarantees: Guarantees = choice.definition.guarantees(choice.parameters);
   const sentences: string[] = [];
   if (choice.definition.sharing === "time") {
-    if (!guarantees.workConserving)
+    if (!guarantees.workConserving && !guarantees.headNeverFits)
       sentences.push("jobs may wait outside the matrix: the policy does not claim otherwise");
+    if (guarantees.maxRows !== undefined)
+      sentences.push(
+        "jobs may wait while all rows are in use: whether one has room for them is not searched",
+      );
+    if (!guarantees.keepsPromises)
+      sentences.push("promises may be broken: the policy does not claim to keep them");
     return sentences;
   }
   if (!guarantees.workConserving)

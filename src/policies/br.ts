@@ -12,5 +12,5 @@ export const br: GangPolicyDefinition = {
   source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
   parameters: [],
   guarantees: () => BUDDY_GANG_GUARANTEES,
-  make: (machine, jobs) => new BuddyGang(machine, jobs, undefined),
+  make: (machine, jobs, _parameters, limits) => new BuddyGang(machine, jobs, undefined, limits),
 };

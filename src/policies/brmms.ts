@@ -1,6 +1,13 @@
 /** BRMMS: as BR, and jobs give extra slots back wherever that saves a row. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { BUDDY_GANG_GUARANTEES, BUDDY_GANG_RULES, BuddyGang } from "./buddy-gang.ts";
+import { BUDDY_GANG_GUARANTEES, BUDDY_GANG_RULES, BuddyGang, type ExtraSlots } from "./buddy-gang.ts";
+
+const AS_MANY_AS_FIT: ExtraSlots = {
+  returned: true,
+  order: "largest",
+  turns: Number.POSITIVE_INFINITY,
+  perChange: Number.POSITIVE_INFINITY,
+};
 
 export const brmms: GangPolicyDefinition = {
   name: "brmms",
@@ -17,11 +24,5 @@ export const brmms: GangPolicyDefinition = {
   source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS",
   parameters: [],
   guarantees: () => BUDDY_GANG_GUARANTEES,
-  make: (machine, jobs) =>
-    new BuddyGang(machine, jobs, {
-      returned: true,
-      order: "largest",
-      turns: Number.POSITIVE_INFINITY,
-      perChange: Number.POSITIVE_INFINITY,
-    }),
+  make: (machine, jobs, _parameters, limits) => new BuddyGang(machine, jobs, AS_MANY_AS_FIT, limits),
 };

@@ -32,11 +32,13 @@ export const brms: GangPolicyDefinition = {
     },
   ],
   guarantees: () => BUDDY_GANG_GUARANTEES,
-  make: (machine, jobs, parameters) =>
-    new BuddyGang(machine, jobs, {
+  make: (machine, jobs, parameters, limits) => {
+    const extra = {
       returned: false,
       order: parameters.order as ExtraOrder,
       turns: 1,
       perChange: Number(parameters.perChange) || Number.POSITIVE_INFINITY,
-    }),
+    };
+    return new BuddyGang(machine, jobs, extra, limits);
+  },
 };

@@ -14,7 +14,7 @@
  * departures: never more rows than BR.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, Policy } from "../core/policy.ts";
+import type { GangMachine, PlacementLimits, Policy } from "../core/policy.ts";
 import { blockLevel } from "../structures/buddy.ts";
 import { gather, type RoomMaker } from "../structures/repacking.ts";
 import { WorkloadTree } from "../structures/workload-tree.ts";
@@ -38,6 +38,7 @@ export class BuddyGang implements Policy, RoomMaker {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #extra: ExtraSlots | undefined;
+  readonly #limits: PlacementLimits | undefined;
   /** Idle slots as they are. */
   readonly #idle: WorkloadTree;
   /** Idle slots if extra slots were given back; the same tree when they never are. */
@@ -57,8 +58,17 @@ export class BuddyGang implements Policy, RoomMaker {
   readonly #blocks: Int32Array;
   readonly #candidates: JobIndex[] = [];
 
-  /** @param extra undefined: every job has one slot per round */
-  constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlots | undefined) {
+  /**
+   * @param extra undefined: every job has one slot per round
+   * @param limits undefined: every block with room will do
+   */
+  constructor(
+    machine: GangMachine,
+    jobs: JobsView,
+    extra: ExtraSlots | undefined,
+    limits?: PlacementLimits | undefined,
+  ) {
+    this.#limits = limits;
     this.#machine = machine;
     this.#jobs = jobs;
     this.#extra = extra;
@@ -111,11 +121,11 @@ export class BuddyGang implements Policy, RoomMaker {
   #place(job: JobIndex): void {
     const size = this.#jobs.size[job];
     const level = blockLevel(size);
-    let block = this.#firm.leastLoaded(size);
+    let block = this.#blockFor(job, size);
     if (block === NONE) {
       this.#machine.addRow();
       this.#addEverywhere(1);
-      block = this.#firm.leastLoaded(size);
+      block = this.#blockFor(job, size);
     }
     const first = block << level;
     this.#machine.place(job, gather(this.#machine, first, first + size, this.#maker), first);
@@ -123,6 +133,22 @@ export class BuddyGang implements Policy, RoomMaker {
     this.#idle.add(first, first + size, -1);
     if (this.#firm !== this.#idle) this.#firm.add(first, first + size, -1);
     if (this.#extra !== undefined) this.#list(job, level, block);
+  }
+
+  /** The least loaded block with room, among those that the job may have. */
+  #blockFor(job: JobIndex, size: number): number {
+    const limits = this.#limits;
+    if (limits === undefined) return this.#firm.leastLoaded(size);
+    const level = blockLevel(size);
+    let best = NONE;
+    let bestValue = 0;
+    for (let block = 0; (block << level) + size <= this.#machine.processors; block++) {
+      const value = this.#firm.value(level, block);
+      if (value <= bestValue || !limits.mayHold(job, block << level)) continue;
+      best = block;
+      bestValue = value;
+    }
+    return best;
   }
 
   #addEverywhere(slots: number): void {

@@ -15,7 +15,7 @@
  * the array is taken; without such a cut or such a window a row is added.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, GangPolicyDefinition, Policy, RowId } from "../core/policy.ts";
+import type { GangMachine, GangPolicyDefinition, PlacementLimits, Policy, RowId } from "../core/policy.ts";
 import { firstCut } from "../structures/legal-cuts.ts";
 import { gather, type RoomMaker } from "../structures/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../structures/ring-repacking.ts";
@@ -41,8 +41,17 @@ class WorkloadVectorGang implements Policy, RoomMaker {
   readonly #placed: LargestFirst;
   readonly #stretches = new Int32Array(4);
   readonly #arrivals: JobIndex[] = [];
+  readonly #limits: PlacementLimits | undefined;
 
-  constructor(machine: GangMachine, jobs: JobsView, isRing: boolean, unify: Unify) {
+  /** @param limits on a linear array only; undefined: every window with room will do */
+  constructor(
+    machine: GangMachine,
+    jobs: JobsView,
+    isRing: boolean,
+    unify: Unify,
+    limits?: PlacementLimits | undefined,
+  ) {
+    this.#limits = limits;
     this.#machine = machine;
     this.#jobs = jobs;
     this.#isRing = isRing;
@@ -93,7 +102,7 @@ class WorkloadVectorGang implements Policy, RoomMaker {
     const size = this.#jobs.size[job];
     // A window as large as the ring is taken from its beginning.
     const end = this.#isRing && size < processors ? processors + size - 1 : processors;
-    let first = this.#firm.leastLoaded(size, 0, end);
+    let first = this.#windowFor(job, size, end);
     let row = first === NONE ? NONE : this.#free(first, size);
     if (row === NONE && first !== NONE) {
       const cut = firstCut(machine);
@@ -104,13 +113,34 @@ class WorkloadVectorGang implements Policy, RoomMaker {
     if (row === NONE) {
       row = machine.addRow();
       this.#addEverywhere(1);
-      first = this.#firm.leastLoaded(size, 0, end);
+      first = this.#windowFor(job, size, end);
     }
     this.#first[job] = first;
     this.#slots[job] = 0;
     this.#placeIn(row, job);
     if (this.#firm !== this.#idle) this.#firm.add(first, size, -1);
     if (this.#unify !== "none") this.#placed.insert(job);
+  }
+
+  /** The least loaded window with room, among those that the job may have. */
+  #windowFor(job: JobIndex, size: number, end: number): number {
+    const limits = this.#limits;
+    const firm = this.#firm;
+    if (limits === undefined) return firm.leastLoaded(size, 0, end);
+    let best = NONE;
+    let mostIdle = 0;
+    // Idle slots of the window that ends with `at`, and how many of its processors before `at` have one each.
+    let idle = 0;
+    let free = 0;
+    for (let at = 0; at < end; at++) {
+      const own = firm.at(at);
+      idle += own - (at >= size ? firm.at(at - size) : 0);
+      free = own > 0 ? free + 1 : 0;
+      if (free < size || idle <= mostIdle || !limits.mayHold(job, at - size + 1)) continue;
+      best = at - size + 1;
+      mostIdle = idle;
+    }
+    return best;
   }
 
   /** Gathers the window's idle slots in one row; −1 when that is not found to be possible, on a ring only. */
@@ -239,6 +269,6 @@ export const wlv: GangPolicyDefinition = {
     UNIFY,
   ],
   guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
-  make: (machine, jobs, parameters) =>
-    new WorkloadVectorGang(machine, jobs, parameters.array === "ring", unifyOf(parameters)),
+  make: (machine, jobs, parameters, limits) =>
+    new WorkloadVectorGang(machine, jobs, parameters.array === "ring", unifyOf(parameters), limits),
 };

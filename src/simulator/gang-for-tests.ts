@@ -101,6 +101,9 @@ export class NaiveMachine implements GangMachine {
   readonly rows: { id: RowId; cells: JobIndex[] }[] = [];
   /** The row that is served next. */
   next: RowId = -1;
+  /** Slots of service that each job has had. */
+  readonly served: number[] = [];
+  switchS = 0;
   readonly #size: ArrayLike<number>;
   #nextId = 0;
 
@@ -215,6 +218,10 @@ export class NaiveMachine implements GangMachine {
     for (let at = first; at < end; at++) [left[at], right[at]] = [right[at], left[at]];
   }
 
+  servedSlots(job: JobIndex): number {
+    return this.served[job] ?? 0;
+  }
+
   #runFrom(row: RowId, processor: number): RunId {
     const at = this.cells(row).findIndex((cell, index) => index >= processor && cell !== -1);
     return at === -1 ? -1 : row * this.processors + at;
@@ -230,10 +237,12 @@ export function stepRounds(
 ): { startS: number[]; endS: number[]; rows: number[] } {
   const { slotS, switchS } = options;
   const machine = new NaiveMachine(instance.processors, slotS, instance.size);
+  machine.switchS = switchS;
   const policy = definition.make(machine, instance, parameters);
   const startS = new Array<number>(instance.count).fill(Number.NaN);
   const endS = new Array<number>(instance.count).fill(Number.NaN);
-  const served = new Array<number>(instance.count).fill(0);
+  const { served } = machine;
+  for (let job = 0; job < instance.count; job++) served.push(0);
   const rows: number[] = [];
   let arrived = 0;
   for (;;) {

@@ -84,7 +84,7 @@ export function slotsOfWork(runS: number, slotS: number): number {
 
 class Rounds extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
-  readonly #switchS: number;
+  readonly switchS: number;
   readonly #instance: Instance;
   readonly #observer: Observer | undefined;
   readonly #startS: Float64Array;
@@ -129,7 +129,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     super(instance.processors, instance.size);
     assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
     this.slotS = options.slotS;
-    this.#switchS = options.switchS;
+    this.switchS = options.switchS;
     this.#clock = new SlotClock(options.slotS);
     this.#instance = instance;
     this.#observer = options.observer;
@@ -218,6 +218,16 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     this.#observer?.exchanged?.(this.nowS, a, b, first, end);
   }
 
+  servedSlots(job: JobIndex): number {
+    const work = slotsOfWork(this.#instance.runS[job], this.slotS);
+    const isEntered = this.#finish.has(job) && this.#touched[job] === 0;
+    return work - (isEntered ? this.#work[job] - this.#service(job) : this.#work[job]);
+  }
+
+  promise(job: JobIndex, startS: number): void {
+    this.#observer?.promised?.(this.nowS, job, startS);
+  }
+
   // What the loop calls.
 
   /** Number of the slot at whose beginning an arrival is noticed. */
@@ -287,7 +297,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     this.#enterTouched();
     this.#rows.note(this.nowS, this.rowCount);
     const switches = this.rowCount > 1 && this.#finish.count > 0;
-    this.#clock.setLength(switches ? this.slotS + this.#switchS : this.slotS);
+    this.#clock.setLength(switches ? this.slotS + this.switchS : this.slotS);
     this.#observer?.decided?.(this.nowS);
     return ++this.#instants;
   }
@@ -297,7 +307,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     startsByRule[StartRule.placed] = this.#started;
     const gang: GangRecord = {
       slotS: this.slotS,
-      switchS: this.#switchS,
+      switchS: this.switchS,
       rowsAtS: this.#rows.times(),
       rows: this.#rows.rows(),
       maxRows: this.#rows.maxRows,

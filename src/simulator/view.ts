@@ -8,5 +8,6 @@ export function policyView(instance: Instance): JobsView {
     submitS: instance.submitS,
     estimateS: instance.estimateS,
     shape: instance.shape,
+    memoryKB: instance.memoryKB,
   };
 }

@@ -54,7 +54,18 @@ export function prepare(workload: Workload, processors: number, rules: Rules): I
     threads: pick(workload.shape.threads),
     queue: pick(workload.shape.queue),
   };
-  return { workload, processors, rules, count, ...jobs, shape, workloadRow, diagnostics: diagnostics.list() };
+  const memoryKB = memoryOf(workload, pick);
+  return {
+    workload,
+    processors,
+    rules,
+    count,
+    ...jobs,
+    shape,
+    memoryKB,
+    workloadRow,
+    diagnostics: diagnostics.list(),
+  };
 }
 
 /** Checks an instance against its workload and its rules, job by job. @throws Error at the first broken invariant */
@@ -85,6 +96,20 @@ export function auditInstance(instance: Instance): void {
       "estimate by the overrun rule",
     );
   }
+}
+
+/** Memory per processor: what the user asked for, else what the job used; undefined where no job tells. */
+function memoryOf(
+  { trace }: Workload,
+  pick: (column: Float64Array) => Float64Array,
+): Float64Array | undefined {
+  if (trace === undefined) return undefined;
+  const { requestedMemoryKB, usedMemoryKB } = trace;
+  // 0 KB is no memory that a process could have: traces write it where nothing was measured.
+  const known = requestedMemoryKB.map((asked, row) =>
+    asked > 0 ? asked : usedMemoryKB[row] > 0 ? usedMemoryKB[row] : UNKNOWN,
+  );
+  return known.some((memoryKB) => memoryKB > 0) ? pick(known) : undefined;
 }
 
 /** Rows to keep; undefined for all. */

@@ -1,0 +1,46 @@
+/**
+ * The gang policies that can stand behind an admission queue, and how each of them uses the matrix. Left out: `random`, whose jobs are
+ * scattered, so that there is no block to be reserved.
+ */
+import { InputError } from "../core/errors.ts";
+import type { ParameterValues } from "../core/policy.ts";
+import { withAdmission } from "./admission.ts";
+import { bc as plainBc } from "./bc.ts";
+import { br as plainBr } from "./br.ts";
+import { brmms as plainBrmms } from "./brmms.ts";
+import { brms as plainBrms } from "./brms.ts";
+import { buddy as plainBuddy } from "./buddy.ts";
+import { gang as plainGang } from "./gang.ts";
+import type { MatrixUse } from "./matrix-room.ts";
+import { unifyOf } from "./row-by-row.ts";
+import { wlv as plainWlv } from "./wlv.ts";
+
+const BUDDY_COLUMNS = { lines: "columns", blocks: "buddy", keepsExtraSlots: false, asks: true } as const;
+
+export const gang = withAdmission(plainGang, (parameters) => rowByRow(parameters, "side by side"));
+export const buddy = withAdmission(plainBuddy, (parameters) => rowByRow(parameters, "whole buddy"));
+export const bc = withAdmission(plainBc, (parameters) => rowByRow(parameters, "whole buddy"));
+export const br = withAdmission(plainBr, () => BUDDY_COLUMNS);
+export const brms = withAdmission(plainBrms, () => ({ ...BUDDY_COLUMNS, keepsExtraSlots: true }));
+export const brmms = withAdmission(plainBrmms, () => BUDDY_COLUMNS);
+export const wlv = withAdmission(plainWlv, (parameters) => {
+  if (parameters["array"] === "ring") refuse("array=ring", "whether a gang fits depends on legal cuts");
+  return {
+    lines: "columns",
+    blocks: "side by side",
+    keepsExtraSlots: unifyOf(parameters) === "kept",
+    asks: true,
+  };
+});
+
+function rowByRow(parameters: ParameterValues, blocks: MatrixUse["blocks"]): MatrixUse {
+  if (unifyOf(parameters) === "returned")
+    refuse("unify=returned", "which slots of a row will be given back is not known outside the policy");
+  return { lines: "rows", blocks, keepsExtraSlots: unifyOf(parameters) === "kept", asks: false };
+}
+
+function refuse(setting: string, reason: string): never {
+  throw new InputError(
+    `Cannot limit rows or memory with "${setting}": ${reason}, expected rows=0 and memory=0, or another setting`,
+  );
+}

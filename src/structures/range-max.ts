@@ -1,0 +1,87 @@
+/**
+ * A number per processor that is added to by ranges, and the largest of a range: memory in use, jobs on a processor.
+ *
+ *   root            7 +0          a node: the largest number below it, without what is added above it;
+ *              5 +2      6 +0     +x is added to everything below and stays there
+ *             3   5     6   1
+ *
+ * Adding and asking cost the height of the tree.
+ */
+import { assert } from "../core/errors.ts";
+
+export class RangeMax {
+  readonly processors: number;
+  readonly #leaves: number;
+  // In heap order from 1. Leaves behind the last processor stay at −Infinity.
+  readonly #most: Float64Array;
+  readonly #added: Float64Array;
+
+  /** All numbers are 0. Processors: 1 … 2^24. */
+  constructor(processors: number) {
+    this.processors = processors;
+    let leaves = 1;
+    while (leaves < processors) leaves *= 2;
+    this.#leaves = leaves;
+    this.#most = new Float64Array(2 * leaves).fill(Number.NEGATIVE_INFINITY);
+    this.#added = new Float64Array(2 * leaves);
+    this.#most.fill(0, leaves, leaves + processors);
+    for (let node = leaves - 1; node >= 1; node--)
+      this.#most[node] = Math.max(this.#most[2 * node], this.#most[2 * node + 1]);
+  }
+
+  /** Adds to the processors first … end − 1. Whole numbers stay exact up to 2^53. */
+  add(first: number, end: number, delta: number): void {
+    assert(first >= 0 && first <= end && end <= this.processors, `processors ${first} to ${end - 1} exist`);
+    if (first < end) this.#add(1, 0, this.#leaves, first, end, delta);
+  }
+
+  /** The largest number of the processors first … end − 1; −Infinity when there are none. */
+  max(first: number, end: number): number {
+    return first < end ? this.#max(1, 0, this.#leaves, first, end) : Number.NEGATIVE_INFINITY;
+  }
+
+  /** The last of the processors first … end − 1 whose number is above the limit; −1 when none is. */
+  lastAbove(first: number, end: number, limit: number): number {
+    return first < end ? this.#lastAbove(1, 0, this.#leaves, first, end, limit) : -1;
+  }
+
+  /** Recomputes every node from its children. Throws an Error where they disagree. */
+  audit(): void {
+    for (let node = this.#leaves - 1; node >= 1; node--) {
+      const below = Math.max(this.#most[2 * node], this.#most[2 * node + 1]);
+      assert(this.#most[node] === below + this.#added[node], `largest number below node ${node}`);
+    }
+    for (let leaf = this.#leaves + this.processors; leaf < 2 * this.#leaves; leaf++)
+      assert(this.#most[leaf] === Number.NEGATIVE_INFINITY, `leaf ${leaf} has no processor`);
+  }
+
+  #add(node: number, low: number, high: number, first: number, end: number, delta: number): void {
+    if (first <= low && end >= high) {
+      this.#most[node] += delta;
+      this.#added[node] += delta;
+      return;
+    }
+    const middle = (low + high) >> 1;
+    if (first < middle) this.#add(2 * node, low, middle, first, end, delta);
+    if (end > middle) this.#add(2 * node + 1, middle, high, first, end, delta);
+    this.#most[node] = Math.max(this.#most[2 * node], this.#most[2 * node + 1]) + this.#added[node];
+  }
+
+  #max(node: number, low: number, high: number, first: number, end: number): number {
+    if (first <= low && end >= high) return this.#most[node];
+    const middle = (low + high) >> 1;
+    let most = Number.NEGATIVE_INFINITY;
+    if (first < middle) most = this.#max(2 * node, low, middle, first, end);
+    if (end > middle) most = Math.max(most, this.#max(2 * node + 1, middle, high, first, end));
+    return most + this.#added[node];
+  }
+
+  #lastAbove(node: number, low: number, high: number, first: number, end: number, limit: number): number {
+    if (high <= first || low >= end || this.#most[node] <= limit) return -1;
+    if (high - low === 1) return low;
+    const middle = (low + high) >> 1;
+    const below = limit - this.#added[node];
+    const right = this.#lastAbove(2 * node + 1, middle, high, first, end, below);
+    return right >= 0 ? right : this.#lastAbove(2 * node, low, middle, first, end, below);
+  }
+}
