@@ -3,6 +3,7 @@ import { dimitriadou2009 } from "./dimitriadou2009.ts";
 import { kawanami2008 } from "./kawanami2008.ts";
 import type { Paper } from "./paper.ts";
 import { silva1999 } from "./silva1999.ts";
+import { zhou1999 } from "./zhou1999.ts";
 import { zhou2000 } from "./zhou2000.ts";
 
-export const PAPERS: readonly Paper[] = [zhou2000, kawanami2008, silva1999, dimitriadou2009];
+export const PAPERS: readonly Paper[] = [zhou2000, zhou1999, kawanami2008, silva1999, dimitriadou2009];
