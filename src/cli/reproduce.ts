@@ -45,8 +45,8 @@ export function configure(command: Command): void {
 async function run(key: string | undefined, options: ReproduceOptions): Promise<void> {
   if (options.all) return runAll(key, options);
   if (key === undefined) {
-    const lines = PAPERS.map(
-      (paper) => `${bold(paper.key)}: ${wrap(`${paper.authors}, ${paper.title}, ${paper.published}`, 2)}`,
+    const lines = PAPERS.map(({ key, authors, title, published }) =>
+      wrap(`${key}: ${authors}, ${title}, ${published}`, 2).replace(key, bold(key)),
     );
     writeOut(
       `${lines.join("\n")}\n\ntutti reproduce KEY runs one, tutti reproduce --all every one of them.\n`,
