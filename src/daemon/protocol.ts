@@ -58,6 +58,11 @@ export interface TurningMatrix {
    * class, weighted by their grades of membership (Silva and Scherson 1999).
    */
   readonly mode: "gang" | "concurrent";
+  /**
+   * Number of a slot of the grid, epoch + k × slotMs, in which rows[0] has its turn: slot k belongs to row (k − fromSlot) mod rows.
+   * So a change of the rows does not disturb the round. Left out: 0.
+   */
+  readonly fromSlot?: number;
   /** Rows in order of the round. A gang that is in no row is stopped. */
   readonly rows: readonly (readonly PlacedGang[])[];
 }

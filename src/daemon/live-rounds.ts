@@ -1,0 +1,401 @@
+/**
+ * Time sharing by gangs in real time: the machine of simulator/rounds.ts without knowledge of the ends. Slots are those of an
+ * absolute grid, epoch + k × slotMs; what has happened is noticed at the next boundary.
+ *
+ *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor turns the
+ *   row       | 0  | 1  | 0  | 1  | …         rows by the same grid, so both know which row has which slot
+ *   events       ^ ^
+ *
+ * A change of the matrix does not disturb the round: `layout` begins with the row whose turn it is in slot `layoutSlot`.
+ */
+import { RuleViolation } from "../core/errors.ts";
+import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import { UNKNOWN } from "../core/jobs.ts";
+import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../core/policy.ts";
+import { StartRule } from "../core/policy.ts";
+import type { Observer } from "../core/schedule.ts";
+import { OusterhoutMatrix } from "../structures/matrix.ts";
+import {
+  type Decision,
+  type Layout,
+  type LiveDriver,
+  type LiveJob,
+  LiveTable,
+  type Note,
+  type RunningJob,
+  type Seat,
+  type Start,
+  tableCapacity,
+} from "./live-driver.ts";
+import type { JobNumber } from "./protocol.ts";
+
+export interface LiveRoundsOptions {
+  readonly definition: GangPolicyDefinition;
+  readonly parameters: ParameterValues;
+  readonly processors: number;
+  readonly slotMs: number;
+  /** Beginning of slot 0. */
+  readonly epochMs: number;
+  /** Instant that the policy sees as time 0. */
+  readonly originMs: number;
+  readonly observer?: Observer | undefined;
+}
+
+/** Numbers of the jobs that fill gaps while running gangs are taken over. */
+const isFiller = (job: JobNumber): boolean => job < 0;
+
+export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMachine {
+  readonly slotS: number;
+  readonly switchS = 0;
+  readonly #options: LiveRoundsOptions;
+  readonly #table: LiveTable;
+  readonly #policy: Policy;
+  #slot: number;
+  #round = 0;
+  #pointer = 0;
+  #placedJobs = 0;
+  /** Slots that a job has had (touched, or not placed); less the service of its rows at the time otherwise. */
+  readonly #served: Float64Array;
+  readonly #startS: Float64Array;
+  readonly #hasArrived: Uint8Array;
+  readonly #touched = new Set<JobIndex>();
+  /** Placed, but without a slot up to now, in order of placing. */
+  #unstarted: JobIndex[] = [];
+  readonly #promisedMs = new Map<JobNumber, number>();
+  #starts: Start[] = [];
+  #notes: Note[] = [];
+  #arrivals: JobIndex[] = [];
+  #departures: JobIndex[] = [];
+  /** When the last event was queued: at a boundary it is decided there, else at the next one. */
+  #eventMs = Number.NEGATIVE_INFINITY;
+
+  /** @param nowMs the slot that it falls in is the first to be turned */
+  constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
+    const table = new LiveTable(tableCapacity(jobs), options.originMs);
+    super(options.processors, table.size);
+    this.#options = options;
+    this.slotS = options.slotMs / 1000;
+    this.#table = table;
+    this.#served = new Float64Array(table.count);
+    this.#startS = new Float64Array(table.count).fill(Number.NaN);
+    this.#hasArrived = new Uint8Array(table.count);
+    this.#slot = Math.floor((nowMs - options.epochMs) / options.slotMs);
+    this.nowS = this.#startOf(this.#slot);
+    this.#policy = options.definition.make(this, table, options.parameters);
+  }
+
+  get isFull(): boolean {
+    return this.#table.spare === 0;
+  }
+
+  arrive(job: LiveJob, nowMs: number): void {
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#arrivals.push(this.#table.add(job));
+  }
+
+  depart(job: JobNumber, nowMs: number): void {
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#departures.push(this.#table.rowOf(job));
+  }
+
+  dueMs(): number {
+    if (this.#arrivals.length === 0 && this.#departures.length === 0) return Number.POSITIVE_INFINITY;
+    const { epochMs, slotMs } = this.#options;
+    const slot = Math.max(this.#slot, Math.ceil((this.#eventMs - epochMs) / slotMs));
+    return epochMs + slot * slotMs;
+  }
+
+  decide(nowMs: number): Decision {
+    const { epochMs, slotMs, observer } = this.#options;
+    this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - epochMs) / slotMs)));
+    this.#starts = [];
+    this.#notes = [];
+    this.#departures.sort((a, b) => this.#byStart(a, b));
+    for (const row of this.#departures) {
+      if (this.slotsOf(row) > 0) this.#placedJobs--;
+      this.#unstarted = this.#unstarted.filter((other) => other !== row);
+      this.removeJob(row);
+      this.#hasArrived[row] = 0;
+    }
+    for (const row of this.#departures) {
+      observer?.departed?.(this.nowS, row);
+      this.#policy.depart(row);
+    }
+    this.#departures = [];
+    for (const row of this.#arrivals) {
+      this.#hasArrived[row] = 1;
+      observer?.arrived?.(this.nowS, row);
+      this.#policy.arrive(row);
+    }
+    this.#arrivals = [];
+    this.#policy.decide();
+    this.#enterTouched();
+    observer?.decided?.(this.nowS);
+    return { starts: this.#starts, notes: this.#notes };
+  }
+
+  /**
+   * Takes over jobs with processes and the rows in which they stand, the row whose turn it is first. Gaps are filled with jobs of one
+   * processor each, which go at once, so that most policies give every gang the processors that it has.
+   * Returns the jobs that now have other processors, or none.
+   */
+  takeOver(running: readonly RunningJob[], rows: Layout, withFillers: boolean): readonly JobNumber[] {
+    const byNumber = new Map(running.map((job) => [job.job, job]));
+    const wanted = new Map<JobNumber, readonly number[]>();
+    const nowMs = this.#options.epochMs + this.#slot * this.#options.slotMs;
+    let fillers = 0;
+    for (const seats of rows) {
+      const fresh = seats.filter(({ job }) => byNumber.has(job) && !wanted.has(job));
+      fresh.sort((a, b) => a.processors[0] - b.processors[0]);
+      if (fresh.length === 0) continue;
+      let next = 0;
+      const fillTo = (end: number): void => {
+        for (; withFillers && next < end; next++) {
+          this.arrive(
+            {
+              job: -++fillers,
+              size: 1,
+              submitMs: this.#options.originMs,
+              estimateMs: 1,
+              memoryBytes: 0,
+              queueClass: UNKNOWN,
+            },
+            nowMs,
+          );
+        }
+      };
+      for (const { job, processors } of fresh) {
+        wanted.set(job, processors);
+        fillTo(processors[0]);
+        this.#adopt(byNumber.get(job)!, nowMs);
+        next = processors[processors.length - 1] + 1;
+      }
+      fillTo(this.processors);
+    }
+    for (const job of running) if (!wanted.has(job.job)) this.#adopt(job, nowMs);
+    this.decide(nowMs);
+    const moved = running.filter(({ job }) => !this.#isAt(job, wanted.get(job))).map(({ job }) => job);
+    if (fillers > 0) {
+      for (let i = 1; i <= fillers; i++) this.depart(-i, nowMs);
+      this.decide(nowMs);
+    }
+    return moved;
+  }
+
+  layout(): Layout {
+    const rows: Seat[][] = [];
+    for (let i = 0; i < this.rowCount; i++) {
+      const seats: Seat[] = [];
+      for (
+        let run = this.firstRun(this.rowAt((this.#pointer + i) % this.rowCount));
+        run !== -1;
+        run = this.nextRun(run)
+      ) {
+        if (this.leadOf(run) !== run) continue;
+        seats.push({ job: this.#table.numbers[this.runJob(run)], processors: this.#processorsOf(run) });
+      }
+      rows.push(seats);
+    }
+    return rows;
+  }
+
+  layoutSlot(): number {
+    return this.#slot;
+  }
+
+  /** Brings the round up to the slot of an instant, without a decision. */
+  catchUp(nowMs: number): void {
+    this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs)));
+  }
+
+  ranMs(job: JobNumber): number {
+    const row = this.#table.rowOf(job);
+    return row < 0 ? 0 : this.servedSlots(row) * this.#options.slotMs;
+  }
+
+  promisedMs(job: JobNumber): number {
+    return this.#promisedMs.get(job) ?? Number.NaN;
+  }
+
+  hasOverrun(): boolean {
+    return false;
+  }
+
+  // What the policy calls.
+
+  servedSlots(row: JobIndex): number {
+    const isSettled = this.#touched.has(row) || this.slotsOf(row) === 0;
+    return this.#served[row] + (isSettled ? 0 : this.#service(row));
+  }
+
+  promise(row: JobIndex, startS: number): void {
+    this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
+    this.#options.observer?.promised?.(this.nowS, row, startS);
+  }
+
+  override addRow(): RowId {
+    const row = super.addRow();
+    this.#options.observer?.rowAdded?.(this.nowS, row);
+    return row;
+  }
+
+  override deleteRow(row: RowId): void {
+    const position = this.positionOf(row);
+    super.deleteRow(row);
+    if (position < this.#pointer) this.#pointer--;
+    if (this.#pointer >= this.rowCount && this.#pointer > 0) {
+      this.#pointer = 0;
+      this.#round++;
+    }
+    this.#options.observer?.rowDeleted?.(this.nowS, row);
+  }
+
+  override place(job: JobIndex, row: RowId, first: number): void {
+    this.#beforePlacing(job);
+    super.place(job, row, first);
+    this.#afterPlacing(job, row);
+    this.#options.observer?.placed?.(this.nowS, job, row, first);
+  }
+
+  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#beforePlacing(job);
+    super.placeStretches(job, row, stretches, count);
+    this.#afterPlacing(job, row);
+    if (this.#options.observer?.placed === undefined) return;
+    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
+    this.#options.observer.placed(this.nowS, job, row, stretches[0], told);
+  }
+
+  override release(job: JobIndex, row: RowId): void {
+    if (this.slotsOf(job) > 1) this.#touch(job);
+    super.release(job, row);
+    this.#notes.push({ kind: "removed", job: this.#table.numbers[job], row });
+    this.#options.observer?.released?.(this.nowS, job, row);
+  }
+
+  override exchange(a: RowId, b: RowId, first: number, end: number): void {
+    if (a !== b) {
+      this.#touchRange(a, first, end);
+      this.#touchRange(b, first, end);
+    }
+    super.exchange(a, b, first, end);
+    this.#options.observer?.exchanged?.(this.nowS, a, b, first, end);
+  }
+
+  #adopt(job: RunningJob, nowMs: number): void {
+    this.arrive(job, nowMs);
+    const row = this.#table.rowOf(job.job);
+    this.#served[row] = Math.round(job.ranMs / this.#options.slotMs);
+    this.#startS[row] = (job.submitMs - this.#options.originMs) / 1000;
+  }
+
+  #isAt(job: JobNumber, processors: readonly number[] | undefined): boolean {
+    const run = this.firstRunOfJob(this.#table.rowOf(job));
+    if (run === -1 || processors === undefined) return run === -1 && processors === undefined;
+    const actual = this.#processorsOf(run);
+    return actual.length === processors.length && actual.every((one, i) => one === processors[i]);
+  }
+
+  #processorsOf(lead: number): number[] {
+    const processors: number[] = [];
+    for (let run = lead; run !== -1; run = this.nextStretch(run)) {
+      for (let i = 0; i < this.runSize(run); i++) processors.push(this.runFirst(run) + i);
+    }
+    return processors;
+  }
+
+  #startOf(slot: number): number {
+    const { epochMs, slotMs, originMs } = this.#options;
+    return (epochMs + slot * slotMs - originMs) / 1000;
+  }
+
+  #advanceTo(slot: number): void {
+    if (this.#placedJobs > 0) {
+      const passed = slot - this.#slot;
+      this.#startJobs(passed);
+      const pointer = this.#pointer + passed;
+      this.#pointer = pointer % this.rowCount;
+      this.#round += (pointer - this.#pointer) / this.rowCount;
+    }
+    this.#slot = slot;
+    this.nowS = this.#startOf(slot);
+  }
+
+  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
+  #startJobs(passed: number): void {
+    const rows = this.rowCount;
+    const now: JobIndex[] = [];
+    this.#unstarted = this.#unstarted.filter((job) => {
+      let ahead = rows;
+      for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+        ahead = Math.min(ahead, (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows);
+      }
+      if (ahead >= passed) return true;
+      this.#startS[job] = this.#startOf(this.#slot + ahead);
+      now.push(job);
+      return false;
+    });
+    const { observer } = this.#options;
+    if (observer?.started === undefined) return;
+    now.sort((a, b) => this.#startS[a] - this.#startS[b]);
+    for (const job of now) observer.started(this.#startS[job], job, StartRule.placed);
+  }
+
+  /** By first slot, those that have had none last; then by row. */
+  #byStart(a: JobIndex, b: JobIndex): number {
+    const aS = Number.isNaN(this.#startS[a]) ? Number.POSITIVE_INFINITY : this.#startS[a];
+    const bS = Number.isNaN(this.#startS[b]) ? Number.POSITIVE_INFINITY : this.#startS[b];
+    return aS === bS ? a - b : aS - bS;
+  }
+
+  #beforePlacing(job: JobIndex): void {
+    if (!(job >= 0 && job < this.#table.count && this.#hasArrived[job] === 1)) {
+      throw new RuleViolation("not-there", job, this.nowS, `Cannot place job row ${job}: it is not there`);
+    }
+    this.#touch(job);
+  }
+
+  #afterPlacing(job: JobIndex, row: RowId): void {
+    const number = this.#table.numbers[job];
+    if (this.slotsOf(job) > 1) {
+      this.#notes.push({ kind: "placed", job: number, row });
+      return;
+    }
+    this.#placedJobs++;
+    this.#promisedMs.delete(number);
+    if (isFiller(number)) return;
+    if (Number.isNaN(this.#startS[job])) this.#unstarted.push(job);
+    const processors = this.#processorsOf(this.firstRunOfJob(job));
+    this.#starts.push({ job: number, rule: StartRule.placed, processors });
+  }
+
+  #touch(job: JobIndex): void {
+    if (this.#touched.has(job)) return;
+    if (this.slotsOf(job) > 0) this.#served[job] += this.#service(job);
+    this.#touched.add(job);
+  }
+
+  #touchRange(row: RowId, first: number, end: number): void {
+    for (
+      let run = this.runFrom(row, first);
+      run !== -1 && this.runFirst(run) < end;
+      run = this.nextRun(run)
+    ) {
+      this.#touch(this.runJob(run));
+    }
+  }
+
+  #enterTouched(): void {
+    for (const job of this.#touched) if (this.slotsOf(job) > 0) this.#served[job] -= this.#service(job);
+    this.#touched.clear();
+  }
+
+  /** Slots that the job's rows have had since round 0, as in simulator/rounds.ts. */
+  #service(job: JobIndex): number {
+    let passed = 0;
+    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+      if (this.positionOf(this.runRow(run)) < this.#pointer) passed++;
+    }
+    return this.#round * this.slotsOf(job) + passed;
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * A job as the front end keeps it. Records are never changed: a change makes a new one, so that a turn that could not be written
+ * to disk is taken back by putting the old ones in place.
+ *
+ *   queued ⇄ held        told to the policy only while queued and its dependencies are met
+ *     │
+ *   starting             a decision gave it CPUs; the attempt is on disk, then the conductor is told
+ *     │
+ *   running              the conductor has launched it (with time sharing also while it is stopped)
+ *     │
+ *   ending               we want it gone
+ *     │
+ *   done, failed, cancelled        or back to queued, when it is started anew
+ */
+import type { EndReason, JobNumber } from "./protocol.ts";
+import type { Caller, JobInfo, JobState } from "./service.ts";
+
+export interface JobRecord {
+  readonly job: JobNumber;
+  readonly array?: JobNumber | undefined;
+  readonly arrayIndex?: number | undefined;
+  readonly name: string;
+  readonly uid: number;
+  readonly user: string;
+  readonly queue: string;
+  /** How the queue was chosen, in words. */
+  readonly queueReason?: string | undefined;
+  readonly state: JobState;
+  readonly tasks: number;
+  readonly priority: number;
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly limitMs?: number | undefined;
+  /** What policies are told of the running time. */
+  readonly estimateMs: number;
+  readonly memoryBytes?: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly after: readonly { readonly job: JobNumber; readonly ok: boolean }[];
+  readonly retries: number;
+  readonly key?: string | undefined;
+  /** Number of the environment in the store; environments are shared. */
+  readonly environment: number;
+  readonly submittedAtMs: number;
+  /** Order among jobs of one priority: grows with each job that comes to wait; kept when a job is started anew. */
+  readonly place: number;
+  /** 0: never started. */
+  readonly attempt: number;
+  readonly cpus: readonly number[];
+  readonly startedAtMs?: number | undefined;
+  readonly endedAtMs?: number | undefined;
+  readonly ranMs: number;
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
+  /** Why it ended as it did. */
+  readonly reason?: string | undefined;
+  /** Why we want it gone, while it is ending. */
+  readonly ending?: EndReason | undefined;
+}
+
+export const JOB_STATES: readonly JobState[] = [
+  "queued",
+  "held",
+  "starting",
+  "running",
+  "ending",
+  "done",
+  "failed",
+  "cancelled",
+];
+
+export function hasEnded(state: JobState): boolean {
+  return state === "done" || state === "failed" || state === "cancelled";
+}
+
+/** Whether the job has a process, or will have as soon as the conductor has heard of it. */
+export function hasProcess(state: JobState): boolean {
+  return state === "starting" || state === "running" || state === "ending";
+}
+
+export function mayTouch(caller: Caller, record: JobRecord): boolean {
+  return caller.isAdministrator || caller.uid === record.uid;
+}
+
+/** What users see. `reason` is why it waits, where it waits. */
+export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): JobInfo {
+  const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
+  return {
+    job: record.job,
+    ...(array !== undefined && { array }),
+    ...(arrayIndex !== undefined && { arrayIndex }),
+    name: record.name,
+    user: record.user,
+    queue: record.queue,
+    state: record.state,
+    tasks: record.tasks,
+    priority: record.priority,
+    command: record.command,
+    cwd: record.cwd,
+    ...(limitMs !== undefined && { limitMs }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    attempt: record.attempt,
+    submittedAtMs: record.submittedAtMs,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(endedAtMs !== undefined && { endedAtMs }),
+    ranMs,
+    ...(code !== undefined && { code }),
+    ...(signal !== undefined && { signal }),
+    ...(reason !== undefined && { reason }),
+    stdout: record.stdout,
+    stderr: record.stderr,
+    cpus: record.cpus,
+    after: record.after.map(({ job }) => job),
+  };
+}
+
+/** The job is served before the other one, where the policy makes no difference. */
+export function servedBefore(
+  a: Pick<JobRecord, "priority" | "place">,
+  b: Pick<JobRecord, "priority" | "place">,
+): boolean {
+  return a.priority === b.priority ? a.place < b.place : a.priority > b.priority;
+}

@@ -1,0 +1,94 @@
+/**
+ * Versions of the database, oldest first. A migration that has been released is never changed; state files of every version open for
+ * ever. Each runs in a transaction of its own together with its row in `migrations`.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { InputError } from "../../core/errors.ts";
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  -- Environments are shared: the jobs of an array, and most jobs of a shell, have the same one.
+  CREATE TABLE environments (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, json TEXT NOT NULL);
+
+  CREATE TABLE jobs (
+    job INTEGER PRIMARY KEY,
+    uid INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    cpus TEXT NOT NULL,
+    started_ms REAL,
+    ended_ms REAL,
+    ran_ms REAL NOT NULL,
+    code INTEGER,
+    signal TEXT,
+    reason TEXT,
+    ending TEXT,
+    key TEXT,
+    environment INTEGER NOT NULL REFERENCES environments (id),
+    -- What never changes after the submit, as JSON.
+    spec TEXT NOT NULL
+  );
+  CREATE INDEX jobs_by_key ON jobs (uid, key) WHERE key IS NOT NULL;
+  CREATE INDEX jobs_live ON jobs (job) WHERE ended_ms IS NULL;
+
+  CREATE TABLE attempts (
+    job INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    cpus TEXT NOT NULL,
+    decided_ms REAL NOT NULL,
+    started_ms REAL,
+    ended_ms REAL,
+    ran_ms REAL,
+    code INTEGER,
+    signal TEXT,
+    reason TEXT,
+    lost TEXT,
+    cpu_ms REAL,
+    PRIMARY KEY (job, attempt)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE events (
+    sequence INTEGER PRIMARY KEY,
+    at_ms REAL NOT NULL,
+    kind TEXT NOT NULL,
+    job INTEGER,
+    uid INTEGER,
+    user TEXT,
+    data TEXT
+  );
+
+  CREATE TABLE forecasts (
+    job INTEGER PRIMARY KEY,
+    made_ms REAL NOT NULL,
+    p10_ms REAL NOT NULL,
+    p50_ms REAL NOT NULL,
+    p90_ms REAL NOT NULL,
+    started_ms REAL
+  );
+  `,
+];
+
+/** Brings a database to the present version. @throws InputError for a database of a later version */
+export function migrate(database: DatabaseSync, path: string, nowMs: number): void {
+  database.exec(
+    "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL)",
+  );
+  const row = database.prepare("SELECT max(number) AS latest FROM migrations").get();
+  const latest = Number(row?.["latest"] ?? 0);
+  if (latest > MIGRATIONS.length) {
+    throw new InputError(
+      `Cannot open "${path}": it is of version ${latest}, expected ${MIGRATIONS.length} or earlier; a later Tutti has written it`,
+    );
+  }
+  const note = database.prepare("INSERT INTO migrations (number, applied_ms) VALUES (?, ?)");
+  for (let number = latest + 1; number <= MIGRATIONS.length; number++) {
+    database.exec("BEGIN IMMEDIATE");
+    note.run(number, nowMs);
+    database.exec(MIGRATIONS[number - 1]);
+    database.exec("COMMIT");
+  }
+}

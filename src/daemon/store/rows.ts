@@ -1,0 +1,124 @@
+/** Records to rows of the store and back. */
+import type { AttemptEnd } from "../protocol.ts";
+import type { JobRecord } from "../record.ts";
+import type { DaemonEvent } from "../service.ts";
+
+export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
+export type Value = null | number | string;
+
+/** Fields of a record that are written once, at the submit. */
+const SPEC = [
+  "array",
+  "arrayIndex",
+  "name",
+  "user",
+  "queue",
+  "queueReason",
+  "tasks",
+  "command",
+  "cwd",
+  "limitMs",
+  "estimateMs",
+  "memoryBytes",
+  "stdout",
+  "stderr",
+  "after",
+  "retries",
+  "submittedAtMs",
+] as const satisfies readonly (keyof JobRecord)[];
+
+/** Columns of `jobs` that change, in the order of `changingValues`. */
+export const CHANGING =
+  "state, priority, place, attempt, cpus, started_ms, ended_ms, ran_ms, code, signal, reason, ending";
+
+export function changingValues(record: JobRecord): Value[] {
+  return [
+    record.state,
+    record.priority,
+    record.place,
+    record.attempt,
+    JSON.stringify(record.cpus),
+    record.startedAtMs ?? null,
+    record.endedAtMs ?? null,
+    record.ranMs,
+    record.code ?? null,
+    record.signal ?? null,
+    record.reason ?? null,
+    record.ending ?? null,
+  ];
+}
+
+export function specOf(record: JobRecord): string {
+  return JSON.stringify(Object.fromEntries(SPEC.map((field) => [field, record[field]])));
+}
+
+export function recordOf(row: Row): JobRecord {
+  const spec = JSON.parse(String(row["spec"]));
+  return {
+    ...spec,
+    job: Number(row["job"]),
+    uid: Number(row["uid"]),
+    state: row["state"] as JobRecord["state"],
+    priority: Number(row["priority"]),
+    place: Number(row["place"]),
+    attempt: Number(row["attempt"]),
+    cpus: JSON.parse(String(row["cpus"])),
+    ranMs: Number(row["ran_ms"]),
+    environment: Number(row["environment"]),
+    startedAtMs: optional(row["started_ms"]),
+    endedAtMs: optional(row["ended_ms"]),
+    code: optional(row["code"]),
+    signal: row["signal"] ?? undefined,
+    reason: row["reason"] ?? undefined,
+    ending: row["ending"] ?? undefined,
+    key: row["key"] ?? undefined,
+  };
+}
+
+export function endValues(end: AttemptEnd): Value[] {
+  return [
+    end.endedAtMs,
+    end.ranMs,
+    end.code ?? null,
+    end.signal ?? null,
+    end.reason,
+    end.lost ?? null,
+    end.cpuMs ?? null,
+  ];
+}
+
+/** An event and the user whose job it tells of. */
+export interface StoredEvent {
+  readonly event: DaemonEvent;
+  readonly uid: number | undefined;
+}
+
+export function eventValues({ event, uid }: StoredEvent): Value[] {
+  return [
+    event.sequence,
+    event.atMs,
+    event.kind,
+    event.job ?? null,
+    uid ?? null,
+    event.user ?? null,
+    event.data === undefined ? null : JSON.stringify(event.data),
+  ];
+}
+
+export function eventOf(row: Row): StoredEvent {
+  return {
+    event: {
+      sequence: Number(row["sequence"]),
+      atMs: Number(row["at_ms"]),
+      kind: row["kind"] as DaemonEvent["kind"],
+      ...(row["job"] !== null && { job: Number(row["job"]) }),
+      ...(row["user"] !== null && { user: String(row["user"]) }),
+      ...(row["data"] !== null && { data: JSON.parse(String(row["data"])) }),
+    },
+    uid: optional(row["uid"]),
+  };
+}
+
+function optional(value: Row[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value);
+}

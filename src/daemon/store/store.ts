@@ -1,0 +1,283 @@
+/**
+ * The front end's memory on disk: SQLite in WAL mode with full synchronisation, so that what has been committed survives a crash of
+ * the machine. Everything that happens in one turn of the event loop is one transaction: `begin`, writes, `commit`.
+ *
+ * All calls are synchronous. A commit takes as long as the disk needs to make it durable; the conductor, a process of its own, goes
+ * on turning the matrix meanwhile.
+ */
+import { createHash } from "node:crypto";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { InputError } from "../../core/errors.ts";
+import type { AttemptEnd, AttemptKey, JobNumber } from "../protocol.ts";
+import type { JobRecord } from "../record.ts";
+import { migrate } from "./migrations.ts";
+import {
+  CHANGING,
+  changingValues,
+  endValues,
+  eventOf,
+  eventValues,
+  type Row,
+  recordOf,
+  type StoredEvent,
+  specOf,
+  type Value,
+} from "./rows.ts";
+
+export interface AttemptRow extends AttemptKey {
+  readonly decidedAtMs: number;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+}
+
+const MARKS = (count: number): string => Array(count).fill("?").join(", ");
+const CHANGING_COUNT = CHANGING.split(",").length;
+const WAL_LIMIT_BYTES = 64 * 2 ** 20;
+
+export class Store {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  /** Environments of the last submits by hash; most submits have one that was there just before. */
+  readonly #environments = new Map<string, number>();
+
+  /**
+   * Opens the database, makes it if there is none, brings it up to date.
+   * @throws InputError when the file is no database, or one of a later version
+   */
+  constructor(path: string, nowMs = Date.now()) {
+    this.path = path;
+    try {
+      this.#database = new DatabaseSync(path, { timeout: 5000 });
+      this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+      this.#database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
+      migrate(this.#database, path, nowMs);
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      throw new InputError(
+        `Cannot open "${path}" as the store of the front end: ${messageOf(error)}; expected a database that Tutti has written, or no file. Nothing was changed`,
+        { cause: error },
+      );
+    }
+  }
+
+  begin(): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+  }
+
+  /** Returns when everything since `begin` is on disk. @throws Error when it is not; then nothing of it is */
+  commit(): void {
+    this.#database.exec("COMMIT");
+  }
+
+  rollback(): void {
+    this.#environments.clear();
+    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  meta(name: string): string | undefined {
+    const row = this.#get("SELECT value FROM meta WHERE name = ?", name);
+    return row === undefined ? undefined : String(row["value"]);
+  }
+
+  setMeta(name: string, value: string): void {
+    this.#run(
+      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      name,
+      value,
+    );
+  }
+
+  /** Number of an environment, which is stored if it is new. */
+  environmentId(environment: Readonly<Record<string, string>>): number {
+    const json = JSON.stringify(environment);
+    const hash = createHash("sha256").update(json).digest();
+    const key = hash.toString("base64");
+    const known = this.#environments.get(key);
+    if (known !== undefined) return known;
+    this.#statement("INSERT INTO environments (hash, json) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
+      hash,
+      json,
+    );
+    const row = this.#statement("SELECT id FROM environments WHERE hash = ?").get(hash);
+    const id = Number(row?.["id"]);
+    if (this.#environments.size >= 100) this.#environments.clear();
+    this.#environments.set(key, id);
+    return id;
+  }
+
+  environment(id: number): Record<string, string> {
+    const row = this.#get("SELECT json FROM environments WHERE id = ?", id);
+    return row === undefined ? {} : JSON.parse(String(row["json"]));
+  }
+
+  insertJob(record: JobRecord): void {
+    this.#run(
+      `INSERT INTO jobs (job, uid, key, environment, spec, ${CHANGING}) VALUES (${MARKS(5 + CHANGING_COUNT)})`,
+      record.job,
+      record.uid,
+      record.key ?? null,
+      record.environment,
+      specOf(record),
+      ...changingValues(record),
+    );
+  }
+
+  /** Writes what may change in a record. */
+  updateJob(record: JobRecord): void {
+    this.#run(
+      `UPDATE jobs SET (${CHANGING}) = (${MARKS(CHANGING_COUNT)}) WHERE job = ?`,
+      ...changingValues(record),
+      record.job,
+    );
+  }
+
+  job(job: JobNumber): JobRecord | undefined {
+    const row = this.#get("SELECT * FROM jobs WHERE job = ?", job);
+    return row === undefined ? undefined : recordOf(row);
+  }
+
+  /** Jobs that have not ended, by number. */
+  liveJobs(): JobRecord[] {
+    return this.#all("SELECT * FROM jobs WHERE ended_ms IS NULL ORDER BY job").map(recordOf);
+  }
+
+  /** The last jobs that have ended, latest first; of one user, or of all. */
+  endedJobs(uid: number | undefined, states: readonly string[], last: number): JobRecord[] {
+    return this.#all(
+      `SELECT * FROM jobs WHERE ended_ms IS NOT NULL AND (?1 IS NULL OR uid = ?1)
+       AND state IN (SELECT value FROM json_each(?2)) ORDER BY job DESC LIMIT ?3`,
+      uid ?? null,
+      JSON.stringify(states),
+      last,
+    ).map(recordOf);
+  }
+
+  /** Jobs that a user has submitted with a key, by number. */
+  jobsByKey(uid: number, key: string): JobRecord[] {
+    return this.#all("SELECT * FROM jobs WHERE uid = ? AND key = ? ORDER BY job", uid, key).map(recordOf);
+  }
+
+  latestJob(): JobNumber {
+    return Number(this.#get("SELECT max(job) AS latest FROM jobs")?.["latest"] ?? 0);
+  }
+
+  latestPlace(): number {
+    return Number(this.#get("SELECT max(place) AS latest FROM jobs")?.["latest"] ?? 0);
+  }
+
+  counts(): Record<string, number> {
+    const rows = this.#all("SELECT state, count(*) AS count FROM jobs GROUP BY state");
+    return Object.fromEntries(rows.map((row) => [String(row["state"]), Number(row["count"])]));
+  }
+
+  insertAttempt(attempt: AttemptKey, cpus: readonly number[], decidedAtMs: number): void {
+    this.#run(
+      "INSERT INTO attempts (job, attempt, cpus, decided_ms) VALUES (?, ?, ?, ?)",
+      attempt.job,
+      attempt.attempt,
+      JSON.stringify(cpus),
+      decidedAtMs,
+    );
+  }
+
+  noteAttemptStart(attempt: AttemptKey, startedAtMs: number): void {
+    this.#run(
+      "UPDATE attempts SET started_ms = ? WHERE job = ? AND attempt = ?",
+      startedAtMs,
+      attempt.job,
+      attempt.attempt,
+    );
+  }
+
+  noteAttemptEnd(end: AttemptEnd): void {
+    this.#run(
+      `UPDATE attempts SET (ended_ms, ran_ms, code, signal, reason, lost, cpu_ms) = (${MARKS(7)})
+       WHERE job = ? AND attempt = ?`,
+      ...endValues(end),
+      end.job,
+      end.attempt,
+    );
+  }
+
+  attempts(job: JobNumber): AttemptRow[] {
+    return this.#all("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", job).map((row) => ({
+      job,
+      attempt: Number(row["attempt"]),
+      decidedAtMs: Number(row["decided_ms"]),
+      startedAtMs: row["started_ms"] === null ? undefined : Number(row["started_ms"]),
+      endedAtMs: row["ended_ms"] === null ? undefined : Number(row["ended_ms"]),
+    }));
+  }
+
+  addEvent(stored: StoredEvent): void {
+    this.#run(
+      `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data) VALUES (${MARKS(7)})`,
+      ...eventValues(stored),
+    );
+  }
+
+  latestEvent(): number {
+    return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.["latest"] ?? 0);
+  }
+
+  /** Events after a number, oldest first. */
+  eventsAfter(sequence: number, most: number): StoredEvent[] {
+    return this.#all("SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?", sequence, most).map(
+      eventOf,
+    );
+  }
+
+  /** Keeps the first forecast of a job's start, to be judged when it starts. */
+  noteForecast(job: JobNumber, madeMs: number, p10Ms: number, p50Ms: number, p90Ms: number): void {
+    this.#run(
+      "INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      job,
+      madeMs,
+      p10Ms,
+      p50Ms,
+      p90Ms,
+    );
+  }
+
+  noteForecastStart(job: JobNumber, startedMs: number): void {
+    this.#run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
+  }
+
+  /** How far the last forecasts were off in ms: actual start minus p50. */
+  forecastErrors(last: number): number[] {
+    return this.#all(
+      "SELECT started_ms - p50_ms AS error FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?",
+      last,
+    ).map((row) => Number(row["error"]));
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #run(sql: string, ...values: Value[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  #get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined;
+  }
+
+  #all(sql: string, ...values: Value[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
