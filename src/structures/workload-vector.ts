@@ -22,6 +22,9 @@ export class WorkloadVector {
   #first = new Int32Array(16);
   #value = new Int32Array(16);
   #count = 1;
+  // The best window of the running search.
+  #best = 0;
+  #bestAt = -1;
 
   /** A vector over `processors` processors (1 or more) with no idle slot at all. */
   constructor(processors: number) {
@@ -53,9 +56,8 @@ export class WorkloadVector {
   /** Least number of idle slots of `size` (1 or more) processors from `first` on, on a ring if they pass the machine's end. */
   least(first: number, size: number): number {
     const end = first + size;
-    let least = Number.POSITIVE_INFINITY;
-    for (let k = this.#find(first); this.#firstOf(k) < end; k++) least = Math.min(least, this.#valueOf(k));
-    return least;
+    const least = this.#least(first, Math.min(end, this.processors));
+    return end > this.processors ? Math.min(least, this.#least(0, end - this.processors)) : least;
   }
 
   /**
@@ -66,61 +68,76 @@ export class WorkloadVector {
    * @param end up to 2 × processors; a window may pass the machine's end if this does
    */
   leastLoaded(size: number, from: number, end: number): number {
-    let best = 0;
-    let bestAt = -1;
-    for (let k = this.#find(from); this.#firstOf(k) < end; ) {
-      if (this.#valueOf(k) <= 0) {
+    this.#close(end > this.processors);
+    const first = this.#first;
+    const value = this.#value;
+    // Values that mean 0 idle slots.
+    const none = -this.#everywhere;
+    this.#best = 0;
+    this.#bestAt = -1;
+    for (let k = this.#find(from); first[k] < end; ) {
+      if (value[k] <= none) {
         k++;
         continue;
       }
       // A stretch of segments above 0: k … next − 1.
-      const first = Math.max(from, this.#firstOf(k));
       let next = k + 1;
-      while (this.#firstOf(next) < end && this.#valueOf(next) > 0) next++;
-      const stretchEnd = Math.min(end, this.#firstOf(next));
-      if (stretchEnd - first >= size) {
-        const sum = this.#slide(k, first, stretchEnd, size, best);
-        if (sum > best) {
-          best = sum;
-          bestAt = this.#slidTo;
-        }
-      }
+      while (first[next] < end && value[next] > none) next++;
+      const begin = Math.max(from, first[k]);
+      if (Math.min(end, first[next]) - begin >= size) this.#slide(k, begin, Math.min(end, first[next]), size);
       k = next;
     }
-    return bestAt;
+    return this.#bestAt;
   }
 
-  #slidTo = 0;
+  /** Writes behind the last segment where it ends and, for a ring, all segments once more, `processors` further on. */
+  #close(isRing: boolean): void {
+    const count = this.#count;
+    while (this.#first.length < 2 * count + 1) {
+      this.#first = doubled(this.#first);
+      this.#value = doubled(this.#value);
+    }
+    this.#first[count] = this.processors;
+    if (!isRing) return;
+    for (let k = 0; k < count; k++) this.#first[count + k] = this.#first[k] + this.processors;
+    this.#value.copyWithin(count, 0, count);
+    this.#first[2 * count] = 2 * this.processors;
+  }
 
-  /** Slides a window through a stretch that begins in segment k; the largest sum above `best`, else `best`. Sets `#slidTo`. */
-  #slide(k: number, first: number, stretchEnd: number, size: number, best: number): number {
-    let left = k;
+  /** Slides a window through the stretch begin … end − 1, which begins in segment k; keeps the best place that it finds. */
+  #slide(k: number, begin: number, end: number, size: number): void {
+    const first = this.#first;
+    const value = this.#value;
+    let sum = size * this.#everywhere;
     let right = k;
-    let sum = 0;
-    while (this.#firstOf(right) < first + size) {
-      const from = Math.max(first, this.#firstOf(right));
-      sum += (Math.min(this.#firstOf(right + 1), first + size) - from) * this.#valueOf(right);
-      right++;
+    for (let at = begin; at < begin + size; right++) {
+      const segmentEnd = Math.min(first[right + 1], begin + size);
+      sum += (segmentEnd - at) * value[right];
+      at = segmentEnd;
     }
-    // `right` is the segment of the processor behind the window.
-    if (this.#firstOf(right) > first + size) right--;
-    let most = best;
-    for (let at = first; ; ) {
-      if (sum > most) {
-        most = sum;
-        this.#slidTo = at;
+    // The segment of the processor behind the window.
+    if (first[right] > begin + size) right--;
+    let left = k;
+    const lastAt = end - size;
+    for (let at = begin; ; ) {
+      if (sum > this.#best) {
+        this.#best = sum;
+        this.#bestAt = at;
       }
-      const step = Math.min(
-        this.#firstOf(left + 1) - at,
-        this.#firstOf(right + 1) - at - size,
-        stretchEnd - size - at,
-      );
-      if (step <= 0) return most;
-      sum += step * (this.#valueOf(right) - this.#valueOf(left));
+      if (at >= lastAt) return;
+      const step = Math.min(first[left + 1] - at, first[right + 1] - at - size, lastAt - at);
+      sum += step * (value[right] - value[left]);
       at += step;
-      if (at === this.#firstOf(left + 1)) left++;
-      if (at + size === this.#firstOf(right + 1)) right++;
+      if (at === first[left + 1]) left++;
+      if (at + size === first[right + 1]) right++;
     }
+  }
+
+  #least(first: number, end: number): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (let k = this.#find(first); k < this.#count && this.#first[k] < end; k++)
+      if (this.#value[k] < least) least = this.#value[k];
+    return least + this.#everywhere;
   }
 
   #add(first: number, end: number, delta: number): void {
@@ -167,17 +184,6 @@ export class WorkloadVector {
     this.#first.copyWithin(k, k + 1, this.#count);
     this.#value.copyWithin(k, k + 1, this.#count);
     this.#count--;
-  }
-
-  /** Beginning of segment k; segments from the second round on lie behind the machine's end. */
-  #firstOf(k: number): number {
-    const count = this.#count;
-    if (k < count) return this.#first[k];
-    return k < 2 * count ? this.#first[k - count] + this.processors : 2 * this.processors;
-  }
-
-  #valueOf(k: number): number {
-    return this.#value[k < this.#count ? k : k - this.#count] + this.#everywhere;
   }
 
   /** Checks order and values of the segments. Throws an Error where they are wrong. */
