@@ -1,0 +1,35 @@
+/** Index lists of job arrays, as Slurm writes them: `1-100`, `0-20:5`, `1,4,9`, each with `%5` for at most five at once. */
+
+export interface ArraySpec {
+  readonly indices: readonly number[];
+  readonly atOnce?: number;
+}
+
+const LARGEST_INDEX = 1_000_000;
+
+/**
+ * @param most how many indices there may be
+ * @returns the indices in rising order, each once; or the reason why the text is none, in words
+ */
+export function parseArray(text: string, most: number): ArraySpec | string {
+  const [, list = "", atOnceText] = /^([^%]+)(?:%(\d{1,7}))?$/.exec(text) ?? [];
+  const atOnce = atOnceText === undefined ? undefined : Number(atOnceText);
+  const expected = "expected indices such as 1-100, 0-20:5 or 1,4,9, with %5 for at most five at once";
+  if (list === "" || atOnce === 0) return `Cannot use the array "${text}": ${expected}`;
+  const indices = new Set<number>();
+  for (const part of list.split(",")) {
+    const [, first, last = first, step = "1"] = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/.exec(part) ?? [];
+    if (first === undefined || Number(last) < Number(first) || Number(step) === 0) {
+      return `Cannot use "${part}" in the array "${text}": ${expected}`;
+    }
+    if (Number(last) > LARGEST_INDEX) {
+      return `Cannot use "${part}" in the array "${text}": expected indices up to ${LARGEST_INDEX}`;
+    }
+    for (let i = Number(first); i <= Number(last); i += Number(step)) {
+      indices.add(i);
+      if (indices.size > most) return `Cannot use the array "${text}": it has more than ${most} jobs`;
+    }
+  }
+  const sorted = [...indices].sort((a, b) => a - b);
+  return atOnce === undefined ? { indices: sorted } : { indices: sorted, atOnce };
+}

@@ -1,0 +1,177 @@
+/**
+ * The way from the command line to the scheduler: finds its socket, sends a request, gives the answer or an error that says what, why, and
+ * what to type next. Loads nothing but Node's own modules, so that a verb starts fast.
+ */
+import { lstatSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { userInfo } from "node:os";
+import { dirname } from "node:path";
+import type * as c from "./contract.ts";
+import { isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
+
+/** There is no scheduler to talk to. */
+export class NoDaemonError extends Error {
+  override name = "NoDaemonError";
+}
+
+/** The scheduler has refused. */
+export class RefusedError extends Error {
+  override name = "RefusedError";
+  readonly refused: c.RefusalAnswer["refused"];
+
+  constructor(refused: c.RefusalAnswer["refused"], message: string) {
+    super(message);
+    this.refused = refused;
+  }
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Client {
+  readonly socket: string;
+  readonly #token: string | undefined;
+
+  /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
+  constructor(env: NodeJS.ProcessEnv = process.env) {
+    this.socket = findSocket(env);
+    this.#token = readToken(placesAround(this.socket));
+  }
+
+  /**
+   * Asks and gives the JSON answer.
+   * @throws RefusedError, NoDaemonError
+   */
+  async ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return JSON.parse(await this.text(path, options)) as Answer;
+  }
+
+  /** The answer as text. */
+  async text(path: string, options: RequestOptions = {}): Promise<string> {
+    const parts: Buffer[] = [];
+    for await (const piece of await this.open(path, options)) parts.push(piece as Buffer);
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  /** The answer as it arrives. */
+  async open(path: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+    const answer = await this.#send(path, options);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return answer;
+    const parts: Buffer[] = [];
+    for await (const piece of answer) parts.push(piece as Buffer);
+    throw refusalOf(Buffer.concat(parts).toString("utf8"), status);
+  }
+
+  jobs(
+    query: { readonly states?: readonly c.JobState[]; readonly last?: number } = {},
+  ): Promise<c.JobsAnswer> {
+    const words = [
+      ...(query.states === undefined ? [] : [`states=${query.states.join(",")}`]),
+      ...(query.last === undefined ? [] : [`last=${query.last}`]),
+    ];
+    return this.ask(`/v1/jobs${words.length === 0 ? "" : `?${words.join("&")}`}`);
+  }
+
+  job(job: number): Promise<c.JobAnswer> {
+    return this.ask(`/v1/jobs/${job}`);
+  }
+
+  /** The job when it has ended. */
+  async ended(job: number, signal?: AbortSignal): Promise<c.Job> {
+    for (;;) {
+      const answer = await this.ask<c.JobAnswer>(
+        `/v1/jobs/${job}?wait=30`,
+        signal === undefined ? {} : { signal },
+      );
+      if (["done", "failed", "cancelled"].includes(answer.job.state)) return answer.job;
+    }
+  }
+
+  #send(path: string, { method = "GET", body, accept, signal, headers }: RequestOptions) {
+    const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = httpRequest(
+        {
+          socketPath: this.socket,
+          path,
+          method,
+          ...(signal === undefined ? {} : { signal }),
+          headers: {
+            host: "localhost",
+            ...(text === undefined
+              ? {}
+              : { "content-type": "application/json", "content-length": text.length }),
+            ...(accept === undefined ? {} : { accept }),
+            ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+            ...headers,
+          },
+        },
+        resolve,
+      );
+      outgoing.on("error", (error: NodeJS.ErrnoException) => reject(this.#explained(error)));
+      outgoing.end(text);
+    });
+  }
+
+  #explained(error: NodeJS.ErrnoException): Error {
+    if (error.name === "AbortError") return error;
+    const why: Readonly<Record<string, string>> = {
+      ENOENT: `there is no socket "${this.socket}"`,
+      ECONNREFUSED: `nobody listens at "${this.socket}"; it may have been killed, its jobs go on`,
+      EACCES: `the socket "${this.socket}" is not yours`,
+      ECONNRESET: "it has closed the connection",
+      EPIPE: "it has closed the connection",
+    };
+    return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message), { cause: error });
+  }
+}
+
+/** Three lines: what, why, what to type next. */
+function noDaemonMessage(why: string): string {
+  return `Cannot reach the scheduler\n  why:  ${why}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`;
+}
+
+function findSocket(env: NodeJS.ProcessEnv): string {
+  const candidates = socketsToTry(env);
+  const found = candidates.find((socket) => exists(socket));
+  if (found === undefined) {
+    const places = candidates.map((socket) => `"${socket}"`).join(" or ");
+    throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`));
+  }
+  const folder = dirname(found);
+  if (!isTrustworthy(folder)) {
+    throw new NoDaemonError(
+      `Cannot trust the scheduler at "${found}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${userInfo().uid})`,
+    );
+  }
+  return found;
+}
+
+function exists(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    // It may be there, behind a folder that is not ours; connecting will say so.
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
+function refusalOf(text: string, status: number): Error {
+  try {
+    const { refused, message } = JSON.parse(text) as c.RefusalAnswer;
+    if (typeof message === "string") return new RefusedError(refused, message);
+  } catch {
+    // Not one of ours: told as it is.
+  }
+  return new RefusedError(
+    "failed",
+    `The scheduler answered with status ${status}, expected an answer of its API`,
+  );
+}

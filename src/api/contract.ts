@@ -1,0 +1,288 @@
+/**
+ * What the API takes and gives, as schemas: the server checks requests with them, OpenAPI is generated from them, and the command line
+ * and the web page take their types from here. Only zod and types are imported, so that a browser can load this file too.
+ *
+ * Within one version of an answer's schema (`tutti.jobs/1`) keys are only added. A request with an unknown key is refused, an
+ * unknown key in an answer is to be ignored. Times are integers in ms: Unix time where the name ends in `AtMs`.
+ */
+import { z } from "zod";
+
+/** Jobs in one request, arrays counted by their jobs. */
+export const MOST_JOBS_IN_BATCH = 10_000;
+
+const count = z.int().min(0);
+const jobNumber = z.int().min(1).describe("Number of a job; never used again");
+const unixMs = z.int().describe("Unix time in ms");
+const durationMs = z.number().min(0).describe("Duration in ms");
+/** Goes to the kernel as a C string: no NUL, and not longer than Linux takes (MAX_ARG_STRLEN). */
+const kernelText = z
+  .string()
+  .max(131_071)
+  .regex(/^[^\0]*$/, "holds a NUL character, expected none");
+const path = kernelText.min(1).max(4096);
+
+export const jobState = z.enum([
+  "queued",
+  "held",
+  "starting",
+  "running",
+  "ending",
+  "done",
+  "failed",
+  "cancelled",
+]);
+
+export const submitJob = z
+  .strictObject({
+    command: z
+      .array(kernelText)
+      .min(1)
+      .max(100_000)
+      .describe("Program and its arguments; no shell reads them"),
+    tasks: z
+      .int()
+      .min(1)
+      .max(65_536)
+      .exactOptional()
+      .describe("Processes, each on a CPU of its own; default 1"),
+    name: z.string().min(1).max(256).exactOptional(),
+    queue: z.string().min(1).max(64).exactOptional(),
+    cwd: path.regex(/^\//, "is not absolute, expected a path that begins with /"),
+    env: z.record(
+      kernelText.min(1).regex(/^[^=]+$/, 'holds "=", expected the name of an environment variable'),
+      kernelText,
+    ),
+    limitMs: z
+      .int()
+      .min(1)
+      .exactOptional()
+      .describe("Limit on running time in ms, stopped time not counted; also what policies take as estimate"),
+    memoryBytes: z.int().min(1).exactOptional().describe("Memory of the whole job in bytes"),
+    stdout: path
+      .exactOptional()
+      .describe(
+        "File for standard output; %j job, %a array index, %x name. Default: in the job's own folder",
+      ),
+    stderr: path.exactOptional(),
+    after: z
+      .array(
+        z.strictObject({
+          job: jobNumber,
+          ok: z.boolean().describe("true: only if that job ended well, else this one is cancelled"),
+        }),
+      )
+      .max(1000)
+      .exactOptional()
+      .describe("Jobs that must have ended before"),
+    array: z
+      .string()
+      .max(1000)
+      .exactOptional()
+      .describe(
+        "Indices of an array of jobs, such as 1-100, 0-20:5 or 1,4,9; with %5 at most five of them at once",
+      ),
+    priority: z.int().min(-100).max(100).exactOptional().describe("Above 0 for administrators only"),
+    held: z.boolean().exactOptional(),
+    retries: z
+      .int()
+      .min(0)
+      .max(1000)
+      .exactOptional()
+      .describe("How often the job may be started anew; default 0"),
+  })
+  .describe("A job, or an array of jobs, to be run");
+
+export const submitBody = z.strictObject({
+  jobs: z.array(submitJob).min(1).max(MOST_JOBS_IN_BATCH).describe("All are accepted or none"),
+  key: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe("Makes a repeated request harmless: the same key of the same user gives the same jobs"),
+});
+
+export const priorityBody = z.strictObject({ priority: z.int().min(-100).max(100) });
+export const policyBody = z.strictObject({
+  policy: z.string().min(1).max(500).describe("Name and parameters, such as easy:order=shortest"),
+});
+export const whatIfBody = z.strictObject({
+  policies: z.array(z.string().min(1).max(500)).min(1).max(16).describe("Policies to compare"),
+});
+export const shutdownBody = z.strictObject({
+  killJobs: z.boolean().describe("true: running jobs are ended too; false: refused while jobs run"),
+});
+
+export const job = z
+  .object({
+    job: jobNumber,
+    array: jobNumber.exactOptional().describe("First job of the array it belongs to"),
+    arrayIndex: count.exactOptional(),
+    name: z.string(),
+    user: z.string(),
+    queue: z.string(),
+    state: jobState,
+    tasks: z.int().min(1),
+    priority: z.int(),
+    command: z.array(z.string()),
+    cwd: z.string(),
+    limitMs: durationMs.exactOptional(),
+    memoryBytes: z.number().exactOptional(),
+    attempt: count.describe("0 before the first start"),
+    submittedAtMs: unixMs,
+    startedAtMs: unixMs.exactOptional(),
+    endedAtMs: unixMs.exactOptional(),
+    ranMs: durationMs.describe("Running time so far in ms, stopped time not counted"),
+    code: z.int().min(0).max(255).exactOptional().describe("Exit code"),
+    signal: z.string().exactOptional().describe("Signal that ended it, such as SIGKILL"),
+    reason: z.string().exactOptional().describe("Why it ended as it did, or why it waits"),
+    stdout: z.string(),
+    stderr: z.string(),
+    cpus: z.array(count),
+    after: z.array(jobNumber),
+  })
+  .describe("A job");
+
+export const forecast = z
+  .object({
+    p10Ms: unixMs,
+    p50Ms: unixMs,
+    p90Ms: unixMs,
+    pastErrorP50Ms: z.number().exactOptional().describe("By how much past forecasts were off, median, ms"),
+  })
+  .describe("When the job is expected to start: Unix times in ms");
+
+const obstacle = z
+  .discriminatedUnion("kind", [
+    z.object({ kind: z.literal("held") }),
+    z.object({ kind: z.literal("dependency"), jobs: z.array(jobNumber) }),
+    z.object({ kind: z.literal("cpus"), needed: count, free: count, rows: count, mostRows: count }),
+    z.object({ kind: z.literal("memory"), neededBytes: z.number(), freeBytes: z.number() }),
+    z.object({ kind: z.literal("order"), behind: z.array(jobNumber) }),
+    z.object({ kind: z.literal("reservation"), holder: jobNumber, startAtMs: unixMs }),
+    z.object({ kind: z.literal("conductor"), message: z.string() }),
+  ])
+  .describe("Something in the way of a job");
+
+export const jobAnswer = z.object({ schema: z.literal("tutti.job/1"), job });
+export const jobsAnswer = z.object({ schema: z.literal("tutti.jobs/1"), jobs: z.array(job) });
+export const whyAnswer = z.object({
+  schema: z.literal("tutti.why/1"),
+  job: jobNumber,
+  state: jobState,
+  waitedMs: durationMs,
+  tasks: count,
+  freeCpus: count,
+  queuedBefore: count,
+  obstacles: z.array(obstacle),
+  queueReason: z.string().exactOptional(),
+  forecast: forecast.exactOptional(),
+});
+export const matrixAnswer = z.object({
+  schema: z.literal("tutti.matrix/1"),
+  sequence: count,
+  policy: z.string(),
+  sharing: z.enum(["space", "time"]),
+  slotMs: z.number(),
+  mode: z.enum(["gang", "concurrent"]),
+  cpus: z.array(count),
+  epochMs: z.number().describe("Monotonic time at which slot 0 began, ms"),
+  nowMs: z
+    .number()
+    .describe("Monotonic time of this answer, ms: row (nowMs − epochMs) / slotMs mod rows runs"),
+  rows: z.array(z.array(z.object({ job: jobNumber, name: z.string(), cpus: z.array(count) }))),
+});
+export const queuesAnswer = z.object({
+  schema: z.literal("tutti.queues/1"),
+  queues: z.array(
+    z.object({
+      name: z.string(),
+      queued: count,
+      running: count,
+      mostCpus: count,
+      limitMs: durationMs.exactOptional(),
+    }),
+  ),
+});
+export const policyAnswer = z.object({
+  schema: z.literal("tutti.policy/1"),
+  policy: z.string(),
+  rules: z.array(z.string()),
+  mostRows: count,
+});
+export const statusAnswer = z.object({
+  schema: z.literal("tutti.status/1"),
+  version: z.string(),
+  user: z.string().describe("As whom you are known here"),
+  isAdministrator: z.boolean(),
+  http: z.string().exactOptional().describe("Address of the API on this machine"),
+  startedAtMs: unixMs,
+  cpus: count,
+  busyCpus: z.number(),
+  counts: z.record(jobState, count),
+  conductor: z.object({
+    connected: z.boolean(),
+    pid: count.exactOptional(),
+    freezer: z.string().exactOptional(),
+    lateP99Ms: z.number().exactOptional(),
+  }),
+  residentBytes: z.number(),
+});
+export const whatIfAnswer = z.object({
+  schema: z.literal("tutti.whatif/1"),
+  atMs: unixMs,
+  policies: z.array(
+    z.object({
+      policy: z.string(),
+      jobs: z.array(z.object({ job: jobNumber, p10Ms: unixMs, p50Ms: unixMs, p90Ms: unixMs })),
+    }),
+  ),
+});
+export const shutdownAnswer = z.object({ schema: z.literal("tutti.shutdown/1"), stopping: z.literal(true) });
+
+export const event = z
+  .object({
+    sequence: count.describe("Grows without gaps over all users; you see those of your jobs"),
+    atMs: unixMs,
+    kind: z.string(),
+    job: jobNumber.exactOptional(),
+    user: z.string().exactOptional(),
+    data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
+  })
+  .describe("A decision or a change, as the data of a server-sent event whose id is the sequence number");
+export const eventsAnswer = z.object({ schema: z.literal("tutti.events/1"), events: z.array(event) });
+
+export const refusalAnswer = z
+  .object({
+    schema: z.literal("tutti.refusal/1"),
+    refused: z.enum([
+      "not-found",
+      "not-yours",
+      "invalid",
+      "wrong-state",
+      "too-large",
+      "full",
+      "unavailable",
+      "no-token",
+      "forbidden",
+      "failed",
+    ]),
+    message: z.string().describe("What, why, and what to do next"),
+  })
+  .describe("The request was refused");
+
+export type SubmitJob = z.infer<typeof submitJob>;
+export type SubmitBody = z.infer<typeof submitBody>;
+export type Job = z.infer<typeof job>;
+export type JobState = z.infer<typeof jobState>;
+export type JobAnswer = z.infer<typeof jobAnswer>;
+export type JobsAnswer = z.infer<typeof jobsAnswer>;
+export type WhyAnswer = z.infer<typeof whyAnswer>;
+export type MatrixAnswer = z.infer<typeof matrixAnswer>;
+export type QueuesAnswer = z.infer<typeof queuesAnswer>;
+export type PolicyAnswer = z.infer<typeof policyAnswer>;
+export type StatusAnswer = z.infer<typeof statusAnswer>;
+export type WhatIfAnswer = z.infer<typeof whatIfAnswer>;
+export type EventsAnswer = z.infer<typeof eventsAnswer>;
+export type Event = z.infer<typeof event>;
+export type RefusalAnswer = z.infer<typeof refusalAnswer>;

@@ -1,0 +1,327 @@
+/**
+ * A front end in memory for the tests of API and command line: it keeps the contract of Service (who may see and touch what, what
+ * is refused) and runs nothing. A test moves jobs on with start() and finish().
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type {
+  Answer,
+  Caller,
+  DaemonEvent,
+  JobInfo,
+  JobState,
+  Refusal,
+  Service,
+  SubmitRequest,
+} from "../daemon/service.ts";
+
+const FINAL: readonly JobState[] = ["done", "failed", "cancelled"];
+const START_MS = 1_800_000_000_000;
+
+interface Entry {
+  info: JobInfo;
+  readonly uid: number;
+  readonly request: SubmitRequest;
+}
+
+export class FakeService implements Service {
+  readonly entries = new Map<number, Entry>();
+  readonly events: DaemonEvent[] = [];
+  /** What `submit` was asked, oldest first. */
+  readonly submitted: SubmitRequest[] = [];
+  policyText = "fcfs";
+  /** Refuses every submit with this, when set. */
+  refuseSubmits: Refusal | undefined;
+  readonly #listeners = new Set<(event: DaemonEvent) => void>();
+  readonly #keys = new Map<string, number[]>();
+  readonly #folder: string;
+  readonly #cpus: number;
+  #next = 1;
+  #nowMs = START_MS;
+
+  /** @param folder where the jobs' folders are made */
+  constructor(folder: string, cpus = 4) {
+    this.#folder = folder;
+    this.#cpus = cpus;
+  }
+
+  async submit(caller: Caller, batch: readonly SubmitRequest[]) {
+    if (this.refuseSubmits !== undefined) return this.refuseSubmits;
+    const known = this.#keys.get(`${caller.uid} ${batch[0]?.key}`);
+    if (batch[0]?.key !== undefined && known !== undefined) {
+      return { jobs: known.map((job) => this.entries.get(job)!.info) };
+    }
+    for (const { tasks = 1, priority = 0, after = [] } of batch) {
+      if (tasks > this.#cpus) {
+        return refusal("too-large", `Cannot submit: ${tasks} CPUs are asked for, there are ${this.#cpus}`);
+      }
+      if (priority > 0 && !caller.isAdministrator) {
+        return refusal("invalid", `Cannot give priority ${priority}: expected at most 0`);
+      }
+      const missing = after.find(({ job }) => isRefused(this.job(caller, job)));
+      if (missing !== undefined)
+        return refusal("not-found", `Cannot wait for job ${missing.job}: no such job`);
+    }
+    const array = batch[0]?.arrayIndex === undefined ? undefined : this.#next;
+    const jobs = batch.map((request) => this.#add(caller, request, array));
+    if (batch[0]?.key !== undefined)
+      this.#keys.set(
+        `${caller.uid} ${batch[0].key}`,
+        jobs.map(({ job }) => job),
+      );
+    return { jobs };
+  }
+
+  jobs(
+    caller: Caller,
+    { states, last }: { states?: readonly JobState[]; last?: number },
+  ): readonly JobInfo[] {
+    const all = [...this.entries.values()]
+      .filter((entry) => maySee(caller, entry))
+      .map(({ info }) => info)
+      .filter(({ state }) => states === undefined || states.includes(state));
+    return last === undefined ? all : last === 0 ? [] : all.slice(-last);
+  }
+
+  job(caller: Caller, job: number): Answer<JobInfo> {
+    const entry = this.entries.get(job);
+    if (entry === undefined || !maySee(caller, entry)) {
+      return refusal("not-found", `Cannot find job ${job}: there is none of that number`);
+    }
+    return entry.info;
+  }
+
+  async cancel(caller: Caller, job: number) {
+    return this.#change(caller, job, ["queued", "held", "starting", "running"], "cancelled", "cancelled");
+  }
+
+  async hold(caller: Caller, job: number) {
+    return this.#change(caller, job, ["queued"], "held", "held");
+  }
+
+  async release(caller: Caller, job: number) {
+    return this.#change(caller, job, ["held"], "queued", "released");
+  }
+
+  async requeue(caller: Caller, job: number) {
+    return this.#change(caller, job, ["running"], "queued", "requeued");
+  }
+
+  async setPriority(caller: Caller, job: number, priority: number): Promise<Answer<JobInfo>> {
+    const info = this.job(caller, job);
+    if (isRefused(info)) return info;
+    return this.#set(job, { priority }, "priority");
+  }
+
+  why(caller: Caller, job: number) {
+    const info = this.job(caller, job);
+    if (isRefused(info)) return info;
+    return {
+      job,
+      state: info.state,
+      waitedMs: 180_000,
+      tasks: info.tasks,
+      freeCpus: 1,
+      queuedBefore: 2,
+      obstacles: [
+        { kind: "cpus" as const, needed: info.tasks, free: 1, rows: 3, mostRows: 3 },
+        { kind: "memory" as const, neededBytes: 3_000_000_000, freeBytes: 900_000_000 },
+      ],
+      forecast: {
+        p10Ms: START_MS + 60_000,
+        p50Ms: START_MS + 120_000,
+        p90Ms: START_MS + 600_000,
+        pastErrorP50Ms: 90_000,
+      },
+    };
+  }
+
+  matrix() {
+    const running = [...this.entries.values()].filter(({ info }) => info.state === "running");
+    return {
+      sequence: this.events.length,
+      policy: this.policyText,
+      sharing: "time" as const,
+      slotMs: 100,
+      mode: "gang" as const,
+      cpus: Array.from({ length: this.#cpus }, (_, i) => i),
+      epochMs: 0,
+      rows: running.map(({ info: { job, name, cpus } }) => [{ job, name, cpus }]),
+    };
+  }
+
+  policy() {
+    return { policy: this.policyText, rules: ["Jobs start in the order of their submission"], mostRows: 4 };
+  }
+
+  async setPolicy(caller: Caller, text: string) {
+    if (!caller.isAdministrator) {
+      return refusal("not-yours", "Cannot change the policy: only an administrator may");
+    }
+    if (text === "nonsense") return refusal("invalid", 'Cannot find policy "nonsense"');
+    this.policyText = text;
+    this.#tell({ kind: "policy", data: { policy: text } });
+    return { policy: text };
+  }
+
+  queues() {
+    const of = (state: JobState) =>
+      [...this.entries.values()].filter(({ info }) => info.state === state).length;
+    return [
+      { name: "main", queued: of("queued"), running: of("running"), mostCpus: this.#cpus },
+      { name: "short", queued: 0, running: 0, mostCpus: 2, limitMs: 600_000 },
+    ];
+  }
+
+  exportSwf(caller: Caller): string {
+    const lines = this.jobs(caller, { states: ["done", "failed"] }).map(
+      ({ job, submittedAtMs, startedAtMs = 0, ranMs, tasks, limitMs }) =>
+        [job, (submittedAtMs - START_MS) / 1000, (startedAtMs - submittedAtMs) / 1000, ranMs / 1000, tasks]
+          .concat([
+            -1,
+            -1,
+            tasks,
+            limitMs === undefined ? -1 : limitMs / 1000,
+            -1,
+            1,
+            -1,
+            -1,
+            -1,
+            -1,
+            -1,
+            -1,
+            -1,
+          ])
+          .join(" "),
+    );
+    return `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
+  }
+
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => void): () => void {
+    const mine = (event: DaemonEvent) => {
+      const entry = event.job === undefined ? undefined : this.entries.get(event.job);
+      if (entry === undefined || maySee(caller, entry)) listener(event);
+    };
+    for (const event of this.events) if (event.sequence > since) mine(event);
+    this.#listeners.add(mine);
+    return () => this.#listeners.delete(mine);
+  }
+
+  status() {
+    const counts = Object.fromEntries(
+      (["queued", "held", "starting", "running", "ending", "done", "failed", "cancelled"] as const).map(
+        (state) => [state, [...this.entries.values()].filter(({ info }) => info.state === state).length],
+      ),
+    ) as Record<JobState, number>;
+    return {
+      startedAtMs: START_MS,
+      cpus: this.#cpus,
+      busyCpus: Math.min(this.#cpus, counts.running),
+      counts,
+      conductor: { connected: true, pid: 4242, freezer: "signals", lateP99Ms: 1.5 },
+      residentBytes: 70_000_000,
+    };
+  }
+
+  /** The job has its processors; its output so far is `text`. */
+  start(job: number, text = ""): void {
+    const { info } = this.entries.get(job)!;
+    const cpus = Array.from({ length: info.tasks }, (_, i) => i);
+    writeFileSync(info.stdout, text);
+    this.#set(
+      job,
+      { state: "running", startedAtMs: this.#tick(), attempt: info.attempt + 1, cpus },
+      "started",
+    );
+  }
+
+  /** The job has ended by itself, with an exit code. */
+  finish(job: number, code = 0): void {
+    this.#set(
+      job,
+      { state: code === 0 ? "done" : "failed", endedAtMs: this.#tick(), ranMs: 5000, code, cpus: [] },
+      "ended",
+    );
+  }
+
+  #add(caller: Caller, request: SubmitRequest, array: number | undefined): JobInfo {
+    const job = this.#next++;
+    const folder = join(this.#folder, String(job));
+    mkdirSync(folder, { recursive: true });
+    const { tasks = 1, priority = 0, command, cwd, limitMs, memoryBytes, arrayIndex } = request;
+    const info: JobInfo = {
+      job,
+      ...(array === undefined ? {} : { array }),
+      ...(arrayIndex === undefined ? {} : { arrayIndex }),
+      name: request.name ?? command[0]!,
+      user: caller.user,
+      queue: request.queue ?? "main",
+      state: request.held ? "held" : "queued",
+      tasks,
+      priority,
+      command,
+      cwd,
+      ...(limitMs === undefined ? {} : { limitMs }),
+      ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      attempt: 0,
+      submittedAtMs: this.#tick(),
+      ranMs: 0,
+      stdout: request.stdout ?? join(folder, "stdout"),
+      stderr: request.stderr ?? join(folder, "stderr"),
+      cpus: [],
+      after: (request.after ?? []).map((after) => after.job),
+    };
+    this.submitted.push(request);
+    this.entries.set(job, { info, uid: caller.uid, request });
+    this.#tell({ kind: "submitted", job, user: caller.user });
+    return info;
+  }
+
+  #change(
+    caller: Caller,
+    job: number,
+    from: readonly JobState[],
+    to: JobState,
+    kind: DaemonEvent["kind"],
+  ): Answer<JobInfo> {
+    const info = this.job(caller, job);
+    if (isRefused(info)) return info;
+    if (!from.includes(info.state)) {
+      return refusal(
+        "wrong-state",
+        `Cannot make job ${job} ${to}: it is ${info.state}, expected ${from.join(" or ")}`,
+      );
+    }
+    return this.#set(job, { state: to, ...(FINAL.includes(to) ? { endedAtMs: this.#tick() } : {}) }, kind);
+  }
+
+  #set(job: number, change: Partial<JobInfo>, kind: DaemonEvent["kind"]): JobInfo {
+    const entry = this.entries.get(job)!;
+    entry.info = { ...entry.info, ...change };
+    this.#tell({ kind, job, user: entry.info.user });
+    return entry.info;
+  }
+
+  #tell(event: Omit<DaemonEvent, "sequence" | "atMs">): void {
+    const whole: DaemonEvent = { sequence: this.events.length + 1, atMs: this.#nowMs, ...event };
+    this.events.push(whole);
+    for (const listener of [...this.#listeners]) listener(whole);
+  }
+
+  #tick(): number {
+    this.#nowMs += 1000;
+    return this.#nowMs;
+  }
+}
+
+function maySee(caller: Caller, { uid }: Entry): boolean {
+  return caller.isAdministrator || caller.uid === uid;
+}
+
+function refusal(refused: Refusal["refused"], message: string): Refusal {
+  return { refused, message };
+}
+
+function isRefused<T extends object>(answer: Answer<T>): answer is Refusal {
+  return "refused" in answer;
+}

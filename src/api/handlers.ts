@@ -1,0 +1,287 @@
+/** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
+import { closeSync, fstatSync } from "node:fs";
+import type { Answer, Caller, JobInfo, Service, SubmitRequest } from "../daemon/service.ts";
+import { parseArray } from "./array.ts";
+import type * as c from "./contract.ts";
+import { MOST_JOBS_IN_BATCH } from "./contract.ts";
+import { eventStream, pastEvents } from "./events.ts";
+import { followPieces, isInside, lastBytes, openInside, parseRange, pause, readPieces } from "./logs.ts";
+import { metricsText, type RequestCount } from "./metrics-text.ts";
+import { openApiDocument } from "./openapi.ts";
+import { pageResponse } from "./page.ts";
+import { type ApiRefusal, isRefusal } from "./refusal.ts";
+
+/** What the API needs of the front end beside the service. */
+export interface Surroundings {
+  readonly service: Service;
+  readonly version: string;
+  /** Folder of all jobs' folders; only files below it are given out as logs. */
+  readonly jobsFolder: string;
+  /** Address of the HTTP listener, if there is one. */
+  readonly http: () => string | undefined;
+  readonly requests: () => readonly RequestCount[];
+  /** Runs the live state forward under other policies. */
+  readonly whatIf?: (
+    caller: Caller,
+    policies: readonly string[],
+  ) => Promise<Answer<Omit<c.WhatIfAnswer, "schema">>>;
+  /** Ends the front end after the answer is out. */
+  readonly shutdown?: (killJobs: boolean) => Promise<Answer<object>>;
+}
+
+/** A request that has passed the door, with its parts checked. */
+export interface Call {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly job: number;
+  readonly stream: "stdout" | "stderr";
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+}
+
+/** A refusal, a finished response, or the content of a JSON answer without its schema's name. */
+export type Outcome = ApiRefusal | Response | object;
+
+type Handler = (call: Call, around: Surroundings) => Outcome | Promise<Outcome>;
+
+const LONGEST_WAIT_S = 60;
+/** How often a waiting request looks by itself, should an event have been missed. */
+const LOOK_AGAIN_MS = 1000;
+const FINAL: readonly JobInfo["state"][] = ["done", "failed", "cancelled"];
+
+const jobAction =
+  (name: "cancel" | "hold" | "release" | "requeue"): Handler =>
+  async ({ caller, job }, { service }) =>
+    asJob(await service[name](caller, job));
+
+export const HANDLERS: Readonly<Record<string, Handler>> = {
+  page: (_, { version }) => pageResponse(version),
+  openapi: (_, { version }) => Response.json(openApiDocument(version)),
+  status: ({ caller }, { service, version, http }) => {
+    const address = http();
+    return {
+      version,
+      user: caller.user,
+      isAdministrator: caller.isAdministrator,
+      ...(address === undefined ? {} : { http: address }),
+      ...service.status(),
+    };
+  },
+  submit: async ({ caller, body }, { service }) => {
+    const batch = submitBatch(body as c.SubmitBody);
+    return Array.isArray(batch) ? service.submit(caller, batch) : (batch as ApiRefusal);
+  },
+  jobs: ({ caller, query }, { service }) => {
+    const states = query.states?.split(",") as readonly JobInfo["state"][] | undefined;
+    const last = query.last === undefined ? undefined : Number(query.last);
+    return {
+      jobs: service.jobs(caller, {
+        ...(states === undefined ? {} : { states }),
+        ...(last === undefined ? {} : { last }),
+      }),
+    };
+  },
+  job: async ({ caller, job, query, request }, { service }) => {
+    if (query.wait !== undefined) {
+      const waitS = Math.min(Number(query.wait), LONGEST_WAIT_S);
+      await untilEnded(service, caller, job, waitS, request.signal);
+    }
+    return asJob(service.job(caller, job));
+  },
+  cancel: jobAction("cancel"),
+  hold: jobAction("hold"),
+  release: jobAction("release"),
+  requeue: jobAction("requeue"),
+  setPriority: async ({ caller, job, body }, { service }) =>
+    asJob(await service.setPriority(caller, job, (body as { priority: number }).priority)),
+  why: ({ caller, job }, { service }) => service.why(caller, job),
+  logs: logsResponse,
+  matrix: ({ caller }, { service }) => {
+    const matrix = service.matrix();
+    // That a CPU is taken, and by which number, is no secret; what others call their jobs is.
+    const seen = (job: number, name: string) => (isRefusal(service.job(caller, job)) ? "" : name);
+    const rows = caller.isAdministrator
+      ? matrix.rows
+      : matrix.rows.map((row) => row.map((gang) => ({ ...gang, name: seen(gang.job, gang.name) })));
+    return { ...matrix, rows, nowMs: Number(process.hrtime.bigint() / 1000n) / 1000 };
+  },
+  queues: (_, { service }) => ({ queues: service.queues() }),
+  policy: (_, { service }) => service.policy(),
+  setPolicy: async ({ caller, body }, { service }) => {
+    const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
+    return isRefusal(answer) ? answer : service.policy();
+  },
+  whatIf: async ({ caller, body }, { whatIf }) =>
+    whatIf?.(caller, (body as { policies: string[] }).policies) ?? {
+      refused: "unavailable",
+      message: "Cannot make a forecast: this scheduler was started without one",
+    },
+  exportSwf: ({ caller }, { service }) => textResponse(service.exportSwf(caller), "text/plain"),
+  events: ({ caller, query, request }, { service }) => {
+    const last = request.headers.get("last-event-id");
+    const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
+    if (/^application\/json\b/.test(request.headers.get("accept") ?? "")) {
+      return Response.json({ schema: "tutti.events/1", events: pastEvents(service, caller, since) });
+    }
+    return new Response(eventStream(service, caller, since), {
+      headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
+    });
+  },
+  metrics: (_, { service, requests }) =>
+    textResponse(metricsText(service.status(), service.queues(), requests()), "text/plain; version=0.0.4"),
+  shutdown: async ({ caller, body }, { shutdown }) => {
+    if (!caller.isAdministrator) {
+      return { refused: "not-yours", message: "Cannot end the scheduler: only an administrator may" };
+    }
+    const answer = await shutdown?.((body as { killJobs: boolean }).killJobs);
+    if (answer === undefined) {
+      return {
+        refused: "unavailable",
+        message: "Cannot end the scheduler: it was started by another program",
+      };
+    }
+    return isRefusal(answer) ? answer : { stopping: true };
+  },
+};
+
+function asJob(answer: Answer<JobInfo>): Outcome {
+  return isRefusal(answer) ? answer : { job: answer };
+}
+
+function textResponse(text: string, type: string): Response {
+  return new Response(text, { headers: { "content-type": `${type}; charset=utf-8` } });
+}
+
+/** The requests of the service that a body stands for; an array becomes one request per index. */
+function submitBatch({ jobs, key }: c.SubmitBody): SubmitRequest[] | ApiRefusal {
+  const batch: SubmitRequest[] = [];
+  for (const { array, ...job } of jobs) {
+    const common = key === undefined ? job : { ...job, key };
+    if (array === undefined) {
+      batch.push(common);
+      continue;
+    }
+    if (jobs.length > 1) {
+      return {
+        refused: "invalid",
+        message: "Cannot submit an array beside other jobs, expected it alone in its request",
+      };
+    }
+    const spec = parseArray(array, MOST_JOBS_IN_BATCH);
+    if (typeof spec === "string") return { refused: "invalid", message: spec };
+    const { indices, atOnce } = spec;
+    const limit = atOnce === undefined ? {} : { arrayAtOnce: atOnce };
+    for (const arrayIndex of indices) batch.push({ ...common, arrayIndex, ...limit });
+  }
+  return batch;
+}
+
+async function untilEnded(
+  service: Service,
+  caller: Caller,
+  job: number,
+  waitS: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadlineMs = performance.now() + waitS * 1000;
+  const wake = new AbortController();
+  const hasEnded = () => {
+    const info = service.job(caller, job);
+    return isRefusal(info) || FINAL.includes(info.state);
+  };
+  const wakeUp = () => wake.abort();
+  signal.addEventListener("abort", wakeUp);
+  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, (event) => {
+    if (event.job === job && hasEnded()) wakeUp();
+  });
+  try {
+    while (!hasEnded() && !wake.signal.aborted) {
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return;
+      await pause(Math.min(leftMs, LOOK_AGAIN_MS), wake.signal);
+    }
+  } finally {
+    unlisten();
+    signal.removeEventListener("abort", wakeUp);
+  }
+}
+
+function logsResponse({ caller, job, stream, query, request }: Call, around: Surroundings): Outcome {
+  const { service, jobsFolder } = around;
+  const info = service.job(caller, job);
+  if (isRefusal(info)) return info;
+  if (!isInside(jobsFolder, info[stream])) {
+    return {
+      refused: "wrong-state",
+      message: `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
+    };
+  }
+  const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
+  const open = (path: string) => openInside(jobsFolder, path);
+  if (query.follow === "1" || query.follow === "true") {
+    const look = async () => {
+      const now = service.job(caller, job);
+      return isRefusal(now) ? undefined : { path: now[stream], hasEnded: FINAL.includes(now.state) };
+    };
+    const first = (size: number) => rangeOf(query, size).offset;
+    return new Response(
+      streamOf((signal) => followPieces(look, open, first, signal)),
+      { headers: type },
+    );
+  }
+  const file = open(info[stream]);
+  if (file === undefined) {
+    if (info.attempt === 0 || !FINAL.includes(info.state)) return new Response("", { headers: type });
+    return {
+      refused: "not-found",
+      message: `Cannot show ${stream} of job ${job}: there is no such file in its folder`,
+    };
+  }
+  const { size } = fstatSync(file);
+  const header = request.headers.get("range");
+  const range = header === null ? rangeOf(query, size) : parseRange(header, size);
+  if (range === undefined) {
+    closeSync(file);
+    return new Response(null, { status: 416, headers: { "content-range": `bytes */${size}` } });
+  }
+  const { offset, limit } = range;
+  const length = Math.max(0, Math.min(limit, size - offset));
+  return new Response(
+    streamOf(() => readPieces(file, { offset, limit: length })),
+    {
+      status: header === null ? 200 : 206,
+      headers: {
+        ...type,
+        ...(header === null ? {} : { "content-range": `bytes ${offset}-${offset + length - 1}/${size}` }),
+      },
+    },
+  );
+}
+
+function rangeOf(query: Call["query"], size: number) {
+  if (query.tail !== undefined) return lastBytes(size, Number(query.tail));
+  return {
+    offset: Number(query.offset ?? 0),
+    limit: query.limit === undefined ? Number.MAX_SAFE_INTEGER : Number(query.limit),
+  };
+}
+
+/** Pieces as a stream that is read only as fast as the client takes it; when the client leaves, the pieces end. */
+function streamOf(make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  const left = new AbortController();
+  const pieces = make(left.signal);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        left.abort();
+        await pieces.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

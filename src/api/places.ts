@@ -1,0 +1,193 @@
+/**
+ * Where the scheduler of this machine is met: a folder with its socket, its signing key and one token file per user.
+ *
+ *   user's own front end                      front end run by root, shared by all users
+ *   $XDG_RUNTIME_DIR/tutti/      0700         /run/tutti/              0755
+ *     tutti.sock                 0600           tutti.sock             0666, every request with a token
+ *     key                        0600           key                    0600
+ *     tokens/                    0700           tokens/                0711
+ *       1000                     0400             1000                 0400, owned by user 1000
+ *
+ * Nothing has a wider mode for an instant: folders and files are made under a umask, and widened, where they are, when all is in place.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { userInfo } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { InputError } from "../core/errors.ts";
+
+const SYSTEM_FOLDER = "/run/tutti";
+const SOCKET_NAME = "tutti.sock";
+const KEY_BYTES = 32;
+
+export interface Places {
+  readonly folder: string;
+  readonly socket: string;
+  readonly key: string;
+  readonly tokens: string;
+}
+
+/** The places around a socket. */
+export function placesAround(socket: string): Places {
+  const absolute = resolve(socket);
+  const folder = dirname(absolute);
+  return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
+}
+
+/** Where a front end of this user puts its socket: TUTTI_SOCKET, or the usual place of the user or, for root, of the machine. */
+export function defaultSocket(env: NodeJS.ProcessEnv, uid = userInfo().uid): string {
+  if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);
+  if (uid === 0) return join(SYSTEM_FOLDER, SOCKET_NAME);
+  return env.XDG_RUNTIME_DIR
+    ? join(env.XDG_RUNTIME_DIR, "tutti", SOCKET_NAME)
+    : `/tmp/tutti-${uid}/${SOCKET_NAME}`;
+}
+
+/** Where a client looks, in this order: TUTTI_SOCKET alone, else the user's own front end, else that of the machine. */
+export function socketsToTry(env: NodeJS.ProcessEnv, uid = userInfo().uid): string[] {
+  const own = defaultSocket(env, uid);
+  return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
+}
+
+/**
+ * Makes the folders, or checks those that are there.
+ * @throws InputError when a folder belongs to someone else or others may write to it
+ */
+export function makePlaces(places: Places): void {
+  withUmask(0o077, () => {
+    mkdirSync(dirname(places.folder), { recursive: true });
+    checkParent(dirname(places.folder));
+    for (const folder of [places.folder, places.tokens]) {
+      try {
+        mkdirSync(folder, 0o700);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+      checkFolder(folder);
+      // One that an earlier run of another kind left wider.
+      chmodSync(folder, 0o700);
+    }
+  });
+}
+
+/** Lets every user reach the socket and the own token. */
+export function openToAllUsers(places: Places): void {
+  chmodSync(places.tokens, 0o711);
+  chmodSync(places.folder, 0o755);
+}
+
+/**
+ * Whether a client may trust what lies in a folder: it belongs to the user or to root, and nobody else may write to it. Otherwise another
+ * user could play the scheduler.
+ */
+export function isTrustworthy(folder: string, uid = userInfo().uid): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return (
+    stats?.isDirectory() === true && (stats.uid === uid || stats.uid === 0) && (stats.mode & 0o022) === 0
+  );
+}
+
+/** The key that signs tokens: the one of the last run, so that tokens outlive a restart, or a new one. */
+export function readOrMakeKey(places: Places): Buffer {
+  try {
+    const file = openSync(places.key, constants.O_RDONLY | constants.O_NOFOLLOW);
+    try {
+      const { uid, mode } = fstatSync(file);
+      const key = readFileSync(file);
+      if (uid === userInfo().uid && (mode & 0o077) === 0 && key.length === KEY_BYTES) return key;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (!["ENOENT", "ELOOP"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+  }
+  const key = randomBytes(KEY_BYTES);
+  writePrivately(places.key, key, undefined);
+  return key;
+}
+
+/** Writes a token that only the user can read. */
+export function writeToken(places: Places, uid: number, token: string): void {
+  writePrivately(join(places.tokens, String(uid)), Buffer.from(`${token}\n`), uid);
+}
+
+/** The token of a user, or undefined when there is none that this process may read. */
+export function readToken(places: Places, uid = userInfo().uid): string | undefined {
+  try {
+    return readFileSync(join(places.tokens, String(uid)), "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes away the socket; key and tokens stay, so that a client that waits for a restart can go on. */
+export function removeSocket(places: Places): void {
+  rmSync(places.socket, { force: true });
+}
+
+/** Runs something under another umask; nothing else runs meanwhile, since it does not wait. */
+export function withUmask<Result>(mask: number, run: () => Result): Result {
+  const before = process.umask(mask);
+  try {
+    return run();
+  } finally {
+    process.umask(before);
+  }
+}
+
+/** Appears whole, with its owner and mode; the folder must be ours alone to write. */
+function writePrivately(path: string, bytes: Buffer, owner: number | undefined): void {
+  const temporary = `${path}.${process.pid}.new`;
+  rmSync(temporary, { force: true });
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    writeSync(file, bytes);
+    if (owner !== undefined) {
+      fchmodSync(file, 0o400);
+      if (owner !== userInfo().uid) fchownSync(file, owner, -1);
+    }
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}
+
+function checkFolder(folder: string): void {
+  const stats = lstatSync(folder);
+  if (!stats.isDirectory() || stats.uid !== userInfo().uid || (stats.mode & 0o022) !== 0) {
+    const state = !stats.isDirectory()
+      ? "it is not a folder"
+      : stats.uid !== userInfo().uid
+        ? `it belongs to user ${stats.uid}`
+        : "others may write to it";
+    throw new InputError(
+      `Cannot use the folder "${folder}": ${state}, expected a folder of your own; remove it or set TUTTI_SOCKET to a path elsewhere`,
+    );
+  }
+}
+
+/** Who may write to the parent could put another folder in the place of ours, unless the sticky bit is set. */
+function checkParent(parent: string): void {
+  const { mode, uid } = lstatSync(parent);
+  const isSticky = (mode & 0o1000) !== 0;
+  if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== userInfo().uid)) {
+    throw new InputError(
+      `Cannot put a socket below "${parent}": other users may rename what is in it, expected a folder of yours or of root's; set TUTTI_SOCKET to a path elsewhere`,
+    );
+  }
+}

@@ -1,0 +1,40 @@
+/** Refusals as answers: a code for programs, a status, and words for people. */
+import type { RefusalAnswer } from "./contract.ts";
+
+export type ApiRefusalCode = RefusalAnswer["refused"];
+
+export interface ApiRefusal {
+  readonly refused: ApiRefusalCode;
+  readonly message: string;
+  /** Where the code alone does not decide it. */
+  readonly status?: number;
+}
+
+const STATUS: Readonly<Record<ApiRefusalCode, number>> = {
+  invalid: 400,
+  "no-token": 401,
+  forbidden: 403,
+  "not-yours": 403,
+  "not-found": 404,
+  "wrong-state": 409,
+  "too-large": 413,
+  failed: 500,
+  full: 503,
+  unavailable: 503,
+};
+
+/** Whether an answer is a refusal; nothing else that the API handles has a key `refused`. */
+export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: string }> {
+  return typeof value === "object" && value !== null && "refused" in value;
+}
+
+export function refusalResponse({ refused, message, status = STATUS[refused] }: ApiRefusal): Response {
+  const answer: RefusalAnswer = { schema: "tutti.refusal/1", refused, message };
+  return Response.json(answer, {
+    status,
+    headers: {
+      ...(status === 503 ? { "retry-after": "1" } : {}),
+      ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    },
+  });
+}
