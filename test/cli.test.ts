@@ -58,6 +58,18 @@ describe("help", () => {
     expect(tutti(folder, ["--version"]).stdout).toBe(`${version}\n`);
   });
 
+  test("reproduce alone lists the papers", () => {
+    const { status, stdout } = tutti(folder, ["reproduce"]);
+    for (const key of ["zhou1999", "zhou2000", "silva1999", "kawanami2008", "dimitriadou2009"])
+      expect(stdout).toMatch(new RegExp(`^${key}: `, "m"));
+    expect(status).toBe(0);
+  });
+
+  test("reproduce --all takes no paper and no seed", () => {
+    expectRefusal(tutti(folder, ["reproduce", "zhou2000", "--all"]), 2, /one or the other/);
+    expect(tutti(folder, ["reproduce", "--all", "--seed", "1"])).toMatchObject({ status: 2, stdout: "" });
+  });
+
   test("policies easy states its rules in words", () => {
     const { stdout } = tutti(folder, ["policies", "easy"]);
     expect(stdout).toMatch(/shadow time/);

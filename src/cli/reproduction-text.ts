@@ -50,12 +50,35 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
   return `${table(columns, rows)}\n`;
 }
 
-/** One line per value, so that every deviation has its place for a reason. */
 function tableText(reproduced: ReproducedTable): string {
-  const { id, title, labelColumns, rows } = reproduced;
-  const columns = valueColumns(reproduced);
+  const { id, title, rows } = reproduced;
   const reasons: string[] = [];
-  const lines = rows.flatMap(({ labels, values }) =>
+  const isCompared = rows.some(({ values }) => values.some(({ published }) => published !== null));
+  return [
+    bold(`${id}. ${title}`),
+    isCompared ? comparedTable(reproduced, reasons) : plainTable(reproduced),
+    ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
+    ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
+  ].join("\n");
+}
+
+/** Nothing is published: in the form of the table itself. */
+function plainTable(reproduced: ReproducedTable): string {
+  const columns = valueColumns(reproduced);
+  const cell = (value: ReproducedValue, i: number) => {
+    const { ours, halfWidth } = valueTexts(value, columns[i]?.areDurations ?? false);
+    return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
+  };
+  return table(
+    [...reproduced.labelColumns.map(left), ...columns.map(({ heading }, i) => right(heading, i))],
+    reproduced.rows.map(({ labels, values }) => [...labels, ...values.map(cell)]),
+  );
+}
+
+/** One line per value, so that every deviation has its place for a reason. */
+function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
+  const columns = valueColumns(reproduced);
+  const lines = reproduced.rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
       const { heading = "", areDurations = false } = columns[i] ?? {};
       return [
@@ -66,23 +89,18 @@ function tableText(reproduced: ReproducedTable): string {
       ];
     }),
   );
-  return [
-    bold(`${id}. ${title}`),
-    table(
-      [
-        ...labelColumns.map(left),
-        left(""),
-        right("published"),
-        right("ours"),
-        right("±", 1),
-        right("deviation"),
-        left(""),
-      ],
-      lines,
-    ),
-    ...reproduced.valueColumns.map(({ name, meaning }) => dim(`  ${name}: ${wrap(meaning, 4)}`)),
-    ...reasons.map((reason, i) => `  [${i + 1}] ${wrap(reason, 6)}`),
-  ].join("\n");
+  return table(
+    [
+      ...reproduced.labelColumns.map(left),
+      left(""),
+      right("published"),
+      right("ours"),
+      right("±", 1),
+      right("deviation"),
+      left(""),
+    ],
+    lines,
+  );
 }
 
 function valueCells(value: ReproducedValue, areDurations: boolean): string[] {

@@ -1,8 +1,9 @@
 /**
  * Ousterhout matrices as small grids: a row of the matrix per line, a processor per column, jobs side by side as one box.
  *
- *      row 0 | A A A . |
- *      row 1 | . B B C |
+ *              1 2 3 4
+ *            1 A A A .
+ *            2 . B B C
  */
 import { escapeHtml } from "./escape.ts";
 import { LIGHT } from "./palette.ts";
@@ -39,8 +40,8 @@ export function matrixSvg(
   const label = (x: number, y: number, text: number) =>
     `<text x="${x}" y="${y}" font-size="11" text-anchor="middle" fill="var(--muted)">${text}</text>`;
   const numbers = [
-    ...rows.map((_, r) => label(MARGIN / 2 - 2, MARGIN + (r + 0.5) * CELL_HEIGHT + 4, r)),
-    ...Array.from({ length: columns }, (_, c) => label(MARGIN + (c + 0.5) * CELL_WIDTH, MARGIN - 7, c)),
+    ...rows.map((_, r) => label(MARGIN / 2 - 2, MARGIN + (r + 0.5) * CELL_HEIGHT + 4, r + 1)),
+    ...Array.from({ length: columns }, (_, c) => label(MARGIN + (c + 0.5) * CELL_WIDTH, MARGIN - 7, c + 1)),
   ];
   return `<svg role="img" aria-label="${escapeHtml(`${caption}: ${inWords(rows)}`)}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${numbers.join("")}${boxes.join("")}</svg>`;
 }
@@ -73,5 +74,5 @@ function box({ name, first, end }: Stretch, row: number, names: readonly string[
 }
 
 function inWords(rows: readonly (readonly (string | null)[])[]): string {
-  return rows.map((row, r) => `row ${r} ${row.map((name) => name ?? "idle").join(" ")}`).join("; ");
+  return rows.map((row, r) => `row ${r + 1} ${row.map((name) => name ?? "idle").join(" ")}`).join("; ");
 }

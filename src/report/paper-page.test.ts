@@ -215,7 +215,7 @@ test("matrixSvg() draws a gang as one box and says the matrix in words", () => {
   const svg = matrixSvg(rows, "before", ["A", "B"]);
   expect(svg.match(/<rect/g)?.length).toBe(4);
   expect(svg.match(/width="60" height="26" fill="var\(--series-/g)?.length).toBe(2);
-  expect(svg).toContain('aria-label="before: row 0 A A idle; row 1 idle B B"');
+  expect(svg).toContain('aria-label="before: row 1 A A idle; row 2 idle B B"');
 });
 
 test("papersIndex() links every page and counts what came out", () => {
