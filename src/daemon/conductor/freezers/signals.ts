@@ -1,0 +1,186 @@
+/**
+ * Stopping by SIGSTOP and SIGCONT, where there are no control groups: needs no rights, but the job can see it, and a process
+ * that hides well enough escapes it.
+ *
+ * A process belongs to a gang when its environment carries the gang's mark, or its parent or its session's leader belongs to it. So
+ * setsid and a double fork do not escape; only doing both between two looks and clearing the environment too does.
+ * A process once known is remembered by pid and start time, and each is checked again before every signal.
+ */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { ProcessIdentity } from "../../protocol.ts";
+import { allPids, bootId, hasEnded, type ProcessStat, readStat, signal } from "../processes.ts";
+import type { Freezer } from "./freezer.ts";
+
+/** Environment variable that marks the processes of a gang. */
+export const MARK_VARIABLE = "TUTTI_GANG";
+/** A gang that forks while it is being stopped is looked at so many times. */
+const MOST_ROUNDS = 6;
+/** Between looks at processes that were seen before and were strangers, whose pid may have been used again; in looks. */
+const LOOKS_PER_FULL_LOOK = 64;
+
+interface Gang {
+  readonly shim: ProcessIdentity;
+  /** Start ticks by pid. */
+  readonly members: Map<number, number>;
+}
+
+export class SignalsFreezer implements Freezer {
+  readonly kind = "signals";
+  readonly #marks: string;
+  readonly #membersFile: string;
+  readonly #gangs = new Map<string, Gang>();
+  readonly #owner = new Map<number, string>();
+  #strangers = new Set<number>();
+  #looks = 0;
+  /** Members in the file that the guardian reads, so that it is written only when one was added. */
+  readonly #written = new Set<string>();
+
+  /**
+   * @param marks what all marks of this conductor begin with
+   * @param membersFile where all that may be stopped are written down before they are, for the guardian
+   */
+  constructor(marks: string, membersFile: string) {
+    this.#marks = marks;
+    this.#membersFile = membersFile;
+  }
+
+  enter(gang: string, shim: ProcessIdentity): void {
+    this.#gangs.set(gang, { shim, members: this.#gangs.get(gang)?.members ?? new Map() });
+    // Its processes may have been looked at before.
+    this.#strangers.clear();
+  }
+
+  freeze(gang: string): void {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      this.#look();
+      const running = this.#living(gang).filter(({ state }) => state !== "T" && state !== "t");
+      if (running.length === 0) return;
+      this.#writeDown(running);
+      for (const { pid } of running) signal(pid, "SIGSTOP");
+    }
+  }
+
+  thaw(gang: string): void {
+    // The youngest first, so that no parent sees its child still stopped.
+    for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
+  }
+
+  isFrozen(gang: string): boolean {
+    this.#look();
+    return this.#living(gang).every(({ state }) => state === "T" || state === "t");
+  }
+
+  pids(gang: string): number[] {
+    this.#look();
+    return this.#living(gang).map(({ pid }) => pid);
+  }
+
+  signalAll(gang: string, name: NodeJS.Signals): void {
+    for (const pid of this.pids(gang)) signal(pid, name);
+  }
+
+  kill(gang: string): boolean {
+    this.freeze(gang);
+    const living = this.#living(gang);
+    for (const { pid } of living) signal(pid, "SIGKILL");
+    return living.length === 0;
+  }
+
+  leave(gang: string): void {
+    for (const pid of this.#gangs.get(gang)?.members.keys() ?? []) this.#owner.delete(pid);
+    this.#gangs.delete(gang);
+    if (this.#gangs.size === 0) this.#written.clear();
+  }
+
+  thawLeftovers(): void {
+    let text = "";
+    try {
+      text = readFileSync(this.#membersFile, "latin1");
+    } catch {
+      return;
+    }
+    for (const line of text.split("\n")) {
+      const [boot, pid, startTicks] = line.split(" ");
+      if (boot === bootId() && readStat(Number(pid))?.startTicks === Number(startTicks)) {
+        signal(Number(pid), "SIGCONT");
+      }
+    }
+  }
+
+  #living(gang: string): ProcessStat[] {
+    const members = this.#gangs.get(gang)?.members;
+    const living: ProcessStat[] = [];
+    if (members === undefined) return living;
+    for (const [pid, startTicks] of members) {
+      const stat = readStat(pid);
+      if (stat?.startTicks === startTicks && !hasEnded(stat)) living.push(stat);
+      else {
+        members.delete(pid);
+        this.#owner.delete(pid);
+      }
+    }
+    return living;
+  }
+
+  /** Finds the processes that are new, and to which gang they belong. */
+  #look(): void {
+    if (this.#looks++ % LOOKS_PER_FULL_LOOK === 0) this.#strangers.clear();
+    const strangers = new Set<number>();
+    for (const pid of allPids()) {
+      if (this.#strangers.has(pid)) strangers.add(pid);
+      else if (!this.#owner.has(pid)) {
+        const stat = readStat(pid);
+        if (stat !== undefined && this.#isStranger(stat)) strangers.add(pid);
+      }
+    }
+    this.#strangers = strangers;
+  }
+
+  /** True when the process is and will be none of ours. */
+  #isStranger(stat: ProcessStat): boolean {
+    if (hasEnded(stat)) return false;
+    const owner = this.#ownerOf(stat.parent) ?? this.#ownerOf(stat.session) ?? this.#markOf(stat.pid);
+    const gang = owner === undefined ? undefined : this.#gangs.get(owner);
+    if (owner !== undefined && gang !== undefined) {
+      gang.members.set(stat.pid, stat.startTicks);
+      this.#owner.set(stat.pid, owner);
+      return false;
+    }
+    // The child of a shim carries the mark only from its second exec on.
+    for (const { shim } of this.#gangs.values()) {
+      if (shim.pid === stat.parent || shim.pid === stat.pid) return false;
+    }
+    return true;
+  }
+
+  #ownerOf(pid: number): string | undefined {
+    const owner = this.#owner.get(pid);
+    if (owner === undefined) return undefined;
+    return readStat(pid)?.startTicks === this.#gangs.get(owner)?.members.get(pid) ? owner : undefined;
+  }
+
+  #markOf(pid: number): string | undefined {
+    let environment: string;
+    try {
+      environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+    } catch {
+      return undefined;
+    }
+    const start = `\0${MARK_VARIABLE}=${this.#marks}`;
+    const at = `\0${environment}`.indexOf(start);
+    if (at < 0) return undefined;
+    return `\0${environment}`.slice(at + start.length).split("\0", 1)[0];
+  }
+
+  #writeDown(processes: readonly ProcessStat[]): void {
+    const lines = processes.map(({ pid, startTicks }) => `${bootId()} ${pid} ${startTicks}`);
+    if (lines.every((line) => this.#written.has(line))) return;
+    this.#written.clear();
+    for (const line of lines) this.#written.add(line);
+    for (const { members } of this.#gangs.values()) {
+      for (const [pid, startTicks] of members) this.#written.add(`${bootId()} ${pid} ${startTicks}`);
+    }
+    writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });
+    renameSync(`${this.#membersFile}.new`, this.#membersFile);
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * The shim: a POSIX shell script per attempt, in a session of its own, that outlives front end and conductor.
+ *
+ *   folder/launch   the script, with command, environment and files written into it
+ *          claim    symbolic link to "boot:pid:ticks" of the shim; made in one step, so an attempt is claimed once or not at all
+ *          job      the same for the first process of the job, which waits at the gate
+ *          gate     named pipe: the conductor puts the job into its groups, then writes "go CPUS" when its row has its first slot
+ *          exit     status, moved there when it is safely on disk; 256 + n stands for signal n
+ *          lost     why the command could not be started, for people
+ *
+ * The shell cannot tell an exit with 137 from a death by SIGKILL; awk's system() can, so the shim becomes an awk that waits for the
+ * job. The job has a session of its own, since many scripts end with `kill 0`. All runs as the job's user, with a clean environment
+ * until the command: what a job does to its folder can harm that job only.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { constants as osConstants } from "node:os";
+import { join } from "node:path";
+import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import { MARK_VARIABLE } from "./freezers/signals.ts";
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Exit status of a shim that found the attempt claimed. */
+export const ALREADY_CLAIMED = 75;
+/** Variables that some shell does not let one set. */
+const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
+export function launchScript(spec: LaunchSpec, mark: string): string {
+  const variables = Object.entries(spec.env).filter(([name]) => !SHELLS_OWN.has(name));
+  const exports = variables
+    .filter(([name]) => IDENTIFIER.test(name))
+    .map(([name, value]) => `export ${name}=${quote(value)}`);
+  // Such as functions exported by bash, which other shells drop.
+  const odd = variables.filter(([name]) => !IDENTIFIER.test(name)).map(([name, value]) => `${name}=${value}`);
+  const [program = ""] = spec.command;
+  return `PATH=${PATH}; export PATH
+cd ${quote(spec.folder)} || exit 74
+identity() {
+  read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
+  set -- \${stat##*) }
+  shift 19
+  identity=$boot:$$:$1
+}
+fail() {
+  printf '%s\\n' "$1" > lost
+  exit 74
+}
+identity
+if [ "\${1-}" != job ]; then
+  if ! ln -s "$identity" claim 2>/dev/null; then
+    [ -L claim ] && exit ${ALREADY_CLAIMED}
+    exit 74
+  fi
+  rm -f job lost gate exit.new
+  mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
+  # Room for the status is taken now, so that a disk that fills up does not swallow it.
+  printf '%-63s\\n' pending > exit.new
+  setsid=
+  command -v setsid > /dev/null && setsid=setsid
+  finish='until printf "%-63s\\n" "$status" 1<> exit.new; do sleep 1; done; sync exit.new 2> /dev/null
+    mv -f exit.new exit; rm -f launch gate'
+  if ! command -v awk > /dev/null; then
+    $setsid /bin/sh launch job
+    status=$?
+    [ $status -gt 128 ] && status=$((status + 128))
+    eval "$finish"
+    exit 0
+  fi
+  export finish
+  exec awk 'BEGIN {
+    status = system("unset finish; exec '$setsid' /bin/sh launch job")
+    system("status=" status "; " ENVIRON["finish"])
+  }' > /dev/null 2> shim.log
+fi
+ln -s "$identity" job || fail "Cannot write to the attempt's folder"
+read -r go cpus < gate
+[ "$go" = go ] || fail "Cannot start: the gate was not opened"
+[ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
+umask 022
+cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to`)}; }
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to`)}; }
+exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
+${exports.join("\n")}
+${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
+set -- ${spec.command.map(quote).join(" ")}
+command -v -- "$1" > /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}; }
+exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
+`;
+}
+
+/** Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already. */
+export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
+  const path = join(spec.folder, "launch");
+  rmSync(path, { force: true });
+  const descriptor = openSync(path, "wx", 0o400);
+  try {
+    writeSync(descriptor, launchScript(spec, mark));
+    if (spec.uid !== undefined) fchownSync(descriptor, spec.uid, spec.gid ?? spec.uid);
+  } finally {
+    closeSync(descriptor);
+  }
+  const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
+  if (spec.uid === undefined) return spawn("/bin/sh", [path], options);
+  const gid = spec.gid ?? spec.uid;
+  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, uid: spec.uid, gid });
+  // Gives the user's other groups too, which Node cannot.
+  const user = [`--reuid=${spec.uid}`, `--regid=${gid}`, "--init-groups", "--"];
+  return spawn(setpriv, [...user, "/bin/sh", path], options);
+}
+
+/** Where setpriv is, which root needs to give a job all groups of its user. */
+export function findSetpriv(): string | undefined {
+  return ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
+}
+
+/** Who claimed the attempt, or is its job's first process; undefined when nobody has yet. */
+export function readIdentity(folder: string, file: "claim" | "job"): ProcessIdentity | undefined {
+  try {
+    const [bootId = "", pid, startTicks] = readlinkSync(join(folder, file)).split(":");
+    const identity = { bootId, pid: Number(pid), startTicks: Number(startTicks) };
+    return Number.isSafeInteger(identity.pid) && Number.isSafeInteger(identity.startTicks)
+      ? identity
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
+export function openGate(folder: string, cpus: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      join(folder, "gate"),
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
+    );
+  } catch {
+    return false;
+  }
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return false;
+    writeSync(descriptor, `go ${cpus}\n`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export interface ExitStatus {
+  readonly code?: number;
+  readonly signal?: string;
+}
+
+/** Status that the shim wrote; undefined when there is none (yet). */
+export function readExit(folder: string): ExitStatus | undefined {
+  const text = readSmall(join(folder, "exit"))?.trim();
+  if (text === undefined || !/^[0-9]{1,4}$/.test(text)) return undefined;
+  const status = Number(text);
+  if (status < 256) return { code: status };
+  // gawk adds 512 when a core was dumped.
+  return { signal: signalName(status < 512 ? status - 256 : status - 512) };
+}
+
+/** Why the command could not be started, if it could not. */
+export function readLost(folder: string): string | undefined {
+  return readSmall(join(folder, "lost"))?.trim();
+}
+
+/** Such as SIGKILL for 9. */
+export function signalName(number: number): string {
+  const found = Object.entries(osConstants.signals).find(([, value]) => value === number);
+  return found === undefined ? `signal ${number}` : found[0];
+}
+
+/** The beginning of an ordinary file, not through a link: the folder is the job's own. */
+function readSmall(path: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  try {
+    if (!fstatSync(descriptor).isFile()) return undefined;
+    const buffer = Buffer.alloc(1024);
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** As one word of the shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
