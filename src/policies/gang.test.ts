@@ -1,33 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JobIndex } from "../core/jobs.ts";
-import type { GangMachine } from "../core/policy.ts";
-import { gangInstance, picture } from "../simulator/gang-for-tests.ts";
+import { gangInstance } from "../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../simulator/rounds.ts";
-import { OusterhoutMatrix } from "../structures/matrix.ts";
 import { gang } from "./gang.ts";
+import { gangBench } from "./gang-bench-for-tests.ts";
 
-class Bench extends OusterhoutMatrix implements GangMachine {
-  readonly slotS = 1;
-}
-
-/** The policy on a matrix of its own; jobs A, B, C … by size come and go at the test's word. */
-function bench(fit: string, processors: number, sizes: readonly number[]) {
-  const instance = gangInstance(
-    processors,
-    sizes.map((size) => [0, 1, size] as const),
-  );
-  const machine = new Bench(processors, instance.size);
-  const policy = gang.make(machine, instance, { fit });
-  return (ends: readonly JobIndex[], arrive: readonly JobIndex[]): string[] => {
-    for (const job of ends) machine.removeJob(job);
-    for (const job of ends) policy.depart(job);
-    for (const job of arrive) policy.arrive(job);
-    policy.decide();
-    machine.audit();
-    return picture(machine);
-  };
-}
+const bench = (fit: string, processors: number, sizes: readonly number[]) =>
+  gangBench(gang, { fit }, processors, sizes).step;
 
 /** Rows of cells, searched cell by cell; the same rules, written plainly. */
 function naive(fit: string, processors: number, sizes: readonly number[]) {
