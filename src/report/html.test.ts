@@ -96,10 +96,25 @@ describe("chart options", () => {
 
   test("one series, strip or bar per policy", () => {
     expect(series(barsOption(data, theme, data.metrics[0]!, "mean"))[0]!.data.length).toBe(2);
-    expect(series(classesOption(data, theme, data.metrics[0]!)).length).toBe(2);
+    expect(series(classesOption(data, theme, data.metrics[0]!, 600)).length).toBe(2);
     expect(series(survivalOption(data, theme)).map(({ name }) => name)).toEqual(["<b>fcfs", "easy"]);
     expect(series(overTimeOption(data, theme, data.queueMean, "jobs")).length).toBe(2);
     expect(stripsOption(data, theme, 300).grid).toHaveLength(2);
+  });
+
+  test("a strip of a gang policy does not flatten that of the others", () => {
+    const gang = pageData(comparison({ gang: true }));
+    const crowded = { ...gang, utilisation: [gang.utilisation[0]!, gang.utilisation[1]!.map(() => 2.5)] };
+    const tops = (stripsOption(crowded, theme, 300).yAxis as { max: number }[]).map(({ max }) => max);
+    expect(tops).toEqual([1, 3]);
+  });
+
+  test("names of classes are broken to fit a narrow screen", () => {
+    const width = (px: number) =>
+      (classesOption(data, theme, data.metrics[0]!, px).xAxis as { axisLabel: { width: number } }).axisLabel
+        .width;
+    expect(width(1100)).toBe(150);
+    expect(width(400) * data.classes.length).toBeLessThanOrEqual(400);
   });
 
   test("one policy alone shows all of its statistics", () => {

@@ -123,8 +123,12 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
   };
 }
 
-/** Means of one metric by class, one bar per policy. */
-export function classesOption(data: PageData, theme: Theme, metric: MetricBars): ChartOption {
+/**
+ * Means of one metric by class, one bar per policy.
+ * @param width of the chart in pixels: names of classes are broken to fit
+ */
+export function classesOption(data: PageData, theme: Theme, metric: MetricBars, width: number): ChartOption {
+  const room = Math.max(40, Math.min(150, (width - 90) / data.classes.length));
   const values = metric.byClass.flat().filter((value) => value !== null && value > 0) as number[];
   const isWide = values.length > 0 && Math.max(...values) > 50 * Math.min(...values);
   return {
@@ -149,7 +153,14 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars):
     },
     xAxis: {
       ...categoryAxis(theme, data.classes),
-      axisLabel: { color: theme.text, interval: 0, overflow: "break", width: 150, lineHeight: 16 },
+      axisLabel: {
+        color: theme.text,
+        interval: 0,
+        overflow: "break",
+        width: room,
+        lineHeight: 15,
+        fontSize: room < 110 ? 10 : 12,
+      },
     },
     yAxis: {
       ...valueAxis(theme, (value) => formatMetric(value, metric.unit)),
@@ -220,7 +231,8 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   const strip = (height - 62) / count;
   const all = data.policies.map((_, i) => i);
   const lengthS = (toS - fromS) / data.utilisation[0]!.length;
-  const highest = Math.max(1, ...data.utilisation.flat().map((value) => value ?? 0));
+  // Each strip has its own scale: beside rows that take turns, 100 % would be a line at the bottom.
+  const tops = data.utilisation.map((values) => Math.ceil(Math.max(1, ...values.map((value) => value ?? 0))));
   return {
     ...base(theme),
     title: data.policies.map((text, i) => ({
@@ -252,8 +264,8 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       ...valueAxis(theme, (value) => `${formatNumber(Math.round(100 * value))} %`),
       gridIndex: i,
       min: 0,
-      max: highest > 1 ? Math.ceil(highest) : 1,
-      interval: highest > 1 ? Math.ceil(highest) / 2 : 0.5,
+      max: tops[i],
+      interval: tops[i]! / 2,
     })),
     dataZoom: zooms(theme, { xAxisIndex: all }),
     series: all.map((i) => ({

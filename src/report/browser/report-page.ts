@@ -39,15 +39,16 @@ type Draw = (
   data: PageData,
   theme: Theme,
   choice: (name: string) => string,
-  height: number,
+  canvas: { readonly clientWidth: number; readonly clientHeight: number },
 ) => ChartOption | undefined;
 
 const CHARTS: Readonly<Record<string, Draw>> = {
   bars: (data, theme, choice) =>
     barsOption(data, theme, data.metrics[Number(choice("metric"))]!, choice("statistic") as Statistic),
   survival: (data, theme) => survivalOption(data, theme),
-  classes: (data, theme, choice) => classesOption(data, theme, data.metrics[Number(choice("metric"))]!),
-  utilisation: (data, theme, _choice, height) => stripsOption(data, theme, height),
+  classes: (data, theme, choice, { clientWidth }) =>
+    classesOption(data, theme, data.metrics[Number(choice("metric"))]!, clientWidth),
+  utilisation: (data, theme, _choice, { clientHeight }) => stripsOption(data, theme, clientHeight),
   queue: (data, theme, choice) =>
     overTimeOption(data, theme, choice("value") === "max" ? data.queueMax : data.queueMean, "jobs"),
   rows: (data, theme) => overTimeOption(data, theme, data.rows, "rows"),
@@ -90,7 +91,7 @@ function mount(figure: HTMLElement, data: PageData): () => void {
   const choice = (name: string) =>
     figure.querySelector<HTMLSelectElement | HTMLInputElement>(`[name="${name}"]`)?.value ?? "0";
   const redraw = () => {
-    const option = CHARTS[kind]?.(data, readTheme(), choice, canvas.clientHeight);
+    const option = CHARTS[kind]?.(data, readTheme(), choice, canvas);
     if (option !== undefined) chart.setOption(option, { notMerge: true });
   };
   figure.addEventListener("input", redraw);
