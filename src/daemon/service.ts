@@ -109,6 +109,8 @@ export interface MatrixInfo {
   readonly cpus: readonly number[];
   /** Monotonic ms at which slot 0 began, so that a client can tell which row runs. */
   readonly epochMs: number;
+  /** Slot k belongs to row (k − fromSlot) mod rows; left out: 0. */
+  readonly fromSlot?: number;
   readonly rows: readonly (readonly {
     readonly job: JobNumber;
     readonly name: string;
