@@ -6,6 +6,7 @@
  * Both versions may be mounted side by side, with each controller in one of them. A gang's first process
  * is moved in while it waits at its gate (shim.ts), so that no process of the job is ever outside.
  */
+import { spawnSync } from "node:child_process";
 import {
   accessSync,
   constants,
@@ -16,6 +17,7 @@ import {
   rmdirSync,
   writeFileSync,
 } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
@@ -127,6 +129,10 @@ function openIn(mount: Mount, parent: string, name: string): Hierarchy | undefin
   if (existsSync(join(folder, "cgroup.freeze"))) controls.add("freezer");
   if (existsSync(join(folder, "cgroup.kill"))) controls.add("kill");
   if (existsSync(join(folder, "cpu.stat"))) controls.add("cpuacct");
+  // All gangs together weigh as much beside the rest of the machine as a process on each CPU.
+  if (controls.has("cpu")) {
+    tryWrite(join(folder, "cpu.weight"), String(Math.min(10_000, 100 * availableParallelism())));
+  }
   return { version: 2, folder, controls };
 }
 
@@ -136,6 +142,9 @@ function openV1(mount: Mount, parent: string, folder: string): Hierarchy {
       const text = tryRead(join(parent, file));
       if (text !== undefined) tryWrite(join(folder, file), text.trim());
     }
+  }
+  if (mount.controllers.includes("cpu")) {
+    tryWrite(join(folder, "cpu.shares"), String(1024 * availableParallelism()));
   }
   return { version: 1, folder, controls: new Set(mount.controllers) };
 }
@@ -167,10 +176,13 @@ export class GangGroups {
     }
   }
 
-  /** These groups without the hierarchies that do not take the process in. */
-  withoutRefusing(gang: string, pid: number): GangGroups {
+  /** These groups without the hierarchies that take no process in; tried with a shell that goes in and ends. */
+  withoutRefusing(gang: string): GangGroups {
     return new GangGroups(
-      this.#hierarchies.filter(({ folder }) => tryWrite(join(folder, gang, "cgroup.procs"), String(pid))),
+      this.#hierarchies.filter(({ folder }) => {
+        const file = join(folder, gang, "cgroup.procs");
+        return spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], { stdio: "ignore" }).status === 0;
+      }),
     );
   }
 

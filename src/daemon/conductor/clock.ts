@@ -82,12 +82,18 @@ export class SlotClock {
   #wake(): void {
     const left = this.nextBoundaryMs() - monotonicMs();
     // The slot may be a minute long, and a timer of Node's may fire early.
-    if (left > 2 * TIMER_GRAIN_MS) return this.#arm();
+    if (left > 2 * TIMER_GRAIN_MS) {
+      this.#arm();
+      return;
+    }
     // Asleep in the kernel, not spinning: the gang that runs has the processor.
     if (left > 0) Atomics.wait(sleepCell, 0, 0, left);
     const now = monotonicMs();
     const slot = slotAt(now, this.epochMs, this.slotMs);
-    if (slot <= this.#slot) return this.#arm();
+    if (slot <= this.#slot) {
+      this.#arm();
+      return;
+    }
     const skipped = slot - this.#slot - 1;
     this.#slot = slot;
     this.#arm();

@@ -1,5 +1,4 @@
 /** What this machine lets us do with gangs: the best kind of freezer that works, and the groups beside it. */
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { FreezerKind } from "../../protocol.ts";
@@ -52,27 +51,18 @@ function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | und
   );
   if (kind === "cgroup2" && !mounts.some(({ version }) => version === 2)) return undefined;
   const all = new GangGroups(openHierarchies(name, mounts));
-  const probe = spawn("sleep", ["10"], { stdio: "ignore" });
-  probe.on("error", () => {});
-  probe.unref();
   let groups: GangGroups | undefined;
   try {
-    if (probe.pid !== undefined) {
-      all.make(PROBE);
-      groups = all.withoutRefusing(PROBE, probe.pid);
-      const [file, on, off] =
-        kind === "cgroup2" ? ["cgroup.freeze", "1", "0"] : ["freezer.state", "FROZEN", "THAWED"];
-      const works = groups.write("freezer", PROBE, file, on) && groups.write("freezer", PROBE, file, off);
-      if (!works) groups = undefined;
-    }
+    all.make(PROBE);
+    groups = all.withoutRefusing(PROBE);
+    const [file, on, off] =
+      kind === "cgroup2" ? ["cgroup.freeze", "1", "0"] : ["freezer.state", "FROZEN", "THAWED"];
+    const works = groups.write("freezer", PROBE, file, on) && groups.write("freezer", PROBE, file, off);
+    if (!works) groups = undefined;
   } catch {
     groups = undefined;
   }
-  const isUsed = groups !== undefined;
-  probe.once("exit", () => {
-    all.remove(PROBE);
-    if (!isUsed) all.close();
-  });
-  probe.kill("SIGKILL");
+  all.remove(PROBE);
+  if (groups === undefined) all.close();
   return groups;
 }

@@ -3,8 +3,8 @@ import type { FreezerKind, ProcessIdentity } from "../../protocol.ts";
 
 export interface Freezer {
   readonly kind: FreezerKind;
-  /** From now on the gang can be stopped. Called before its first process is let through its gate. */
-  enter(gang: string, shim: ProcessIdentity): void;
+  /** From now on the gang can be stopped. Called before the job, its first process, is let through its gate. */
+  enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void;
   /** Stops every process of the gang, those it starts meanwhile included. Frozen already is as good. */
   freeze(gang: string): void;
   thaw(gang: string): void;

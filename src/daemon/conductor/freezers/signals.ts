@@ -22,6 +22,8 @@ interface Gang {
   readonly shim: ProcessIdentity;
   /** Start ticks by pid. */
   readonly members: Map<number, number>;
+  /** All were stopped when we looked last; then none can have started another. */
+  frozen: boolean;
 }
 
 export class SignalsFreezer implements Freezer {
@@ -44,30 +46,39 @@ export class SignalsFreezer implements Freezer {
     this.#membersFile = membersFile;
   }
 
-  enter(gang: string, shim: ProcessIdentity): void {
-    this.#gangs.set(gang, { shim, members: this.#gangs.get(gang)?.members ?? new Map() });
-    // Its processes may have been looked at before.
+  enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void {
+    const members = this.#gangs.get(gang)?.members ?? new Map<number, number>();
+    this.#gangs.set(gang, { shim, members: members.set(job.pid, job.startTicks), frozen: false });
+    this.#owner.set(job.pid, gang);
+    // Its other processes may have been looked at before.
     this.#strangers.clear();
   }
 
   freeze(gang: string): void {
+    const found = this.#gangs.get(gang);
+    if (found === undefined || (found.frozen && this.#living(gang).every(isStopped))) return;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.#look();
-      const running = this.#living(gang).filter(({ state }) => state !== "T" && state !== "t");
-      if (running.length === 0) return;
+      const running = this.#living(gang).filter((stat) => !isStopped(stat));
+      if (running.length === 0) {
+        found.frozen = true;
+        return;
+      }
       this.#writeDown(running);
       for (const { pid } of running) signal(pid, "SIGSTOP");
     }
   }
 
   thaw(gang: string): void {
+    const found = this.#gangs.get(gang);
+    if (found !== undefined) found.frozen = false;
     // The youngest first, so that no parent sees its child still stopped.
     for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
   }
 
   isFrozen(gang: string): boolean {
     this.#look();
-    return this.#living(gang).every(({ state }) => state === "T" || state === "t");
+    return this.#living(gang).every(isStopped);
   }
 
   pids(gang: string): number[] {
@@ -183,4 +194,8 @@ export class SignalsFreezer implements Freezer {
     writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });
     renameSync(`${this.#membersFile}.new`, this.#membersFile);
   }
+}
+
+function isStopped({ state }: ProcessStat): boolean {
+  return state === "T" || state === "t";
 }

@@ -1,0 +1,378 @@
+/**
+ * One attempt as the conductor sees it.
+ *
+ *   launching   the shim was started; it claims the attempt, its job waits at the gate and is put into its groups
+ *   running     the job was let through in the first slot of its row; stopped and continued from then on
+ *   stopping    asked to end: it runs, whatever the row, until it has ended or its grace time is over, then it is killed
+ *   ended       the shim has ended, no process of the gang is left, `end` tells how it went
+ *
+ * Whatever the conductor forgot can be read from the attempt's folder, so a restarted one goes on from there.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import { monotonicMs } from "./clock.ts";
+import type { Containment } from "./freezers/choose.ts";
+import { isAlive, readStat, signal } from "./processes.ts";
+import { GangShares } from "./shares.ts";
+import { openGate, readExit, readIdentity, readLost, startShim } from "./shim.ts";
+import type { SavedAttempt } from "./state-file.ts";
+import { gangName } from "./wire.ts";
+
+/** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
+const KILL_PATIENCE_MS = 10_000;
+
+/** What all attempts of a conductor share. */
+export interface Machine {
+  readonly containment: Containment;
+  readonly shares: GangShares;
+  /** Path of setpriv, if there is one. */
+  readonly setpriv: string | undefined;
+}
+
+export function makeMachine(containment: Containment, setpriv: string | undefined): Machine {
+  return { containment, shares: new GangShares(containment.groups), setpriv };
+}
+
+export class Attempt {
+  readonly name: string;
+  readonly spec: Omit<LaunchSpec, "env">;
+  phase: AttemptState["phase"] = "launching";
+  shim: ProcessIdentity | undefined;
+  /** Let through its gate. */
+  begun = false;
+  /** In the row whose slot it is, since when; undefined when not. */
+  onSinceMs: number | undefined;
+  startedAtMs = 0;
+  reason: EndReason = "none";
+  killed = false;
+  end: AttemptEnd | undefined;
+  frozen = false;
+  readonly #machine: Machine;
+  #child: ChildProcess | undefined;
+  #childEnded = false;
+  #startError: string | undefined;
+  #job: ProcessIdentity | undefined;
+  #joined = false;
+  /** After a restart: perhaps the last conductor died just before it opened the gate. */
+  #gateUnsure = false;
+  #cpus: readonly number[] = [];
+  #ranMs = 0;
+  #killAtMs = Number.POSITIVE_INFINITY;
+  #gaveUpAtMs: number | undefined;
+
+  constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
+    this.#machine = machine;
+    this.spec = spec;
+    this.name = gangName(spec);
+  }
+
+  /** Goes on with an attempt of an earlier conductor; undefined when it was never claimed, so that it is safe to launch. */
+  static adopt(machine: Machine, saved: SavedAttempt): Attempt | undefined {
+    const { env: _, ...spec } = { env: {}, ...saved.spec };
+    const attempt = new Attempt(machine, spec);
+    attempt.startedAtMs = saved.startedAtMs;
+    attempt.#ranMs = saved.ranMs;
+    attempt.reason = saved.reason;
+    attempt.killed = saved.killed;
+    if (saved.end !== undefined) {
+      attempt.end = saved.end;
+      attempt.phase = "ended";
+      return attempt;
+    }
+    attempt.shim = readIdentity(spec.folder, "claim");
+    if (attempt.shim === undefined) return undefined;
+    if (readIdentity(spec.folder, "job") !== undefined) {
+      attempt.phase = "running";
+      attempt.begun = true;
+      attempt.#gateUnsure = true;
+      attempt.#join();
+    }
+    if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
+    return attempt;
+  }
+
+  get isOver(): boolean {
+    return this.phase === "ended";
+  }
+
+  /** Whether it is stopped and continued with its row. */
+  get turns(): boolean {
+    return this.phase === "running" && this.begun;
+  }
+
+  /** Whether the next step is due within milliseconds. */
+  get isHurried(): boolean {
+    return (
+      (this.phase === "launching" && (!this.#joined || this.onSinceMs !== undefined)) ||
+      (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined))
+    );
+  }
+
+  /** Running time so far. */
+  ranMs(nowMs = monotonicMs()): number {
+    return this.#ranMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
+  }
+
+  /** Starts the shim. What goes wrong comes out of `advance` as an end. */
+  launch(spec: LaunchSpec): void {
+    const { containment, setpriv } = this.#machine;
+    try {
+      this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv);
+      this.#child.once("error", (error) => this.#shimFailed(error.message));
+      this.#child.once("exit", () => {
+        this.#childEnded = true;
+      });
+      this.#child.unref();
+    } catch (error) {
+      this.#shimFailed((error as Error).message);
+    }
+  }
+
+  #shimFailed(message: string): void {
+    this.#startError = message;
+    this.#childEnded = true;
+  }
+
+  /** Called when the shim's process ends, if it is a child of ours. */
+  onShimEnd(listener: () => void): void {
+    this.#child?.once("exit", listener);
+  }
+
+  /** Takes the next step of its life, if it can be taken. @returns what happened, for the front end */
+  advance(nowMs: number): "launched" | "ended" | undefined {
+    if (this.phase === "ended") return undefined;
+    if (this.#shimIsGone()) return this.#finish(nowMs) ? "ended" : undefined;
+    if (!this.#joined) this.#join();
+    if (this.phase === "launching") return this.#tryToBegin(nowMs) ? "launched" : undefined;
+    if (this.phase === "running") this.#keepLimits(nowMs);
+    else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
+    return undefined;
+  }
+
+  /** Lets the job through its gate when its row has the slot. */
+  #tryToBegin(nowMs: number): boolean {
+    if (!this.#joined || this.onSinceMs === undefined) return false;
+    if (!openGate(this.spec.folder, this.#cpusForGate())) return false;
+    this.begun = true;
+    this.phase = "running";
+    this.onSinceMs = nowMs;
+    this.startedAtMs = Date.now();
+    this.#machine.shares.slotBegins(this.name);
+    return true;
+  }
+
+  /** The row has its slot from now on. */
+  slotBegins(nowMs: number): void {
+    this.onSinceMs = nowMs;
+    if (!this.begun) return;
+    this.#machine.shares.slotBegins(this.name);
+    if (this.#gateUnsure && openGate(this.spec.folder, this.#cpusForGate())) this.#gateUnsure = false;
+  }
+
+  /** The slot of its row is over. */
+  slotEnds(nowMs: number): void {
+    if (this.onSinceMs === undefined) return;
+    const ranMs = nowMs - this.onSinceMs;
+    this.onSinceMs = undefined;
+    if (!this.begun) return;
+    this.#ranMs += ranMs;
+    this.#machine.shares.slotEnds(this.name, ranMs, this.#cpus.length);
+  }
+
+  freeze(): void {
+    this.#machine.containment.freezer.freeze(this.name);
+    this.frozen = true;
+  }
+
+  thaw(): void {
+    this.#machine.containment.freezer.thaw(this.name);
+    this.frozen = false;
+  }
+
+  /** Gives it other CPUs; threads that run are moved at once. */
+  pin(cpus: readonly number[]): void {
+    if (cpus.join() === this.#cpus.join()) return;
+    this.#cpus = cpus;
+    if (this.#joined) this.#applyCpus();
+  }
+
+  /** TERM now and KILL after the grace time, or KILL now. Said twice, the first reason stays and the harder way wins. */
+  stop(reason: EndReason, kill: boolean): void {
+    if (this.phase === "ended") return;
+    const isNew = this.phase !== "stopping";
+    if (isNew) {
+      if (this.reason === "none") this.reason = reason;
+      this.slotEnds(monotonicMs());
+      this.phase = "stopping";
+      this.#killAtMs = monotonicMs() + this.spec.graceMs;
+    }
+    if (kill || !this.begun) this.#kill();
+    else if (isNew) {
+      this.thaw();
+      this.#machine.containment.freezer.signalAll(this.name, "SIGTERM");
+    }
+  }
+
+  state(): AttemptState {
+    return {
+      job: this.spec.job,
+      attempt: this.spec.attempt,
+      phase: this.phase,
+      ranMs: Math.round(this.ranMs()),
+      ...(this.shim === undefined ? {} : { shim: this.shim }),
+      ...(this.end === undefined ? {} : { end: this.end }),
+    };
+  }
+
+  saved(): SavedAttempt {
+    return {
+      spec: this.spec,
+      begun: this.begun,
+      startedAtMs: this.startedAtMs,
+      ranMs: Math.round(this.ranMs()),
+      reason: this.reason,
+      killed: this.killed,
+      ...(this.shim === undefined ? {} : { shim: this.shim }),
+      ...(this.end === undefined ? {} : { end: this.end }),
+    };
+  }
+
+  #shimIsGone(): boolean {
+    this.shim ??= readIdentity(this.spec.folder, "claim");
+    // Another shim than our child may have claimed the attempt first.
+    return this.shim === undefined ? this.#childEnded || this.#child === undefined : !isAlive(this.shim);
+  }
+
+  /** Puts the job, which waits at its gate, into its groups. */
+  #join(): void {
+    const { containment } = this.#machine;
+    const job = readIdentity(this.spec.folder, "job");
+    if (this.shim === undefined || job === undefined) return;
+    const stat = readStat(job.pid);
+    // The folder is the job's: only a child of the shim is believed.
+    if (stat?.startTicks === job.startTicks && stat.parent === this.shim.pid) {
+      this.#job = job;
+      try {
+        containment.groups.make(this.name);
+        this.#limit();
+        this.#applyCpus();
+        containment.freezer.enter(this.name, this.shim, job);
+        if (!containment.groups.join(this.name, job.pid)) throw new Error("a control group refused it");
+      } catch (error) {
+        this.#startError = `Cannot contain job ${this.spec.job}: ${(error as Error).message}`;
+        signal(job.pid, "SIGKILL");
+      }
+    } else if (!this.begun) return;
+    this.#joined = true;
+  }
+
+  #limit(): void {
+    const { groups } = this.#machine.containment;
+    const pids = Number(readFileSync("/proc/sys/kernel/pid_max", "latin1")) / 2;
+    // Half of all process numbers: a fork bomb does not take the machine with it.
+    groups.write("pids", this.name, "pids.max", String(Math.floor(pids)));
+    const bytes = this.spec.memoryBytes;
+    if (bytes === undefined) return;
+    if (groups.of("memory")?.version === 1) {
+      groups.write("memory", this.name, "memory.limit_in_bytes", String(bytes));
+      groups.write("memory", this.name, "memory.memsw.limit_in_bytes", String(bytes));
+    } else {
+      groups.write("memory", this.name, "memory.max", String(bytes));
+      groups.write("memory", this.name, "memory.swap.max", "0");
+      groups.write("memory", this.name, "memory.oom.group", "1");
+    }
+  }
+
+  #applyCpus(): void {
+    const { groups, freezer } = this.#machine.containment;
+    if (this.#cpus.length === 0) return;
+    const list = this.#cpus.join(",");
+    if (groups.of("cpuset") !== undefined) groups.write("cpuset", this.name, "cpuset.cpus", list);
+    else if (this.begun) {
+      const pids = freezer.pids(this.name).map(String);
+      const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
+      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { stdio: "ignore" }).on("error", () => {});
+    }
+  }
+
+  /** Where no cpuset does it, the job pins itself before it becomes the command. */
+  #cpusForGate(): string {
+    return this.#machine.containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
+  }
+
+  #keepLimits(nowMs: number): void {
+    const { limitMs, memoryBytes } = this.spec;
+    if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
+    else if (memoryBytes !== undefined && this.#memoryKills() > 0) this.stop("memory-limit", true);
+  }
+
+  /** How many processes the kernel has killed since the gang was above its memory limit. */
+  #memoryKills(): number {
+    const { groups } = this.#machine.containment;
+    const file = groups.of("memory")?.version === 1 ? "memory.oom_control" : "memory.events";
+    return Number(/oom_kill (\d+)/.exec(groups.read("memory", this.name, file) ?? "")?.[1] ?? 0);
+  }
+
+  #kill(): void {
+    this.killed = true;
+    const { freezer } = this.#machine.containment;
+    // At its gate it is in no group that signals can see.
+    if (this.#job !== undefined && isAlive(this.#job)) signal(this.#job.pid, "SIGKILL");
+    if (this.#joined) freezer.kill(this.name);
+  }
+
+  /** Makes an end of it once nothing of it is left. */
+  #finish(nowMs: number): boolean {
+    const { freezer, groups } = this.#machine.containment;
+    this.slotEnds(nowMs);
+    this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
+    if (this.#joined && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    const cpuMs = this.#machine.shares.cpuMs(this.name);
+    this.end = {
+      job: this.spec.job,
+      attempt: this.spec.attempt,
+      ...this.#outcome(),
+      endedAtMs: Date.now(),
+      ranMs: Math.round(this.#ranMs),
+      ...(cpuMs === undefined ? {} : { cpuMs: Math.round(cpuMs) }),
+    };
+    this.phase = "ended";
+    groups.remove(this.name);
+    freezer.leave(this.name);
+    this.#machine.shares.forget(this.name);
+    return true;
+  }
+
+  #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "reason"> {
+    const { folder, memoryBytes } = this.spec;
+    const lost = this.#startError ?? readLost(folder);
+    if (lost !== undefined) return { lost, reason: this.reason };
+    const exit = readExit(folder);
+    if (exit === undefined) {
+      if (this.killed) return { signal: "SIGKILL", reason: this.reason };
+      const message =
+        this.shim === undefined
+          ? `Cannot start in "${folder}": the shim could not claim the attempt, expected a folder that the job's user may write`
+          : `The shim of job ${this.name} ended without leaving an exit status: it was killed, or the machine went down`;
+      return { lost: message, reason: this.reason };
+    }
+    const outOfMemory = memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
+    return { ...exit, reason: this.reason === "none" && outOfMemory ? "memory-limit" : this.reason };
+  }
+}
+
+/** CPUs that the machine has, as a set of their numbers; undefined when it does not tell. */
+export function onlineCpus(): ReadonlySet<number> {
+  const cpus = new Set<number>();
+  let text = `0-${availableParallelism() - 1}`;
+  try {
+    text = readFileSync("/sys/devices/system/cpu/online", "latin1").trim();
+  } catch {}
+  for (const range of text.split(",")) {
+    const [first = 0, last = first] = range.split("-").map(Number);
+    for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu);
+  }
+  return cpus;
+}

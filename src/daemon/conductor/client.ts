@@ -1,0 +1,150 @@
+/** The front end's end of the conductor's socket: starts the conductor when there is none, connects again when it is lost. */
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ConductorClient, Unlisten } from "../conductor-client.ts";
+import type { FreezerKind, FromConductor, ToConductor } from "../protocol.ts";
+import { SOCKET_NAME } from "./server.ts";
+import { LineReader } from "./wire.ts";
+
+const FIRST_RETRY_MS = 20;
+const LONGEST_RETRY_MS = 1000;
+/** After so many failures to connect in a row another conductor is started. One that is there already wins. */
+const TRIES_PER_START = 25;
+const MOST_LOG_BYTES = 2 ** 20;
+
+export interface ClientOptions {
+  /** Folder of the conductor; private to the user, made when missing. Its path must be short: sockets allow about 100 characters. */
+  readonly home: string;
+  /** What the front end calls itself. */
+  readonly name: string;
+  /** Undefined: the best that works here. */
+  readonly freezer?: FreezerKind;
+  /** Default true. */
+  readonly startConductor?: boolean;
+}
+
+/** Connects for good: until `close`, whatever happens to the conductor. */
+export function connectConductor(options: ClientOptions): ConductorClient {
+  return new SocketClient(options);
+}
+
+class SocketClient implements ConductorClient {
+  connected = false;
+  readonly #options: ClientOptions;
+  readonly #onMessage = new Set<(message: FromConductor) => void>();
+  readonly #onDisconnect = new Set<(reason: string) => void>();
+  #socket: Socket | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #closed = false;
+  /** A conductor that was asked to end is not started again. */
+  #shuttingDown = false;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    mkdirSync(options.home, { recursive: true, mode: 0o700 });
+    this.#connect();
+  }
+
+  send(message: ToConductor): void {
+    if (!this.connected) return;
+    this.#socket?.write(`${JSON.stringify(message)}\n`);
+    this.#shuttingDown = message.type === "shutdown";
+  }
+
+  onMessage(listener: (message: FromConductor) => void): Unlisten {
+    this.#onMessage.add(listener);
+    return () => this.#onMessage.delete(listener);
+  }
+
+  onDisconnect(listener: (reason: string) => void): Unlisten {
+    this.#onDisconnect.add(listener);
+    return () => this.#onDisconnect.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.connected = false;
+    clearTimeout(this.#retry);
+    this.#socket?.end();
+  }
+
+  #connect(): void {
+    if (this.#closed) return;
+    const lines = new LineReader();
+    const socket = createConnection(join(this.#options.home, SOCKET_NAME));
+    let reason = "the conductor closed the connection";
+    this.#socket = socket;
+    socket.on("connect", () => {
+      socket.write(
+        `${JSON.stringify({ type: "hello", protocol: 1, frontEnd: this.#options.name } satisfies ToConductor)}\n`,
+      );
+    });
+    socket.on("data", (chunk: Buffer) => {
+      for (const line of lines.push(chunk) ?? []) this.#read(line);
+    });
+    socket.on("error", (error) => {
+      reason = error.message;
+    });
+    socket.on("close", () => this.#lost(reason));
+  }
+
+  #read(line: string): void {
+    if (this.#closed) return;
+    const message: FromConductor = JSON.parse(line);
+    if (message.type === "state") {
+      this.connected = true;
+      this.#failures = 0;
+    }
+    for (const listener of [...this.#onMessage]) listener(message);
+  }
+
+  #lost(reason: string): void {
+    if (this.#closed) return;
+    const was = this.connected;
+    this.connected = false;
+    if (was) for (const listener of [...this.#onDisconnect]) listener(reason);
+    if (this.#shuttingDown) return;
+    if (this.#failures++ % TRIES_PER_START === 0 && this.#options.startConductor !== false) {
+      startConductor(this.#options.home, this.#options.freezer);
+    }
+    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
+    this.#retry = setTimeout(() => this.#connect(), waitMs);
+  }
+}
+
+/** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */
+export function startConductor(home: string, freezer?: FreezerKind): void {
+  const log = join(home, "conductor.log");
+  try {
+    if (statSync(log).size > MOST_LOG_BYTES) renameSync(log, `${log}.old`);
+  } catch {
+    // The first one.
+  }
+  const descriptor = openSync(log, "a", 0o600);
+  try {
+    const child = spawn(
+      process.execPath,
+      [conductorFile(), home, ...(freezer === undefined ? [] : [freezer])],
+      {
+        cwd: "/",
+        detached: true,
+        stdio: ["ignore", descriptor, descriptor],
+      },
+    );
+    // Tried again with the next connection.
+    child.on("error", () => {});
+    child.unref();
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The sources run as they are; the bundle has the conductor beside it. */
+function conductorFile(): string {
+  const isSource = import.meta.url.endsWith(".ts");
+  return fileURLToPath(new URL(isSource ? "./main.ts" : "./conductor.js", import.meta.url));
+}

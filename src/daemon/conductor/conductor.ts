@@ -1,0 +1,423 @@
+/**
+ * The conductor: turns the matrix by the clock. At each boundary the gangs that are not in the row of the new slot are stopped, then
+ * those of the row are continued.
+ *
+ *   boundary k:  row = k mod rows      gang:        stop others, continue row
+ *                                      concurrent:  others behind the row in weight, continue all
+ *
+ * It knows nothing of queues and policies: it does what the last matrix says, also while no front end is connected.
+ */
+import { join } from "node:path";
+import type {
+  AttemptKey,
+  FromConductor,
+  LaunchSpec,
+  PlacedGang,
+  ToConductor,
+  TurningMatrix,
+} from "../protocol.ts";
+import { Attempt, type Machine, makeMachine, onlineCpus } from "./attempt.ts";
+import { monotonicMs, rowAt, SlotClock, SwitchRecord } from "./clock.ts";
+import type { Containment } from "./freezers/choose.ts";
+import { Guardian } from "./guardian.ts";
+import { bootId, isAlive } from "./processes.ts";
+import { findSetpriv } from "./shim.ts";
+import { readState, type SavedState, writeState } from "./state-file.ts";
+import { gangName, matrixProblem } from "./wire.ts";
+
+const LOOK_MS = 50;
+const HURRIED_LOOK_MS = 3;
+const REPORT_MS = 1000;
+/** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
+const REMOVE_AGAIN_MS = 5000;
+const GUARDIAN_PATIENCE_MS = 2000;
+
+const EMPTY_MATRIX: TurningMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
+
+export class Conductor {
+  readonly #machine: Machine;
+  readonly #stateFile: string;
+  readonly #tell: (message: FromConductor) => void;
+  readonly #guardian: Guardian;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #record = new SwitchRecord();
+  readonly #clock: SlotClock;
+  readonly #online = onlineCpus();
+  readonly #launches: LaunchSpec[] = [];
+  #guardianIdentity: SavedState["guardian"];
+  #matrix = EMPTY_MATRIX;
+  #lookTimer: NodeJS.Timeout | undefined;
+  #reportTimer: NodeJS.Timeout | undefined;
+  #saveDue = false;
+  #removedAtMs = 0;
+  #shutdown: (() => void) | undefined;
+  #closed = false;
+
+  /** @param tell called with every message for the front end, connected or not */
+  constructor(home: string, containment: Containment, tell: (message: FromConductor) => void) {
+    this.#machine = makeMachine(containment, process.getuid?.() === 0 ? findSetpriv() : undefined);
+    this.#stateFile = join(home, "state.json");
+    this.#tell = tell;
+    this.#guardian = new Guardian(containment, (identity) => {
+      this.#guardianIdentity = identity;
+      this.#save();
+    });
+    this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
+      const startMs = monotonicMs();
+      this.#turn(startMs);
+      this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
+    });
+  }
+
+  /** Continues what an earlier conductor left, takes over its attempts and begins to turn. */
+  async start(): Promise<void> {
+    const saved = readState(this.#stateFile);
+    await guardianDone(saved);
+    this.#machine.containment.freezer.thawLeftovers();
+    this.#guardian.start();
+    if (saved !== undefined) this.#restore(saved);
+    this.#begin();
+  }
+
+  /** Whether a job may be running, so that the conductor is needed. */
+  get isBusy(): boolean {
+    for (const attempt of this.#attempts.values()) if (!attempt.isOver) return true;
+    return this.#launches.length > 0;
+  }
+
+  receive(message: ToConductor): void {
+    switch (message.type) {
+      case "hello":
+        this.#tell(this.#state());
+        return;
+      case "matrix":
+        this.#setMatrix(message.matrix);
+        return;
+      case "launch":
+        this.#launch(message.spec);
+        return;
+      case "stop":
+        this.#stop(message);
+        return;
+      case "forget":
+        this.#forget(message.attempt);
+        return;
+      case "shutdown":
+        this.#shutDown(message.killJobs);
+    }
+  }
+
+  /** Called when all is done that a `shutdown` asked for. */
+  onShutdown(listener: () => void): void {
+    this.#shutdown = listener;
+  }
+
+  /** Continues everything and lets go; the jobs go on by themselves. Must not throw: it is what is left to do after an error. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#clock.stop();
+    clearTimeout(this.#lookTimer);
+    clearInterval(this.#reportTimer);
+    const now = monotonicMs();
+    for (const attempt of this.#attempts.values()) {
+      attempt.slotEnds(now);
+      try {
+        if (attempt.begun && !attempt.isOver) {
+          attempt.thaw();
+          this.#machine.shares.weigh(attempt.name, false);
+        }
+      } catch {}
+    }
+    try {
+      this.#machine.containment.freezer.thawLeftovers();
+      this.#write();
+    } catch {
+      // The guardian does it.
+      return;
+    }
+    this.#guardian.release();
+    this.#removeGroups();
+    if (!this.isBusy) this.#machine.containment.groups.close();
+  }
+
+  #state(): FromConductor {
+    return {
+      type: "state",
+      attempts: [...this.#attempts.values()].map((attempt) => attempt.state()),
+      sequence: this.#matrix.sequence,
+      pid: process.pid,
+      freezer: this.#machine.containment.freezer.kind,
+      epochMs: this.#clock.epochMs,
+    };
+  }
+
+  #restore(saved: SavedState): void {
+    if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
+    if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
+      this.#matrix = saved.matrix;
+      this.#clock.slotMs = saved.matrix.slotMs;
+    }
+    for (const one of saved.attempts) {
+      const attempt = Attempt.adopt(this.#machine, one);
+      if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
+    }
+    this.#pinAll();
+  }
+
+  #setMatrix(matrix: TurningMatrix): void {
+    if (matrix.sequence <= this.#matrix.sequence) return;
+    const problem = matrixProblem(matrix) ?? this.#missingCpu(matrix);
+    if (problem !== undefined) {
+      this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
+      return;
+    }
+    if (matrix.mode === "concurrent" && !this.#machine.shares.canWeigh) {
+      this.#refuse(
+        "Cannot run gangs of other rows behind that of the slot: no cpu control group may be used here; they are stopped, as in mode gang",
+      );
+    }
+    this.#matrix = matrix;
+    if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
+    this.#pinAll();
+    this.#begin();
+    this.#save();
+  }
+
+  #missingCpu(matrix: TurningMatrix): string | undefined {
+    for (const { job, cpus } of matrix.rows.flat()) {
+      const missing = cpus.find((cpu) => !this.#online.has(cpu));
+      if (missing !== undefined) return `job ${job} is to have CPU ${missing}, which this machine has not`;
+    }
+    return undefined;
+  }
+
+  #pinAll(): void {
+    for (const gang of this.#matrix.rows.flat()) this.#attempts.get(gangName(gang))?.pin(gang.cpus);
+  }
+
+  #launch(spec: LaunchSpec): void {
+    const name = gangName(spec);
+    const known = this.#attempts.get(name);
+    if (known?.end !== undefined) this.#tell({ type: "ended", end: known.end });
+    else if (known?.begun) this.#tellLaunched(known);
+    else if (known === undefined && !this.#launches.some((waiting) => gangName(waiting) === name)) {
+      this.#launches.push(spec);
+      if (this.#launches.length === 1) setImmediate(() => this.#launchNext());
+    }
+  }
+
+  /** One at a time, and not just before a boundary: starting a process takes up to some ms. */
+  #launchNext(): void {
+    if (this.#closed) return;
+    const left = this.#clock.nextBoundaryMs() - monotonicMs();
+    if (this.#clock.isTurning && left > 0 && left < 3) {
+      setTimeout(() => this.#launchNext(), 4);
+      return;
+    }
+    const spec = this.#launches.shift();
+    if (spec === undefined) return;
+    const { env: _, ...kept } = spec;
+    const attempt =
+      // Of an earlier conductor that could not write down what it did, perhaps.
+      Attempt.adopt(this.#machine, {
+        spec: kept,
+        begun: false,
+        startedAtMs: Date.now(),
+        ranMs: 0,
+        reason: "none",
+        killed: false,
+      }) ?? new Attempt(this.#machine, kept);
+    this.#attempts.set(attempt.name, attempt);
+    if (attempt.shim === undefined) attempt.launch(spec);
+    attempt.onShimEnd(() => this.#look());
+    this.#pinAll();
+    if (attempt.begun) this.#tellLaunched(attempt);
+    this.#save();
+    this.#begin();
+    if (this.#launches.length > 0) setImmediate(() => this.#launchNext());
+  }
+
+  #stop({ attempt: key, kill, reason }: Extract<ToConductor, { type: "stop" }>): void {
+    const name = gangName(key);
+    const waiting = this.#launches.findIndex((spec) => gangName(spec) === name);
+    const attempt = this.#attempts.get(name);
+    if (waiting >= 0) {
+      const [spec] = this.#launches.splice(waiting, 1);
+      const end = {
+        ...key,
+        reason,
+        lost: "It was stopped before it started",
+        endedAtMs: Date.now(),
+        ranMs: 0,
+      };
+      if (spec !== undefined) this.#tell({ type: "ended", end });
+    } else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+    else if (attempt !== undefined) {
+      attempt.stop(reason, kill);
+      this.#save();
+      this.#look();
+    } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or has been forgotten`);
+  }
+
+  #forget(key: AttemptKey): void {
+    const attempt = this.#attempts.get(gangName(key));
+    if (attempt === undefined || !attempt.isOver) return;
+    this.#attempts.delete(attempt.name);
+    this.#save();
+  }
+
+  #shutDown(killJobs: boolean): void {
+    if (this.isBusy && !killJobs) {
+      const count = [...this.#attempts.values()].filter(({ isOver }) => !isOver).length;
+      this.#refuse(`Cannot shut down: jobs run (${count}), expected none, or to be asked to kill them`);
+      return;
+    }
+    for (const { job, attempt } of this.#launches.splice(0)) {
+      const lost = "It was stopped before it started";
+      const end = { job, attempt, reason: "shutdown", lost, endedAtMs: Date.now(), ranMs: 0 } as const;
+      this.#tell({ type: "ended", end });
+    }
+    for (const attempt of this.#attempts.values()) attempt.stop("shutdown", true);
+    const waitForEnd = () => {
+      if (this.isBusy) setTimeout(waitForEnd, HURRIED_LOOK_MS);
+      else this.#shutdown?.();
+    };
+    this.#look();
+    waitForEnd();
+  }
+
+  /** Sees to it that clock, looks and reports go on while there is an attempt. */
+  #begin(): void {
+    if (this.#closed || !this.isBusy) return;
+    if (!this.#clock.isTurning) this.#clock.start();
+    this.#reportTimer ??= setInterval(() => this.#report(), REPORT_MS);
+    this.#turn(monotonicMs());
+    this.#look();
+  }
+
+  #rowNow(): readonly PlacedGang[] {
+    const { rows } = this.#matrix;
+    return rows.length === 0 ? [] : (rows[rowAt(this.#clock.slot(), rows.length)] ?? []);
+  }
+
+  /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
+  #turn(nowMs: number): void {
+    const on = new Set(this.#rowNow().map(gangName));
+    const { freezer } = this.#machine.containment;
+    const { shares } = this.#machine;
+    const isConcurrent = this.#matrix.mode === "concurrent" && shares.canWeigh;
+    const behind = isConcurrent ? new Set(this.#matrix.rows.flat().map(gangName)) : undefined;
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.isOver) continue;
+      attempt.slotEnds(nowMs);
+      if (!attempt.turns || on.has(attempt.name)) continue;
+      if (behind?.has(attempt.name)) {
+        shares.weigh(attempt.name, true);
+        if (attempt.frozen) attempt.thaw();
+      } else if (!attempt.frozen || freezer.kind === "signals") attempt.freeze();
+    }
+    for (const name of on) {
+      const attempt = this.#attempts.get(name);
+      if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;
+      if (attempt.begun) {
+        if (shares.canWeigh) shares.weigh(name, false);
+        if (attempt.frozen) attempt.thaw();
+      }
+      attempt.slotBegins(nowMs);
+    }
+  }
+
+  /** Lets every attempt take its next step. */
+  #look(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#lookTimer);
+    this.#lookTimer = undefined;
+    let isHurried = false;
+    const now = monotonicMs();
+    for (const attempt of this.#attempts.values()) {
+      const news = attempt.advance(now);
+      if (news === "launched") this.#tellLaunched(attempt);
+      else if (news === "ended" && attempt.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+      if (news !== undefined) this.#save();
+      isHurried ||= attempt.isHurried;
+    }
+    if (this.isBusy) {
+      this.#lookTimer = setTimeout(() => this.#look(), isHurried ? HURRIED_LOOK_MS : LOOK_MS);
+    } else this.#rest();
+  }
+
+  /** Nothing runs: no clock, no reports. */
+  #rest(): void {
+    this.#clock.stop();
+    clearInterval(this.#reportTimer);
+    this.#reportTimer = undefined;
+    this.#removeGroups();
+  }
+
+  #report(): void {
+    const numbers = this.#record.take();
+    if (numbers !== undefined) {
+      const gangs = [...this.#attempts.values()]
+        .filter(({ turns }) => turns)
+        .map(({ name, spec }) => ({ job: spec.job, ...this.#machine.shares.usage(name) }));
+      this.#tell({ type: "slots", statistics: { ...numbers, gangs } });
+    }
+    if (monotonicMs() - this.#removedAtMs > REMOVE_AGAIN_MS) this.#removeGroups();
+    this.#save();
+  }
+
+  /** Removes groups of gangs that are over. One of a gang we do not know stays while processes are in it. */
+  #removeGroups(): void {
+    this.#removedAtMs = monotonicMs();
+    const { groups } = this.#machine.containment;
+    for (const name of groups.gangs()) {
+      const attempt = this.#attempts.get(name);
+      if (attempt === undefined || attempt.isOver) groups.remove(name);
+    }
+  }
+
+  #tellLaunched({ spec, shim, startedAtMs }: Attempt): void {
+    const attempt = { job: spec.job, attempt: spec.attempt };
+    if (shim !== undefined) this.#tell({ type: "launched", attempt, shim, startedAtMs });
+  }
+
+  #refuse(message: string): void {
+    this.#tell({ type: "refused", message });
+  }
+
+  /** Soon, and once for all that changes in the same moment. */
+  #save(): void {
+    if (this.#saveDue || this.#closed) return;
+    this.#saveDue = true;
+    setImmediate(() => {
+      this.#saveDue = false;
+      if (!this.#closed) this.#write();
+    });
+  }
+
+  #write(): void {
+    const state: SavedState = {
+      version: 1,
+      bootId: bootId(),
+      epochMs: this.#clock.epochMs,
+      matrix: this.#matrix,
+      attempts: [...this.#attempts.values()].map((attempt) => attempt.saved()),
+      ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
+    };
+    try {
+      writeState(this.#stateFile, state);
+    } catch (error) {
+      // A full disk must not stop the turning: the folders of the attempts tell what matters.
+      console.error(`Cannot write ${this.#stateFile}: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Waits until the guardian of the last conductor has continued what it found, lest it continue what we stop. */
+async function guardianDone(saved: SavedState | undefined): Promise<void> {
+  const until = monotonicMs() + GUARDIAN_PATIENCE_MS;
+  while (saved?.guardian !== undefined && isAlive(saved.guardian) && monotonicMs() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder of its own, with socket, state and log; KIND is a kind
+ * of freezer, the best that works when left out.
+ */
+import { spawnSync } from "node:child_process";
+import { setPriority } from "node:os";
+import type { FreezerKind } from "../protocol.ts";
+import { Conductor } from "./conductor.ts";
+import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
+import { ConductorServer, lockHome } from "./server.ts";
+
+/** With neither jobs nor front end for so long, the conductor ends; the next front end starts another. */
+const LONELY_MS = 60_000;
+/** Exit status when another conductor has the folder. */
+const ALREADY_RUNNING = 3;
+
+const [home, kind] = process.argv.slice(2);
+if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as FreezerKind))) {
+  console.error(`Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}]`);
+  process.exit(2);
+}
+process.title = `tutti-conductor ${home}`;
+// Nobody's working folder is kept from being removed or unmounted.
+process.chdir("/");
+
+const lock = await lockHome(home);
+if (lock === undefined) process.exit(ALREADY_RUNNING);
+const containment = openContainment(home, kind as FreezerKind | undefined);
+if (containment === undefined) {
+  console.error(`Cannot stop gangs by ${kind}: it does not work here, expected one that tutti doctor names`);
+  process.exit(1);
+}
+takePriority();
+
+const server: ConductorServer = new ConductorServer(home, (message) =>
+  guarded(() => conductor.receive(message)),
+);
+const conductor = new Conductor(home, containment, (message) => server.tell(message));
+
+process.on("uncaughtException", (error) => giveUp(1, error));
+process.on("unhandledRejection", (error) => giveUp(1, error));
+for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => giveUp(0));
+process.on("SIGHUP", () => {});
+conductor.onShutdown(() => giveUp(0));
+
+await conductor.start();
+await server.listen();
+
+let lonelySinceMs = performance.now();
+setInterval(() => {
+  if (conductor.isBusy || server.isConnected) lonelySinceMs = performance.now();
+  else if (performance.now() - lonelySinceMs > LONELY_MS) giveUp(0);
+}, 1000);
+
+function guarded(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    giveUp(1, error);
+  }
+}
+
+/** Continues all gangs, then ends. */
+function giveUp(status: number, error?: unknown): void {
+  if (error !== undefined) console.error(new Date().toISOString(), error);
+  conductor.close();
+  server.close();
+  // The last answers and the word to the guardian are on their way.
+  setTimeout(() => process.exit(status), 50);
+}
+
+/**
+ * Before the gangs it wakes, or it loses its processor to them for milliseconds in the middle of a switch. What it starts does not
+ * inherit that (-R).
+ */
+function takePriority(): void {
+  const own = String(process.pid);
+  const realTime = spawnSync("chrt", ["-R", "-f", "-p", "10", own], { stdio: "ignore" });
+  if (realTime.status === 0) return;
+  const resetOnFork = spawnSync("chrt", ["-R", "-o", "-p", "0", own], { stdio: "ignore" });
+  if (resetOnFork.status !== 0) return;
+  try {
+    setPriority(-15);
+  } catch {
+    // Only root may; the clock is a little less exact.
+  }
+}
