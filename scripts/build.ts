@@ -22,7 +22,12 @@ writeFileSync(`${dist}/report-page.js`, await buildReportPage());
 await build({
   absWorkingDir: root,
   // The command line comes last: bin/tutti.js compares its time with the sources'.
-  entryPoints: { worker: "src/lab/worker.ts", index: "src/index.ts", tutti: "src/cli/main.ts" },
+  entryPoints: {
+    worker: "src/lab/worker.ts",
+    conductor: "src/daemon/conductor/main.ts",
+    index: "src/index.ts",
+    tutti: "src/cli/main.ts",
+  },
   outdir: dist,
   bundle: true,
   splitting: true,
