@@ -78,7 +78,7 @@ export function migrate(database: DatabaseSync, path: string, nowMs: number): vo
     "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL)",
   );
   const row = database.prepare("SELECT max(number) AS latest FROM migrations").get();
-  const latest = Number(row?.["latest"] ?? 0);
+  const latest = Number(row?.latest ?? 0);
   if (latest > MIGRATIONS.length) {
     throw new InputError(
       `Cannot open "${path}": it is of version ${latest}, expected ${MIGRATIONS.length} or earlier; a later Tutti has written it`,

@@ -53,25 +53,25 @@ export function specOf(record: JobRecord): string {
 }
 
 export function recordOf(row: Row): JobRecord {
-  const spec = JSON.parse(String(row["spec"]));
+  const spec = JSON.parse(String(row.spec));
   return {
     ...spec,
-    job: Number(row["job"]),
-    uid: Number(row["uid"]),
-    state: row["state"] as JobRecord["state"],
-    priority: Number(row["priority"]),
-    place: Number(row["place"]),
-    attempt: Number(row["attempt"]),
-    cpus: JSON.parse(String(row["cpus"])),
-    ranMs: Number(row["ran_ms"]),
-    environment: Number(row["environment"]),
-    startedAtMs: optional(row["started_ms"]),
-    endedAtMs: optional(row["ended_ms"]),
-    code: optional(row["code"]),
-    signal: row["signal"] ?? undefined,
-    reason: row["reason"] ?? undefined,
-    ending: row["ending"] ?? undefined,
-    key: row["key"] ?? undefined,
+    job: Number(row.job),
+    uid: Number(row.uid),
+    state: row.state as JobRecord["state"],
+    priority: Number(row.priority),
+    place: Number(row.place),
+    attempt: Number(row.attempt),
+    cpus: JSON.parse(String(row.cpus)),
+    ranMs: Number(row.ran_ms),
+    environment: Number(row.environment),
+    startedAtMs: optional(row.started_ms),
+    endedAtMs: optional(row.ended_ms),
+    code: optional(row.code),
+    signal: row.signal ?? undefined,
+    reason: row.reason ?? undefined,
+    ending: row.ending ?? undefined,
+    key: row.key ?? undefined,
   };
 }
 
@@ -108,14 +108,14 @@ export function eventValues({ event, uid }: StoredEvent): Value[] {
 export function eventOf(row: Row): StoredEvent {
   return {
     event: {
-      sequence: Number(row["sequence"]),
-      atMs: Number(row["at_ms"]),
-      kind: row["kind"] as DaemonEvent["kind"],
-      ...(row["job"] !== null && { job: Number(row["job"]) }),
-      ...(row["user"] !== null && { user: String(row["user"]) }),
-      ...(row["data"] !== null && { data: JSON.parse(String(row["data"])) }),
+      sequence: Number(row.sequence),
+      atMs: Number(row.at_ms),
+      kind: row.kind as DaemonEvent["kind"],
+      ...(row.job !== null && { job: Number(row.job) }),
+      ...(row.user !== null && { user: String(row.user) }),
+      ...(row.data !== null && { data: JSON.parse(String(row.data)) }),
     },
-    uid: optional(row["uid"]),
+    uid: optional(row.uid),
   };
 }
 

@@ -81,7 +81,7 @@ export class Store {
 
   meta(name: string): string | undefined {
     const row = this.#get("SELECT value FROM meta WHERE name = ?", name);
-    return row === undefined ? undefined : String(row["value"]);
+    return row === undefined ? undefined : String(row.value);
   }
 
   setMeta(name: string, value: string): void {
@@ -104,7 +104,7 @@ export class Store {
       json,
     );
     const row = this.#statement("SELECT id FROM environments WHERE hash = ?").get(hash);
-    const id = Number(row?.["id"]);
+    const id = Number(row?.id);
     if (this.#environments.size >= 100) this.#environments.clear();
     this.#environments.set(key, id);
     return id;
@@ -112,7 +112,7 @@ export class Store {
 
   environment(id: number): Record<string, string> {
     const row = this.#get("SELECT json FROM environments WHERE id = ?", id);
-    return row === undefined ? {} : JSON.parse(String(row["json"]));
+    return row === undefined ? {} : JSON.parse(String(row.json));
   }
 
   insertJob(record: JobRecord): void {
@@ -163,16 +163,16 @@ export class Store {
   }
 
   latestJob(): JobNumber {
-    return Number(this.#get("SELECT max(job) AS latest FROM jobs")?.["latest"] ?? 0);
+    return Number(this.#get("SELECT max(job) AS latest FROM jobs")?.latest ?? 0);
   }
 
   latestPlace(): number {
-    return Number(this.#get("SELECT max(place) AS latest FROM jobs")?.["latest"] ?? 0);
+    return Number(this.#get("SELECT max(place) AS latest FROM jobs")?.latest ?? 0);
   }
 
   counts(): Record<string, number> {
     const rows = this.#all("SELECT state, count(*) AS count FROM jobs GROUP BY state");
-    return Object.fromEntries(rows.map((row) => [String(row["state"]), Number(row["count"])]));
+    return Object.fromEntries(rows.map((row) => [String(row.state), Number(row.count)]));
   }
 
   insertAttempt(attempt: AttemptKey, cpus: readonly number[], decidedAtMs: number): void {
@@ -207,10 +207,10 @@ export class Store {
   attempts(job: JobNumber): AttemptRow[] {
     return this.#all("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", job).map((row) => ({
       job,
-      attempt: Number(row["attempt"]),
-      decidedAtMs: Number(row["decided_ms"]),
-      startedAtMs: row["started_ms"] === null ? undefined : Number(row["started_ms"]),
-      endedAtMs: row["ended_ms"] === null ? undefined : Number(row["ended_ms"]),
+      attempt: Number(row.attempt),
+      decidedAtMs: Number(row.decided_ms),
+      startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
+      endedAtMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
     }));
   }
 
@@ -222,7 +222,7 @@ export class Store {
   }
 
   latestEvent(): number {
-    return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.["latest"] ?? 0);
+    return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.latest ?? 0);
   }
 
   /** Events after a number, oldest first. */
@@ -253,7 +253,7 @@ export class Store {
     return this.#all(
       "SELECT started_ms - p50_ms AS error FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?",
       last,
-    ).map((row) => Number(row["error"]));
+    ).map((row) => Number(row.error));
   }
 
   #statement(sql: string): StatementSync {

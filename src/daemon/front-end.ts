@@ -1,0 +1,426 @@
+/**
+ * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor.
+ *
+ * Everything that has come in by one turn of the event loop is handled together:
+ *
+ *   requests ─┐                         ┌▶ answers
+ *   conductor ┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the conductor
+ *   timer ────┘  decisions, events      └▶ events to those who listen
+ *
+ * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
+ * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
+ */
+import type { PolicyChoice } from "../core/policy.ts";
+import type { Observer } from "../core/schedule.ts";
+import { choosePolicy } from "../policies/choose.ts";
+import { connectedReservationOver } from "../policies/connected-reservation.ts";
+import type { Clock } from "./clock.ts";
+import type { ConductorClient } from "./conductor-client.ts";
+import { ConductorDesk } from "./conductor-desk.ts";
+import type { Config } from "./config.ts";
+import { EventFeed } from "./event-feed.ts";
+import { Forecaster } from "./forecast.ts";
+import { JobBook } from "./job-book.ts";
+import type { Launcher } from "./launcher.ts";
+import { explainWaiting } from "./obstacles.ts";
+import type { FromConductor, JobNumber } from "./protocol.ts";
+import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
+import { Requests } from "./requests.ts";
+import { Scheduler } from "./scheduler.ts";
+import type { Answer, Caller, JobInfo, JobState, MatrixInfo, Service, SubmitRequest } from "./service.ts";
+import type { Store } from "./store/store.ts";
+import { messageOf } from "./store/store.ts";
+import { checkBatch, checkPriority, refuse } from "./submission.ts";
+import { exportSwf } from "./swf-export.ts";
+
+export interface FrontEndOptions {
+  readonly store: Store;
+  readonly conductor: ConductorClient;
+  readonly clock: Clock;
+  readonly launcher: Launcher;
+  readonly config: Config;
+  /** CPU numbers that jobs may have, ascending. */
+  readonly cpus: readonly number[];
+  readonly memoryBytes: number;
+  /** Most jobs that have not ended, all users together. */
+  readonly mostJobs?: number;
+  /** Hears what the policy decides; job rows are those of the driver's table. */
+  readonly observer?: Observer;
+}
+
+interface Request {
+  readonly handle: (nowMs: number) => unknown;
+  readonly answer: (value: unknown) => void;
+}
+
+/** After the disk has refused, nothing is tried for this long. */
+const RETRY_MS = 1000;
+const MOST_JOBS = 200_000;
+/** Ended jobs that are listed when nobody says how many. */
+const LISTED_ENDED = 1000;
+/** Decisions of one instant: jobs of no length could go on for ever. */
+const MOST_DECISIONS = 100_000;
+
+export class FrontEnd implements Service {
+  readonly #options: FrontEndOptions;
+  readonly #book: JobBook;
+  readonly #feed: EventFeed;
+  readonly #scheduler: Scheduler;
+  readonly #requests: Requests;
+  readonly #desk: ConductorDesk;
+  readonly #forecaster: Forecaster;
+  readonly #startedAtMs: number;
+  #waitingRequests: Request[] = [];
+  #inbox: FromConductor[] = [];
+  #isTurnDue = false;
+  #isStopped = false;
+  #cancelTimer: (() => void) | undefined;
+  /** Why the last turn could not be written. */
+  #trouble: string | undefined;
+  readonly #unlisten: (() => void)[] = [];
+
+  constructor(options: FrontEndOptions) {
+    const { store, clock, config, cpus, memoryBytes, launcher } = options;
+    this.#options = options;
+    this.#startedAtMs = clock.unixMs();
+    this.#book = new JobBook(store);
+    this.#feed = new EventFeed(store);
+    const nowMs = clock.nowMs();
+    const unixMs = clock.unixMs();
+    const choice = this.#choose(store.meta("policy") ?? config.policy);
+    this.#scheduler = new Scheduler(
+      {
+        cpus,
+        slotMs: config.slotMs,
+        mostRows: config.mostRows,
+        memoryBytes,
+        queueClasses: config.queues.map(({ queueClass }) => queueClass),
+        originMs: nowMs,
+        monotonicOf: (timeMs) => nowMs - (unixMs - timeMs),
+        observer: options.observer,
+      },
+      this.#book,
+      choice,
+    );
+    const context = {
+      store,
+      clock,
+      config,
+      launcher,
+      book: this.#book,
+      feed: this.#feed,
+      scheduler: this.#scheduler,
+      limits: { cpus: cpus.length, memoryBytes, queues: config.queues },
+      mostJobs: options.mostJobs ?? MOST_JOBS,
+    };
+    this.#desk = new ConductorDesk(context);
+    this.#requests = new Requests(context, this.#desk);
+    this.#forecaster = new Forecaster(context);
+    this.#unlisten.push(
+      options.conductor.onMessage((message) => {
+        this.#inbox.push(message);
+        this.#wake();
+      }),
+      options.conductor.onDisconnect((reason) => {
+        // What it had to say after that would be said again with its next state.
+        this.#inbox = [];
+        this.#desk.disconnected(reason);
+        this.#wake();
+      }),
+    );
+  }
+
+  /** Handles what is left and lets go of the conductor and the store; jobs go on. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#turn();
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    for (const unlisten of this.#unlisten) unlisten();
+    for (const { answer } of this.#waitingRequests) answer(this.#stopped());
+  }
+
+  submit(
+    caller: Caller,
+    batch: readonly SubmitRequest[],
+  ): Promise<Answer<{ readonly jobs: readonly JobInfo[] }>> {
+    const refusal = checkBatch(caller, batch, {
+      cpus: this.#options.cpus.length,
+      memoryBytes: this.#options.memoryBytes,
+      queues: this.#options.config.queues,
+    });
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return this.#ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
+  }
+
+  jobs(
+    caller: Caller,
+    filter: { readonly states?: readonly JobState[]; readonly last?: number },
+  ): readonly JobInfo[] {
+    const states = filter.states ?? JOB_STATES;
+    const found: JobRecord[] = [];
+    for (const record of this.#book.all()) {
+      if (states.includes(record.state) && mayTouch(caller, record)) found.push(record);
+    }
+    const ended = states.filter(hasEnded);
+    if (ended.length > 0) {
+      const uid = caller.isAdministrator ? undefined : caller.uid;
+      found.push(...this.#options.store.endedJobs(uid, ended, filter.last ?? LISTED_ENDED));
+    }
+    found.sort((a, b) => a.job - b.job);
+    const shown = filter.last === undefined ? found : found.slice(Math.max(0, found.length - filter.last));
+    return shown.map((record) => this.#info(record));
+  }
+
+  job(caller: Caller, job: JobNumber): Answer<JobInfo> {
+    const record = this.#requests.find(caller, job);
+    return "refused" in record ? record : this.#info(record);
+  }
+
+  cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+    return this.#askAbout(() => this.#requests.cancel(caller, job));
+  }
+
+  hold(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+    return this.#askAbout(() => this.#requests.hold(caller, job));
+  }
+
+  release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+    return this.#askAbout(() => this.#requests.release(caller, job));
+  }
+
+  requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+    return this.#askAbout(() => this.#requests.requeue(caller, job));
+  }
+
+  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>> {
+    const refusal = checkPriority(caller, priority);
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return this.#askAbout(() => this.#requests.setPriority(caller, job, priority));
+  }
+
+  why(caller: Caller, job: JobNumber) {
+    const record = this.#requests.find(caller, job);
+    if ("refused" in record) return record;
+    return explainWaiting(record, {
+      book: this.#book,
+      scheduler: this.#scheduler,
+      clock: this.#options.clock,
+      conductorTrouble: this.#desk.trouble,
+      forecast: () => this.#forecaster.of(record.job),
+      sees: (other: JobRecord) => mayTouch(caller, other),
+    });
+  }
+
+  matrix(): MatrixInfo {
+    const { cpus, config } = this.#options;
+    const { rows } = this.#scheduler.layout();
+    return {
+      sequence: this.#desk.sequence,
+      policy: this.#scheduler.choice.label,
+      sharing: this.#scheduler.sharing,
+      slotMs: config.slotMs,
+      mode: config.mode,
+      cpus,
+      epochMs: this.#scheduler.epochMs + this.#scheduler.layout().slot * config.slotMs,
+      rows: rows.map((seats) =>
+        seats.map(({ job, processors }) => ({
+          job,
+          name: this.#book.live(job)?.name ?? "",
+          cpus: processors.map((one) => cpus[one]),
+        })),
+      ),
+    };
+  }
+
+  policy() {
+    const { definition, label } = this.#scheduler.choice;
+    return { policy: label, rules: definition.rules, mostRows: this.#options.config.mostRows };
+  }
+
+  setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
+    if (!caller.isAdministrator) {
+      return Promise.resolve(refuse("not-yours", "Cannot switch the policy: only the administrator may"));
+    }
+    let choice: PolicyChoice;
+    try {
+      choice = this.#choose(String(text));
+    } catch (error) {
+      return Promise.resolve(refuse("invalid", messageOf(error)));
+    }
+    return this.#ask((nowMs) => this.#requests.setPolicy(caller, choice, nowMs));
+  }
+
+  queues() {
+    const counts = new Map<string, { queued: number; running: number }>();
+    for (const { queue, state } of this.#book.all()) {
+      const count = counts.get(queue) ?? { queued: 0, running: 0 };
+      if (state === "queued" || state === "held") count.queued++;
+      else count.running++;
+      counts.set(queue, count);
+    }
+    return this.#options.config.queues.map(({ queueClass: { name, processors, elapsedBelowS } }) => ({
+      name,
+      queued: counts.get(name)?.queued ?? 0,
+      running: counts.get(name)?.running ?? 0,
+      mostCpus: Math.min(processors, this.#options.cpus.length),
+      ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
+    }));
+  }
+
+  exportSwf(caller: Caller): string {
+    return exportSwf(this.jobs(caller, { last: Number.MAX_SAFE_INTEGER }), {
+      cpus: this.#options.cpus.length,
+      policy: this.#scheduler.choice.label,
+      queues: this.#options.config.queues.map(({ queueClass }) => queueClass.name),
+    });
+  }
+
+  listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
+    return this.#feed.listen(caller, since, listener);
+  }
+
+  status() {
+    const busy = new Set(
+      this.#scheduler.layout().rows.flatMap((seats) => seats.flatMap((s) => s.processors)),
+    );
+    return {
+      startedAtMs: this.#startedAtMs,
+      cpus: this.#options.cpus.length,
+      busyCpus: busy.size,
+      counts: this.#book.counts,
+      conductor: this.#desk.status(),
+      ...(this.#trouble !== undefined && { trouble: this.#trouble }),
+      residentBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  /** Predicted starts of all waiting jobs under a policy, or the present one. */
+  whatIf(caller: Caller, policy?: string) {
+    let choice = this.#scheduler.choice;
+    try {
+      if (policy !== undefined) choice = this.#choose(policy);
+    } catch (error) {
+      return refuse("invalid", messageOf(error));
+    }
+    const visible = (job: JobNumber): boolean => mayTouch(caller, this.#book.live(job)!);
+    return {
+      policy: choice.label,
+      ...this.#forecaster.pastErrors(),
+      jobs: [...this.#forecaster.all(choice)]
+        .filter(([job]) => visible(job))
+        .map(([job, f]) => ({ job, ...f })),
+    };
+  }
+
+  #info(record: JobRecord): JobInfo {
+    const ranMs = hasEnded(record.state)
+      ? record.ranMs
+      : this.#scheduler.ranMs(record.job, this.#options.clock.nowMs());
+    const waitsFor = record.state === "queued" ? this.#book.waitsFor(record) : [];
+    const reason = waitsFor.length > 0 ? `waits for job ${waitsFor.join(", ")}` : record.reason;
+    return infoOf(record, ranMs, reason);
+  }
+
+  /** Policies of the registry, those that know queue classes over the configured ones. */
+  #choose(text: string): PolicyChoice {
+    const { queues } = this.#options.config;
+    const isOwn = queues.length > 1 || queues[0].queueClass.name !== "default";
+    const own = isOwn ? [connectedReservationOver(queues.map(({ queueClass }) => queueClass))] : [];
+    return choosePolicy(text, own);
+  }
+
+  #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
+    return this.#ask((nowMs) => {
+      const answer = handle(nowMs);
+      return "refused" in answer ? answer : this.#info(answer);
+    });
+  }
+
+  #ask<T>(handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
+    if (this.#isStopped) return Promise.resolve(this.#stopped());
+    return new Promise((resolve) => {
+      this.#waitingRequests.push({ handle, answer: resolve as (value: unknown) => void });
+      this.#wake();
+    });
+  }
+
+  #stopped() {
+    return refuse(
+      "unavailable",
+      "Cannot do that: the scheduler is being stopped; start it with `tutti serve`",
+    );
+  }
+
+  #wake(): void {
+    if (this.#isTurnDue || this.#isStopped) return;
+    this.#isTurnDue = true;
+    this.#options.clock.soon(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#isTurnDue = false;
+    if (this.#isStopped) return;
+    const requests = this.#waitingRequests;
+    const inbox = this.#inbox;
+    this.#waitingRequests = [];
+    this.#inbox = [];
+    const { store, clock, conductor } = this.#options;
+    const nowMs = clock.nowMs();
+    let answers: unknown[];
+    try {
+      store.begin();
+      answers = requests.map(({ handle }) => handle(nowMs));
+      for (const message of inbox) this.#desk.hear(message, nowMs);
+      for (let i = 0; this.#desk.isConnected && this.#scheduler.dueMs() <= nowMs; i++) {
+        const outcome = this.#scheduler.decide(nowMs);
+        if (outcome === undefined) break;
+        this.#desk.carryOut(outcome, nowMs);
+        if (i === MOST_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
+      }
+      store.commit();
+    } catch (error) {
+      this.#takeBack(error, requests, inbox);
+      return;
+    }
+    this.#trouble = undefined;
+    this.#book.commit();
+    for (const message of this.#desk.commit()) conductor.send(message);
+    requests.forEach(({ answer }, i) => {
+      answer(answers[i]);
+    });
+    this.#feed.commit();
+    this.#arm(this.#desk.isConnected ? this.#scheduler.dueMs() : Number.POSITIVE_INFINITY);
+  }
+
+  /** Undoes a turn that could not be written. */
+  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly FromConductor[]): void {
+    try {
+      this.#options.store.rollback();
+    } catch {
+      // The transaction is gone already, which is what was wanted.
+    }
+    this.#book.rollback();
+    this.#feed.rollback();
+    this.#desk.rollback();
+    this.#scheduler.invalidate("a turn was taken back");
+    this.#trouble = messageOf(error);
+    this.#inbox = [...inbox, ...this.#inbox];
+    for (const { answer } of requests) {
+      answer(
+        refuse(
+          "unavailable",
+          `Cannot write to ${this.#options.store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`,
+        ),
+      );
+    }
+    this.#arm(this.#options.clock.nowMs() + RETRY_MS);
+  }
+
+  #arm(atMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = this.#options.clock.at(atMs, () => this.#wake());
+  }
+}

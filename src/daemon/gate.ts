@@ -1,0 +1,90 @@
+/**
+ * The door before a gang policy: a gang waits here, first come first served, while the matrix has no room for it under the limits
+ * on rows and memory. Policies with limits of their own (parameter `rows`) get the rows' limit as that parameter and do the waiting
+ * themselves; with others a gang that could need a row too many waits for a gap, though a policy may not use that gap. Under space sharing nobody waits here: the policy has the queue.
+ */
+import type { PolicyChoice } from "../core/policy.ts";
+import type { JobBook } from "./job-book.ts";
+import type { Layout } from "./live-driver.ts";
+import type { JobNumber } from "./protocol.ts";
+import type { JobRecord } from "./record.ts";
+
+export interface GateLimits {
+  readonly cpus: readonly number[];
+  readonly mostRows: number;
+  readonly memoryBytes: number;
+}
+
+export class Gate {
+  readonly #limits: GateLimits;
+  readonly #book: JobBook;
+  #waiting: JobRecord[] = [];
+
+  constructor(limits: GateLimits, book: JobBook) {
+    this.#limits = limits;
+    this.#book = book;
+  }
+
+  /**
+   * Those who may be told to the policy now, of those who wait here and those who come.
+   * @param told jobs that the policy knows and has not placed
+   * @param rows the matrix now
+   */
+  next(
+    choice: PolicyChoice,
+    arriving: readonly JobRecord[],
+    told: ReadonlySet<JobNumber>,
+    rows: Layout,
+  ): readonly JobRecord[] {
+    if (choice.definition.sharing === "space") return arriving;
+    this.#waiting.push(...arriving);
+    if (this.#waiting.length === 0) return [];
+    const limitsRows = !hasRowLimit(choice);
+    let usedBytes = this.#memoryOf(told);
+    let passed = 0;
+    for (const { tasks, memoryBytes = 0 } of this.#waiting) {
+      if (memoryBytes > 0 && usedBytes + memoryBytes > this.#limits.memoryBytes) break;
+      // Each gang that is on its way may need a row of its own.
+      const onTheirWay = told.size + passed;
+      const mayNeedRow = rows.length + onTheirWay >= this.#limits.mostRows;
+      if (limitsRows && mayNeedRow && (onTheirWay > 0 || !hasGap(rows, tasks, this.#limits.cpus.length)))
+        break;
+      usedBytes += memoryBytes;
+      passed++;
+    }
+    return this.#waiting.splice(0, passed);
+  }
+
+  withdraw(job: JobNumber): void {
+    this.#waiting = this.#waiting.filter((other) => other.job !== job);
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  #memoryOf(told: ReadonlySet<JobNumber>): number {
+    let bytes = 0;
+    for (const { job, memoryBytes } of this.#book.withProcess())
+      if (!told.has(job)) bytes += memoryBytes ?? 0;
+    for (const job of told) bytes += this.#book.live(job)?.memoryBytes ?? 0;
+    return bytes;
+  }
+}
+
+/** Whether some row has so many idle processors side by side. */
+function hasGap(rows: Layout, size: number, processors: number): boolean {
+  return rows.some((seats) => {
+    const taken = new Set(seats.flatMap((seat) => seat.processors));
+    let gap = 0;
+    for (let one = 0; one < processors; one++) {
+      gap = taken.has(one) ? 0 : gap + 1;
+      if (gap >= size) return true;
+    }
+    return false;
+  });
+}
+
+function hasRowLimit({ definition }: PolicyChoice): boolean {
+  return definition.parameters.some(({ name }) => name === "rows");
+}

@@ -1,0 +1,152 @@
+/**
+ * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the turn's transaction; `rollback`
+ * puts back what was. Ended jobs are only on disk.
+ */
+import type { JobNumber } from "./protocol.ts";
+import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
+import type { JobState } from "./service.ts";
+import type { Store } from "./store/store.ts";
+
+export class JobBook {
+  readonly #store: Store;
+  readonly #live = new Map<JobNumber, JobRecord>();
+  /** Jobs with a process, so that nobody has to look through the queue for them. */
+  readonly #withProcess = new Set<JobNumber>();
+  /** Who waits for a job. */
+  readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
+  readonly #counts: Record<JobState, number>;
+  #undo: (() => void)[] = [];
+  #latestJob: number;
+  #latestPlace: number;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#latestJob = Math.max(store.latestJob(), Number(store.meta("latestJob") ?? 0));
+    this.#latestPlace = store.latestPlace();
+    const counts = store.counts();
+    this.#counts = Object.fromEntries(JOB_STATES.map((state) => [state, counts[state] ?? 0])) as Record<
+      JobState,
+      number
+    >;
+    for (const record of store.liveJobs()) this.#enter(record);
+  }
+
+  get liveCount(): number {
+    return this.#live.size;
+  }
+
+  get counts(): Readonly<Record<JobState, number>> {
+    return { ...this.#counts };
+  }
+
+  nextJob(): JobNumber {
+    this.#undo.push(() => this.#latestJob--);
+    return ++this.#latestJob;
+  }
+
+  nextPlace(): number {
+    this.#undo.push(() => this.#latestPlace--);
+    return ++this.#latestPlace;
+  }
+
+  /** A job that has not ended. */
+  live(job: JobNumber): JobRecord | undefined {
+    return this.#live.get(job);
+  }
+
+  /** Any job. */
+  find(job: JobNumber): JobRecord | undefined {
+    return this.#live.get(job) ?? this.#store.job(job);
+  }
+
+  all(): IterableIterator<JobRecord> {
+    return this.#live.values();
+  }
+
+  *withProcess(): IterableIterator<JobRecord> {
+    for (const job of this.#withProcess) yield this.#live.get(job)!;
+  }
+
+  /** Jobs that nothing keeps from being told to the policy, in the order in which they are served. */
+  eligible(): JobRecord[] {
+    const found: JobRecord[] = [];
+    for (const record of this.#live.values()) if (this.isEligible(record)) found.push(record);
+    return found.sort((a, b) => (servedBefore(a, b) ? -1 : 1));
+  }
+
+  isEligible(record: JobRecord): boolean {
+    return record.state === "queued" && this.waitsFor(record).length === 0;
+  }
+
+  /** Jobs that have to end before. */
+  waitsFor(record: JobRecord): JobNumber[] {
+    return record.after.filter(({ job }) => this.#live.has(job)).map(({ job }) => job);
+  }
+
+  dependentsOf(job: JobNumber): JobRecord[] {
+    const found: JobRecord[] = [];
+    for (const dependent of this.#dependents.get(job) ?? []) {
+      const record = this.#live.get(dependent);
+      if (record !== undefined) found.push(record);
+    }
+    return found;
+  }
+
+  add(record: JobRecord): void {
+    this.#store.insertJob(record);
+    this.#replace(record, undefined);
+  }
+
+  /** Changes a live job; one that has ended leaves the book. */
+  change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
+    const changed = { ...record, ...changes };
+    this.#store.updateJob(changed);
+    this.#replace(changed, record);
+    return changed;
+  }
+
+  commit(): void {
+    this.#undo = [];
+  }
+
+  rollback(): void {
+    for (let i = this.#undo.length - 1; i >= 0; i--) this.#undo[i]();
+    this.#undo = [];
+  }
+
+  #replace(now: JobRecord, before: JobRecord | undefined): void {
+    this.#swap(before, now);
+    this.#undo.push(() => this.#swap(now, before));
+  }
+
+  #swap(from: JobRecord | undefined, to: JobRecord | undefined): void {
+    if (from !== undefined) {
+      this.#counts[from.state]--;
+      if (!hasEnded(from.state)) this.#leave(from);
+    }
+    if (to !== undefined) {
+      this.#counts[to.state]++;
+      if (!hasEnded(to.state)) this.#enter(to);
+    }
+  }
+
+  #enter(record: JobRecord): void {
+    this.#live.set(record.job, record);
+    if (hasProcess(record.state)) this.#withProcess.add(record.job);
+    for (const { job } of record.after) {
+      const dependents = this.#dependents.get(job);
+      if (dependents === undefined) this.#dependents.set(job, new Set([record.job]));
+      else dependents.add(record.job);
+    }
+  }
+
+  #leave(record: JobRecord): void {
+    this.#live.delete(record.job);
+    this.#withProcess.delete(record.job);
+    for (const { job } of record.after) {
+      const dependents = this.#dependents.get(job);
+      dependents?.delete(record.job);
+      if (dependents?.size === 0) this.#dependents.delete(job);
+    }
+  }
+}
