@@ -172,7 +172,7 @@ export class FakeMachine implements ConductorClient {
   /** At the end of each slot its row has had it. */
   #tick(): void {
     const { clock, slotMs = 1 } = this.#options;
-    if (this.#isTicking || (this.matrix?.rows.length ?? 0) === 0) return;
+    if (this.#isTicking || !this.matrix?.rows.some((gangs) => gangs.length > 0)) return;
     this.#isTicking = true;
     const slot = Math.floor(clock.nowMs() / slotMs);
     clock.at((slot + 1) * slotMs, () => {
