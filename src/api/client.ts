@@ -7,23 +7,8 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import type * as c from "./contract.ts";
+import { NoDaemonError, RefusedError } from "./errors.ts";
 import { isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
-
-/** There is no scheduler to talk to. */
-export class NoDaemonError extends Error {
-  override name = "NoDaemonError";
-}
-
-/** The scheduler has refused. */
-export class RefusedError extends Error {
-  override name = "RefusedError";
-  readonly refused: c.RefusalAnswer["refused"];
-
-  constructor(refused: c.RefusalAnswer["refused"], message: string) {
-    super(message);
-    this.refused = refused;
-  }
-}
 
 export interface RequestOptions {
   readonly method?: string;

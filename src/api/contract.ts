@@ -145,9 +145,9 @@ export const job = z
 
 export const forecast = z
   .object({
-    p10Ms: unixMs,
-    p50Ms: unixMs,
-    p90Ms: unixMs,
+    p10Ms: z.number(),
+    p50Ms: z.number(),
+    p90Ms: z.number(),
     pastErrorP50Ms: z.number().exactOptional().describe("By how much past forecasts were off, median, ms"),
   })
   .describe("When the job is expected to start: Unix times in ms");
@@ -189,7 +189,8 @@ export const matrixAnswer = z.object({
   epochMs: z.number().describe("Monotonic time at which slot 0 began, ms"),
   nowMs: z
     .number()
-    .describe("Monotonic time of this answer, ms: row (nowMs − epochMs) / slotMs mod rows runs"),
+    .describe("Monotonic time of this answer, ms: slot k = ⌊(nowMs − epochMs) / slotMs⌋ is on"),
+  fromSlot: z.int().exactOptional().describe("Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
   rows: z.array(z.array(z.object({ job: jobNumber, name: z.string(), cpus: z.array(count) }))),
 });
 export const queuesAnswer = z.object({
@@ -226,6 +227,7 @@ export const statusAnswer = z.object({
     freezer: z.string().exactOptional(),
     lateP99Ms: z.number().exactOptional(),
   }),
+  trouble: z.string().exactOptional().describe("What keeps the scheduler from working, such as a full disk"),
   residentBytes: z.number(),
 });
 export const whatIfAnswer = z.object({
@@ -234,7 +236,10 @@ export const whatIfAnswer = z.object({
   policies: z.array(
     z.object({
       policy: z.string(),
-      jobs: z.array(z.object({ job: jobNumber, p10Ms: unixMs, p50Ms: unixMs, p90Ms: unixMs })),
+      pastErrorP50Ms: z.number().exactOptional(),
+      jobs: z
+        .array(z.object({ job: jobNumber, p10Ms: z.number(), p50Ms: z.number(), p90Ms: z.number() }))
+        .describe("Your waiting jobs for which a forecast could be made"),
     }),
   ),
 });
@@ -250,7 +255,12 @@ export const event = z
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
   })
   .describe("A decision or a change, as the data of a server-sent event whose id is the sequence number");
-export const eventsAnswer = z.object({ schema: z.literal("tutti.events/1"), events: z.array(event) });
+/** Events in one answer that ends. */
+export const MOST_EVENTS = 10_000;
+export const eventsAnswer = z.object({
+  schema: z.literal("tutti.events/1"),
+  events: z.array(event).max(MOST_EVENTS).describe("Oldest first; ask again after the last one for more"),
+});
 
 export const refusalAnswer = z
   .object({

@@ -1,5 +1,7 @@
 /** Server-sent events: one line of JSON per event, its sequence number as id, so that a client that was cut off goes on where it was. */
+
 import type { Caller, DaemonEvent, Service } from "../daemon/service.ts";
+import { MOST_EVENTS } from "./contract.ts";
 
 /** A listener that is further behind than this is cut off; it connects again and asks for what it missed. */
 const MOST_BEHIND = 10_000;
@@ -40,10 +42,12 @@ export function eventStream(service: Service, caller: Caller, since: number): Re
   );
 }
 
-/** The events after `since` that there are already. */
+/** The events after `since` that there are already, the first 10,000 of them. */
 export function pastEvents(service: Service, caller: Caller, since: number): DaemonEvent[] {
   const events: DaemonEvent[] = [];
-  service.listen(caller, since, (event) => events.push(event))();
+  service.listen(caller, since, (event) => {
+    if (events.length < MOST_EVENTS) events.push(event);
+  })();
   return events;
 }
 

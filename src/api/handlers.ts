@@ -20,11 +20,8 @@ export interface Surroundings {
   /** Address of the HTTP listener, if there is one. */
   readonly http: () => string | undefined;
   readonly requests: () => readonly RequestCount[];
-  /** Runs the live state forward under other policies. */
-  readonly whatIf?: (
-    caller: Caller,
-    policies: readonly string[],
-  ) => Promise<Answer<Omit<c.WhatIfAnswer, "schema">>>;
+  /** Runs the live state forward under a policy. */
+  readonly whatIf?: (caller: Caller, policy: string) => Answer<c.WhatIfAnswer["policies"][number]>;
   /** Ends the front end after the answer is out. */
   readonly shutdown?: (killJobs: boolean) => Promise<Answer<object>>;
 }
@@ -111,11 +108,21 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
     return isRefusal(answer) ? answer : service.policy();
   },
-  whatIf: async ({ caller, body }, { whatIf }) =>
-    whatIf?.(caller, (body as { policies: string[] }).policies) ?? {
-      refused: "unavailable",
-      message: "Cannot make a forecast: this scheduler was started without one",
-    },
+  whatIf: ({ caller, body }, { whatIf }) => {
+    if (whatIf === undefined) {
+      return {
+        refused: "unavailable",
+        message: "Cannot make a forecast: this scheduler was started without one",
+      };
+    }
+    const policies: c.WhatIfAnswer["policies"] = [];
+    for (const policy of (body as { policies: string[] }).policies) {
+      const answer = whatIf(caller, policy);
+      if (isRefusal(answer)) return answer;
+      policies.push(answer);
+    }
+    return { atMs: Date.now(), policies };
+  },
   exportSwf: ({ caller }, { service }) => textResponse(service.exportSwf(caller), "text/plain"),
   events: ({ caller, query, request }, { service }) => {
     const last = request.headers.get("last-event-id");

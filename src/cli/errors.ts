@@ -1,4 +1,5 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
+import { NoDaemonError, RefusedError } from "../api/errors.ts";
 import { InputError, RuleViolation } from "../core/errors.ts";
 import { OutputError } from "../lab/output.ts";
 import { PolicyError } from "../lab/own-policy.ts";
@@ -6,22 +7,37 @@ import { PolicyError } from "../lab/own-policy.ts";
 /** Listed in docs/cli.md. */
 export const ExitCode = {
   ok: 0,
-  /** The run was made and failed: a rule was broken, a check did not hold. */
+  /** The run was made and failed: a rule was broken, a check did not hold, a job ended badly. */
   failed: 1,
   /** The command line is wrong: unknown verb, option, policy or parameter, value out of range. */
   usage: 2,
+  /** No scheduler runs that this user could talk to. */
+  noDaemon: 3,
+  /** The scheduler has refused. */
+  refused: 4,
+  /** There is no such job. */
+  notFound: 5,
   /** The input cannot be read or used. */
   input: 66,
   /** A bug of Tutti's. */
   bug: 70,
   /** The result cannot be written. */
   output: 74,
+  /** The scheduler cannot take it now; the same command may work later. */
+  tryLater: 75,
+  /** Interrupted with Ctrl-C. */
+  interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /** The command line asks for something that there is not. */
 export class UsageError extends Error {
   override name = "UsageError";
+}
+
+/** No job is meant by what was given. */
+export class NotFoundError extends Error {
+  override name = "NotFoundError";
 }
 
 /** A check did not hold; what it found has been said already. */
@@ -41,6 +57,9 @@ export async function asUsage<Result>(read: () => Result | Promise<Result>): Pro
 
 export function explainError(error: unknown): { message: string; exitCode: ExitCode } {
   if (error instanceof UsageError) return { message: error.message, exitCode: ExitCode.usage };
+  if (error instanceof NotFoundError) return { message: error.message, exitCode: ExitCode.notFound };
+  if (error instanceof NoDaemonError) return { message: error.message, exitCode: ExitCode.noDaemon };
+  if (error instanceof RefusedError) return { message: error.message, exitCode: refusalExitCode(error) };
   if (error instanceof InputError) return { message: error.message, exitCode: ExitCode.input };
   if (error instanceof OutputError) return { message: error.message, exitCode: ExitCode.output };
   if (error instanceof RuleViolation) {
@@ -49,4 +68,18 @@ export function explainError(error: unknown): { message: string; exitCode: ExitC
   if (error instanceof PolicyError) return { message: error.message, exitCode: ExitCode.failed };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { message: `this is a bug in tutti, please report it\n${text}`, exitCode: ExitCode.bug };
+}
+
+function refusalExitCode({ refused }: RefusedError): ExitCode {
+  switch (refused) {
+    case "not-found":
+      return ExitCode.notFound;
+    case "full":
+    case "unavailable":
+      return ExitCode.tryLater;
+    case "failed":
+      return ExitCode.bug;
+    default:
+      return ExitCode.refused;
+  }
 }

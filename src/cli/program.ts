@@ -5,6 +5,9 @@ import { VERBS } from "./registry.ts";
 
 const EXAMPLES = `
 Examples:
+  $ tutti serve
+  $ tutti submit -n 4 --time 10m -- ./a.out
+  $ tutti matrix --watch
   $ tutti compare my-trace.swf.gz --policy fcfs,easy
   $ tutti simulate my-trace.swf.gz --policy easy --html report.html
   $ tutti simulate downey:jobs=5000:load=0.8 --policy easy
@@ -18,16 +21,22 @@ Examples:
 export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");
   program
-    .description("Schedules parallel jobs as gangs: replay a workload through any policy and measure it")
+    .description(
+      "Schedules parallel jobs as gangs on this machine, and replays workloads through any policy to measure it",
+    )
     .version(provenance().version, "-V, --version")
     .helpCommand(true)
     .addHelpText("after", EXAMPLES)
     .showHelpAfterError("(tutti --help shows what there is)")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
     .exitOverride()
-    .action(() => program.outputHelp());
-  for (const { name, summary, load } of VERBS) {
-    const command = program.command(name).description(summary).copyInheritedSettings(program);
+    .action(async () => (await import("./status.ts")).overview());
+  for (const { name, group, summary, load } of VERBS) {
+    const command = program
+      .command(name)
+      .description(summary)
+      .helpGroup(`${group}:`)
+      .copyInheritedSettings(program);
     if (verb === name || verb === "all") (await load()).configure(command);
   }
   return program;

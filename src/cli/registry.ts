@@ -3,9 +3,13 @@ import type { Command } from "commander";
 
 export interface Verb {
   readonly name: string;
+  /** Heading of the help under which it stands. */
+  readonly group: VerbGroup;
   readonly summary: string;
   load(): Promise<VerbModule>;
 }
+
+export type VerbGroup = "Scheduler" | "Jobs" | "Insight" | "Laboratory" | "Command line";
 
 export interface VerbModule {
   /** Adds the verb's arguments, options and action. */
@@ -14,32 +18,176 @@ export interface VerbModule {
 
 export const VERBS: readonly Verb[] = [
   {
+    name: "serve",
+    group: "Scheduler",
+    summary: "start the scheduler of this machine",
+    load: () => import("./serve.ts"),
+  },
+  {
+    name: "status",
+    group: "Scheduler",
+    summary: "the scheduler at a glance; so does tutti alone",
+    load: () => import("./status.ts"),
+  },
+  {
+    name: "demo",
+    group: "Scheduler",
+    summary: "run six toy gangs and watch the matrix turn",
+    load: () => import("./demo.ts"),
+  },
+  {
+    name: "down",
+    group: "Scheduler",
+    summary: "end the scheduler",
+    load: () => import("./down.ts"),
+  },
+  {
+    name: "submit",
+    group: "Jobs",
+    summary: "submit a job, or an array of jobs",
+    load: () => import("./submit.ts"),
+  },
+  {
+    name: "run",
+    group: "Jobs",
+    summary: "submit a job, show its output, end as it ends",
+    load: () => import("./run.ts"),
+  },
+  {
+    name: "jobs",
+    group: "Jobs",
+    summary: "list the jobs that wait and run",
+    load: () => import("./jobs.ts"),
+  },
+  {
+    name: "show",
+    group: "Jobs",
+    summary: "show all that is known of a job",
+    load: () => import("./show.ts"),
+  },
+  {
+    name: "logs",
+    group: "Jobs",
+    summary: "show what a job has written",
+    load: () => import("./logs.ts"),
+  },
+  {
+    name: "wait",
+    group: "Jobs",
+    summary: "wait until jobs have ended",
+    load: () => import("./wait.ts"),
+  },
+  {
+    name: "cancel",
+    group: "Jobs",
+    summary: "cancel jobs",
+    load: () => import("./cancel.ts"),
+  },
+  {
+    name: "hold",
+    group: "Jobs",
+    summary: "keep waiting jobs from starting",
+    load: () => import("./hold.ts"),
+  },
+  {
+    name: "release",
+    group: "Jobs",
+    summary: "let held jobs start",
+    load: () => import("./release.ts"),
+  },
+  {
+    name: "requeue",
+    group: "Jobs",
+    summary: "end running jobs and queue them anew",
+    load: () => import("./requeue.ts"),
+  },
+  {
+    name: "priority",
+    group: "Jobs",
+    summary: "change the priority of jobs",
+    load: () => import("./priority.ts"),
+  },
+  {
+    name: "why",
+    group: "Insight",
+    summary: "say why a job waits and when it is expected to start",
+    load: () => import("./why.ts"),
+  },
+  {
+    name: "matrix",
+    group: "Insight",
+    summary: "show the matrix of rows and CPUs as it turns",
+    load: () => import("./matrix.ts"),
+  },
+  {
+    name: "queues",
+    group: "Insight",
+    summary: "show the queues and their limits",
+    load: () => import("./queues.ts"),
+  },
+  {
+    name: "policy",
+    group: "Insight",
+    summary: "show the policy in force, or change it",
+    load: () => import("./policy.ts"),
+  },
+  {
+    name: "whatif",
+    group: "Insight",
+    summary: "forecast the starts of waiting jobs under other policies",
+    load: () => import("./whatif.ts"),
+  },
+  {
+    name: "history",
+    group: "Insight",
+    summary: "list the jobs that have ended",
+    load: () => import("./history.ts"),
+  },
+  {
+    name: "export",
+    group: "Insight",
+    summary: "write what ran as SWF or CSV",
+    load: () => import("./export.ts"),
+  },
+  {
+    name: "events",
+    group: "Insight",
+    summary: "show what was decided and what happened",
+    load: () => import("./events.ts"),
+  },
+  {
     name: "simulate",
+    group: "Laboratory",
     summary: "run one policy over a trace or a model",
     load: () => import("./simulate.ts"),
   },
   {
     name: "compare",
+    group: "Laboratory",
     summary: "run several policies over the same jobs",
     load: () => import("./compare.ts"),
   },
   {
     name: "reproduce",
+    group: "Laboratory",
     summary: "print a paper's tables beside our own numbers",
     load: () => import("./reproduce.ts"),
   },
   {
     name: "policies",
+    group: "Laboratory",
     summary: "list the policies, or state one's exact rules",
     load: () => import("./policies.ts"),
   },
   {
     name: "workload",
+    group: "Laboratory",
     summary: "describe, convert and scale traces, or generate one from a model",
     load: () => import("./workload.ts"),
   },
   {
     name: "completions",
+    group: "Command line",
     summary: "print the completion script of a shell",
     load: () => import("./completions.ts"),
   },

@@ -1,0 +1,31 @@
+/** `tutti down`: ends the scheduler. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import { NoDaemonError, RefusedError } from "../api/errors.ts";
+import { pause } from "../api/logs.ts";
+import { writeOut } from "./text.ts";
+
+const LOOK_MS = 50;
+
+export function configure(command: Command): void {
+  command
+    .option("--kill", "end running jobs too; without it they keep the scheduler from ending")
+    .action(async ({ kill = false }: { readonly kill?: boolean }) => {
+      const client = new Client();
+      await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
+      await untilGone(client);
+      writeOut("The scheduler has ended; waiting jobs are kept and go on with the next tutti serve.\n");
+    });
+}
+
+async function untilGone(client: Client): Promise<void> {
+  for (;;) {
+    try {
+      await client.ask("/v1/status");
+    } catch (error) {
+      if (error instanceof NoDaemonError) return;
+      if (!(error instanceof RefusedError)) throw error;
+    }
+    await pause(LOOK_MS);
+  }
+}

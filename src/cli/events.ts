@@ -1,0 +1,63 @@
+/** `tutti events [-f]`: what the scheduler has decided and what has happened, one line each. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import type { Event, EventsAnswer } from "../api/contract.ts";
+import { clockText } from "./job-text.ts";
+import { integer } from "./parse.ts";
+import { writeOut } from "./text.ts";
+import { visibleLine } from "./visible.ts";
+
+interface Options {
+  readonly follow?: boolean;
+  readonly since: number;
+  readonly json?: boolean;
+}
+
+export function configure(command: Command): void {
+  command
+    .option("-f, --follow", "go on with those to come, until Ctrl-C")
+    .option("--since <n>", "those after this number", integer(0), 0)
+    .option("--json", "one JSON object per line")
+    .action(run);
+}
+
+async function run({ follow = false, since, json = false }: Options): Promise<void> {
+  const client = new Client();
+  let last = since;
+  const write = (event: Event) => {
+    last = event.sequence;
+    writeOut(json ? `${JSON.stringify(event)}\n` : `${eventText(event)}\n`);
+  };
+  for (;;) {
+    const accept = "application/json";
+    const { events } = await client.ask<EventsAnswer>(`/v1/events?since=${last}`, { accept });
+    for (const event of events) write(event);
+    if (events.length === 0) break;
+  }
+  // The server cuts off who is far behind; what was missed is asked for again.
+  while (follow) for await (const event of eventsOf(client, last)) write(event);
+}
+
+/** Events of one connection. */
+async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
+  const answer = await client.open("/v1/events", { headers: { "last-event-id": String(since) } });
+  answer.setEncoding("utf8");
+  let rest = "";
+  for await (const piece of answer as AsyncIterable<string>) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("data: ")) yield JSON.parse(line.slice(6)) as Event;
+  }
+}
+
+function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): string {
+  const details = Object.entries(data).map(([name, value]) => `${name}=${visibleLine(String(value))}`);
+  const whose = job === undefined ? [] : [`job ${job}`, ...(user === undefined ? [] : [visibleLine(user)])];
+  return [
+    String(sequence).padStart(6),
+    clockText(atMs),
+    visibleLine(kind).padEnd(9),
+    ...whose,
+    ...details,
+  ].join(" ");
+}

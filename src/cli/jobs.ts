@@ -1,0 +1,55 @@
+/** `tutti jobs [JOBS]`: who waits and who runs. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import type { Job, JobsAnswer } from "../api/contract.ts";
+import { jobsTable } from "./job-text.ts";
+import { writeJson } from "./json.ts";
+import { integer } from "./parse.ts";
+import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { hint, writeOut } from "./text.ts";
+
+interface Options {
+  readonly all?: boolean;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+export function configure(command: Command): void {
+  command
+    .argument("[jobs...]", `${SELECTOR_HELP} (default: those that have not ended)`)
+    .option("--all", "those that have ended too")
+    .option("--limit <n>", "show so many, those that run first", integer(1), 50)
+    .option("--json", "print all of them as JSON")
+    .action(run);
+}
+
+async function run(words: readonly string[], { all = false, limit, json }: Options): Promise<void> {
+  const client = new Client();
+  const answer = await client.jobs(all || words.length > 0 ? {} : { states: ACTIVE });
+  const jobs = words.length === 0 ? answer.jobs : await chosen(client, words, answer);
+  if (json) return writeJson({ ...answer, jobs });
+  if (jobs.length === 0) {
+    writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
+    hint("next: tutti submit -- COMMAND, or tutti history for those that have ended");
+    return;
+  }
+  // The limit is for a terminal's sake: those that run, then those that wait, in the order in which they came.
+  const sorted = [...jobs].sort((a, b) => rank(a) - rank(b) || a.job - b.job);
+  const shown = sorted.slice(0, limit);
+  writeOut(jobsTable(shown));
+  if (shown.length < jobs.length)
+    writeOut(`and ${jobs.length - shown.length} more; --limit ${jobs.length} shows all\n`);
+}
+
+async function chosen(client: Client, words: readonly string[], { jobs }: JobsAnswer): Promise<Job[]> {
+  const numbers = new Set(await selectJobs(client, words));
+  const found = jobs.filter(({ job }) => numbers.has(job));
+  // A single number that is not among them: the scheduler says why.
+  for (const number of numbers) if (!found.some(({ job }) => job === number)) await client.job(number);
+  return found;
+}
+
+function rank({ state }: Job): number {
+  if (state === "running" || state === "ending" || state === "starting") return 0;
+  return state === "queued" || state === "held" ? 1 : 2;
+}

@@ -1,0 +1,42 @@
+/** `tutti logs JOB [-f]`: what a job has written. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import { copyLog } from "./log-stream.ts";
+import { integer } from "./parse.ts";
+import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { writeOut } from "./text.ts";
+import { visibleLine } from "./visible.ts";
+
+interface Options {
+  readonly follow?: boolean;
+  readonly stderr?: boolean;
+  readonly tail?: number;
+  readonly raw?: boolean;
+}
+
+export function configure(command: Command): void {
+  command
+    .argument("<jobs...>", SELECTOR_HELP)
+    .option("-f, --follow", "go on until the job has ended")
+    .option("--stderr", "standard error instead of standard output")
+    .option("--tail <bytes>", "only the last so many bytes", integer(0))
+    .option("--raw", "on a terminal, obey escape sequences instead of showing them as text")
+    .action(run);
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  const { follow = false, stderr = false, tail, raw = false } = options;
+  const client = new Client();
+  const numbers = await selectJobs(client, words);
+  for (const number of numbers) {
+    const { job } = await client.job(number);
+    if (numbers.length > 1) writeOut(`==> job ${number} (${visibleLine(job.name)}) <==\n`);
+    const stream = stderr ? "stderr" : "stdout";
+    await copyLog(
+      client,
+      job,
+      { stream, follow, raw, ...(tail === undefined ? {} : { tail }) },
+      process.stdout,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+/** `tutti matrix [--watch]`: rows × CPUs, as it turns. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import type { MatrixAnswer } from "../api/contract.ts";
+import { pause } from "../api/logs.ts";
+import { ExitCode } from "./errors.ts";
+import { writeJson } from "./json.ts";
+import { matrixText } from "./matrix-text.ts";
+import { isColourful, tableWidth, writeOut } from "./text.ts";
+
+/** Redrawn no more often than an eye follows, and no less often than it waits. */
+const FASTEST_MS = 100;
+const SLOWEST_MS = 1000;
+
+export function configure(command: Command): void {
+  command
+    .option("-w, --watch", "redraw as it turns, until Ctrl-C")
+    .option("--json", "print as JSON")
+    .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
+      const client = new Client();
+      if (watch && !json) {
+        await watchMatrix(client, () => true, process.stdout);
+        return;
+      }
+      const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
+      if (json) writeJson(matrix);
+      else writeOut(draw(matrix));
+    });
+}
+
+/**
+ * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
+ * @param goOn asked before each picture
+ */
+export async function watchMatrix(
+  client: Client,
+  goOn: () => boolean,
+  to: NodeJS.WriteStream,
+  below: () => string = () => "",
+): Promise<void> {
+  const screen = to.isTTY === true;
+  const leave = () => {
+    if (screen) to.write("\u001b[?25h");
+  };
+  const interrupted = () => {
+    leave();
+    process.exit(ExitCode.interrupted);
+  };
+  process.on("SIGINT", interrupted).on("SIGTERM", interrupted);
+  if (screen) to.write("\u001b[?25l\u001b[2J");
+  let before = "";
+  try {
+    while (goOn()) {
+      const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
+      const picture = draw(matrix) + below();
+      if (screen) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
+      else if (picture !== before) to.write(`${picture}\n`);
+      before = picture;
+      await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)));
+    }
+  } finally {
+    leave();
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+  }
+}
+
+function draw(matrix: MatrixAnswer): string {
+  return matrixText(matrix, { width: tableWidth(), colour: isColourful(), nowMs: matrix.nowMs });
+}

@@ -1,0 +1,89 @@
+/** `tutti run [options] -- COMMAND`: submits, shows the output as it is written, and ends as the job ends. Ctrl-C cancels the job. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import type { Job } from "../api/contract.ts";
+import { ExitCode, UsageError } from "./errors.ts";
+import { outcomeText } from "./job-text.ts";
+import { copyLog } from "./log-stream.ts";
+import { submit } from "./submit.ts";
+import { addSubmitOptions, type SubmitOptions } from "./submit-options.ts";
+import { hint } from "./text.ts";
+
+interface Options extends SubmitOptions {
+  readonly raw?: boolean;
+}
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+};
+
+export function configure(command: Command): void {
+  addSubmitOptions(
+    command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
+  ).action(run);
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  if (options.array !== undefined) {
+    throw new UsageError(
+      "Cannot run an array: its output would be mixed; expected tutti submit and tutti wait",
+    );
+  }
+  const client = new Client();
+  const { jobs } = await submit(words, options);
+  const job = jobs[0]!;
+  const stop = cancelWhenLeft(client, job.job);
+  const { raw = false } = options;
+  const copies = [copyLog(client, job, { stream: "stdout", follow: true, raw }, process.stdout)];
+  // Where both go to one file, it is shown once.
+  if (job.stderr !== job.stdout) {
+    copies.push(copyLog(client, job, { stream: "stderr", follow: true, raw }, process.stderr));
+  }
+  await Promise.all(copies);
+  const ended = await client.ended(job.job);
+  process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
+  if (ended.state !== "done" && (ended.code === undefined || ended.reason !== undefined))
+    hint(`tutti: ${outcomeText(ended)}`);
+}
+
+/** The job's own exit code; 128 and the signal's number, as a shell has it; 1 for a job without either. */
+export function exitCodeOf({ state, code, signal }: Job): number {
+  if (state === "done") return 0;
+  if (code !== undefined && code !== 0) return code;
+  return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
+}
+
+/** Cancels the job at the first Ctrl-C, leaves at the second. Gives a function that ends the watch and says whether it was cancelled. */
+function cancelWhenLeft(client: Client, job: number): () => boolean {
+  let isLeft = false;
+  const cancel = (what: string) => {
+    if (isLeft) {
+      hint(`\ntutti: job ${job} goes on ending; see tutti show ${job}`);
+      process.exit(ExitCode.interrupted);
+    }
+    isLeft = true;
+    hint(`\ntutti: ${what}, job ${job} is cancelled; again to leave at once`);
+    // It may have ended meanwhile; its state will tell.
+    client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" }).catch(() => {});
+  };
+  const onInterrupt = () => cancel("interrupted");
+  const onTerm = () => cancel("asked to end");
+  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerm).on("SIGHUP", onTerm);
+  // A reader that has closed its end has what it wanted: nothing may be left running for it.
+  process.stdout.removeAllListeners("error").on("error", () => {
+    const leave = () => process.exit(ExitCode.ok);
+    client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" }).then(leave, leave);
+  });
+  return () => {
+    process.off("SIGINT", onInterrupt).off("SIGTERM", onTerm).off("SIGHUP", onTerm);
+    return isLeft;
+  };
+}

@@ -1,0 +1,47 @@
+/** `tutti wait JOBS`: until they have ended; 0 when all ended well. */
+import type { Command } from "commander";
+import { Client } from "../api/client.ts";
+import type { Job } from "../api/contract.ts";
+import { CheckFailed } from "./errors.ts";
+import { outcomeText } from "./job-text.ts";
+import { writeJson } from "./json.ts";
+import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { writeOut } from "./text.ts";
+
+/** Requests at a time: each holds a connection open. */
+const AT_ONCE = 16;
+
+export function configure(command: Command): void {
+  command
+    .argument("<jobs...>", SELECTOR_HELP)
+    .option("--json", "print the jobs as JSON when all have ended")
+    .action(async (words: readonly string[], { json = false }: { readonly json?: boolean }) => {
+      const client = new Client();
+      const numbers = await selectJobs(client, words, words.includes("all") ? ACTIVE : undefined);
+      const jobs = await waitForAll(client, numbers, (job) => {
+        if (!json) writeOut(`${outcomeText(job)}\n`);
+      });
+      if (json) writeJson({ schema: "tutti.jobs/1", jobs });
+      if (jobs.some(({ state }) => state !== "done")) throw new CheckFailed("a job did not end well");
+    });
+}
+
+/** The jobs when they have ended, in the order given; each is told when it has. */
+async function waitForAll(
+  client: Client,
+  numbers: readonly number[],
+  onEnd: (job: Job) => void,
+): Promise<Job[]> {
+  const jobs: Job[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < numbers.length) {
+      const i = next++;
+      const job = await client.ended(numbers[i]!);
+      jobs[i] = job;
+      onEnd(job);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, numbers.length) }, worker));
+  return jobs;
+}
