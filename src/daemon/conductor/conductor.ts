@@ -2,8 +2,8 @@
  * The conductor: turns the matrix by the clock. At each boundary the gangs that are not in the row of the new slot are stopped, then
  * those of the row are continued.
  *
- *   boundary k:  row = k mod rows      gang:        stop others, continue row
- *                                      concurrent:  others behind the row in weight, continue all
+ *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
+ *                                                   concurrent:  others behind the row in weight, continue all
  *
  * It knows nothing of queues and policies: it does what the last matrix says, also while no front end is connected.
  */
@@ -297,8 +297,8 @@ export class Conductor {
   }
 
   #rowNow(): readonly PlacedGang[] {
-    const { rows } = this.#matrix;
-    return rows.length === 0 ? [] : (rows[rowAt(this.#clock.slot(), rows.length)] ?? []);
+    const { rows, fromSlot = 0 } = this.#matrix;
+    return rows.length === 0 ? [] : (rows[rowAt(this.#clock.slot() - fromSlot, rows.length)] ?? []);
   }
 
   /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
