@@ -38,6 +38,9 @@ class Admission implements Policy, PlacementLimits {
   /** Expected end of the job that is tried. */
   #triedEndS = 0;
   #hasDecided = true;
+  readonly #noRoom = new Refusals();
+  /** Refusals of jobs that are not gone by the shadow time. */
+  readonly #noRoomForLong = new Refusals();
 
   constructor(
     machine: GangMachine,
@@ -98,24 +101,24 @@ class Admission implements Policy, PlacementLimits {
 
   /** Lets in jobs behind the head. */
   #letPass(): void {
-    const { use, memory } = this.#room;
     const count = this.#queue.copyInOrder();
     const queue = this.#queue.inOrder;
-    // Without memory a job at least as large as one that had no room has none either.
-    let refused = Number.POSITIVE_INFINITY;
+    this.#noRoom.clear();
+    this.#noRoomForLong.clear();
     for (let i = 1; i < count; i++) {
       const job = queue[i];
       const size = this.#jobs.size[job];
-      if (size >= refused) continue;
+      const memoryKB = this.#room.memoryOf(job);
+      if (this.#noRoom.covers(size, memoryKB)) continue;
       if (this.#isReserved) this.#triedEndS = this.#forecast.expectedEndS(job, false);
       // A policy that does not ask where it may place a job can take only those that are gone in time.
       const inTime = !this.#isReserved || this.#triedEndS <= this.#forecast.shadowS;
-      if (!inTime && !use.asks) continue;
+      if (!inTime && (!this.#room.use.asks || this.#noRoomForLong.covers(size, memoryKB))) continue;
       if (this.#room.hasRoom(job, this.#mayHold)) {
         this.#queue.remove(job);
         this.#letIn(job);
         if (this.#isReserved) this.#forecast.passed(job, this.#triedEndS);
-      } else if (inTime && memory === undefined) refused = size;
+      } else (inTime ? this.#noRoom : this.#noRoomForLong).note(size, memoryKB);
     }
   }
 
@@ -131,6 +134,40 @@ class Admission implements Policy, PlacementLimits {
     this.#inner.decide();
     this.#hasDecided = true;
     this.#room.noteExtraSlots();
+  }
+}
+
+/**
+ * Jobs that had no room in one pass over the queue. In that pass room only shrinks, and where a job has room a smaller one that needs
+ * no more memory has room, too; so what is at least as large as a refused one in both is not tried.
+ */
+class Refusals {
+  readonly #sizes: number[] = [];
+  readonly #memoryKB: number[] = [];
+
+  clear(): void {
+    this.#sizes.length = 0;
+    this.#memoryKB.length = 0;
+  }
+
+  covers(size: number, memoryKB: number): boolean {
+    for (let i = 0; i < this.#sizes.length; i++)
+      if (this.#sizes[i] <= size && this.#memoryKB[i] <= memoryKB) return true;
+    return false;
+  }
+
+  /** Notes a refusal that is not covered; those that it covers are forgotten. */
+  note(size: number, memoryKB: number): void {
+    let kept = 0;
+    for (let i = 0; i < this.#sizes.length; i++) {
+      if (this.#sizes[i] >= size && this.#memoryKB[i] >= memoryKB) continue;
+      this.#sizes[kept] = this.#sizes[i];
+      this.#memoryKB[kept++] = this.#memoryKB[i];
+    }
+    this.#sizes.length = kept;
+    this.#memoryKB.length = kept;
+    this.#sizes.push(size);
+    this.#memoryKB.push(memoryKB);
   }
 }
 
