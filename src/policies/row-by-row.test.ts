@@ -64,6 +64,17 @@ describe("slot unification, row by row", () => {
     expect(step([], [9])).toEqual(["AABBBCCC", "GGG.EE..", "GGGHHHII", "JJJJ.CCC"]);
   });
 
+  test("by hand: a kept slot is in the first row of the round that admits the job, whichever became idle last", () => {
+    for (const ends of [
+      [2, 0],
+      [0, 2],
+    ]) {
+      const { step } = gangBench(gang, { fit: "first", unify: "kept" }, 4, [2, 2, 2, 2, 2, 2]);
+      expect(step([], [0, 1, 2, 3, 4, 5])).toEqual(["AABB", "CCDD", "EEFF"]);
+      expect(step(ends, [])).toEqual(["EEBB", "..DD", "EEFF"]);
+    }
+  });
+
   for (const scheme of SCHEMES) {
     const label = [scheme[0].name, ...Object.values(scheme[1])].join(" ");
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Random } from "../core/random.ts";
 import { gangInstance, stepRounds } from "../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../simulator/rounds.ts";
 import { firstCut } from "../structures/legal-cuts.ts";
@@ -157,6 +158,23 @@ describe("wlv", () => {
       ),
       { numRuns: 150 },
     );
+  });
+
+  test("ring: long runs, in which opening the ring at a first cut finds windows that lie around the machine's end", () => {
+    for (const seed of [20, 22]) {
+      const random = new Random(seed, "x");
+      const sizes = Array.from({ length: 400 }, () => 1 + random.below(3));
+      const { machine, step } = gangBench(wlv, { array: "ring", unify: "none" }, 7, sizes);
+      const present: number[] = [];
+      for (let job = 0; job < sizes.length; job++) {
+        const ends: number[] = [];
+        while (present.length > 3 + random.below(8))
+          ends.push(...present.splice(random.below(present.length), 1));
+        present.push(job);
+        step(ends, [job]);
+        expect(machine.slotsOf(job)).toBe(1);
+      }
+    }
   });
 
   test("under rounds as stepping slot by slot", () => {

@@ -314,6 +314,12 @@ describe("gatherOnRing()", () => {
     expect(machine.isIdle(row, 6, 8) && machine.isIdle(row, 0, 2)).toBe(true);
   });
 
+  test("takes a nearer second cut where there is none behind the whole fragment", () => {
+    const { machine, ids } = drawn(["....BB.", "..CCC..", "EAAA.EE"]);
+    expect(gatherOnRing(machine, 4, 7)).toBe(ids[1]);
+    expect(picture(machine)).toEqual([".AAABB.", ".......", "E.CCCEE"]);
+  });
+
   test("what it returns is idle; no job is torn or moved to other processors; with a legal cut at its beginning it never gives up", () => {
     fc.assert(
       fc.property(
