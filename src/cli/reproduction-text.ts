@@ -34,10 +34,10 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
     const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
     return [
       reproduction.paper.key,
-      `${formatCount(within)} of ${formatCount(compared)}`,
+      shareText(within, compared),
       formatCount(explained),
       formatCount(unexplained),
-      `${formatCount(holding)} of ${formatCount(statements)}`,
+      shareText(holding, statements),
     ];
   });
   const columns = [
@@ -48,6 +48,10 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
     right("statements that hold"),
   ];
   return `${table(columns, rows)}\n`;
+}
+
+function shareText(count: number, of: number): string {
+  return of === 0 ? "–" : `${formatCount(count)} of ${formatCount(of)}`;
 }
 
 function tableText(reproduced: ReproducedTable): string {
