@@ -3,8 +3,9 @@
  * Messages are collected during a turn and sent when the turn is on disk.
  *
  * An attempt is on disk before the conductor hears of it, and the conductor launches an attempt only once, however often it is
- * told to. So after any crash: an attempt that the conductor does not know is launched if nobody has seen it start, and lost if
- * somebody has.
+ * told to, since the attempt's folder says who has it. So after any crash an attempt that the conductor does not know is simply
+ * launched again: it starts if it never did, else the conductor tells how it ended. Only when the machine itself was started anew
+ * is such an attempt lost: what its folder said may not have reached the disk.
  */
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
@@ -33,14 +34,17 @@ export class ConductorDesk {
   #state: Extract<FromConductor, { type: "state" }> | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
+  /** Whether attempts that are on disk belong to this start of the machine. */
+  #isSameBoot: boolean;
   /** Values before the turn, for `rollback`. */
-  #before: { sequence: number; sentRows: string; choice: PolicyChoice } | undefined;
+  #before: { sequence: number; sentRows: string; choice: PolicyChoice; isSameBoot: boolean } | undefined;
 
   constructor(context: Context) {
     this.#context = context;
     const stored = context.store.meta("matrix");
     const matrix: TurningMatrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
     this.#sequence = matrix?.sequence ?? 0;
+    this.#isSameBoot = context.store.meta("boot") === context.bootId;
     if (matrix !== undefined) {
       context.scheduler.setLayout(this.#layoutOf(matrix), matrix.fromSlot ?? 0);
     }
@@ -91,6 +95,7 @@ export class ConductorDesk {
     if (this.#before === undefined) return;
     this.#sequence = this.#before.sequence;
     this.#sentRows = this.#before.sentRows;
+    this.#isSameBoot = this.#before.isSameBoot;
     this.#context.scheduler.setChoice(this.#before.choice, "a turn was taken back");
     this.#before = undefined;
   }
@@ -269,7 +274,7 @@ export class ConductorDesk {
 
   /** The conductor has told what it knows; book and conductor are brought to agree. */
   #reconcile(state: Extract<FromConductor, { type: "state" }>, nowMs: number): void {
-    const { book, feed, scheduler, clock } = this.#context;
+    const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
     this.#state = state;
     this.#sequence = Math.max(this.#sequence, state.sequence);
@@ -283,6 +288,8 @@ export class ConductorDesk {
       this.#reconcileJob(record, known.get(key), nowMs);
       known.delete(key);
     }
+    store.setMeta("boot", bootId);
+    this.#isSameBoot = true;
     for (const { job, attempt, phase } of known.values()) {
       const key = { job, attempt };
       if (phase === "ended") this.#outbox.push({ type: "forget", attempt: key });
@@ -292,8 +299,7 @@ export class ConductorDesk {
 
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
     const { feed, scheduler, clock, launcher } = this.#context;
-    if (attempt === undefined && record.startedAtMs === undefined) {
-      // Nobody has seen it start. If it did, what it left on disk keeps it from being run again.
+    if (attempt === undefined && this.#isSameBoot) {
       launcher.prepare(record);
       this.#launch(record);
     } else if (attempt === undefined) {
@@ -365,6 +371,7 @@ export class ConductorDesk {
       sequence: this.#sequence,
       sentRows: this.#sentRows,
       choice: this.#context.scheduler.choice,
+      isSameBoot: this.#isSameBoot,
     };
   }
 }

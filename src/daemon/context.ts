@@ -19,4 +19,5 @@ export interface Context {
   readonly limits: SubmissionLimits;
   /** Most jobs that have not ended. */
   readonly mostJobs: number;
+  readonly bootId: string;
 }

@@ -146,9 +146,27 @@ export class FakeMachine implements ConductorClient {
 
   #launch({ job, attempt }: AttemptKey): void {
     const key = keyOf({ job, attempt });
-    if (this.attempts.has(key)) return;
-    this.launched.push(key);
     const { clock, slotMs, runMs } = this.#options;
+    const known = this.attempts.get(key);
+    if (known !== undefined) {
+      if (known.end !== undefined) this.#say({ type: "ended", end: known.end });
+      else if (known.phase === "running") this.#sayLaunched(known, clock.unixMs());
+      return;
+    }
+    if (this.launched.includes(key)) {
+      // Its folder says that it was started once.
+      const end = {
+        job,
+        attempt,
+        reason: "none",
+        lost: "gone",
+        endedAtMs: clock.unixMs(),
+        ranMs: 0,
+      } as const;
+      this.#say({ type: "ended", end });
+      return;
+    }
+    this.launched.push(key);
     const workMs = runMs(job, attempt);
     const left = slotMs === undefined ? workMs : slotsOfWork(workMs / 1000, slotMs / 1000);
     const entry: FakeAttempt = {
@@ -233,6 +251,7 @@ export interface BenchOptions {
   readonly machine?: FakeMachine;
   readonly store?: Store;
   readonly connected?: boolean;
+  readonly bootId?: string;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -254,6 +273,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     config,
     cpus: Array.from({ length: options.cpus ?? 4 }, (_, i) => i),
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
+    bootId: options.bootId ?? "boot",
     launcher: new Launcher({
       jobsFolder: "/nowhere",
       graceMs: 1000,

@@ -24,7 +24,7 @@ import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
 import { explainWaiting } from "./obstacles.ts";
 import type { FromConductor, JobNumber } from "./protocol.ts";
-import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
+import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { Answer, Caller, JobInfo, JobState, MatrixInfo, Service, SubmitRequest } from "./service.ts";
@@ -32,6 +32,7 @@ import type { Store } from "./store/store.ts";
 import { messageOf } from "./store/store.ts";
 import { checkBatch, checkPriority, refuse } from "./submission.ts";
 import { exportSwf } from "./swf-export.ts";
+import { Views } from "./views.ts";
 
 export interface FrontEndOptions {
   readonly store: Store;
@@ -42,6 +43,8 @@ export interface FrontEndOptions {
   /** CPU numbers that jobs may have, ascending. */
   readonly cpus: readonly number[];
   readonly memoryBytes: number;
+  /** Changes with every start of the machine. */
+  readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
   readonly mostJobs?: number;
   /** Hears what the policy decides; job rows are those of the driver's table. */
@@ -56,8 +59,8 @@ interface Request {
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const MOST_JOBS = 200_000;
-/** Ended jobs that are listed when nobody says how many. */
-const LISTED_ENDED = 1000;
+const MOST_DRAIN_MS = 15_000;
+const DRAIN_LOOK_MS = 10;
 /** Decisions of one instant: jobs of no length could go on for ever. */
 const MOST_DECISIONS = 100_000;
 
@@ -68,12 +71,14 @@ export class FrontEnd implements Service {
   readonly #scheduler: Scheduler;
   readonly #requests: Requests;
   readonly #desk: ConductorDesk;
+  readonly #views: Views;
   readonly #forecaster: Forecaster;
   readonly #startedAtMs: number;
   #waitingRequests: Request[] = [];
   #inbox: FromConductor[] = [];
   #isTurnDue = false;
   #isStopped = false;
+  #isDraining = false;
   #cancelTimer: (() => void) | undefined;
   /** Why the last turn could not be written. */
   #trouble: string | undefined;
@@ -112,9 +117,11 @@ export class FrontEnd implements Service {
       scheduler: this.#scheduler,
       limits: { cpus: cpus.length, memoryBytes, queues: config.queues },
       mostJobs: options.mostJobs ?? MOST_JOBS,
+      bootId: options.bootId,
     };
     this.#desk = new ConductorDesk(context);
     this.#requests = new Requests(context, this.#desk);
+    this.#views = new Views(context, this.#desk);
     this.#forecaster = new Forecaster(context);
     this.#unlisten.push(
       options.conductor.onMessage((message) => {
@@ -140,6 +147,30 @@ export class FrontEnd implements Service {
     for (const { answer } of this.#waitingRequests) answer(this.#stopped());
   }
 
+  /** Jobs with a process. */
+  runningCount(): number {
+    return [...this.#book.withProcess()].length;
+  }
+
+  /**
+   * Nothing is started any more, and the conductor is asked to end, with its jobs or when there are none. Resolves when all ends
+   * are on disk, or after a while.
+   */
+  drain(killJobs: boolean): Promise<void> {
+    this.#isDraining = true;
+    this.#turn();
+    this.#options.conductor.send({ type: "shutdown", killJobs });
+    const { clock } = this.#options;
+    const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.runningCount() === 0 || !this.#desk.isConnected || clock.nowMs() >= giveUpMs) resolve();
+        else clock.at(clock.nowMs() + DRAIN_LOOK_MS, look);
+      };
+      look();
+    });
+  }
+
   submit(
     caller: Caller,
     batch: readonly SubmitRequest[],
@@ -153,28 +184,13 @@ export class FrontEnd implements Service {
     return this.#ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
   }
 
-  jobs(
-    caller: Caller,
-    filter: { readonly states?: readonly JobState[]; readonly last?: number },
-  ): readonly JobInfo[] {
-    const states = filter.states ?? JOB_STATES;
-    const found: JobRecord[] = [];
-    for (const record of this.#book.all()) {
-      if (states.includes(record.state) && mayTouch(caller, record)) found.push(record);
-    }
-    const ended = states.filter(hasEnded);
-    if (ended.length > 0) {
-      const uid = caller.isAdministrator ? undefined : caller.uid;
-      found.push(...this.#options.store.endedJobs(uid, ended, filter.last ?? LISTED_ENDED));
-    }
-    found.sort((a, b) => a.job - b.job);
-    const shown = filter.last === undefined ? found : found.slice(Math.max(0, found.length - filter.last));
-    return shown.map((record) => this.#info(record));
+  jobs(caller: Caller, filter: { readonly states?: readonly JobState[]; readonly last?: number }) {
+    return this.#views.jobs(caller, filter.states, filter.last);
   }
 
   job(caller: Caller, job: JobNumber): Answer<JobInfo> {
     const record = this.#requests.find(caller, job);
-    return "refused" in record ? record : this.#info(record);
+    return "refused" in record ? record : this.#views.info(record);
   }
 
   cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
@@ -213,24 +229,7 @@ export class FrontEnd implements Service {
   }
 
   matrix(): MatrixInfo {
-    const { cpus, config } = this.#options;
-    const { rows } = this.#scheduler.layout();
-    return {
-      sequence: this.#desk.sequence,
-      policy: this.#scheduler.choice.label,
-      sharing: this.#scheduler.sharing,
-      slotMs: config.slotMs,
-      mode: config.mode,
-      cpus,
-      epochMs: this.#scheduler.epochMs + this.#scheduler.layout().slot * config.slotMs,
-      rows: rows.map((seats) =>
-        seats.map(({ job, processors }) => ({
-          job,
-          name: this.#book.live(job)?.name ?? "",
-          cpus: processors.map((one) => cpus[one]),
-        })),
-      ),
-    };
+    return this.#views.matrix();
   }
 
   policy() {
@@ -252,20 +251,7 @@ export class FrontEnd implements Service {
   }
 
   queues() {
-    const counts = new Map<string, { queued: number; running: number }>();
-    for (const { queue, state } of this.#book.all()) {
-      const count = counts.get(queue) ?? { queued: 0, running: 0 };
-      if (state === "queued" || state === "held") count.queued++;
-      else count.running++;
-      counts.set(queue, count);
-    }
-    return this.#options.config.queues.map(({ queueClass: { name, processors, elapsedBelowS } }) => ({
-      name,
-      queued: counts.get(name)?.queued ?? 0,
-      running: counts.get(name)?.running ?? 0,
-      mostCpus: Math.min(processors, this.#options.cpus.length),
-      ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
-    }));
+    return this.#views.queues();
   }
 
   exportSwf(caller: Caller): string {
@@ -281,18 +267,7 @@ export class FrontEnd implements Service {
   }
 
   status() {
-    const busy = new Set(
-      this.#scheduler.layout().rows.flatMap((seats) => seats.flatMap((s) => s.processors)),
-    );
-    return {
-      startedAtMs: this.#startedAtMs,
-      cpus: this.#options.cpus.length,
-      busyCpus: busy.size,
-      counts: this.#book.counts,
-      conductor: this.#desk.status(),
-      ...(this.#trouble !== undefined && { trouble: this.#trouble }),
-      residentBytes: process.memoryUsage.rss(),
-    };
+    return this.#views.status(this.#startedAtMs, this.#trouble);
   }
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */
@@ -313,15 +288,6 @@ export class FrontEnd implements Service {
     };
   }
 
-  #info(record: JobRecord): JobInfo {
-    const ranMs = hasEnded(record.state)
-      ? record.ranMs
-      : this.#scheduler.ranMs(record.job, this.#options.clock.nowMs());
-    const waitsFor = record.state === "queued" ? this.#book.waitsFor(record) : [];
-    const reason = waitsFor.length > 0 ? `waits for job ${waitsFor.join(", ")}` : record.reason;
-    return infoOf(record, ranMs, reason);
-  }
-
   /** Policies of the registry, those that know queue classes over the configured ones. */
   #choose(text: string): PolicyChoice {
     const { queues } = this.#options.config;
@@ -333,7 +299,7 @@ export class FrontEnd implements Service {
   #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
     return this.#ask((nowMs) => {
       const answer = handle(nowMs);
-      return "refused" in answer ? answer : this.#info(answer);
+      return "refused" in answer ? answer : this.#views.info(answer);
     });
   }
 
@@ -358,6 +324,10 @@ export class FrontEnd implements Service {
     this.#options.clock.soon(() => this.#turn());
   }
 
+  get #mayDecide(): boolean {
+    return this.#desk.isConnected && !this.#isDraining;
+  }
+
   #turn(): void {
     this.#isTurnDue = false;
     if (this.#isStopped) return;
@@ -372,7 +342,7 @@ export class FrontEnd implements Service {
       store.begin();
       answers = requests.map(({ handle }) => handle(nowMs));
       for (const message of inbox) this.#desk.hear(message, nowMs);
-      for (let i = 0; this.#desk.isConnected && this.#scheduler.dueMs() <= nowMs; i++) {
+      for (let i = 0; this.#mayDecide && this.#scheduler.dueMs() <= nowMs; i++) {
         const outcome = this.#scheduler.decide(nowMs);
         if (outcome === undefined) break;
         this.#desk.carryOut(outcome, nowMs);
@@ -390,7 +360,7 @@ export class FrontEnd implements Service {
       answer(answers[i]);
     });
     this.#feed.commit();
-    this.#arm(this.#desk.isConnected ? this.#scheduler.dueMs() : Number.POSITIVE_INFINITY);
+    this.#arm(this.#mayDecide ? this.#scheduler.dueMs() : Number.POSITIVE_INFINITY);
   }
 
   /** Undoes a turn that could not be written. */

@@ -21,7 +21,7 @@ export class JobBook {
 
   constructor(store: Store) {
     this.#store = store;
-    this.#latestJob = Math.max(store.latestJob(), Number(store.meta("latestJob") ?? 0));
+    this.#latestJob = store.latestJob();
     this.#latestPlace = store.latestPlace();
     const counts = store.counts();
     this.#counts = Object.fromEntries(JOB_STATES.map((state) => [state, counts[state] ?? 0])) as Record<

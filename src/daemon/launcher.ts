@@ -8,7 +8,7 @@ export interface LauncherOptions {
   /** Folder that holds a folder per job. */
   readonly jobsFolder: string;
   readonly graceMs: number;
-  /** Users that jobs run as; undefined: everything runs as the user of the front end. */
+  /** Accounts that jobs run as, undefined for our own; left out: everything runs as the user of the front end. */
   readonly accountOf: ((uid: number) => { readonly gid: number } | undefined) | undefined;
   /** Whether folders are made; a test with a fake conductor has no use for them. */
   readonly makesFolders: boolean;

@@ -221,6 +221,8 @@ export interface Service {
       readonly freezer?: string;
       readonly lateP99Ms?: number;
     };
+    /** What keeps the front end from working, such as a full disk. */
+    readonly trouble?: string;
     readonly residentBytes: number;
   };
 }

@@ -1,0 +1,127 @@
+/**
+ * The process behind `tutti serve`, without the API: takes the state folder, opens the store, starts or finds the conductor and
+ * gives out the service.
+ */
+import { readFileSync } from "node:fs";
+import { InputError } from "../core/errors.ts";
+import { systemClock } from "./clock.ts";
+import { connectConductor } from "./conductor/client.ts";
+import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
+import { FrontEnd } from "./front-end.ts";
+import { Launcher } from "./launcher.ts";
+import { allowedCpus, bootId, groupOf, memoryBytes } from "./machine.ts";
+import type { FreezerKind } from "./protocol.ts";
+import type { Answer } from "./service.ts";
+import { lockStateFolder, makeStateFolder, privately } from "./state-folder.ts";
+import { Store } from "./store/store.ts";
+import { refuse } from "./submission.ts";
+
+export interface FrontEndSetup {
+  /** Made when missing; see `defaultStateFolder`. */
+  readonly stateFolder: string;
+  /** JSON file; undefined: the defaults. */
+  readonly configFile?: string | undefined;
+  /** What the command line sets; goes before the file. */
+  readonly settings?: Partial<Config>;
+  /** Jobs run as the users who submit them; for a front end run by root. */
+  readonly isShared: boolean;
+  /** Undefined: the best that works here. */
+  readonly freezer?: FreezerKind | undefined;
+}
+
+export interface RunningFrontEnd {
+  readonly service: FrontEnd;
+  readonly config: Config;
+  readonly jobsFolder: string;
+  /** Ends the front end; jobs go on, the conductor with them. */
+  stop(): Promise<void>;
+  /** Ends the conductor too. Refused while jobs run, unless they are to be killed. Does not stop the front end: call `stop` then. */
+  shutdown(killJobs: boolean): Promise<Answer<object>>;
+}
+
+/**
+ * @throws InputError when the folder is in use, belongs to someone else or holds something that is no store, or for a wrong
+ *   configuration
+ */
+export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
+  const config = { ...readConfig(setup.configFile), ...setup.settings };
+  const cpus = chooseCpus(config);
+  const folder = makeStateFolder(setup.stateFolder, setup.isShared);
+  const unlock = lockStateFolder(folder);
+  let store: Store | undefined;
+  try {
+    store = privately(() => new Store(folder.database));
+    const conductor = connectConductor({
+      home: folder.conductor,
+      name: `tutti ${process.pid}`,
+      ...(setup.freezer !== undefined && { freezer: setup.freezer }),
+    });
+    const opened = store;
+    const ownUid = process.getuid?.();
+    const service = new FrontEnd({
+      store: opened,
+      conductor,
+      clock: systemClock,
+      config,
+      cpus,
+      memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
+      bootId: bootId(),
+      launcher: new Launcher({
+        jobsFolder: folder.jobs,
+        graceMs: config.graceMs,
+        accountOf: setup.isShared ? (uid) => (uid === ownUid ? undefined : { gid: groupOf(uid) }) : undefined,
+        makesFolders: true,
+      }),
+    });
+    let isStopped = false;
+    return {
+      service,
+      config,
+      jobsFolder: folder.jobs,
+      async stop() {
+        if (isStopped) return;
+        isStopped = true;
+        service.stop();
+        conductor.close();
+        opened.close();
+        unlock();
+      },
+      async shutdown(killJobs) {
+        const running = service.runningCount();
+        if (running > 0 && !killJobs) {
+          return refuse(
+            "wrong-state",
+            `Cannot end the scheduler: ${running} ${running === 1 ? "job runs" : "jobs run"}, expected none; wait, cancel them, or end them with it (--kill)`,
+          );
+        }
+        await service.drain(killJobs);
+        return {};
+      },
+    };
+  } catch (error) {
+    store?.close();
+    unlock();
+    throw error;
+  }
+}
+
+function readConfig(file: string | undefined): Config {
+  if (file === undefined) return DEFAULT_CONFIG;
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new InputError(`Cannot read the configuration "${file}": ${(error as Error).message}`);
+  }
+  return parseConfig(text, file);
+}
+
+function chooseCpus({ cpus }: Config): readonly number[] {
+  const allowed = allowedCpus();
+  if (cpus === undefined) return allowed;
+  const missing = cpus.filter((cpu) => !allowed.includes(cpu));
+  if (missing.length === 0) return cpus;
+  throw new InputError(
+    `Cannot use CPU ${missing.join(", ")}: this process may use ${allowed.join(", ")}; change "cpus" in the configuration`,
+  );
+}

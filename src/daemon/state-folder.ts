@@ -1,0 +1,87 @@
+/**
+ * The front end's folder and who may use it. One front end at a time: the lock is the kernel's (an exclusive lock on a small
+ * database), so it goes with the process that held it, however that ended, and no pid is ever trusted.
+ *
+ *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
+ *     lock                                  lock      0600
+ *     tutti.db                              tutti.db  0600
+ *     conductor/              0700          conductor/  0700
+ *     jobs/12/1/              0700          jobs/     0711, a folder per job, owned by its user
+ */
+import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { InputError } from "../core/errors.ts";
+
+export interface StateFolder {
+  readonly path: string;
+  readonly database: string;
+  readonly conductor: string;
+  readonly jobs: string;
+}
+
+/** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
+const LONGEST_CONDUCTOR_PATH = 85;
+
+/** Where the state is kept: TUTTI_STATE, or the usual place of the user or, for root, of the machine. */
+export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.() ?? 0): string {
+  if (env.TUTTI_STATE) return resolve(env.TUTTI_STATE);
+  if (uid === 0) return "/var/lib/tutti";
+  return env.XDG_STATE_HOME ? join(env.XDG_STATE_HOME, "tutti") : join(homedir(), ".local/state/tutti");
+}
+
+/**
+ * Makes the folders, private from their first instant.
+ * @param isShared whether jobs run as other users, who must reach their own job's folder
+ * @throws InputError when the folder belongs to someone else, or others may write to it
+ */
+export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
+  const path = resolve(folder);
+  const conductor = join(path, "conductor");
+  if (Buffer.byteLength(conductor) > LONGEST_CONDUCTOR_PATH) {
+    throw new InputError(
+      `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${LONGEST_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
+    );
+  }
+  const jobs = join(path, "jobs");
+  const places = { path, database: join(path, "tutti.db"), conductor, jobs };
+  for (const one of [path, conductor, jobs]) {
+    mkdirSync(one, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(one);
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
+      const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
+      throw new InputError(`Cannot keep the state in "${one}": ${state}, expected a folder of our own`);
+    }
+  }
+  chmodSync(conductor, 0o700);
+  for (const one of [path, jobs]) chmodSync(one, isShared ? 0o711 : 0o700);
+  return places;
+}
+
+/**
+ * Takes the folder for this process. Returns how to give it back; the kernel does so when the process ends.
+ * @throws InputError when another front end has it
+ */
+export function lockStateFolder({ path }: StateFolder): () => void {
+  const lock = privately(() => new DatabaseSync(join(path, "lock"), { timeout: 0 }));
+  try {
+    privately(() => lock.exec("BEGIN EXCLUSIVE"));
+  } catch (error) {
+    lock.close();
+    throw new InputError(
+      `Cannot start a scheduler in "${path}": another one uses it (${(error as Error).message}), expected none; \`tutti\` shows it, \`tutti down\` ends it`,
+    );
+  }
+  return () => lock.close();
+}
+
+/** Runs something that makes files nobody else may read. */
+export function privately<Result>(run: () => Result): Result {
+  const before = process.umask(0o077);
+  try {
+    return run();
+  } finally {
+    process.umask(before);
+  }
+}

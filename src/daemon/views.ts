@@ -1,0 +1,98 @@
+/** What users may look at; nothing here changes anything. */
+import type { ConductorDesk } from "./conductor-desk.ts";
+import type { Context } from "./context.ts";
+import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
+import type { Caller, JobInfo, JobState, MatrixInfo } from "./service.ts";
+
+/** Ended jobs that are listed when nobody says how many. */
+const LISTED_ENDED = 1000;
+
+export class Views {
+  readonly #context: Context;
+  readonly #desk: ConductorDesk;
+
+  constructor(context: Context, desk: ConductorDesk) {
+    this.#context = context;
+    this.#desk = desk;
+  }
+
+  info(record: JobRecord): JobInfo {
+    const { book, scheduler, clock } = this.#context;
+    const ranMs = hasEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
+    const waitsFor = record.state === "queued" ? book.waitsFor(record) : [];
+    const reason = waitsFor.length > 0 ? `waits for job ${waitsFor.join(", ")}` : record.reason;
+    return infoOf(record, ranMs, reason);
+  }
+
+  /** By number; with `last` only so many, the latest. */
+  jobs(caller: Caller, states: readonly JobState[] = JOB_STATES, last?: number): readonly JobInfo[] {
+    const { book, store } = this.#context;
+    const found: JobRecord[] = [];
+    for (const record of book.all()) {
+      if (states.includes(record.state) && mayTouch(caller, record)) found.push(record);
+    }
+    const ended = states.filter(hasEnded);
+    if (ended.length > 0) {
+      const uid = caller.isAdministrator ? undefined : caller.uid;
+      found.push(...store.endedJobs(uid, ended, last ?? LISTED_ENDED));
+    }
+    found.sort((a, b) => a.job - b.job);
+    const shown = last === undefined ? found : found.slice(Math.max(0, found.length - last));
+    return shown.map((record) => this.info(record));
+  }
+
+  matrix(): MatrixInfo {
+    const { scheduler, config, book } = this.#context;
+    const { cpus } = scheduler.options;
+    const { rows, slot } = scheduler.layout();
+    return {
+      sequence: this.#desk.sequence,
+      policy: scheduler.choice.label,
+      sharing: scheduler.sharing,
+      slotMs: config.slotMs,
+      mode: config.mode,
+      cpus,
+      // Rows are counted from the one that has its turn in `slot`.
+      epochMs: scheduler.epochMs + slot * config.slotMs,
+      rows: rows.map((seats) =>
+        seats.map(({ job, processors }) => ({
+          job,
+          name: book.live(job)?.name ?? "",
+          cpus: processors.map((one) => cpus[one]),
+        })),
+      ),
+    };
+  }
+
+  queues() {
+    const { book, config, scheduler } = this.#context;
+    const counts = new Map<string, { queued: number; running: number }>();
+    for (const { queue, state } of book.all()) {
+      const count = counts.get(queue) ?? { queued: 0, running: 0 };
+      if (state === "queued" || state === "held") count.queued++;
+      else count.running++;
+      counts.set(queue, count);
+    }
+    return config.queues.map(({ queueClass: { name, processors, elapsedBelowS } }) => ({
+      name,
+      queued: counts.get(name)?.queued ?? 0,
+      running: counts.get(name)?.running ?? 0,
+      mostCpus: Math.min(processors, scheduler.options.cpus.length),
+      ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
+    }));
+  }
+
+  status(startedAtMs: number, trouble: string | undefined) {
+    const { book, scheduler } = this.#context;
+    const seats = scheduler.layout().rows.flat();
+    return {
+      startedAtMs,
+      cpus: scheduler.options.cpus.length,
+      busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
+      counts: book.counts,
+      conductor: this.#desk.status(),
+      ...(trouble !== undefined && { trouble }),
+      residentBytes: process.memoryUsage.rss(),
+    };
+  }
+}
