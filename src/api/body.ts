@@ -61,7 +61,11 @@ export function readQuery(
 function checked<Value>(value: unknown, schema: z.ZodType<Value>, what: string): Value | ApiRefusal {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const words = result.error.issues.slice(0, MOST_ISSUES).map(({ path, message }) => {
+  const words = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {
+    const { path } = issue;
+    // What is wrong with a key stands one level deeper.
+    const message =
+      issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
     const place = path
       .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
       .join("")

@@ -3,7 +3,7 @@
  * is refused) and runs nothing. A test moves jobs on with start() and finish().
  */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type {
   Answer,
   Caller,
@@ -223,10 +223,19 @@ export class FakeService implements Service {
     };
   }
 
+  /** Empties the memory; numbers go on. */
+  forget(): void {
+    this.entries.clear();
+    this.events.length = 0;
+    this.submitted.length = 0;
+    this.#keys.clear();
+  }
+
   /** The job has its processors; its output so far is `text`. */
   start(job: number, text = ""): void {
     const { info } = this.entries.get(job)!;
     const cpus = Array.from({ length: info.tasks }, (_, i) => i);
+    mkdirSync(dirname(info.stdout), { recursive: true });
     writeFileSync(info.stdout, text);
     this.#set(
       job,
@@ -247,7 +256,6 @@ export class FakeService implements Service {
   #add(caller: Caller, request: SubmitRequest, array: number | undefined): JobInfo {
     const job = this.#next++;
     const folder = join(this.#folder, String(job));
-    mkdirSync(folder, { recursive: true });
     const { tasks = 1, priority = 0, command, cwd, limitMs, memoryBytes, arrayIndex } = request;
     const info: JobInfo = {
       job,

@@ -1,0 +1,185 @@
+/** Answers that flow: events and logs. */
+import { execFileSync } from "node:child_process";
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
+import * as contract from "./contract.ts";
+
+let app: TestApp;
+beforeEach(() => {
+  app = makeTestApp();
+});
+afterEach(() => {
+  expect(app.bugs).toEqual([]);
+  app.remove();
+});
+
+const submit = (body: object, as = OWNER) => app.ask("POST", "/v1/jobs", { body, as });
+
+describe("events", () => {
+  async function read(path: string, headers: Record<string, string>, count: number, meanwhile = () => {}) {
+    const request = new Request(`http://127.0.0.1:7448${path}`, {
+      headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(ADA)}`, ...headers },
+    });
+    const response = await app.fetch(request);
+    expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    const reader = response.body!.getReader();
+    meanwhile();
+    let text = "";
+    while ((text.match(/^data: /gm) ?? []).length < count) {
+      text += new TextDecoder().decode((await reader.read()).value);
+    }
+    await reader.cancel();
+    return [...text.matchAll(/^id: (\d+)\nevent: (\w+)\ndata: (.*)$/gm)].map(([, id, kind, data = ""]) => ({
+      id: Number(id),
+      kind,
+      event: JSON.parse(data) as contract.Event,
+    }));
+  }
+
+  test("come as they happen, after the last one seen, of one's own jobs only", async () => {
+    await submit({ jobs: [someJob()] }, BOB);
+    await submit({ jobs: [someJob()] }, ADA);
+    const first = await read("/v1/events", {}, 2, () => app.service.start(2));
+    expect(first.map(({ id, kind }) => [id, kind])).toEqual([
+      [2, "submitted"],
+      [3, "started"],
+    ]);
+    for (const { event } of first) expect(contract.event.parse(event)).toEqual(event);
+    const later = await read("/v1/events?since=0", { "last-event-id": "2" }, 2, () => app.service.finish(2));
+    expect(later.map(({ id }) => id)).toEqual([3, 4]);
+    const { json } = await app.ask("GET", "/v1/events?since=2", {
+      as: ADA,
+      headers: { accept: "application/json" },
+    });
+    expect(contract.eventsAnswer.parse(json)).toEqual(json);
+    expect(json.events.map(({ sequence }: contract.Event) => sequence)).toEqual([3, 4]);
+  });
+
+  test("a client that does not read is cut off, and can go on where it was", async () => {
+    await submit({ jobs: [someJob()] }, ADA);
+    const { sequence, ...rest } = app.service.events[0]!;
+    for (let i = 0; i < 25_000; i++) app.service.events.push({ sequence: sequence + 1 + i, ...rest });
+    let last = 0;
+    let connections = 0;
+    while (last < 25_001) {
+      const request = new Request(`http://127.0.0.1:7448/v1/events?since=${last}`, {
+        headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(ADA)}` },
+      });
+      const reader = (await app.fetch(request)).body!.getReader();
+      connections++;
+      const seen: number[] = [];
+      while (last + seen.length < 25_001) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        for (const [, id] of new TextDecoder().decode(value).matchAll(/^id: (\d+)$/gm)) seen.push(Number(id));
+      }
+      await reader.cancel();
+      expect(seen).toEqual(seen.map((_, i) => last + 1 + i));
+      last += seen.length;
+    }
+    expect(connections).toBeGreaterThan(1);
+  });
+});
+
+describe("logs", () => {
+  const logs = (path: string, headers: Record<string, string> = {}) =>
+    app.ask("GET", `/v1/jobs/1/logs/${path}`, { headers });
+
+  beforeEach(async () => {
+    await submit({ jobs: [someJob()] });
+  });
+
+  test("give what was written, in parts when asked, nothing before the start", async () => {
+    expect(await logs("stdout")).toMatchObject({ status: 200, text: "" });
+    app.service.start(1, "0123456789");
+    expect((await logs("stdout")).text).toBe("0123456789");
+    expect((await logs("stdout?offset=3&limit=4")).text).toBe("3456");
+    expect((await logs("stdout?tail=3")).text).toBe("789");
+    expect((await logs("stdout?offset=99")).text).toBe("");
+    const part = await logs("stdout", { range: "bytes=2-5" });
+    expect([part.status, part.text, part.headers.get("content-range")]).toEqual([
+      206,
+      "2345",
+      "bytes 2-5/10",
+    ]);
+    expect((await logs("stdout", { range: "bytes=-2" })).text).toBe("89");
+    expect((await logs("stdout", { range: "bytes=8-" })).text).toBe("89");
+    for (const range of ["bytes=10-", "bytes=5-2", "lines=1-2", "bytes=-0", "bytes=a-b"]) {
+      expect((await logs("stdout", { range })).status, range).toBe(416);
+    }
+  });
+
+  test("follow until the job has ended", async () => {
+    app.service.start(1, "one ");
+    const following = logs("stdout?follow=1");
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    writeFileSync(app.service.entries.get(1)!.info.stdout, "two", { flag: "a" });
+    app.service.finish(1);
+    expect((await following).text).toBe("one two");
+  });
+
+  test("markup in them is text of a type that no browser runs", async () => {
+    app.service.start(1, "<script>alert(1)</script>");
+    const { headers, text } = await logs("stdout");
+    expect(text).toBe("<script>alert(1)</script>");
+    expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
+  });
+
+  test("no path leads out of the job's folder", async () => {
+    app.service.start(1, "fine");
+    writeFileSync(join(dirname(app.jobsFolder), "secret"), "secret");
+    const tries = [
+      "..%2f..%2fsecret",
+      "%2e%2e/%2e%2e/secret",
+      "..%252f..%252fsecret",
+      "%00",
+      "stdout%00",
+      "/etc/passwd",
+      "stdout/../../../secret",
+      "....//secret",
+      "%2fetc%2fpasswd",
+      "stdin",
+    ];
+    for (const path of tries) {
+      const { status, text } = await logs(path);
+      expect([404, 400, 405], path).toContain(status);
+      expect(text).not.toMatch(/^secret|root:/);
+    }
+  });
+
+  test("links, in the last part or before, pipes, folders and second names are not read", async () => {
+    const { info } = app.service.entries.get(1)!;
+    const secret = join(dirname(app.jobsFolder), "secret");
+    writeFileSync(secret, "secret");
+    app.service.start(1, "fine");
+    app.service.finish(1);
+    const folder = dirname(info.stdout);
+    symlinkSync(secret, join(folder, "link"));
+    symlinkSync(dirname(secret), join(folder, "up"));
+    linkSync(secret, join(folder, "hard"));
+    mkdirSync(join(folder, "sub"));
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    for (const name of ["link", "up/secret", "hard", "sub", "pipe"]) {
+      app.service.entries.get(1)!.info = { ...info, state: "done", attempt: 1, stdout: join(folder, name) };
+      const { status, text } = await logs("stdout");
+      expect([name, status]).toEqual([name, 404]);
+      expect(text).not.toMatch(/^secret/);
+    }
+    for (const path of [
+      secret,
+      `${folder}/../../secret`,
+      "/etc/passwd",
+      `${folder}/./../1/stdout`,
+      app.jobsFolder,
+    ]) {
+      app.service.entries.get(1)!.info = { ...info, state: "done", attempt: 1, stdout: path };
+      const { status, text } = await logs("stdout");
+      expect([path, status]).toEqual([path, 409]);
+      expect(text).not.toMatch(/^secret|root:/);
+    }
+  });
+});
