@@ -1,0 +1,14 @@
+/** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { findingsCells, findingsPage } from "../src/lab/findings-page.ts";
+import { defaultWorkers, runCells } from "../src/lab/workers.ts";
+
+const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
+const cells = findingsCells();
+const results = await runCells("findings", undefined, cells, {
+  workers: defaultWorkers(),
+  onDone: (done, of) => process.stderr.write(`\r${done} of ${of} runs`),
+});
+process.stderr.write("\n");
+writeFileSync(file, findingsPage(cells, results));
