@@ -120,6 +120,13 @@ export class FakeMachine implements ConductorClient {
     for (const listener of [...this.#disconnects]) listener("the conductor has gone");
   }
 
+  /** Whoever listened is dead. */
+  forgetListeners(): void {
+    this.connected = false;
+    this.#listeners.clear();
+    this.#disconnects.clear();
+  }
+
   /** All processes and all memory of them are gone, as after a restart of the machine. */
   reboot(): void {
     for (const attempt of this.attempts.values()) attempt.cancelTimer?.();
@@ -236,6 +243,27 @@ export interface Bench {
   readonly machine: FakeMachine;
   readonly store: Store;
   readonly frontEnd: FrontEnd;
+  /** The front end is gone from one instruction to the next; clock and machine go on. */
+  readonly kill: () => void;
+}
+
+/** A clock that no longer calls back once its user is dead. */
+class MortalClock implements Clock {
+  isDead = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  nowMs = () => this.#clock.nowMs();
+  unixMs = () => this.#clock.unixMs();
+  at = (atMs: number, call: () => void) => this.#clock.at(atMs, () => this.#pass(call));
+  soon = (call: () => void) => this.#clock.soon(() => this.#pass(call));
+
+  #pass(call: () => void): void {
+    if (!this.isDead) call();
+  }
 }
 
 export interface BenchOptions {
@@ -266,10 +294,11 @@ export function makeBench(options: BenchOptions = {}): Bench {
       slotMs: options.slotted ? config.slotMs : undefined,
     });
   const store = options.store ?? new Store(options.path ?? ":memory:", 0);
+  const mortal = new MortalClock(clock);
   const frontEnd = new FrontEnd({
     store,
     conductor: machine,
-    clock,
+    clock: mortal,
     config,
     cpus: Array.from({ length: options.cpus ?? 4 }, (_, i) => i),
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
@@ -284,7 +313,12 @@ export function makeBench(options: BenchOptions = {}): Bench {
   });
   if (options.connected !== false) machine.connect();
   clock.settle();
-  return { clock, machine, store, frontEnd };
+  const kill = (): void => {
+    mortal.isDead = true;
+    machine.forgetListeners();
+    store.close();
+  };
+  return { clock, machine, store, frontEnd, kill };
 }
 
 /** Lets everything due happen, then gives the answer. */
@@ -314,6 +348,12 @@ export class DecisionLog implements Observer {
   }
 }
 
+/** Lets time pass until nothing is due any more. */
+export function runToEnd(clock: FakeClock, mostMs = Number.POSITIVE_INFINITY): void {
+  clock.settle();
+  for (let nextMs = clock.nextMs(); nextMs < mostMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
+}
+
 /** Submits each job of the instance at its time and lets everything run to its end. Job n of the instance becomes job n + 1. */
 export function runInstance(bench: Bench, instance: Instance): void {
   const { clock, frontEnd } = bench;
@@ -324,9 +364,7 @@ export function runInstance(bench: Bench, instance: Instance): void {
       ]);
     });
   }
-  for (let nextMs = clock.nextMs(); nextMs < Number.POSITIVE_INFINITY; nextMs = clock.nextMs()) {
-    clock.advanceTo(nextMs);
-  }
+  runToEnd(clock);
 }
 
 function keyOf({ job, attempt }: AttemptKey): string {
