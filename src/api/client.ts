@@ -4,11 +4,10 @@
  */
 import { lstatSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import type * as c from "./contract.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
-import { isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
+import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
 
 export interface RequestOptions {
   readonly method?: string;
@@ -84,6 +83,8 @@ export class Client {
       const outgoing = httpRequest(
         {
           socketPath: this.socket,
+          // No connection is kept: the scheduler may be another one by the next request.
+          agent: false,
           path,
           method,
           ...(signal === undefined ? {} : { signal }),
@@ -132,7 +133,7 @@ function findSocket(env: NodeJS.ProcessEnv): string {
   const folder = dirname(found);
   if (!isTrustworthy(folder)) {
     throw new NoDaemonError(
-      `Cannot trust the scheduler at "${found}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${userInfo().uid})`,
+      `Cannot trust the scheduler at "${found}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${currentUid()})`,
     );
   }
   return found;

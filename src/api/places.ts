@@ -26,7 +26,6 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 
@@ -41,6 +40,12 @@ export interface Places {
   readonly tokens: string;
 }
 
+/** Number of the user whose process this is; it need not have a name. */
+export function currentUid(): number {
+  // Linux has it; only Windows does not.
+  return process.getuid!();
+}
+
 /** The places around a socket. */
 export function placesAround(socket: string): Places {
   const absolute = resolve(socket);
@@ -49,7 +54,7 @@ export function placesAround(socket: string): Places {
 }
 
 /** Where a front end of this user puts its socket: TUTTI_SOCKET, or the usual place of the user or, for root, of the machine. */
-export function defaultSocket(env: NodeJS.ProcessEnv, uid = userInfo().uid): string {
+export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): string {
   if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);
   if (uid === 0) return join(SYSTEM_FOLDER, SOCKET_NAME);
   return env.XDG_RUNTIME_DIR
@@ -58,7 +63,7 @@ export function defaultSocket(env: NodeJS.ProcessEnv, uid = userInfo().uid): str
 }
 
 /** Where a client looks, in this order: TUTTI_SOCKET alone, else the user's own front end, else that of the machine. */
-export function socketsToTry(env: NodeJS.ProcessEnv, uid = userInfo().uid): string[] {
+export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string[] {
   const own = defaultSocket(env, uid);
   return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
 }
@@ -94,7 +99,7 @@ export function openToAllUsers(places: Places): void {
  * Whether a client may trust what lies in a folder: it belongs to the user or to root, and nobody else may write to it. Otherwise another
  * user could play the scheduler.
  */
-export function isTrustworthy(folder: string, uid = userInfo().uid): boolean {
+export function isTrustworthy(folder: string, uid = currentUid()): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   return (
     stats?.isDirectory() === true && (stats.uid === uid || stats.uid === 0) && (stats.mode & 0o022) === 0
@@ -108,7 +113,7 @@ export function readOrMakeKey(places: Places): Buffer {
     try {
       const { uid, mode } = fstatSync(file);
       const key = readFileSync(file);
-      if (uid === userInfo().uid && (mode & 0o077) === 0 && key.length === KEY_BYTES) return key;
+      if (uid === currentUid() && (mode & 0o077) === 0 && key.length === KEY_BYTES) return key;
     } finally {
       closeSync(file);
     }
@@ -126,17 +131,12 @@ export function writeToken(places: Places, uid: number, token: string): void {
 }
 
 /** The token of a user, or undefined when there is none that this process may read. */
-export function readToken(places: Places, uid = userInfo().uid): string | undefined {
+export function readToken(places: Places, uid = currentUid()): string | undefined {
   try {
     return readFileSync(join(places.tokens, String(uid)), "utf8").trim();
   } catch {
     return undefined;
   }
-}
-
-/** Takes away the socket; key and tokens stay, so that a client that waits for a restart can go on. */
-export function removeSocket(places: Places): void {
-  rmSync(places.socket, { force: true });
 }
 
 /** Runs something under another umask; nothing else runs meanwhile, since it does not wait. */
@@ -159,7 +159,7 @@ function writePrivately(path: string, bytes: Buffer, owner: number | undefined):
     writeSync(file, bytes);
     if (owner !== undefined) {
       fchmodSync(file, 0o400);
-      if (owner !== userInfo().uid) fchownSync(file, owner, -1);
+      if (owner !== currentUid()) fchownSync(file, owner, -1);
     }
   } finally {
     closeSync(file);
@@ -169,10 +169,10 @@ function writePrivately(path: string, bytes: Buffer, owner: number | undefined):
 
 function checkFolder(folder: string): void {
   const stats = lstatSync(folder);
-  if (!stats.isDirectory() || stats.uid !== userInfo().uid || (stats.mode & 0o022) !== 0) {
+  if (!stats.isDirectory() || stats.uid !== currentUid() || (stats.mode & 0o022) !== 0) {
     const state = !stats.isDirectory()
       ? "it is not a folder"
-      : stats.uid !== userInfo().uid
+      : stats.uid !== currentUid()
         ? `it belongs to user ${stats.uid}`
         : "others may write to it";
     throw new InputError(
@@ -185,7 +185,7 @@ function checkFolder(folder: string): void {
 function checkParent(parent: string): void {
   const { mode, uid } = lstatSync(parent);
   const isSticky = (mode & 0o1000) !== 0;
-  if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== userInfo().uid)) {
+  if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== currentUid())) {
     throw new InputError(
       `Cannot put a socket below "${parent}": other users may rename what is in it, expected a folder of yours or of root's; set TUTTI_SOCKET to a path elsewhere`,
     );

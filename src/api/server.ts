@@ -1,5 +1,5 @@
 /** The API on its two listeners, a Unix socket and loopback HTTP, from one app. */
-import { chmodSync, lstatSync, unwatchFile, watchFile } from "node:fs";
+import { chmodSync, lstatSync, renameSync, rmSync, unwatchFile, watchFile } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { getRequestListener } from "@hono/node-server";
@@ -7,15 +7,7 @@ import { InputError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import type { Transport } from "./guard.ts";
-import {
-  makePlaces,
-  openToAllUsers,
-  type Places,
-  readOrMakeKey,
-  removeSocket,
-  withUmask,
-  writeToken,
-} from "./places.ts";
+import { makePlaces, openToAllUsers, type Places, readOrMakeKey, withUmask, writeToken } from "./places.ts";
 import { refusalResponse } from "./refusal.ts";
 import { type LocalUser, localUsers, makeToken } from "./tokens.ts";
 
@@ -43,6 +35,8 @@ export interface Api {
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
 const MOST_CONNECTIONS = 4096;
+/** Bytes of sun_path, less the NUL. */
+const LONGEST_SOCKET = 107;
 /** Slow clients: head and body must have arrived by then. Answers may take as long as they like. */
 const TIMES = {
   headersTimeout: 10_000,
@@ -87,7 +81,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
       users.stop();
       await Promise.all(servers.map(closeServer));
       // Not one that another front end has put there since.
-      if (lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode) removeSocket(places);
+      if (lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode) rmSync(places.socket);
     },
   };
 }
@@ -103,13 +97,23 @@ function makeServer(app: App, transport: Transport): Server {
   return server;
 }
 
-/** The socket has its final mode when it appears: bind makes it under the umask. */
-async function listenOnSocket(server: Server, places: Places, isShared: boolean): Promise<void> {
-  removeSocket(places);
+/**
+ * The socket has its final mode when it appears: bind makes it under the umask, with another name, and it is renamed. So it also takes the
+ * place of one that was left behind, and Node, which takes away the name it bound, cannot take that of a later front end.
+ */
+async function listenOnSocket(server: Server, { socket }: Places, isShared: boolean): Promise<void> {
+  const bound = `${socket}.${process.pid}`;
+  if (Buffer.byteLength(bound) > LONGEST_SOCKET) {
+    throw new InputError(
+      `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${LONGEST_SOCKET - 9} bytes; set TUTTI_SOCKET`,
+    );
+  }
+  rmSync(bound, { force: true });
   await listening(server, () => {
-    withUmask(0o177, () => server.listen({ path: places.socket, backlog: 1024 }));
+    withUmask(0o177, () => server.listen({ path: bound, backlog: 1024 }));
   });
-  if (isShared) chmodSync(places.socket, 0o666);
+  if (isShared) chmodSync(bound, 0o666);
+  renameSync(bound, socket);
 }
 
 async function listenOnLoopback(server: Server, ports: readonly number[]): Promise<number> {

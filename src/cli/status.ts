@@ -1,11 +1,11 @@
 /** `tutti status`, and `tutti` alone: the scheduler at a glance, or how to start one. */
 
-import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { StatusAnswer } from "../api/contract.ts";
 import { NoDaemonError } from "../api/errors.ts";
+import { currentUid } from "../api/places.ts";
 import { jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
@@ -69,5 +69,5 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
 }
 
 function tokenFile(socket: string): string {
-  return join(dirname(socket), "tokens", String(userInfo().uid));
+  return join(dirname(socket), "tokens", String(currentUid()));
 }
