@@ -16,7 +16,7 @@ import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { isAlive, readStat, signal } from "./processes.ts";
 import { GangShares } from "./shares.ts";
-import { openGate, readExit, readIdentity, readLost, startShim } from "./shim.ts";
+import { isAtGate, openGate, readExit, readIdentity, readLost, startShim } from "./shim.ts";
 import type { SavedAttempt } from "./state-file.ts";
 import { gangName } from "./wire.ts";
 
@@ -55,8 +55,6 @@ export class Attempt {
   #startError: string | undefined;
   #job: ProcessIdentity | undefined;
   #joined = false;
-  /** After a restart: perhaps the last conductor died just before it opened the gate. */
-  #gateUnsure = false;
   #cpus: readonly number[] = [];
   #ranMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
@@ -83,12 +81,8 @@ export class Attempt {
     }
     attempt.shim = readIdentity(spec.folder, "claim");
     if (attempt.shim === undefined) return undefined;
-    if (readIdentity(spec.folder, "job") !== undefined) {
-      attempt.phase = "running";
-      attempt.begun = true;
-      attempt.#gateUnsure = true;
-      attempt.#join();
-    }
+    attempt.#join();
+    attempt.#noticeBegun();
     if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
   }
@@ -154,21 +148,28 @@ export class Attempt {
   /** Lets the job through its gate when its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
     if (!this.#joined || this.onSinceMs === undefined) return false;
-    if (!openGate(this.spec.folder, this.#cpusForGate())) return false;
-    this.begun = true;
-    this.phase = "running";
+    if (openGate(this.spec.folder, this.#cpusForGate())) {
+      this.begun = true;
+      this.phase = "running";
+    } else this.#noticeBegun();
+    if (!this.begun) return false;
     this.onSinceMs = nowMs;
     this.startedAtMs = Date.now();
     this.#machine.shares.slotBegins(this.name);
     return true;
   }
 
+  /** An earlier conductor may have opened the gate: then the shell that waited there is no more, or is the command by now. */
+  #noticeBegun(): void {
+    if (this.#job === undefined || (isAlive(this.#job) && isAtGate(this.#job.pid))) return;
+    this.begun = true;
+    if (this.phase === "launching") this.phase = "running";
+  }
+
   /** The row has its slot from now on. */
   slotBegins(nowMs: number): void {
     this.onSinceMs = nowMs;
-    if (!this.begun) return;
-    this.#machine.shares.slotBegins(this.name);
-    if (this.#gateUnsure && openGate(this.spec.folder, this.#cpusForGate())) this.#gateUnsure = false;
+    if (this.begun) this.#machine.shares.slotBegins(this.name);
   }
 
   /** The slot of its row is over. */
@@ -251,21 +252,24 @@ export class Attempt {
     const job = readIdentity(this.spec.folder, "job");
     if (this.shim === undefined || job === undefined) return;
     const stat = readStat(job.pid);
+    const isGone = stat === undefined || stat.startTicks !== job.startTicks;
     // The folder is the job's: only a child of the shim is believed.
-    if (stat?.startTicks === job.startTicks && stat.parent === this.shim.pid) {
-      this.#job = job;
-      try {
-        containment.groups.make(this.name);
-        this.#limit();
-        this.#applyCpus();
-        containment.freezer.enter(this.name, this.shim, job);
-        if (!containment.groups.join(this.name, job.pid)) throw new Error("a control group refused it");
-      } catch (error) {
-        this.#startError = `Cannot contain job ${this.spec.job}: ${(error as Error).message}`;
-        signal(job.pid, "SIGKILL");
-      }
-    } else if (!this.begun) return;
+    if (!isGone && stat.parent !== this.shim.pid) return;
+    this.#job = job;
     this.#joined = true;
+    try {
+      containment.groups.make(this.name);
+      this.#limit();
+      this.#applyCpus();
+      containment.freezer.enter(this.name, this.shim, job);
+      if (!isGone && !containment.groups.join(this.name, job.pid)) {
+        throw new Error("a control group refused it");
+      }
+    } catch (error) {
+      if (!isAlive(job)) return;
+      this.#startError = `Cannot contain job ${this.spec.job}: ${(error as Error).message}`;
+      signal(job.pid, "SIGKILL");
+    }
   }
 
   #limit(): void {

@@ -1,5 +1,5 @@
 /** The front end's end of the conductor's socket: starts the conductor when there is none, connects again when it is lost. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
@@ -117,7 +117,7 @@ class SocketClient implements ConductorClient {
 }
 
 /** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */
-export function startConductor(home: string, freezer?: FreezerKind): void {
+export function startConductor(home: string, freezer?: FreezerKind): ChildProcess {
   const log = join(home, "conductor.log");
   try {
     if (statSync(log).size > MOST_LOG_BYTES) renameSync(log, `${log}.old`);
@@ -138,6 +138,7 @@ export function startConductor(home: string, freezer?: FreezerKind): void {
     // Tried again with the next connection.
     child.on("error", () => {});
     child.unref();
+    return child;
   } finally {
     closeSync(descriptor);
   }

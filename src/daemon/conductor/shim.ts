@@ -162,6 +162,11 @@ export function openGate(folder: string, cpus: string): boolean {
   }
 }
 
+/** Whether the process is still the shell that waits at a gate, or is just leaving it. */
+export function isAtGate(pid: number): boolean {
+  return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
+}
+
 export interface ExitStatus {
   readonly code?: number;
   readonly signal?: string;

@@ -6,17 +6,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConductorClient } from "../conductor-client.ts";
-import type {
-  AttemptEnd,
-  FreezerKind,
-  FromConductor,
-  LaunchSpec,
-  PlacedGang,
-  TurningMatrix,
-} from "../protocol.ts";
+import type { AttemptEnd, FreezerKind, FromConductor, LaunchSpec, TurningMatrix } from "../protocol.ts";
 import { connectConductor } from "./client.ts";
 import { openContainment } from "./freezers/choose.ts";
-import { allPids, readStat, signal } from "./processes.ts";
+import { MARK_VARIABLE } from "./freezers/signals.ts";
+import { allPids, signal } from "./processes.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {
@@ -49,6 +43,9 @@ export class Stage {
   client: ConductorClient;
   #sequence = 0;
   #marks: string;
+  /** The test counts its jobs from 1; those of the tests before it had other numbers. */
+  #act = 0;
+  #jobs: number[] = [];
 
   constructor(kind?: FreezerKind) {
     this.kind = kind;
@@ -79,12 +76,21 @@ export class Stage {
     return state.pid;
   }
 
+  /** Number of the test's job as the conductor knows it. */
+  key(job: number): { readonly job: number; readonly attempt: number } {
+    return { job: this.#act * 100 + job, attempt: 1 };
+  }
+
+  folderOf(job: number): string {
+    return join(this.folder, `${this.key(job).job}.1`);
+  }
+
   spec(job: number, command: readonly string[], more: Partial<LaunchSpec> = {}): LaunchSpec {
-    const folder = join(this.folder, `${job}.${more.attempt ?? 1}`);
+    const folder = this.folderOf(job);
     mkdirSync(folder, { recursive: true });
+    this.#jobs.push(job);
     return {
-      job,
-      attempt: 1,
+      ...this.key(job),
       folder,
       command,
       cwd: this.folder,
@@ -102,13 +108,16 @@ export class Stage {
     return spec;
   }
 
-  /** Rows of jobs; each on the CPUs that are given, CPU 0 otherwise. */
+  /** Rows of jobs: on CPU 0, or [job, CPU, …]. */
   turn(
-    rows: readonly (readonly (number | PlacedGang)[])[],
+    rows: readonly (readonly (number | readonly [number, ...number[]])[])[],
     more: Partial<Pick<TurningMatrix, "slotMs" | "mode">> = {},
   ): void {
     const placed = rows.map((row) =>
-      row.map((gang) => (typeof gang === "number" ? { job: gang, attempt: 1, cpus: [0] } : gang)),
+      row.map((gang) => {
+        const [job, ...cpus] = typeof gang === "number" ? [gang, 0] : gang;
+        return { ...this.key(job), cpus };
+      }),
     );
     const matrix = { sequence: ++this.#sequence, slotMs: 100, mode: "gang", ...more, rows: placed } as const;
     this.client.send({ type: "matrix", matrix });
@@ -116,7 +125,7 @@ export class Stage {
 
   ends(job: number): AttemptEnd[] {
     return this.heard.flatMap((message) =>
-      message.type === "ended" && message.end.job === job ? [message.end] : [],
+      message.type === "ended" && message.end.job === this.key(job).job ? [message.end] : [],
     );
   }
 
@@ -127,25 +136,19 @@ export class Stage {
 
   async begun(job: number): Promise<void> {
     await until(`job ${job} has begun`, () =>
-      this.heard.some((message) => message.type === "launched" && message.attempt.job === job),
+      this.heard.some((message) => message.type === "launched" && message.attempt.job === this.key(job).job),
     );
+    // The shell that went through the gate becomes the command.
+    await until(`job ${job} runs`, () => this.processes(job).length > 0 || this.ends(job).length > 0);
   }
 
   out(job: number): string {
-    const path = join(this.folder, `${job}.1`, "out");
+    const path = join(this.folderOf(job), "out");
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
-  /** Processes of the job by the mark in their environment, an oracle of its own: the freezers are not asked. */
   processes(job?: number): number[] {
-    const mark = `TUTTI_GANG=${this.#marks}${job === undefined ? "" : `${job}.`}`;
-    return allPids().filter((pid) => {
-      try {
-        return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${mark}`);
-      } catch {
-        return false;
-      }
-    });
+    return marked(`${this.#marks}${job === undefined ? "" : `${this.key(job).job}.`}`);
   }
 
   /** Whether the process makes no progress: CPU time between two looks 120 ms apart. */
@@ -155,18 +158,29 @@ export class Stage {
     return pids.every((pid, i) => cpuTicks(pid) === before[i]);
   }
 
-  /** Ends everything. @returns names of what was still there */
+  /** Kills the jobs, so that the next test finds none. */
+  async killJobs(): Promise<void> {
+    const running = this.#jobs.filter((job) => this.ends(job).length === 0);
+    for (const job of running) {
+      this.client.send({ type: "stop", attempt: this.key(job), kill: true, reason: "cancelled" });
+    }
+    for (const job of running) await this.end(job);
+    this.#jobs = [];
+    this.#act++;
+    const state = this.heard.findLast((message) => message.type === "state");
+    this.heard.splice(0, this.heard.length, ...(state === undefined ? [] : [state]));
+  }
+
+  /** Ends everything. @returns what was still there when it should not have been */
   async clear(): Promise<string[]> {
-    this.client.send({ type: "shutdown", killJobs: true });
-    const pid = this.heard.some(({ type }) => type === "state") ? this.conductorPid() : undefined;
-    const wasConnected = this.client.connected;
-    const gone = () => pid === undefined || readStat(pid) === undefined || readStat(pid)?.state === "Z";
-    if (wasConnected) await until("the conductor has ended", gone, 8000).catch(() => {});
     this.client.close();
-    const left: string[] = [];
-    if (wasConnected && !gone()) left.push(`conductor ${pid}`);
+    const last = this.connect(false);
+    await until("connected", () => last.connected, 2000).catch(() => {});
+    last.send({ type: "shutdown", killJobs: true });
     const ours = () => allPids().filter((one) => this.#isOurs(one));
-    await until("shims and guardian have ended", () => ours().length === 0, 2500).catch(() => {});
+    await until("all have ended", () => ours().length === 0, 8000).catch(() => {});
+    last.close();
+    const left: string[] = [];
     for (const one of ours()) {
       left.push(
         `${one}: ${readFileSync(`/proc/${one}/cmdline`, "latin1").replaceAll("\0", " ").slice(0, 100)}`,
@@ -185,7 +199,7 @@ export class Stage {
       const command = readFileSync(`/proc/${pid}/cmdline`, "latin1");
       if (command.includes(this.folder)) return true;
       if (command.includes("tutti-guardian") && command.includes(this.#marks.slice(0, -1))) return true;
-      return readFileSync(`/proc/${pid}/environ`, "latin1").includes(`TUTTI_GANG=${this.#marks}`);
+      return marked(this.#marks).includes(pid);
     } catch {
       return false;
     }
@@ -200,6 +214,21 @@ export class Stage {
     }
     return left;
   }
+}
+
+/**
+ * Processes whose environment carries a mark that begins so, those that have ended left out. An oracle of its own: the freezers are
+ * not asked.
+ */
+export function marked(marks: string): number[] {
+  return allPids().filter((pid) => {
+    try {
+      // Empty once the process has ended.
+      return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${MARK_VARIABLE}=${marks}`);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Clock ticks of CPU time that the process has had; −1 when it is gone. */
