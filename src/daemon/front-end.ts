@@ -244,6 +244,7 @@ export class FrontEnd implements Service {
     let choice: PolicyChoice;
     try {
       choice = this.#choose(String(text));
+      this.#scheduler.parametersFor(choice);
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }

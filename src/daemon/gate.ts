@@ -3,7 +3,6 @@
  * on rows and memory. Policies with limits of their own (parameter `rows`) get the rows' limit as that parameter and do the waiting
  * themselves; with others a gang that could need a row too many waits for a gap, though a policy may not use that gap. Under space sharing nobody waits here: the policy has the queue.
  */
-import type { PolicyChoice } from "../core/policy.ts";
 import type { JobBook } from "./job-book.ts";
 import type { Layout } from "./live-driver.ts";
 import type { JobNumber } from "./protocol.ts";
@@ -27,19 +26,19 @@ export class Gate {
 
   /**
    * Those who may be told to the policy now, of those who wait here and those who come.
+   * @param limits what is kept here: memory always, rows where the policy cannot; nothing under space sharing
    * @param told jobs that the policy knows and has not placed
    * @param rows the matrix now
    */
   next(
-    choice: PolicyChoice,
+    limits: "nothing" | "memory" | "rows",
     arriving: readonly JobRecord[],
     told: ReadonlySet<JobNumber>,
     rows: Layout,
   ): readonly JobRecord[] {
-    if (choice.definition.sharing === "space") return arriving;
+    if (limits === "nothing") return arriving;
     this.#waiting.push(...arriving);
     if (this.#waiting.length === 0) return [];
-    const limitsRows = !hasRowLimit(choice);
     let usedBytes = this.#memoryOf(told);
     let passed = 0;
     for (const { tasks, memoryBytes = 0 } of this.#waiting) {
@@ -47,7 +46,11 @@ export class Gate {
       // Each gang that is on its way may need a row of its own.
       const onTheirWay = told.size + passed;
       const mayNeedRow = rows.length + onTheirWay >= this.#limits.mostRows;
-      if (limitsRows && mayNeedRow && (onTheirWay > 0 || !hasGap(rows, tasks, this.#limits.cpus.length)))
+      if (
+        limits === "rows" &&
+        mayNeedRow &&
+        (onTheirWay > 0 || !hasGap(rows, tasks, this.#limits.cpus.length))
+      )
         break;
       usedBytes += memoryBytes;
       passed++;
@@ -83,8 +86,4 @@ function hasGap(rows: Layout, size: number, processors: number): boolean {
     }
     return false;
   });
-}
-
-function hasRowLimit({ definition }: PolicyChoice): boolean {
-  return definition.parameters.some(({ name }) => name === "rows");
 }

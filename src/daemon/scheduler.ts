@@ -50,7 +50,9 @@ export class Scheduler {
   readonly options: SchedulerOptions;
   readonly #book: JobBook;
   readonly #gate: Gate;
-  choice: PolicyChoice;
+  /** What the policy is made with: those of the choice, and the limit on rows where the policy can keep it. */
+  #parameters: ParameterValues;
+  #choice: PolicyChoice;
   #driver: LiveDriver | undefined;
   #because = "start";
   #isStale = true;
@@ -67,12 +69,23 @@ export class Scheduler {
   constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
     this.options = options;
     this.#book = book;
-    this.choice = choice;
+    this.#choice = choice;
+    this.#parameters = this.parametersFor(choice);
     this.#gate = new Gate(options, book);
+  }
+
+  get choice(): PolicyChoice {
+    return this.#choice;
   }
 
   get epochMs(): number {
     return this.#epochMs;
+  }
+
+  /** Who keeps the limit on rows: the gate, unless the policy does or there are none. */
+  get #gateLimits(): "nothing" | "memory" | "rows" {
+    if (this.sharing === "space") return "nothing";
+    return Number(this.#parameters.rows) > 0 ? "memory" : "rows";
   }
 
   get sharing(): "space" | "time" {
@@ -97,8 +110,33 @@ export class Scheduler {
   }
 
   setChoice(choice: PolicyChoice, because: string): void {
-    this.choice = choice;
+    this.#choice = choice;
+    this.#parameters = this.parametersFor(choice);
     this.invalidate(because);
+  }
+
+  /**
+   * The parameters that a policy would be made with here.
+   * @throws InputError when the policy does not take its own parameters together
+   */
+  parametersFor(choice: PolicyChoice): ParameterValues {
+    const { definition, parameters } = choice;
+    const tryOut = (values: ParameterValues): void => {
+      const common = { parameters: values, processors: this.options.cpus.length, originMs: 0 };
+      if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
+      else new LiveRounds({ ...common, definition, slotMs: this.options.slotMs, epochMs: 0 }, 0, 0);
+    };
+    tryOut(parameters);
+    const knowsRows = definition.parameters.some(({ name }) => name === "rows");
+    if (!knowsRows || parameters.rows !== 0 || !Number.isFinite(this.options.mostRows)) return parameters;
+    try {
+      const limited = { ...parameters, rows: this.options.mostRows };
+      tryOut(limited);
+      return limited;
+    } catch {
+      // Not together with its other parameters: the gate keeps the limit then.
+      return parameters;
+    }
   }
 
   /** A job has come to wait, with nothing that keeps it from being told. */
@@ -177,7 +215,7 @@ export class Scheduler {
 
   #tellArrivals(nowMs: number): void {
     const driver = this.#driver;
-    const arriving = this.#gate.next(this.choice, this.#arriving, this.#told, this.#layout.rows);
+    const arriving = this.#gate.next(this.#gateLimits, this.#arriving, this.#told, this.#layout.rows);
     this.#arriving = [];
     if (this.#isStale || driver === undefined) return;
     for (const record of arriving) {
@@ -198,11 +236,13 @@ export class Scheduler {
     try {
       return this.#adopt(nowMs, because);
     } catch (error) {
-      const fallback = POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!;
-      if (this.choice.definition.name === fallback.name) throw error;
+      const fallback = makeChoice(
+        POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!,
+      );
+      if (this.choice.label === fallback.label) throw error;
       const message = error instanceof Error ? error.message : String(error);
       const label = this.choice.label;
-      this.choice = makeChoice(fallback);
+      this.setChoice(fallback, because);
       const outcome = this.#adopt(nowMs, because);
       return { ...outcome, fellBack: `${label} gave up: ${message}` };
     }
@@ -229,7 +269,7 @@ export class Scheduler {
     const driver = this.#takeOver(running, nowMs);
     const stopped = stoppedJobs(running, driver);
     for (const job of stopped) this.#told.add(job);
-    const waiting = this.#gate.next(this.choice, this.#book.eligible(), this.#told, driver.layout());
+    const waiting = this.#gate.next(this.#gateLimits, this.#book.eligible(), this.#told, driver.layout());
     for (const record of waiting) {
       driver.arrive(this.#liveJob(record), nowMs);
       this.#told.add(record.job);
@@ -244,7 +284,7 @@ export class Scheduler {
 
   #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
     const { definition } = this.choice;
-    const parameters = withRowLimit(this.choice, this.options.mostRows);
+    const parameters = this.#parameters;
     const processors = this.options.cpus.length;
     const { observer } = this.options;
     const known = running.length + this.#book.liveCount;
@@ -326,13 +366,6 @@ export class Scheduler {
     const place = this.options.queueClasses.findIndex(({ name }) => name === queue);
     return place >= 0 ? place : UNKNOWN;
   }
-}
-
-/** The parameters, with the limit on rows where the policy knows one and none was chosen (0). */
-function withRowLimit({ definition, parameters }: PolicyChoice, mostRows: number): ParameterValues {
-  const knowsRows = definition.parameters.some(({ name }) => name === "rows");
-  if (!knowsRows || parameters.rows !== 0 || !Number.isFinite(mostRows)) return parameters;
-  return { ...parameters, rows: mostRows };
 }
 
 /** Jobs that a driver has taken over without giving them processors. */
