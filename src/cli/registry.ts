@@ -36,6 +36,12 @@ export const VERBS: readonly Verb[] = [
     load: () => import("./demo.ts"),
   },
   {
+    name: "doctor",
+    group: "Scheduler",
+    summary: "what this machine can do with gangs, and how fast",
+    load: () => import("./doctor.ts"),
+  },
+  {
     name: "down",
     group: "Scheduler",
     summary: "end the scheduler",

@@ -2,11 +2,10 @@
  * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder of its own, with socket, state and log; KIND is a kind
  * of freezer, the best that works when left out.
  */
-import { spawnSync } from "node:child_process";
-import { setPriority } from "node:os";
 import type { FreezerKind } from "../protocol.ts";
 import { Conductor } from "./conductor.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
+import { takePriority } from "./priority.ts";
 import { ConductorServer, lockHome } from "./server.ts";
 
 /** With neither jobs nor front end for so long, the conductor ends; the next front end starts another. */
@@ -67,21 +66,4 @@ function giveUp(status: number, error?: unknown): void {
   server.close();
   // The last answers and the word to the guardian are on their way.
   setTimeout(() => process.exit(status), 50);
-}
-
-/**
- * Before the gangs it wakes, or it loses its processor to them for milliseconds in the middle of a switch. What it starts does not
- * inherit that (-R).
- */
-function takePriority(): void {
-  const own = String(process.pid);
-  const realTime = spawnSync("chrt", ["-R", "-f", "-p", "10", own], { stdio: "ignore" });
-  if (realTime.status === 0) return;
-  const resetOnFork = spawnSync("chrt", ["-R", "-o", "-p", "0", own], { stdio: "ignore" });
-  if (resetOnFork.status !== 0) return;
-  try {
-    setPriority(-15);
-  } catch {
-    // Only root may; the clock is a little less exact.
-  }
 }
