@@ -249,7 +249,7 @@ export function withAdmission(
   return {
     ...inner,
     rules: [
-      ...inner.rules.map((rule) => rule.replace(/^nobody waits:/, "with rows=0 nobody waits:")),
+      ...inner.rules.map((rule) => rule.replace("nobody waits:", "without a limit nobody waits:")),
       ...ADMISSION_RULES,
       ...(asks ? [HARMLESS_ANYWHERE, ...MEMORY_RULES] : [HARMLESS_IN_TIME]),
       FORECAST_LIMIT,
