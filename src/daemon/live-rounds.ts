@@ -14,6 +14,7 @@ import { UNKNOWN } from "../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../core/policy.ts";
 import { StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
+import { blockLevel } from "../structures/buddy.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
 import {
   type Decision,
@@ -40,6 +41,8 @@ export interface LiveRoundsOptions {
   readonly originMs: number;
   readonly observer?: Observer | undefined;
 }
+
+export type Fill = "cells" | "blocks" | "none";
 
 /** Numbers of the jobs that fill gaps while running gangs are taken over. */
 const isFiller = (job: JobNumber): boolean => job < 0;
@@ -136,10 +139,12 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
 
   /**
    * Takes over jobs with processes and the rows in which they stand, the row whose turn it is first. Gaps are filled with jobs of one
-   * processor each, which go at once, so that most policies give every gang the processors that it has.
-   * Returns the jobs that now have other processors, or none.
+   * processor each, which go at once, so that most policies give every gang the processors that it has. Some policies hand out
+   * whole buddy blocks; then a gap inside a gang's block is none.
+   * @param fill which gaps are filled: all cells, those outside of blocks, or none
+   * @returns the jobs that now have other processors, or none
    */
-  takeOver(running: readonly RunningJob[], rows: Layout, withFillers: boolean): readonly JobNumber[] {
+  takeOver(running: readonly RunningJob[], rows: Layout, fill: Fill): readonly JobNumber[] {
     const byNumber = new Map(running.map((job) => [job.job, job]));
     const wanted = new Map<JobNumber, readonly number[]>();
     const nowMs = this.#options.epochMs + this.#slot * this.#options.slotMs;
@@ -150,7 +155,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
       if (fresh.length === 0) continue;
       let next = 0;
       const fillTo = (end: number): void => {
-        for (; withFillers && next < end; next++) {
+        for (; fill !== "none" && next < end; next++) {
           this.arrive(
             {
               job: -++fillers,
@@ -168,7 +173,8 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
         wanted.set(job, processors);
         fillTo(processors[0]);
         this.#adopt(byNumber.get(job)!, nowMs);
-        next = processors[processors.length - 1] + 1;
+        const block = fill === "blocks" ? 1 << blockLevel(processors.length) : 0;
+        next = Math.max(processors[processors.length - 1] + 1, processors[0] + block);
       }
       fillTo(this.processors);
     }

@@ -306,15 +306,19 @@ export class Scheduler {
       return new LiveRounds(options, known + processors * (rows.length + 1), nowMs);
     };
     if (running.length === 0) return make();
-    const [filled, plain] = [true, false].map((withFillers) => {
+    let best: { driver: LiveRounds; moved: number } | undefined;
+    for (const fill of ["cells", "blocks", "none"] as const) {
       const driver = make();
       try {
-        return { driver, moved: driver.takeOver(running, rows, withFillers).length };
-      } catch {
-        return { driver, moved: Number.POSITIVE_INFINITY };
+        const moved = driver.takeOver(running, rows, fill).length;
+        if (best === undefined || moved < best.moved) best = { driver, moved };
+      } catch (error) {
+        // The policy does not take it that way; the plain one has to do.
+        if (fill === "none" && best === undefined) throw error;
       }
-    });
-    return filled.moved <= plain.moved ? filled.driver : plain.driver;
+      if (best?.moved === 0) break;
+    }
+    return best!.driver;
   }
 
   /** The rows as they stand, the one first whose turn it is now. */
