@@ -108,14 +108,20 @@ function table(columns: readonly JobColumn[], jobs: readonly Job[]): string {
   return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() });
 }
 
+/** Whether the reason says more than the exit code or the signal does. */
+export function saysMore({ reason, code, signal }: Job): boolean {
+  return reason !== undefined && reason !== `exit code ${code}` && reason !== signal;
+}
+
 function remark(job: Job): string {
-  if (job.reason !== undefined) return visibleLine(job.reason);
+  if (saysMore(job)) return visibleLine(job.reason ?? "");
   if (job.state === "running") return job.cpus.length === 0 ? "" : `on CPUs ${cpusText(job.cpus)}`;
   return job.state === "failed" ? endingText(job) : "";
 }
 
-function endingText({ state, code, signal, reason }: Job): string {
-  const why = reason === undefined ? "" : ` (${visibleLine(reason)})`;
+function endingText(job: Job): string {
+  const { state, code, signal } = job;
+  const why = saysMore(job) ? ` (${visibleLine(job.reason ?? "")})` : "";
   if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
   if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
   return `${state === "done" ? "ended well" : state === "cancelled" ? "was cancelled" : state}${why}`;

@@ -19,7 +19,10 @@ export function configure(command: Command): void {
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       const client = new Client();
       if (watch && !json) {
-        await watchMatrix(client, () => true, process.stdout);
+        const left = new AbortController();
+        for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => left.abort());
+        await watchMatrix(client, left.signal, process.stdout);
+        process.exitCode = ExitCode.interrupted;
         return;
       }
       const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
@@ -30,37 +33,29 @@ export function configure(command: Command): void {
 
 /**
  * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
- * @param goOn asked before each picture
+ * @param over ends it
+ * @param below what stands under the matrix
  */
 export async function watchMatrix(
   client: Client,
-  goOn: () => boolean,
+  over: AbortSignal,
   to: NodeJS.WriteStream,
   below: () => string = () => "",
 ): Promise<void> {
   const screen = to.isTTY === true;
-  const leave = () => {
-    if (screen) to.write("\u001b[?25h");
-  };
-  const interrupted = () => {
-    leave();
-    process.exit(ExitCode.interrupted);
-  };
-  process.on("SIGINT", interrupted).on("SIGTERM", interrupted);
   if (screen) to.write("\u001b[?25l\u001b[2J");
   let before = "";
   try {
-    while (goOn()) {
+    while (!over.aborted) {
       const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
       const picture = draw(matrix) + below();
       if (screen) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
       else if (picture !== before) to.write(`${picture}\n`);
       before = picture;
-      await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)));
+      await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)), over);
     }
   } finally {
-    leave();
-    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+    if (screen) to.write("\u001b[?25h");
   }
 }
 

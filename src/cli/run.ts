@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { ExitCode, UsageError } from "./errors.ts";
-import { outcomeText } from "./job-text.ts";
+import { outcomeText, saysMore } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";
 import { submit } from "./submit.ts";
 import { addSubmitOptions, type SubmitOptions } from "./submit-options.ts";
@@ -50,7 +50,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   await Promise.all(copies);
   const ended = await client.ended(job.job);
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
-  if (ended.state !== "done" && (ended.code === undefined || ended.reason !== undefined))
+  if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
     hint(`tutti: ${outcomeText(ended)}`);
 }
 

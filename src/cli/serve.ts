@@ -1,2 +1,186 @@
-import type { Command } from "commander";
-export function configure(_command: Command): void {}
+/** `tutti serve`: the scheduler of this machine, front end and API; says where it is met and what to type next. */
+
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { currentUid, defaultSocket, placesAround } from "../api/places.ts";
+import { isRefusal } from "../api/refusal.ts";
+import { type Api, startApi } from "../api/server.ts";
+import type { Config } from "../daemon/config.ts";
+import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
+import { defaultStateFolder } from "../daemon/state-folder.ts";
+import { provenance } from "../lab/provenance.ts";
+import { UsageError } from "./errors.ts";
+import { duration, integer } from "./parse.ts";
+import { bold, dim, hint, writeOut } from "./text.ts";
+
+export interface ServeOptions {
+  readonly state?: string;
+  readonly config?: string;
+  /** A port; undefined: the usual one, or any when that is taken. */
+  readonly port?: number;
+  /** False: only the socket. */
+  readonly http?: boolean;
+  readonly policy?: string;
+  readonly slot?: number;
+  readonly rows?: number;
+  readonly mode?: Config["mode"];
+  readonly cpus?: readonly number[];
+  readonly private?: boolean;
+}
+
+export interface RunningScheduler {
+  readonly api: Api;
+  readonly frontEnd: RunningFrontEnd;
+  /** Resolves when it has been ended by `tutti down`. */
+  readonly ended: Promise<void>;
+  /** Ends front end and API; jobs and the conductor go on. */
+  stop(): Promise<void>;
+}
+
+const USUAL_PORT = 7448;
+/** The answer to `tutti down` is on its way before the listener closes. */
+const ANSWER_MS = 50;
+
+const HELP = `
+State is kept in TUTTI_STATE, else /var/lib/tutti for root or ~/.local/state/tutti; the socket is TUTTI_SOCKET, else below /run/tutti or
+XDG_RUNTIME_DIR. Run by root it serves all users of the machine: each has a token in a file that only that user can read, and
+jobs run as their users. Ctrl-C ends the front end; running jobs go on and are found again by the next tutti serve.`;
+
+export function configure(command: Command): void {
+  command
+    .option("--state <folder>", "where jobs and their output are kept")
+    .option("--config <file>", "JSON: queues, limits and the settings below, which win over it")
+    .option("--policy <policy>", "name:parameter=value; see tutti policies")
+    .option("--slot <duration>", "length of a slot, 20ms to 60s", duration("above zero"))
+    .option("--rows <n>", "most rows of the matrix", integer(1, 1000))
+    .addOption(
+      new Option("--mode <mode>", "what the other rows do in a slot").choices(["gang", "concurrent"]),
+    )
+    .option("--cpus <list>", "CPUs that jobs may have, such as 0-3,6", cpuList)
+    .option(
+      "--port <n>",
+      `port of 127.0.0.1 for the API, 0 for any (default: ${USUAL_PORT}, or any when taken)`,
+      integer(0, 65_535),
+    )
+    .option("--no-http", "the socket only")
+    .option("--private", "run by root: serve root alone")
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+async function run(options: ServeOptions): Promise<void> {
+  const scheduler = await startScheduler(options);
+  writeOut(announcement(scheduler));
+  const signal = new Promise<void>((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => resolve());
+  });
+  const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
+  await scheduler.stop();
+  if (why === "signal") hint("The front end has ended; running jobs go on. tutti serve goes on with them.");
+  process.exit(0);
+}
+
+/**
+ * Starts front end and API.
+ * @throws InputError when another one runs, or for a wrong setting
+ */
+export async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
+  const isShared = currentUid() === 0 && options.private !== true;
+  const frontEnd = await startFrontEnd({
+    stateFolder: options.state ?? defaultStateFolder(process.env),
+    configFile: options.config,
+    settings: settingsOf(options),
+    isShared,
+  });
+  const { service } = frontEnd;
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let api: Api;
+  try {
+    api = await startApi({
+      service,
+      version: provenance().version,
+      jobsFolder: frontEnd.jobsFolder,
+      places: placesAround(defaultSocket(process.env)),
+      owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
+      isShared,
+      ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
+      onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
+      whatIf: (caller, policy) => service.whatIf(caller, policy),
+      shutdown: async (killJobs) => {
+        const answer = await frontEnd.shutdown(killJobs);
+        if (!isRefusal(answer)) setTimeout(end, ANSWER_MS);
+        return answer;
+      },
+    });
+  } catch (error) {
+    await frontEnd.stop();
+    throw error;
+  }
+  return {
+    api,
+    frontEnd,
+    ended,
+    stop: async () => {
+      await api.close();
+      await frontEnd.stop();
+    },
+  };
+}
+
+/** Where it is met and what to type next. */
+export function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
+  const { cpus } = service.status();
+  const lines: (readonly [string, string])[] = [
+    ["socket", api.socket],
+    ...(api.http === undefined
+      ? []
+      : [["API", `${api.http}#token=${api.token}   (open it: the page describes the API)`] as const]),
+    ["state", join(jobsFolder, "..")],
+    [
+      "next",
+      `tutti submit -n ${Math.min(2, cpus)} -- COMMAND   (in another terminal; tutti matrix --watch shows the turns)`,
+    ],
+  ];
+  const head = `${bold("tutti")} ${provenance().version} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
+  return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
+}
+
+function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {
+  return {
+    ...(policy === undefined ? {} : { policy }),
+    ...(slot === undefined ? {} : { slotMs: slotMs(slot) }),
+    ...(rows === undefined ? {} : { mostRows: rows }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(cpus === undefined ? {} : { cpus }),
+  };
+}
+
+function slotMs(seconds: number): number {
+  const ms = Math.round(seconds * 1000);
+  if (ms >= 20 && ms <= 60_000) return ms;
+  throw new UsageError(`Cannot use slots of ${ms} ms: expected 20 ms to 60 s`);
+}
+
+function cpuList(text: string): number[] {
+  const cpus = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()) ?? [];
+    if (first === undefined || Number(last) < Number(first)) {
+      throw new InvalidArgumentError("Expected CPU numbers, such as 0-3,6.");
+    }
+    for (let cpu = Number(first); cpu <= Number(last); cpu++) cpus.add(cpu);
+  }
+  return [...cpus].sort((a, b) => a - b);
+}
+
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(currentUid());
+  }
+}

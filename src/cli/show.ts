@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { formatDuration } from "../report/format.ts";
-import { clockText, cpusText, stateText } from "./job-text.ts";
+import { clockText, cpusText, saysMore, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
@@ -28,7 +28,7 @@ function jobText(job: Job): string {
   const duration = (ms: number) => formatDuration(ms / 1000);
   const lines: [string, string | undefined][] = [
     ["state", stateText(job.state)],
-    ["reason", reason],
+    ["reason", saysMore(job) ? reason : undefined],
     ["exit", code === undefined ? signal : String(code)],
     ["user", job.user],
     ["queue", job.queue],
