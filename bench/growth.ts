@@ -7,6 +7,7 @@
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took
  *   npm run bench:growth -- --quick      small, as in the tests
  */
+import "../src/lab/engine.ts";
 import type { Instance } from "../src/core/jobs.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
 import { openSource } from "../src/lab/source.ts";

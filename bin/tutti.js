@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import module from "node:module";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 
 const NEEDED_MAJOR = 24;
 const root = new URL("../", import.meta.url);
@@ -10,6 +11,8 @@ const root = new URL("../", import.meta.url);
 if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
   await restartWithNewerNode();
 } else {
+  // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
+  setFlagsFromString("--no-maglev");
   module.enableCompileCache?.();
   await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
 }

@@ -1,4 +1,5 @@
 /** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
+import "../src/lab/engine.ts";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findingsCells, findingsPage } from "../src/lab/findings-page.ts";

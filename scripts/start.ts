@@ -1,4 +1,5 @@
 /** `npm start`: compares policies on a generated workload, and says what to type for a trace of one's own. */
+import "../src/lab/engine.ts";
 import { mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
