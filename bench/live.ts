@@ -1,0 +1,288 @@
+/**
+ * Gangs of real processes, two of them on two CPUs: what time slicing costs, what it gains where tasks wait for each other, and what
+ * the concurrent mode does with the time of blocked tasks.
+ *
+ *   node bench/live.ts [--work-s 2] [--repetitions 3] [--slot-ms 100]
+ *
+ * Goals of the numbers: slicing costs at most 2 % of makespan, shares 50 ± 1 %, spinning gangs at least 1.3 times faster than under
+ * plain Linux. Not a goal: gain for gangs that block; there Linux alone is as good, and the table shows it.
+ * All gangs lie in cpu groups with the greatest weight where there are some, to keep the machine's other work out; nothing keeps it out
+ * of caches and memory. Each case alternates with those it is compared with.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { connectConductor } from "../src/daemon/conductor/client.ts";
+import { type Containment, openContainment } from "../src/daemon/conductor/freezers/choose.ts";
+import { GangShares } from "../src/daemon/conductor/shares.ts";
+import type { ConductorClient } from "../src/daemon/conductor-client.ts";
+import type { FromConductor, SlotStatistics, TurningMatrix } from "../src/daemon/protocol.ts";
+
+type Kind = "compute" | "spin" | "block" | "io";
+
+interface GangResult {
+  readonly beginMs: number;
+  readonly endMs: number;
+  readonly units: readonly number[];
+}
+
+interface Run {
+  readonly makespanMs: number;
+  readonly results: readonly GangResult[];
+  /** CPU time of each gang while both ran, in ms. */
+  readonly cpuMs: readonly number[];
+  readonly wallMs: number;
+  readonly slots?: SlotStatistics;
+}
+
+const { values: options } = parseArgs({
+  options: {
+    "work-s": { type: "string", default: "2" },
+    repetitions: { type: "string", default: "3" },
+    "slot-ms": { type: "string", default: "100" },
+  },
+});
+const workS = Number(options["work-s"]);
+const repetitions = Number(options.repetitions);
+const slotMs = Number(options["slot-ms"]);
+const gangFile = fileURLToPath(new URL("./live-gang.js", import.meta.url));
+
+const root = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+const home = join(root, "home");
+mkdirSync(home, { mode: 0o700 });
+const containment = openContainment(home) as Containment;
+const shares = new GangShares(containment.groups);
+/** Groups without a conductor, for the cases that it is compared with. */
+const plainHome = join(root, "plain");
+const plain = openContainment(plainHome) as Containment;
+let client: ConductorClient;
+let jobs = 0;
+let sequence = 0;
+const children: ChildProcess[] = [];
+const heard: FromConductor[] = [];
+
+process.on("SIGINT", () => process.exit(130));
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+try {
+  if (availableParallelism() < 2)
+    throw new Error("Cannot measure gangs of two on one CPU, expected two or more");
+  client = connectConductor({ home, name: "bench" });
+  client.onMessage((message) => heard.push(message));
+  await until(() => client.connected);
+  for (const { groups } of [containment, plain]) weighGreatest(groups);
+  await measure();
+} finally {
+  client!.send({ type: "shutdown", killJobs: true });
+  await until(() => !client.connected).catch(() => {});
+  client!.close();
+  containment.groups.close();
+  plain.groups.close();
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function measure(): Promise<void> {
+  const state = heard.find((message) => message.type === "state");
+  console.log(
+    `Two gangs of two on CPUs 0 and 1, slots of ${slotMs} ms, stopped by ${state?.freezer}; ${repetitions} repetitions, median (least to most)`,
+  );
+  console.log(
+    `Load of the machine before: ${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} CPUs\n`,
+  );
+  const perUnitMs = (await runPlain("compute", "2000", 1)).makespanMs / 2000;
+  const units = String(Math.round((workS * 1000) / perUnitMs));
+  for (const kind of ["compute", "spin", "block"] as const) await compareMakespan(kind, units);
+  await compareModes();
+  console.log(`\nLoad of the machine after: ${loadavg()[0]?.toFixed(1)}`);
+}
+
+async function compareMakespan(kind: Kind, units: string): Promise<void> {
+  const names = {
+    compute: "Computing, no communication",
+    spin: "Spinning at a barrier each 0.15 ms",
+    block: "Sleeping at a barrier each 0.15 ms",
+    io: "",
+  };
+  const alone: number[] = [];
+  const linux: number[] = [];
+  const tutti: number[] = [];
+  const share: number[] = [];
+  let slots: SlotStatistics | undefined;
+  for (let i = 0; i < repetitions; i++) {
+    const one = await runPlain(kind, units, 1);
+    alone.push(one.makespanMs + (await runPlain(kind, units, 1)).makespanMs);
+    const sliced = await runTutti([kind, kind], units, "gang");
+    tutti.push(sliced.makespanMs);
+    slots = sliced.slots ?? slots;
+    const [first = 0, second = 0] = sliced.cpuMs;
+    if (first + second > 0) share.push(first / (first + second));
+    linux.push((await runPlain(kind, units, 2)).makespanMs);
+  }
+  const base = median(alone);
+  console.log(names[kind]);
+  console.log(`  one after the other  ${seconds(alone)}`);
+  console.log(`  Tutti                ${seconds(tutti)}  ${percent(median(tutti) / base - 1)} makespan`);
+  console.log(
+    `  plain Linux          ${seconds(linux)}  ${percent(median(linux) / base - 1)} makespan; Tutti is ${(median(linux) / median(tutti)).toFixed(2)} times as fast`,
+  );
+  if (kind === "compute") {
+    console.log(
+      `  share of the first   ${spreadOf(
+        share.map((value) => value * 100),
+        2,
+      )} %`,
+    );
+    if (slots !== undefined) {
+      console.log(
+        `  clock                late by ${slots.lateP50Ms.toFixed(2)} ms, p99 ${slots.lateP99Ms.toFixed(2)}; calls of a switch ${slots.switchP50Us.toFixed(0)} µs, p99 ${slots.switchP99Us.toFixed(0)}`,
+      );
+    }
+  }
+  console.log();
+}
+
+/** The laboratory's table 9 and 10 of Silva and Scherson (1999), on real processes: a fixed time, idle processors and finished work. */
+async function compareModes(): Promise<void> {
+  console.log(`A gang that is blocked most of the time and one that computes, ${2 * workS} s`);
+  for (const mode of ["gang", "concurrent"] as const) {
+    const idle: number[] = [];
+    const blocked: number[] = [];
+    const computing: number[] = [];
+    for (let i = 0; i < repetitions; i++) {
+      const run = await runTutti(["io", "compute"], `${2 * workS}s`, mode);
+      const used = run.cpuMs.reduce((sum, value) => sum + value, 0);
+      idle.push(100 * (1 - used / (2 * run.wallMs)));
+      blocked.push(total(run.results[0]));
+      computing.push(total(run.results[1]));
+    }
+    console.log(
+      `  ${mode.padEnd(11)} idle ${spreadOf(idle, 1)} %; units done: blocked gang ${spreadOf(blocked, 0)}, computing gang ${spreadOf(computing, 0)}`,
+    );
+  }
+}
+
+/** Without a conductor: that many gangs at once. */
+async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run> {
+  const stage = mkdtempSync(join(root, "run-"));
+  const names = Array.from({ length: gangs }, (_, i) => `${++jobs}.${i}`);
+  const started = names.map((name, i) => {
+    const folder = join(stage, String(i));
+    mkdirSync(folder);
+    plain.groups.make(name);
+    plain.groups.write("cpuset", name, "cpuset.cpus", "0,1");
+    // Waits until it is in its group, so that all its threads are.
+    const script = 'read -r go; exec taskset -c 0,1 "$@"';
+    const child = spawn("sh", ["-c", script, "sh", process.execPath, gangFile, kind, amount, folder], {
+      stdio: ["pipe", "inherit", "inherit"],
+    });
+    children.push(child);
+    plain.groups.join(name, child.pid ?? 0);
+    child.stdin.end("go\n");
+    return { child, folder };
+  });
+  const ends = started.map(({ child }) => new Promise((resolve) => child.once("exit", resolve)));
+  await until(() => started.every(({ folder }) => existsSync(join(folder, "ready"))));
+  writeFileSync(join(stage, "go"), "");
+  await Promise.all(ends);
+  const results = started.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
+  for (const name of names) plain.groups.remove(name);
+  return { makespanMs: makespan(results), results, cpuMs: [], wallMs: 0 };
+}
+
+/** Both gangs in rows of their own. */
+async function runTutti(kinds: readonly Kind[], amount: string, mode: TurningMatrix["mode"]): Promise<Run> {
+  const stage = mkdtempSync(join(root, "run-"));
+  const gangs = kinds.map((kind, i) => {
+    const folder = join(stage, String(i));
+    mkdirSync(folder);
+    return { kind, folder, job: ++jobs };
+  });
+  heard.length = 0;
+  const rows = gangs.map(({ job }) => [{ job, attempt: 1, cpus: [0, 1] }]);
+  client.send({ type: "matrix", matrix: { sequence: ++sequence, slotMs, mode, rows } });
+  for (const { kind, folder, job } of gangs) {
+    client.send({
+      type: "launch",
+      spec: {
+        job,
+        attempt: 1,
+        folder,
+        command: [process.execPath, gangFile, kind, amount, folder],
+        cwd: folder,
+        env: { PATH: process.env.PATH ?? "" },
+        stdout: join(folder, "out"),
+        stderr: join(folder, "err"),
+        graceMs: 100,
+      },
+    });
+  }
+  await until(() => gangs.every(({ folder }) => existsSync(join(folder, "ready"))));
+  writeFileSync(join(stage, "go"), "");
+  const names = gangs.map(({ job }) => `${job}.1`);
+  const before = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
+  const beginMs = performance.now();
+  let cpuMs = before.map(() => 0);
+  let wallMs = 0;
+  const ended = () => gangs.map(({ folder }) => existsSync(join(folder, "result")));
+  // Only whole rounds count, and only while both work.
+  while (!ended().includes(true)) {
+    const roundEndMs = beginMs + wallMs + 2 * slotMs;
+    await new Promise((resolve) => setTimeout(resolve, roundEndMs - performance.now()));
+    const now = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
+    if (ended().includes(true)) break;
+    cpuMs = now.map((value, i) => value - (before[i] ?? 0));
+    wallMs = performance.now() - beginMs;
+  }
+  await until(() => heard.filter(({ type }) => type === "ended").length === gangs.length);
+  const slots = heard.findLast((message) => message.type === "slots")?.statistics;
+  const results = gangs.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
+  for (const { job } of gangs) client.send({ type: "forget", attempt: { job, attempt: 1 } });
+  return { makespanMs: makespan(results), results, cpuMs, wallMs, ...(slots === undefined ? {} : { slots }) };
+}
+
+function weighGreatest(groups: Containment["groups"]): void {
+  // "." is the folder in which the groups of the gangs lie.
+  groups.write("cpu", ".", "cpu.shares", "262144");
+  groups.write("cpu", ".", "cpu.weight", "10000");
+}
+
+async function until(condition: () => boolean, mostMs = 120_000): Promise<void> {
+  const end = performance.now() + mostMs;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error("A gang did not come to its end");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function makespan(results: readonly GangResult[]): number {
+  return Math.max(...results.map(({ endMs }) => endMs)) - Math.min(...results.map(({ beginMs }) => beginMs));
+}
+
+function total(result: GangResult | undefined): number {
+  return result?.units.reduce((sum, value) => sum + value, 0) ?? 0;
+}
+
+function median(values: readonly number[]): number {
+  const ascending = [...values].sort((a, b) => a - b);
+  return ((ascending[(ascending.length - 1) >> 1] ?? 0) + (ascending[ascending.length >> 1] ?? 0)) / 2;
+}
+
+function spreadOf(values: readonly number[], digits: number): string {
+  return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
+}
+
+function seconds(values: readonly number[]): string {
+  return `${spreadOf(
+    values.map((value) => value / 1000),
+    3,
+  )} s`;
+}
+
+function percent(value: number): string {
+  return `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)} %`;
+}
