@@ -59,6 +59,8 @@ interface Request {
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const MOST_JOBS = 200_000;
+/** At most a fifth of the time goes into adoptions. */
+const REST_PER_ADOPTION = 4;
 const MOST_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
 /** Decisions of one instant: jobs of no length could go on for ever. */
@@ -79,6 +81,8 @@ export class FrontEnd implements Service {
   #isTurnDue = false;
   #isStopped = false;
   #isDraining = false;
+  /** No adoption before this instant. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
   /** Why the last turn could not be written. */
   #trouble: string | undefined;
@@ -92,7 +96,7 @@ export class FrontEnd implements Service {
     this.#feed = new EventFeed(store);
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
-    const choice = this.#choose(store.meta("policy") ?? config.policy);
+    const choice = this.#choiceAtStart();
     this.#scheduler = new Scheduler(
       {
         cpus,
@@ -289,6 +293,16 @@ export class FrontEnd implements Service {
     };
   }
 
+  /** The policy of the last run, if there is one and it can still be used, else the configured one. */
+  #choiceAtStart(): PolicyChoice {
+    const { store, config } = this.#options;
+    try {
+      return this.#choose(store.meta("policy") ?? config.policy);
+    } catch {
+      return this.#choose(config.policy);
+    }
+  }
+
   /** Policies of the registry, those that know queue classes over the configured ones. */
   #choose(text: string): PolicyChoice {
     const { queues } = this.#options.config;
@@ -325,6 +339,11 @@ export class FrontEnd implements Service {
     this.#options.clock.soon(() => this.#turn());
   }
 
+  #dueMs(): number {
+    const dueMs = this.#scheduler.dueMs();
+    return this.#scheduler.isStale ? Math.max(dueMs, this.#restUntilMs) : dueMs;
+  }
+
   get #mayDecide(): boolean {
     return this.#desk.isConnected && !this.#isDraining;
   }
@@ -343,10 +362,14 @@ export class FrontEnd implements Service {
       store.begin();
       answers = requests.map(({ handle }) => handle(nowMs));
       for (const message of inbox) this.#desk.hear(message, nowMs);
-      for (let i = 0; this.#mayDecide && this.#scheduler.dueMs() <= nowMs; i++) {
+      for (let i = 0; this.#mayDecide && this.#dueMs() <= nowMs; i++) {
         const outcome = this.#scheduler.decide(nowMs);
         if (outcome === undefined) break;
         this.#desk.carryOut(outcome, nowMs);
+        // Someone who cancels a long queue job by job must not keep us busy with adoptions.
+        if (outcome.adoption !== undefined) {
+          this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
+        }
         if (i === MOST_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
       }
       store.commit();
@@ -361,7 +384,7 @@ export class FrontEnd implements Service {
       answer(answers[i]);
     });
     this.#feed.commit();
-    this.#arm(this.#mayDecide ? this.#scheduler.dueMs() : Number.POSITIVE_INFINITY);
+    this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 
   /** Undoes a turn that could not be written. */

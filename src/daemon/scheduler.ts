@@ -78,6 +78,11 @@ export class Scheduler {
     return this.#choice;
   }
 
+  /** Whether the next decision begins with an adoption. */
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
   get epochMs(): number {
     return this.#epochMs;
   }

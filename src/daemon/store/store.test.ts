@@ -1,0 +1,256 @@
+/** The store against a plain model, cut off at any byte of its log, and over its versions. */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { hasEnded, type JobRecord } from "../record.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { Store } from "./store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-store-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newPath = (): string => join(folder, `${++files}.db`);
+
+function recordOf(job: number, fields: Partial<JobRecord> = {}): JobRecord {
+  return {
+    job,
+    name: `job ${job}`,
+    uid: 1000,
+    user: "anna",
+    queue: "default",
+    state: "queued",
+    tasks: 2,
+    priority: 0,
+    command: ["solve", "--n", "4"],
+    cwd: "/home/anna",
+    limitMs: 60_000,
+    estimateMs: 60_000,
+    stdout: "/o",
+    stderr: "/e",
+    after: [{ job: 1, ok: true }],
+    retries: 1,
+    environment: 1,
+    submittedAtMs: 1000 * job,
+    place: job,
+    attempt: 0,
+    cpus: [],
+    ranMs: 0,
+    ...fields,
+  };
+}
+
+/** Without the fields that are undefined, as JSON knows none. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
+describe("Store against a model", () => {
+  type Change = {
+    readonly job: number;
+    readonly state: JobRecord["state"];
+    readonly cpus: number[];
+    readonly code: number | undefined;
+    readonly key: string | undefined;
+    readonly uid: number;
+  };
+  const change: fc.Arbitrary<Change> = fc.record({
+    job: fc.integer({ min: 1, max: 8 }),
+    state: fc.constantFrom("queued", "held", "starting", "running", "ending", "done", "failed", "cancelled"),
+    cpus: fc.uniqueArray(fc.integer({ min: 0, max: 7 })),
+    code: fc.option(fc.integer({ min: 0, max: 255 }), { nil: undefined }),
+    key: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
+    uid: fc.integer({ min: 1, max: 2 }),
+  });
+  const end = fc.constantFrom("commit", "rollback", "reopen");
+
+  test("what was committed is there, what was not is not, also after opening again", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.array(change, { maxLength: 6 }), end)), (turns) => {
+        const path = newPath();
+        let store = new Store(path, 0);
+        let model = new Map<number, JobRecord>();
+        let events = 0;
+        for (const [changes, how] of turns) {
+          const before = new Map(model);
+          const eventsBefore = events;
+          store.begin();
+          for (const { job, state, cpus, code, key, uid } of changes) {
+            const endedAtMs = hasEnded(state) ? 5 : undefined;
+            const known = model.get(job);
+            const environment = store.environmentId({ WHO: String(uid) });
+            const record =
+              known === undefined
+                ? recordOf(job, { state, cpus, code, key, uid, environment, endedAtMs })
+                : { ...known, state, cpus, code, endedAtMs };
+            if (known === undefined) store.insertJob(record);
+            else store.updateJob(record);
+            model.set(job, record);
+            expect(store.environment(record.environment)).toEqual({ WHO: String(record.uid) });
+            store.addEvent({ event: { sequence: ++events, atMs: 1, kind: "priority", job }, uid });
+            store.setMeta("last", String(job));
+          }
+          if (how === "commit") store.commit();
+          else {
+            if (how === "rollback") store.rollback();
+            else {
+              store.close();
+              store = new Store(path, 0);
+            }
+            model = before;
+            events = eventsBefore;
+          }
+          const all = [...model.values()].sort((a, b) => a.job - b.job);
+          expect(plain(store.liveJobs())).toEqual(plain(all.filter(({ state }) => !hasEnded(state))));
+          const ended = all.filter(({ state, uid }) => state === "done" && uid === 1).reverse();
+          expect(plain(store.endedJobs(1, ["done"], 2))).toEqual(plain(ended.slice(0, 2)));
+          const keyed = all.filter(({ key, uid }) => key === "a" && uid === 2);
+          expect(plain(store.jobsByKey(2, "a"))).toEqual(plain(keyed));
+          expect(store.latestJob()).toBe(Math.max(0, ...model.keys()));
+          expect(store.latestEvent()).toBe(events);
+          expect(store.eventsAfter(0, 1e6).map(({ event }) => event.sequence)).toEqual(
+            Array.from({ length: events }, (_, i) => i + 1),
+          );
+          const counts: Record<string, number> = {};
+          for (const { state } of all) counts[state] = (counts[state] ?? 0) + 1;
+          expect(store.counts()).toEqual(counts);
+        }
+        store.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("attempts and forecasts are kept", () => {
+    const store = new Store(":memory:", 0);
+    store.insertAttempt({ job: 3, attempt: 1 }, [0, 1], 10);
+    store.noteAttemptStart({ job: 3, attempt: 1 }, 12);
+    store.noteAttemptEnd({ job: 3, attempt: 1, reason: "none", code: 0, endedAtMs: 20, ranMs: 8 });
+    store.insertAttempt({ job: 3, attempt: 2 }, [1], 30);
+    expect(store.attempts(3)).toEqual([
+      { job: 3, attempt: 1, decidedAtMs: 10, startedAtMs: 12, endedAtMs: 20 },
+      { job: 3, attempt: 2, decidedAtMs: 30, startedAtMs: undefined, endedAtMs: undefined },
+    ]);
+    store.noteForecast(3, 0, 1, 5, 9);
+    store.noteForecast(3, 1, 2, 6, 10);
+    expect(store.forecastErrors(9)).toEqual([]);
+    store.noteForecastStart(3, 7);
+    expect(store.forecastErrors(9)).toEqual([2]);
+  });
+});
+
+describe("a log that is cut off or damaged", () => {
+  /** Each transaction adds a job and an event. */
+  const TRANSACTIONS = 6;
+  const path = newPath();
+  const store = new Store(path, 0);
+  for (let job = 1; job <= TRANSACTIONS; job++) {
+    store.begin();
+    const environment = store.environmentId({ JOB: String(job), FILL: "x".repeat(600) });
+    store.insertJob(recordOf(job, { environment }));
+    store.addEvent({ event: { sequence: job, atMs: 1, kind: "submitted", job }, uid: 1000 });
+    store.commit();
+  }
+  const database = readFileSync(path);
+  const log = readFileSync(`${path}-wal`);
+  store.close();
+
+  function openWith(wal: Buffer): number | undefined {
+    const copy = newPath();
+    writeFileSync(copy, database);
+    writeFileSync(`${copy}-wal`, wal);
+    const opened = new Store(copy, 0);
+    const jobs = opened.liveJobs();
+    expect(jobs.map(({ job }) => job)).toEqual(Array.from({ length: jobs.length }, (_, i) => i + 1));
+    // Whole transactions only.
+    expect(opened.latestEvent()).toBe(jobs.length);
+    for (const { job, environment } of jobs)
+      expect(opened.environment(environment)).toMatchObject({ JOB: String(job) });
+    // And it can be used.
+    opened.begin();
+    opened.insertJob(recordOf(99, { environment: opened.environmentId({}) }));
+    opened.commit();
+    opened.close();
+    return jobs.length;
+  }
+
+  test("opens with whole transactions, wherever it is cut", () => {
+    expect(log.length).toBeGreaterThan(20_000);
+    expect(openWith(log)).toBe(TRANSACTIONS);
+    const lengths = new Set<number | undefined>();
+    let before = 0;
+    for (let length = 0; length < log.length; length += 509) {
+      const found = openWith(log.subarray(0, length)) ?? 0;
+      expect(found).toBeGreaterThanOrEqual(before);
+      before = found;
+      lengths.add(found);
+    }
+    expect(lengths.size).toBeGreaterThan(TRANSACTIONS - 2);
+  });
+
+  test("a flipped bit, or zeros in the middle, end the log there", () => {
+    for (let at = 100; at < log.length; at += 2003) {
+      const flipped = Buffer.from(log);
+      flipped[at] ^= 0x10;
+      openWith(flipped);
+    }
+    const zeroed = Buffer.from(log);
+    zeroed.fill(0, 12_000, 20_192);
+    openWith(zeroed);
+  });
+});
+
+describe("versions", () => {
+  const golden = (version: number): string =>
+    fileURLToPath(new URL(`./golden/v${version}.db`, import.meta.url));
+
+  test.each(MIGRATIONS.map((_, i) => i + 1))(
+    "a file of version %i opens and tells all it knows",
+    (version) => {
+      const path = newPath();
+      copyFileSync(golden(version), path);
+      const store = new Store(path, 0);
+      expect(store.meta("policy")).toBe("easy:order=shortest");
+      expect(store.liveJobs()).toMatchObject([
+        { job: 2, state: "running", cpus: [0, 1], attempt: 1, user: "anna", command: ["solve", "--n", "4"] },
+        { job: 3, state: "held", priority: -3, after: [{ job: 2, ok: true }], key: "mine" },
+      ]);
+      expect(store.job(1)).toMatchObject({
+        state: "failed",
+        code: 3,
+        reason: "exit code 3",
+        endedAtMs: 9000,
+      });
+      expect(store.environment(store.job(2)!.environment)).toEqual({ PATH: "/bin", LANG: "C.UTF-8" });
+      expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000 }]);
+      expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
+      expect(store.forecastErrors(5)).toEqual([500]);
+      store.close();
+      // A second time there is nothing left to do.
+      new Store(path, 0).close();
+    },
+  );
+
+  test("a file of a later version, or something else, is refused and left as it is", () => {
+    const later = newPath();
+    new Store(later, 0).close();
+    const database = new DatabaseSync(later);
+    database.exec("INSERT INTO migrations VALUES (99, 0)");
+    database.close();
+    expect(() => new Store(later)).toThrow(InputError);
+    expect(() => new Store(later)).toThrow(/version 99, expected \d+ or earlier/);
+    const other = newPath();
+    writeFileSync(other, "Dear diary, this is no database at all. ".repeat(200));
+    const before = readFileSync(other);
+    expect(() => new Store(other)).toThrow(/expected a database that Tutti has written/);
+    expect(readFileSync(other)).toEqual(before);
+  });
+
+  test("every version has its file", () => {
+    expect(MIGRATIONS.map((_, i) => existsSync(golden(i + 1)))).toEqual(MIGRATIONS.map(() => true));
+  });
+});
