@@ -95,5 +95,5 @@ function parseOne(part: string, whole: string): Selector {
 /** `*` for anything, everything else for itself. Neighbouring stars are one, so that matching takes no long search. */
 function globPattern(glob: string): RegExp {
   const parts = glob.split(/\*+/).map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
-  return new RegExp(`^${parts.join("[^]*?")}$`, "u");
+  return new RegExp(`^${parts.join(".*?")}$`, "su");
 }

@@ -1,0 +1,372 @@
+/** The verbs of the live system as a user meets them, against the real API over a service in memory. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FakeService } from "../src/api/fake-service-for-tests.ts";
+import { placesAround } from "../src/api/places.ts";
+import { type Api, startApi } from "../src/api/server.ts";
+import type { CommandResult } from "./command.ts";
+import { startTutti, until } from "./live-command.ts";
+
+let folder: string;
+let service: FakeService;
+let api: Api;
+let downs: boolean[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-live-"));
+  service = new FakeService(join(folder, "jobs"));
+  downs = [];
+  api = await startApi({
+    service,
+    version: "1.2.3",
+    jobsFolder: join(folder, "jobs"),
+    places: placesAround(join(folder, "run", "tutti.sock")),
+    owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
+    isShared: false,
+    ports: [],
+    onBug: (error) => {
+      throw error;
+    },
+    whatIf: (_, policy) => ({
+      policy,
+      jobs: [{ job: 1, p10Ms: Date.now() + 1000, p50Ms: Date.now() + 60_000, p90Ms: Date.now() + 90_000 }],
+    }),
+    shutdown: async (killJobs) => {
+      downs.push(killJobs);
+      if (!killJobs && service.status().counts.running > 0) {
+        return { refused: "wrong-state", message: "Cannot end the scheduler: 1 job runs" };
+      }
+      setTimeout(() => api.close(), 20);
+      return {};
+    },
+  });
+});
+afterEach(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const tutti = (...parameters: string[]): Promise<CommandResult> =>
+  startTutti(api.socket, parameters, { cwd: folder }).result;
+const onTerminal = (...parameters: string[]): Promise<CommandResult> =>
+  startTutti(api.socket, parameters, { cwd: folder, onTerminal: true }).result;
+
+describe("submit", () => {
+  test("sends what the options say", async () => {
+    const { stdout, status } = await startTutti(
+      api.socket,
+      [
+        "submit",
+        "-n",
+        "2",
+        "--time",
+        "10m",
+        "--mem",
+        "2G",
+        "--name",
+        "sim",
+        "--priority",
+        "3",
+        "--retries",
+        "1",
+        "--hold",
+        "-o",
+        "out-%j",
+        "--env",
+        "none,A=b",
+        "--",
+        "./a.out",
+        "-n",
+        "9",
+        "--",
+        "x y",
+      ],
+      { cwd: folder },
+    ).result;
+    expect([stdout, status]).toEqual(["submitted job 1\n", 0]);
+    expect(service.submitted).toEqual([
+      {
+        command: ["./a.out", "-n", "9", "--", "x y"],
+        tasks: 2,
+        limitMs: 600_000,
+        memoryBytes: 2 ** 31,
+        name: "sim",
+        priority: 3,
+        retries: 1,
+        held: true,
+        stdout: "out-%j",
+        stderr: "out-%j",
+        cwd: folder,
+        env: { A: "b" },
+      },
+    ]);
+  });
+
+  test("reads a script, warns of lines it does not know, and lets the command line win", async () => {
+    writeFileSync(
+      join(folder, "job.sh"),
+      "#!/bin/bash -e\n#SBATCH -n 2 --gres=gpu\n#TUTTI --time 1h --env none\n./a.out\n#TUTTI -n 4\n",
+    );
+    const { stdout, stderr, status } = await tutti("submit", "--time", "5m", "job.sh", "--arg", "1");
+    expect([stdout, status]).toEqual(["submitted job 1\n", 0]);
+    expect(stderr).toBe("tutti: #SBATCH --gres=gpu: not understood, left out\n");
+    expect(service.submitted[0]).toMatchObject({
+      command: ["/bin/bash", "-e", join(folder, "job.sh"), "--arg", "1"],
+      name: "job.sh",
+      tasks: 2,
+      limitMs: 300_000,
+      env: {},
+    });
+  });
+
+  test("an array, with its limit, and jobs after others", async () => {
+    expect((await tutti("submit", "-a", "1-3%2", "--", "true")).stdout).toBe(
+      "submitted jobs 1-3: an array of 3\n",
+    );
+    await tutti("submit", "--after", "1,any:2", "--", "true");
+    expect(
+      service.submitted.map(({ arrayIndex, arrayAtOnce }) => [arrayIndex, arrayAtOnce]).slice(0, 3),
+    ).toEqual([
+      [1, 2],
+      [2, 2],
+      [3, 2],
+    ]);
+    expect(service.submitted[3]!.after).toEqual([
+      { job: 1, ok: true },
+      { job: 2, ok: false },
+    ]);
+  });
+
+  test.each([
+    [["submit"], 2, /expected a command after --, or a script/],
+    [["submit", "missing.sh"], 2, /Cannot submit "missing.sh".*tutti submit -- missing.sh/],
+    [["submit", "/bin/ls"], 2, /it is a program/],
+    [["submit", "-n", "0", "--", "x"], 2, /Expected an integer, from 1/],
+    [["submit", "--mem", "5", "--", "x"], 2, /Expected a size with its unit/],
+    [["submit", "-n", "9", "--", "x"], 4, /9 CPUs are asked for, there are 4/],
+    [["submit", "-a", "9-1", "--", "x"], 4, /expected indices/],
+    [["submit", "--after", "77", "--", "x"], 5, /no such job/],
+  ])("%j is refused with code %i", async (parameters, code, words) => {
+    const { status, stderr, stdout } = await tutti(...parameters);
+    expect(stderr).toMatch(words);
+    expect([status, stdout]).toEqual([code, ""]);
+    expect(service.entries.size).toBe(0);
+  });
+
+  test("a full scheduler is told by the code for trying later", async () => {
+    service.refuseSubmits = { refused: "full", message: "Cannot take more jobs now" };
+    expect(await tutti("submit", "--", "true")).toMatchObject({
+      status: 75,
+      stderr: "tutti: Cannot take more jobs now\n",
+    });
+  });
+});
+
+describe("run", () => {
+  test("shows the output as it comes and ends with the job's exit code", async () => {
+    const { stdout, stderr, result } = startTutti(api.socket, ["run", "--", "./a.out"], { cwd: folder });
+    await until(() => service.entries.size === 1);
+    service.start(1, "first\n");
+    await until(() => stdout() === "first\n");
+    const { info } = service.entries.get(1)!;
+    writeFileSync(info.stderr, "trouble\n");
+    await until(() => stderr() === "trouble\n");
+    writeFileSync(info.stdout, "last\n", { flag: "a" });
+    service.finish(1, 7);
+    expect(await result).toEqual({ status: 7, stdout: "first\nlast\n", stderr: "trouble\n" });
+  });
+
+  test("Ctrl-C cancels the job", async () => {
+    const { child, result } = startTutti(api.socket, ["run", "--", "./a.out"]);
+    await until(() => service.entries.size === 1);
+    service.start(1, "x\n");
+    await until(() => service.entries.get(1)?.info.state === "running");
+    // The handler is in place once the output flows.
+    await new Promise((resolve) => child.stdout!.once("data", resolve));
+    child.kill("SIGINT");
+    const { status, stderr } = await result;
+    expect(status).toBe(130);
+    expect(stderr).toMatch(/job 1 is cancelled/);
+    expect(service.entries.get(1)!.info.state).toBe("cancelled");
+  });
+
+  test("a reader that leaves ends the job", async () => {
+    const { child, result } = startTutti(api.socket, ["run", "--", "yes"]);
+    await until(() => service.entries.size === 1);
+    service.start(1, "y\n".repeat(500_000));
+    await new Promise((resolve) => child.stdout!.once("data", resolve));
+    child.stdout!.destroy();
+    await result;
+    expect(service.entries.get(1)!.info.state).toBe("cancelled");
+  });
+
+  test("output in a file of the user's own is shown from there", async () => {
+    const { result } = startTutti(api.socket, ["run", "-o", join(folder, "own.txt"), "--", "x"], {
+      cwd: folder,
+    });
+    await until(() => service.entries.size === 1);
+    service.start(1, "in my file\n");
+    service.finish(1, 0);
+    expect(await result).toEqual({ status: 0, stdout: "in my file\n", stderr: "" });
+  });
+});
+
+describe("jobs", () => {
+  beforeEach(async () => {
+    await tutti("submit", "--name", "sim", "-n", "2", "--", "x");
+    await tutti("submit", "--name", "evil\u001b[2J\n<b>", "--", "x");
+    service.start(1, "red \u001b[31mtext\u001b[0m\n");
+  });
+
+  test("are listed, running ones first, control characters as text", async () => {
+    const { stdout } = await onTerminal("jobs");
+    expect(stdout).toMatch(/1 +sim +▶ running/);
+    expect(stdout).toContain("evil\\x1b[2J\\n<b>");
+    expect(stdout.replaceAll("\r\n", "")).not.toMatch(/\p{Cc}/u);
+  });
+
+  test("--json gives the API's answer with its schema, for scripts", async () => {
+    for (const [verb, schema] of [
+      [["jobs"], "tutti.jobs/1"],
+      [["show", "1"], "tutti.jobs/1"],
+      [["why", "2"], "tutti.why/1"],
+      [["matrix"], "tutti.matrix/1"],
+      [["queues"], "tutti.queues/1"],
+      [["policy"], "tutti.policy/1"],
+      [["status"], "tutti.status/1"],
+      [["history"], "tutti.jobs/1"],
+      [["whatif"], "tutti.whatif/1"],
+    ] as const) {
+      const { stdout, status } = await tutti(...verb, "--json");
+      expect(JSON.parse(stdout).schema).toBe(schema);
+      expect(status).toBe(0);
+    }
+  });
+
+  test("show, why, matrix, queues, policy, whatif, history, events and status say it in words", async () => {
+    service.finish(1, 3);
+    await tutti("submit", "--name", "next", "--", "x");
+    service.start(2);
+    expect((await tutti("show", "1")).stdout).toMatch(/job 1: sim\n {2}state {5}✗ failed\n {2}exit {6}3\n/);
+    expect((await tutti("why", "3")).stdout).toMatch(
+      /Waits for 3 min in queue main\. .*It needs 1 CPU, 1 is\s+free/s,
+    );
+    expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
+    expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);
+    expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
+    expect((await tutti("policy", "easy")).stdout).toMatch(/^easy/);
+    expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
+    expect((await tutti("history")).stdout).toMatch(/1 +sim +✗ failed/);
+    expect((await tutti("events")).stdout.split("\n")).toHaveLength(service.events.length + 1);
+    expect((await tutti()).stdout).toMatch(/^tutti 1\.2\.3: 1 of 4 CPUs busy, 1 running, 1 queued/);
+  });
+
+  test("logs: escapes are text on a terminal, bytes in a pipe, obeyed only with --raw", async () => {
+    expect((await onTerminal("logs", "1")).stdout).toBe("red \\x1b[31mtext\\x1b[0m\r\n");
+    expect((await tutti("logs", "1")).stdout).toBe("red \u001b[31mtext\u001b[0m\n");
+    expect((await onTerminal("logs", "--raw", "1")).stdout).toBe("red \u001b[31mtext\u001b[0m\r\n");
+    expect((await tutti("logs", "--tail", "3", "1")).stdout).toBe("0m\n");
+  });
+
+  test("logs -f ends when the job ends", async () => {
+    const { result, stdout } = startTutti(api.socket, ["logs", "-f", "last"]);
+    service.start(2, "a");
+    await until(() => stdout() === "a");
+    service.finish(2);
+    expect(await result).toMatchObject({ status: 0, stdout: "a" });
+  });
+
+  test("hold, release, priority, requeue and cancel change what the selector means", async () => {
+    expect((await tutti("hold", "all")).stdout).toMatch(/^job 2 \(evil\\x1b\[2J\\n<b>\): ‖ held\n$/);
+    expect((await tutti("release", "state:held")).stdout).toMatch(/· queued/);
+    expect((await tutti("priority", "5", "2")).status).toBe(0);
+    expect(service.entries.get(2)!.info.priority).toBe(5);
+    expect((await tutti("requeue", "1")).status).toBe(0);
+    expect((await tutti("cancel", "1-2")).stdout).toMatch(
+      /job 1 \(sim\) was cancelled.*\njob 2 .* was cancelled/,
+    );
+    const again = await tutti("cancel", "1", "2");
+    expect([again.status, again.stdout]).toEqual([4, ""]);
+    expect(again.stderr.split("\n").filter((line) => line.startsWith("tutti: Cannot"))).toHaveLength(2);
+    expect((await tutti("cancel", "all")).status).toBe(5);
+    expect((await tutti("show", "99")).status).toBe(5);
+  });
+
+  test("wait ends with 0 when all ended well, with 1 else", async () => {
+    const both = startTutti(api.socket, ["wait", "1", "2"]);
+    service.start(2);
+    service.finish(2, 0);
+    await until(() => both.stdout().includes("job 2"));
+    service.finish(1, 3);
+    expect(await both.result).toMatchObject({ status: 1 });
+    expect(both.stdout()).toMatch(
+      /job 2 .* ended well after 5 s\njob 1 \(sim\) failed with exit code 3 after 5 s\n/,
+    );
+    expect((await tutti("wait", "2")).status).toBe(0);
+  });
+
+  test("export goes back into simulate; CSV is for spreadsheets and holds no formula", async () => {
+    service.finish(1, 0);
+    await tutti("submit", "--name", "=1+1", "--", "x");
+    const file = join(folder, "ran.swf");
+    expect((await tutti("export", "-o", file)).stderr).toMatch(/next: tutti simulate/);
+    const { stdout, status } = await tutti("simulate", file, "--policy", "easy", "--json");
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).workload).toMatchObject({ jobs: 1, processors: 4 });
+    const lines = (await tutti("export", "--format", "csv")).stdout.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^job,array,array_index,name,/);
+    expect(lines.some((line) => line.startsWith("3,,,'=1+1,ada,main,queued,"))).toBe(true);
+  });
+});
+
+describe("matrix --watch", () => {
+  test("redraws in place on a terminal and gives the cursor back on Ctrl-C", async () => {
+    await tutti("submit", "--", "x");
+    service.start(1);
+    const { child, result } = startTutti(api.socket, ["matrix", "--watch"]);
+    await new Promise((resolve) => child.stdout!.once("data", resolve));
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ status: 130, stdout: expect.stringMatching(/row 1 1/) });
+  });
+});
+
+describe("down", () => {
+  test("ends it, or says why not", async () => {
+    await tutti("submit", "--", "x");
+    service.start(1);
+    expect(await tutti("down")).toMatchObject({ status: 4, stderr: expect.stringMatching(/1 job runs/) });
+    expect(await tutti("down", "--kill")).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/has ended/),
+    });
+    expect(downs).toEqual([false, true]);
+  });
+});
+
+describe("without a scheduler", () => {
+  test("every verb says what, why and what to type, with code 3; tutti alone says how to start", async () => {
+    await api.close();
+    for (const parameters of [
+      ["jobs"],
+      ["submit", "--", "x"],
+      ["show", "1"],
+      ["wait", "all"],
+      ["matrix"],
+      ["down"],
+      ["status"],
+      ["events"],
+    ]) {
+      const { status, stderr, stdout } = await tutti(...parameters);
+      expect(stderr).toMatch(
+        /^tutti: Cannot reach the scheduler\n {2}why: {2}there is no socket .*\n {2}next: tutti serve .*\n$/,
+      );
+      expect([status, stdout]).toEqual([3, ""]);
+    }
+    expect(await tutti()).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^No scheduler runs here for you\.\n.*tutti serve/s),
+    });
+  });
+});
