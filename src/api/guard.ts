@@ -33,7 +33,7 @@ export function checkOrigin(request: Request, transport: Transport, door: Door):
   if (origin !== null && origin !== `http://${host}`) {
     return {
       refused: "forbidden",
-      message: `Cannot serve a page from "${origin}": only pages of this API itself may use it`,
+      message: `Cannot serve a page of "${origin}": only pages of this API itself may use it`,
     };
   }
   const site = request.headers.get("sec-fetch-site");
