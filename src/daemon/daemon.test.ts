@@ -1,0 +1,171 @@
+/** The front end as a process on this machine: one at a time, private folders, a disk that is really full, a burst of submits. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { InputError } from "../core/errors.ts";
+import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
+import { parseCpuList } from "./machine.ts";
+import { lockStateFolder, makeStateFolder } from "./state-folder.ts";
+import { Store } from "./store/store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-"));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const script = fileURLToPath(new URL("./serve-for-tests.ts", import.meta.url));
+
+/** Starts a front end; resolves with the first line that it says. */
+function serve(path: string): Promise<{ readonly line: string; readonly child: ChildProcess }> {
+  const child = spawn(process.execPath, [script, path], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.stdout!.once("data", (chunk: Buffer) => resolve({ line: String(chunk).trim(), child }));
+  });
+}
+
+const ended = (child: ChildProcess) => new Promise((resolve) => child.once("exit", resolve));
+
+describe("one front end at a time", () => {
+  test("of several started together one wins; after kill −9 the next one can start", {
+    timeout: 60_000,
+  }, async () => {
+    const path = join(folder, "together");
+    const all = await Promise.all([serve(path), serve(path), serve(path)]);
+    const winners = all.filter(({ line }) => line === "up");
+    expect(winners).toHaveLength(1);
+    for (const { line } of all) {
+      if (line !== "up") expect(line).toMatch(/^Cannot start a scheduler in ".*": another one uses it/);
+    }
+    const gone = ended(winners[0].child);
+    winners[0].child.kill("SIGKILL");
+    await gone;
+    const next = await serve(path);
+    expect(next.line).toBe("up");
+    next.child.kill("SIGKILL");
+  });
+
+  test("the lock goes with its holder, not with a file", () => {
+    const state = makeStateFolder(join(folder, "lock"), false);
+    const unlock = lockStateFolder(state);
+    expect(() => lockStateFolder(state)).toThrow(InputError);
+    unlock();
+    lockStateFolder(state)();
+  });
+
+  test("folders are private whatever the umask; one that others may write to is refused", () => {
+    const before = process.umask(0);
+    try {
+      const state = makeStateFolder(join(folder, "open"), false);
+      lockStateFolder(state)();
+      for (const path of [state.path, state.jobs, state.conductor]) {
+        expect(statSync(path).mode & 0o777).toBe(0o700);
+      }
+      expect(statSync(join(state.path, "lock")).mode & 0o777).toBe(0o600);
+      expect(statSync(makeStateFolder(join(folder, "shared"), true).jobs).mode & 0o777).toBe(0o711);
+    } finally {
+      process.umask(before);
+    }
+    const writable = join(folder, "writable");
+    mkdirSync(writable);
+    chmodSync(writable, 0o777);
+    expect(() => makeStateFolder(writable, false)).toThrow(
+      /others may write to it, expected a folder of our own/,
+    );
+    expect(() => makeStateFolder(join(folder, "x".repeat(100)), false)).toThrow(/too long for the socket/);
+  });
+
+  test("parseCpuList() reads ranges", () => {
+    expect(parseCpuList("0-2,5,7-8")).toEqual([0, 1, 2, 5, 7, 8]);
+    expect(parseCpuList("3")).toEqual([3]);
+  });
+});
+
+const small = join(folder, "small");
+let isMounted = false;
+try {
+  mkdirSync(small);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small], { stdio: "ignore" });
+  isMounted = true;
+} catch {
+  // Only root may mount.
+}
+afterAll(() => {
+  if (isMounted) execFileSync("umount", ["-l", small]);
+});
+
+describe("a disk that is full", () => {
+  test.skipIf(!isMounted)("refuses submits while it lasts, keeps what it has, recovers", async () => {
+    const store = new Store(join(small, "tutti.db"), 0);
+    const bench = makeBench({ config: { policy: "fcfs" }, store, runMs: () => 100 });
+    const ask = () =>
+      answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ env: { FILL: "x".repeat(900) } })]));
+    let accepted = 0;
+    for (let i = 0; i < 20; i++) if (!("refused" in (await ask()))) accepted++;
+    expect(accepted).toBe(20);
+    const filler = join(small, "filler");
+    for (const size of [2 ** 16, 4096, 1]) {
+      try {
+        for (let i = 0; i < 2000; i++) writeFileSync(filler, "x".repeat(size), { flag: "a" });
+      } catch {
+        // Full.
+      }
+    }
+    let refused = 0;
+    for (let i = 0; i < 300; i++) {
+      const answer = await ask();
+      if ("refused" in answer) {
+        expect(answer).toMatchObject({ refused: "unavailable", message: expect.stringContaining("full") });
+        refused++;
+      } else accepted++;
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(bench.frontEnd.jobs(ROOT, {})).toHaveLength(accepted);
+    rmSync(filler);
+    bench.clock.advanceTo(bench.clock.nowMs() + 2000);
+    if (!("refused" in (await ask()))) accepted++;
+    runToEnd(bench.clock);
+    expect(bench.frontEnd.status().counts).toMatchObject({ done: accepted, queued: 0, running: 0 });
+    expect(bench.machine.launched).toHaveLength(accepted);
+    bench.kill();
+    const again = new Store(join(small, "tutti.db"), 0);
+    expect(again.counts()).toEqual({ done: accepted });
+    again.close();
+  });
+});
+
+describe("a burst", () => {
+  test("10,000 submits by 64 clients: all acknowledged, all on disk, each once", async () => {
+    const path = join(folder, "burst.db");
+    const bench = makeBench({ config: { policy: "easy" }, path, runMs: () => 1e9 });
+    const numbers: number[] = [];
+    let left = 10_000;
+    const client = async (): Promise<void> => {
+      while (left-- > 0) {
+        const answer = await bench.frontEnd.submit(ANNA, [request({ tasks: 1 + (left % 4), limitMs: 1000 })]);
+        if ("refused" in answer) throw new Error(answer.message);
+        numbers.push(answer.jobs[0].job);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 64 }, client));
+    let isDone = false;
+    void clients.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      bench.clock.settle();
+      await new Promise(setImmediate);
+    }
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 10_000 }, (_, i) => i + 1));
+    bench.kill();
+    const store = new Store(path, 0);
+    expect(store.liveJobs()).toHaveLength(10_000);
+    store.close();
+  });
+});

@@ -1,0 +1,11 @@
+/** A front end in a process of its own: `node serve-for-tests.ts FOLDER`. Says "up", or why not, and lives until it is killed. */
+import { startFrontEnd } from "./main.ts";
+
+try {
+  await startFrontEnd({ stateFolder: process.argv[2] ?? "", isShared: false });
+  console.log("up");
+  setInterval(() => {}, 1000);
+} catch (error) {
+  console.log((error as Error).message);
+  process.exit(1);
+}
