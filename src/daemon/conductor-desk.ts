@@ -125,6 +125,7 @@ export class ConductorDesk {
     if (hasProcess(record.state)) return this.stop(record, "cancelled");
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record.job, `job ${record.job} was cancelled`);
+    scheduler.forget(record.job);
     const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
     feed.add("cancelled", clock.unixMs(), cancelled, { reason });
     this.#tellDependents(cancelled);
@@ -248,6 +249,7 @@ export class ConductorDesk {
       if (book.isEligible(queued)) scheduler.arrived(queued);
       return;
     }
+    scheduler.forget(record.job);
     const ended = book.change(record, {
       state: fate.state,
       endedAtMs: end.endedAtMs,
@@ -343,7 +345,12 @@ export class ConductorDesk {
       rows: placed,
     };
     store.setMeta("matrix", JSON.stringify(matrix));
-    feed.add("matrix", atMs, undefined, { sequence: matrix.sequence, rows: rows.length });
+    feed.add("matrix", atMs, undefined, {
+      sequence: matrix.sequence,
+      fromSlot: slot,
+      rows: rows.length,
+      jobs: placed.map((row) => row.map(({ job }) => job).join(" ")).join(" | "),
+    });
     this.#outbox.push({ type: "matrix", matrix });
   }
 

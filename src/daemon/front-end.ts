@@ -59,6 +59,8 @@ interface Request {
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const MOST_JOBS = 200_000;
+/** Events that outlive a restart. */
+const EVENTS_KEPT = 1_000_000;
 /** At most a fifth of the time goes into adoptions. */
 const REST_PER_ADOPTION = 4;
 const MOST_DRAIN_MS = 15_000;
@@ -92,6 +94,7 @@ export class FrontEnd implements Service {
     const { store, clock, config, cpus, memoryBytes, launcher } = options;
     this.#options = options;
     this.#startedAtMs = clock.unixMs();
+    store.forgetEvents(EVENTS_KEPT);
     this.#book = new JobBook(store);
     this.#feed = new EventFeed(store);
     const nowMs = clock.nowMs();
@@ -105,7 +108,7 @@ export class FrontEnd implements Service {
         memoryBytes,
         queueClasses: config.queues.map(({ queueClass }) => queueClass),
         originMs: nowMs,
-        monotonicOf: (timeMs) => nowMs - (unixMs - timeMs),
+        monotonicOf: (timeMs) => nowMs - Math.max(0, unixMs - timeMs),
         observer: options.observer,
       },
       this.#book,
@@ -252,7 +255,7 @@ export class FrontEnd implements Service {
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
-    return this.#ask((nowMs) => this.#requests.setPolicy(caller, choice, nowMs));
+    return this.#ask(() => this.#requests.setPolicy(caller, choice));
   }
 
   queues() {

@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
-import { makeChoice } from "../policies/choose.ts";
+import { choosePolicy, makeChoice } from "../policies/choose.ts";
 import { arbitraryInstance, instanceOf, seededInstance } from "../policies/instances-for-tests.ts";
 import { POLICIES } from "../policies/registry.ts";
 import { simulate } from "../simulator/simulate.ts";
-import { DecisionLog, makeBench, ROOT, runInstance } from "./front-end-for-tests.ts";
+import { type Bench, DecisionLog, makeBench, ROOT, runInstance } from "./front-end-for-tests.ts";
 
 /** A job of a live scheduler states a limit above 0. */
 function withLimits(instance: Instance): Instance {
@@ -55,7 +55,12 @@ function choicesOf(definition: PolicyDefinition): PolicyChoice[] {
   return choices;
 }
 
-function expectSameDecisions(instance: Instance, choice: PolicyChoice, slotMs: number): void {
+function expectSameDecisions(
+  instance: Instance,
+  choice: PolicyChoice,
+  slotMs: number,
+  disturb?: (bench: Bench) => void,
+): void {
   const simulated = new DecisionLog();
   const schedule = simulate(instance, choice, { slotS: slotMs / 1000, switchS: 0, observer: simulated });
   const live = new DecisionLog();
@@ -66,8 +71,10 @@ function expectSameDecisions(instance: Instance, choice: PolicyChoice, slotMs: n
     runMs: (job) => instance.runS[job - 1] * 1000,
     observer: live,
   });
+  disturb?.(bench);
   runInstance(bench, instance);
   expect(live.lines).toEqual(simulated.lines);
+  if (disturb !== undefined) return;
   const jobs = bench.frontEnd.jobs(ROOT, {});
   expect(jobs.map(({ startedAtMs }) => startedAtMs)).toEqual([...schedule.startS].map((s) => s * 1000));
   expect(jobs.map(({ endedAtMs }) => endedAtMs)).toEqual([...schedule.endS].map((s) => s * 1000));
@@ -85,6 +92,19 @@ describe("front end and simulator take the same decisions", () => {
       });
     }
   }
+
+  test.each(["easy:order=wfp", "fpmpfs:waitLimit=60", "conservative", "gang"])(
+    "%s, while the wall clock is set forth and back by an hour",
+    (text) => {
+      expectSameDecisions(INSTANCES[0], choosePolicy(text), 1000, (bench) => {
+        for (let i = 1; i < 20; i++) {
+          bench.clock.at(i * 70_000, () => {
+            bench.clock.unixOffsetMs = i % 3 === 0 ? 0 : i % 3 === 1 ? 3_600_000 : -3_600_000;
+          });
+        }
+      });
+    },
+  );
 
   test("on drawn workloads with many ties, slots of 1 s and of 250 ms", () => {
     const any = fc.constantFrom(...POLICIES.map((definition) => makeChoice(definition)));

@@ -118,7 +118,7 @@ export class Requests {
     return changed;
   }
 
-  setPolicy(caller: Caller, choice: PolicyChoice, _nowMs: number): Answer<{ readonly policy: string }> {
+  setPolicy(caller: Caller, choice: PolicyChoice): Answer<{ readonly policy: string }> {
     const { store, feed, scheduler, clock } = this.#context;
     const before = scheduler.choice.label;
     store.setMeta("policy", choice.label);
@@ -167,8 +167,9 @@ export class Requests {
   }
 
   /** Tells of a new job; one whose condition cannot be met any more is cancelled at once. */
-  #afterSubmit(record: JobRecord, _nowMs: number): JobRecord {
+  #afterSubmit(record: JobRecord, nowMs: number): JobRecord {
     const { book, feed, scheduler, clock } = this.#context;
+    scheduler.noteSubmit(record.job, nowMs);
     feed.add("submitted", clock.unixMs(), record, { tasks: record.tasks, queue: record.queue });
     const failed = record.after.find(({ job, ok }) => {
       const state = book.find(job)?.state;

@@ -64,6 +64,8 @@ export class Scheduler {
   #arriving: JobRecord[] = [];
   /** Running times when there was no driver that could tell. */
   readonly #ranMs = new Map<JobNumber, number>();
+  /** Monotonic times of submits, of jobs that came since the start: the wall clock may have been set meanwhile. */
+  readonly #submittedMs = new Map<JobNumber, number>();
   #layout: { readonly rows: Layout; readonly slot: number } = { rows: [], slot: 0 };
 
   constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
@@ -142,6 +144,16 @@ export class Scheduler {
       // Not together with its other parameters: the gate keeps the limit then.
       return parameters;
     }
+  }
+
+  noteSubmit(job: JobNumber, nowMs: number): void {
+    this.#submittedMs.set(job, nowMs);
+  }
+
+  /** The job has ended. */
+  forget(job: JobNumber): void {
+    this.#submittedMs.delete(job);
+    this.#ranMs.delete(job);
   }
 
   /** A job has come to wait, with nothing that keeps it from being told. */
@@ -345,7 +357,7 @@ export class Scheduler {
     return {
       job: record.job,
       size: this.sizeOf(record),
-      submitMs: this.options.monotonicOf(record.submittedAtMs),
+      submitMs: this.#submittedMs.get(record.job) ?? this.options.monotonicOf(record.submittedAtMs),
       estimateMs: record.estimateMs,
       memoryBytes: record.memoryBytes,
       queueClass: this.#classOf(record.queue),

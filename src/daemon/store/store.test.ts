@@ -143,6 +143,16 @@ describe("Store against a model", () => {
   });
 });
 
+test("only the last events are kept when there are too many, and numbers go on", () => {
+  const store = new Store(":memory:", 0);
+  for (let sequence = 1; sequence <= 9; sequence++) {
+    store.addEvent({ event: { sequence, atMs: 0, kind: "matrix" }, uid: undefined });
+  }
+  store.forgetEvents(3);
+  expect(store.eventsAfter(0, 99).map(({ event }) => event.sequence)).toEqual([7, 8, 9]);
+  expect(store.latestEvent()).toBe(9);
+});
+
 describe("a log that is cut off or damaged", () => {
   /** Each transaction adds a job and an event. */
   const TRANSACTIONS = 6;

@@ -221,6 +221,15 @@ export class Store {
     );
   }
 
+  /** Removes all events but the last. A disk that refuses is no reason not to start. */
+  forgetEvents(kept: number): void {
+    try {
+      this.#run("DELETE FROM events WHERE sequence <= (SELECT max(sequence) FROM events) - ?", kept);
+    } catch {
+      // Next time.
+    }
+  }
+
   latestEvent(): number {
     return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.latest ?? 0);
   }
