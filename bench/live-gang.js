@@ -5,16 +5,16 @@
  *
  * KIND: `compute` (never meets), `spin` and `block` (meet at a barrier every 0.15 ms or so, waiting busily or asleep), `io`
  * (computes 1 ms, is blocked 3 ms). AMOUNT: units of work of each thread, or with `s` behind it seconds to go on for.
- * Writes FOLDER/ready, waits for FOLDER/../go, works, writes FOLDER/result: begin and end on the monotonic clock in ms, units done.
+ * Writes its pid to FOLDER/ready, waits for FOLDER/../go, works, writes FOLDER/result: begin and end on the monotonic clock in ms, units done.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
 const THREADS = 2;
 const UNITS_PER_READ_OF_CLOCK = 16;
-/** Words of the shared memory: arrivals at the barrier, its round, threads that have ended, units done by each thread. */
-const [ARRIVED, ROUND, ENDED, DONE] = [0, 1, 2, 3];
+/** Words of the shared memory: arrivals at the barrier, its round, threads that have ended, that are ready, units done by each. */
+const [ARRIVED, ROUND, ENDED, READY, DONE] = [0, 1, 2, 3, 4];
 
 const [kind, amount, folder] = isMainThread ? process.argv.slice(2) : workerData.words;
 const shared = isMainThread ? new Int32Array(new SharedArrayBuffer(4 * (DONE + THREADS))) : workerData.shared;
@@ -68,8 +68,9 @@ if (isMainThread) {
   for (let thread = 1; thread < THREADS; thread++) {
     new Worker(new URL(import.meta.url), { workerData: { words: [kind, amount, folder], shared, thread } });
   }
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  writeFileSync(join(folder, "ready"), "");
+  waitFor(() => Atomics.load(shared, READY) === THREADS - 1);
+  writeFileSync(join(folder, "ready.new"), String(process.pid));
+  renameSync(join(folder, "ready.new"), join(folder, "ready"));
   waitFor(() => existsSync(join(folder, "..", "go")));
   const beginMs = nowMs();
   Atomics.store(shared, ROUND, 1);
@@ -79,6 +80,7 @@ if (isMainThread) {
   const units = Array.from({ length: THREADS }, (_, thread) => Atomics.load(shared, DONE + thread));
   writeFileSync(join(folder, "result"), JSON.stringify({ beginMs, endMs: nowMs(), units }));
 } else {
+  Atomics.add(shared, READY, 1);
   while (Atomics.load(shared, ROUND) === 0) Atomics.wait(shared, ROUND, 0);
   work(workerData.thread);
 }

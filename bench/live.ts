@@ -2,15 +2,23 @@
  * Gangs of real processes, two of them on two CPUs: what time slicing costs, what it gains where tasks wait for each other, and what
  * the concurrent mode does with the time of blocked tasks.
  *
- *   node bench/live.ts [--work-s 2] [--repetitions 3] [--slot-ms 100]
+ *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100]
  *
  * Goals of the numbers: slicing costs at most 2 % of makespan, shares 50 ± 1 %, spinning gangs at least 1.3 times faster than under
  * plain Linux. Not a goal: gain for gangs that block; there Linux alone is as good, and the table shows it.
  * All gangs lie in cpu groups with the greatest weight where there are some, to keep the machine's other work out; nothing keeps it out
  * of caches and memory. Each case alternates with those it is compared with.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,7 +48,7 @@ interface Run {
 
 const { values: options } = parseArgs({
   options: {
-    "work-s": { type: "string", default: "2" },
+    "work-s": { type: "string", default: "4" },
     repetitions: { type: "string", default: "3" },
     "slot-ms": { type: "string", default: "100" },
   },
@@ -181,12 +189,12 @@ async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run>
       stdio: ["pipe", "inherit", "inherit"],
     });
     children.push(child);
-    plain.groups.join(name, child.pid ?? 0);
-    child.stdin.end("go\n");
+    void plain.groups.join(name, child.pid ?? 0).then(() => child.stdin.end("go\n"));
     return { child, folder };
   });
   const ends = started.map(({ child }) => new Promise((resolve) => child.once("exit", resolve)));
   await until(() => started.every(({ folder }) => existsSync(join(folder, "ready"))));
+  for (const { folder } of started) pinThreads(folder);
   writeFileSync(join(stage, "go"), "");
   await Promise.all(ends);
   const results = started.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
@@ -203,8 +211,11 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: TurningMat
     return { kind, folder, job: ++jobs };
   });
   heard.length = 0;
-  const rows = gangs.map(({ job }) => [{ job, attempt: 1, cpus: [0, 1] }]);
-  client.send({ type: "matrix", matrix: { sequence: ++sequence, slotMs, mode, rows } });
+  const turn = (running: readonly number[]) => {
+    const rows = running.map((job) => [{ job, attempt: 1, cpus: [0, 1] }]);
+    client.send({ type: "matrix", matrix: { sequence: ++sequence, slotMs, mode, rows } });
+  };
+  turn(gangs.map(({ job }) => job));
   for (const { kind, folder, job } of gangs) {
     client.send({
       type: "launch",
@@ -222,6 +233,7 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: TurningMat
     });
   }
   await until(() => gangs.every(({ folder }) => existsSync(join(folder, "ready"))));
+  for (const { folder } of gangs) pinThreads(folder);
   writeFileSync(join(stage, "go"), "");
   const names = gangs.map(({ job }) => `${job}.1`);
   const before = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
@@ -238,11 +250,34 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: TurningMat
     cpuMs = now.map((value, i) => value - (before[i] ?? 0));
     wallMs = performance.now() - beginMs;
   }
-  await until(() => heard.filter(({ type }) => type === "ended").length === gangs.length);
+  // As the front end does: the row of a gang that has ended goes.
+  const left = new Set(gangs.map(({ job }) => job));
+  const unlisten = client.onMessage((message) => {
+    if (message.type === "ended" && left.delete(message.end.job)) turn([...left]);
+  });
+  for (const message of heard) {
+    if (message.type === "ended" && left.delete(message.end.job)) turn([...left]);
+  }
+  await until(() => left.size === 0);
+  unlisten();
   const slots = heard.findLast((message) => message.type === "slots")?.statistics;
   const results = gangs.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
   for (const { job } of gangs) client.send({ type: "forget", attempt: { job, attempt: 1 } });
   return { makespanMs: makespan(results), results, cpuMs, wallMs, ...(slots === undefined ? {} : { slots }) };
+}
+
+/** Each thread that computes to a CPU of its own, as mpirun binds ranks. They are those that had the most CPU time so far. */
+function pinThreads(folder: string): void {
+  const pid = readFileSync(join(folder, "ready"), "utf8");
+  const threads = readdirSync(`/proc/${pid}/task`)
+    .map((id) => ({
+      id,
+      ns: Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, "latin1").split(" ")[0]),
+    }))
+    .sort((a, b) => b.ns - a.ns);
+  threads.slice(0, 2).forEach(({ id }, cpu) => {
+    execFileSync("taskset", ["-pc", String(cpu), id], { stdio: "ignore" });
+  });
 }
 
 function weighGreatest(groups: Containment["groups"]): void {

@@ -82,16 +82,18 @@ function adviceFor(diagnosis: Diagnosis): string[] {
       "start the scheduler as root, or by systemd with Delegate=yes, and gangs are stopped by control groups, which no job escapes",
     );
   }
-  const lostMs = clock.lateP99Ms + switching.runsUs.p95 / 1000;
+  const lostMs = clock.lateP50Ms + switching.runsUs.p50 / 1000;
   const slotMs = [20, 50, 100, 200, 500, 1000].find((length) => lostMs / length <= 0.02) ?? 1000;
   advice.push(
-    `slots of ${slotMs} ms and longer lose at most about 2 % to switching (p99 lateness and p95 of continuing: ${ms(lostMs)} ms)`,
+    `slots of ${slotMs} ms and longer lose at most about 2 % to switching (lateness and time until the first runs: ${ms(lostMs)} ms at the median)`,
   );
-  if (clock.lateP99Ms > LATE_MS || switching.missed > 0) {
+  if (load > cpus) {
     advice.push(
-      load > cpus
-        ? "the machine is busy with other work, which takes CPUs from the gangs in their slots too; measure again when it is quiet"
-        : "the clock is late at times though the machine is quiet: perhaps the virtual machine shares its CPUs",
+      "the machine is busy with other work, which takes CPUs from the gangs in their slots too; measure again when it is quiet",
+    );
+  } else if (clock.lateP99Ms > LATE_MS || switching.missed > 0) {
+    advice.push(
+      "the clock is late at times though the machine is quiet: perhaps the virtual machine shares its CPUs",
     );
   }
   if (diagnosis.priority === "none") {

@@ -54,7 +54,8 @@ export class Attempt {
   #childEnded = false;
   #startError: string | undefined;
   #job: ProcessIdentity | undefined;
-  #joined = false;
+  /** The job is on its way into its groups, or in them. */
+  #contained: "no" | "joining" | "yes" = "no";
   #cpus: readonly number[] = [];
   #ranMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
@@ -99,7 +100,7 @@ export class Attempt {
   /** Whether the next step is due within milliseconds. */
   get isHurried(): boolean {
     return (
-      (this.phase === "launching" && (!this.#joined || this.onSinceMs !== undefined)) ||
+      (this.phase === "launching" && (this.#contained !== "yes" || this.onSinceMs !== undefined)) ||
       (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined))
     );
   }
@@ -138,7 +139,7 @@ export class Attempt {
   advance(nowMs: number): "launched" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
     if (this.#shimIsGone()) return this.#finish(nowMs) ? "ended" : undefined;
-    if (!this.#joined) this.#join();
+    if (this.#contained === "no") this.#join();
     if (this.phase === "launching") return this.#tryToBegin(nowMs) ? "launched" : undefined;
     if (this.phase === "running") this.#keepLimits(nowMs);
     else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
@@ -147,7 +148,7 @@ export class Attempt {
 
   /** Lets the job through its gate when its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
-    if (!this.#joined || this.onSinceMs === undefined) return false;
+    if (this.#contained !== "yes" || this.onSinceMs === undefined) return false;
     if (openGate(this.spec.folder, this.#cpusForGate())) {
       this.begun = true;
       this.phase = "running";
@@ -196,7 +197,7 @@ export class Attempt {
   pin(cpus: readonly number[]): void {
     if (cpus.join() === this.#cpus.join()) return;
     this.#cpus = cpus;
-    if (this.#joined) this.#applyCpus();
+    if (this.#contained !== "no") this.#applyCpus();
   }
 
   /** TERM now and KILL after the grace time, or KILL now. Said twice, the first reason stays and the harder way wins. */
@@ -256,20 +257,28 @@ export class Attempt {
     // The folder is the job's: only a child of the shim is believed.
     if (!isGone && stat.parent !== this.shim.pid) return;
     this.#job = job;
-    this.#joined = true;
     try {
       containment.groups.make(this.name);
       this.#limit();
       this.#applyCpus();
       containment.freezer.enter(this.name, this.shim, job);
-      if (!isGone && !containment.groups.join(this.name, job.pid)) {
-        throw new Error("a control group refused it");
-      }
     } catch (error) {
-      if (!isAlive(job)) return;
-      this.#startError = `Cannot contain job ${this.spec.job}: ${(error as Error).message}`;
-      signal(job.pid, "SIGKILL");
+      this.#notContained(job, (error as Error).message);
+      return;
     }
+    this.#contained = isGone ? "yes" : "joining";
+    if (isGone) return;
+    const unneeded = this.spec.memoryBytes === undefined ? (["memory"] as const) : [];
+    void containment.groups.join(this.name, job.pid, unneeded).then((joined) => {
+      this.#contained = "yes";
+      if (!joined && isAlive(job)) this.#notContained(job, "a control group refused it");
+    });
+  }
+
+  #notContained(job: ProcessIdentity, problem: string): void {
+    this.#contained = "yes";
+    this.#startError = `Cannot contain job ${this.spec.job}: ${problem}`;
+    if (isAlive(job)) signal(job.pid, "SIGKILL");
   }
 
   #limit(): void {
@@ -324,7 +333,7 @@ export class Attempt {
     const { freezer } = this.#machine.containment;
     // At its gate it is in no group that signals can see.
     if (this.#job !== undefined && isAlive(this.#job)) signal(this.#job.pid, "SIGKILL");
-    if (this.#joined) freezer.kill(this.name);
+    if (this.#contained !== "no") freezer.kill(this.name);
   }
 
   /** Makes an end of it once nothing of it is left. */
@@ -332,7 +341,8 @@ export class Attempt {
     const { freezer, groups } = this.#machine.containment;
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
-    if (this.#joined && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    if (this.#contained === "joining") return false;
+    if (this.#contained === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       job: this.spec.job,

@@ -17,6 +17,7 @@ import {
   rmdirSync,
   writeFileSync,
 } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -84,10 +85,12 @@ function ownGroup(ownGroups: string, version: 1 | 2, controllers: readonly Contr
   return "/";
 }
 
-/** Makes our folder in every hierarchy where we may. */
+/** Makes our folder in every hierarchy where we may and that has something to offer beside the others. */
 export function openHierarchies(name: string, mounts: readonly Mount[]): Hierarchy[] {
   const opened: Hierarchy[] = [];
-  for (const mount of mounts) {
+  for (const mount of [...mounts].sort((a, b) => b.version - a.version)) {
+    const offered = new Set(opened.flatMap(({ controls }) => [...controls]));
+    if (mount.version === 1 && mount.controllers.every((control) => offered.has(control))) continue;
     for (const parent of mount.parents) {
       const hierarchy = openIn(mount, parent, name);
       if (hierarchy === undefined) continue;
@@ -187,14 +190,22 @@ export class GangGroups {
   }
 
   /**
-   * Moves a process into the gang's groups, the freezer's last.
+   * Moves a process into the gang's groups, the freezer's last. The kernel may take 20 ms for each, so this does not block.
+   * @param unneeded controls for which the gang needs no group
    * @returns false when a group refused it
    */
-  join(gang: string, pid: number): boolean {
-    const freezerLast = [...this.#hierarchies].sort(
-      (a, b) => Number(a.controls.has("freezer")) - Number(b.controls.has("freezer")),
-    );
-    return freezerLast.every(({ folder }) => tryWrite(join(folder, gang, "cgroup.procs"), String(pid)));
+  async join(gang: string, pid: number, unneeded: readonly Control[] = []): Promise<boolean> {
+    const freezerLast = this.#hierarchies
+      .filter(({ controls }) => ![...controls].every((control) => unneeded.includes(control)))
+      .sort((a, b) => Number(a.controls.has("freezer")) - Number(b.controls.has("freezer")));
+    try {
+      for (const { folder } of freezerLast) {
+        await writeFile(join(folder, gang, "cgroup.procs"), String(pid), { flag: "r+" });
+      }
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Removes the gang's groups; false while processes are in one. */

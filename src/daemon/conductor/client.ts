@@ -52,7 +52,8 @@ class SocketClient implements ConductorClient {
   send(message: ToConductor): void {
     if (!this.connected) return;
     this.#socket?.write(`${JSON.stringify(message)}\n`);
-    this.#shuttingDown = message.type === "shutdown";
+    // What is said after it, such as forget, does not take it back; only a refusal does.
+    if (message.type === "shutdown") this.#shuttingDown = true;
   }
 
   onMessage(listener: (message: FromConductor) => void): Unlisten {
@@ -99,6 +100,7 @@ class SocketClient implements ConductorClient {
       this.connected = true;
       this.#failures = 0;
     }
+    if (message.type === "refused") this.#shuttingDown = false;
     for (const listener of [...this.#onMessage]) listener(message);
   }
 

@@ -66,7 +66,7 @@ export async function diagnose(): Promise<Diagnosis> {
     if (containment === undefined) throw new Error("Signals always work");
     const { freezer, groups } = containment;
     const priority = takePriority();
-    const burners = startBurners(containment);
+    const burners = await startBurners(containment);
     try {
       const clock = await measureClock();
       const switching = measureSwitching(containment, burners);
@@ -94,22 +94,22 @@ export async function diagnose(): Promise<Diagnosis> {
 }
 
 /** Busy loops that the kernel ends after 20 s of CPU time, should we be killed. */
-function startBurners({ freezer, groups, marks }: Containment): ChildProcess[] {
+async function startBurners({ freezer, groups, marks }: Containment): Promise<ChildProcess[]> {
   const shim = identityOf(process.pid);
-  const count = Math.min(MOST_BURNERS, availableParallelism());
+  const burners: ChildProcess[] = [];
   groups.make(GANG);
-  return Array.from({ length: count }, () => {
+  while (burners.length < Math.min(MOST_BURNERS, availableParallelism())) {
     const child = spawn("/bin/sh", ["-c", "ulimit -t 20; while :; do :; done"], {
       stdio: "ignore",
       env: { [MARK_VARIABLE]: `${marks}${GANG}` },
     });
+    burners.push(child);
     const job = identityOf(child.pid ?? 0);
-    if (shim !== undefined && job !== undefined) {
-      freezer.enter(GANG, shim, job);
-      groups.join(GANG, job.pid);
-    }
-    return child;
-  });
+    if (shim === undefined || job === undefined) continue;
+    freezer.enter(GANG, shim, job);
+    await groups.join(GANG, job.pid);
+  }
+  return burners;
 }
 
 async function endBurners({ freezer, groups }: Containment, burners: readonly ChildProcess[]): Promise<void> {

@@ -26,7 +26,7 @@ function open(kind: FreezerKind): Containment {
 }
 
 /** Starts a gang's first process as the conductor does; we are its shim. */
-function start(containment: Containment, gang: string, script: string): number {
+async function start(containment: Containment, gang: string, script: string): Promise<number> {
   // It waits until it has been put into its groups.
   const child = spawn("sh", ["-c", `read -r go; ${BOUNDED} ${script}`], {
     detached: true,
@@ -38,7 +38,7 @@ function start(containment: Containment, gang: string, script: string): number {
   if (shim === undefined || job === undefined) throw new Error("Cannot start");
   containment.groups.make(gang);
   containment.freezer.enter(gang, shim, job);
-  expect(containment.groups.join(gang, job.pid)).toBe(true);
+  expect(await containment.groups.join(gang, job.pid)).toBe(true);
   child.stdin.end("go\n");
   return job.pid;
 }
@@ -95,7 +95,7 @@ test("signals always work, so that there is a kind for every machine", () => {
 describe.each(kinds)("%s", (kind) => {
   test("freeze() stops every process, thaw() lets them go on", async () => {
     const containment = open(kind);
-    start(containment, "1.1", `(${BURN}) & ${BURN}`);
+    await start(containment, "1.1", `(${BURN}) & ${BURN}`);
     await until("both run", () => marked(containment.marks).length === 2);
     const pids = marked(containment.marks);
     await progress(pids);
@@ -109,7 +109,7 @@ describe.each(kinds)("%s", (kind) => {
 
   test("freeze() and kill() reach a process that left by setsid and a double fork", async () => {
     const containment = open(kind);
-    start(containment, "1.1", `(setsid sh -c '(${BURN}) & exit 0' &) ; ${BURN}`);
+    await start(containment, "1.1", `(setsid sh -c '(${BURN}) & exit 0' &) ; ${BURN}`);
     // Those in between have no time to burn.
     await until("both burn", () => {
       const found = marked(containment.marks);
@@ -127,7 +127,7 @@ describe.each(kinds)("%s", (kind) => {
 
   test("freeze() holds a job that sends SIGCONT to itself", async () => {
     const containment = open(kind);
-    const pid = start(containment, "1.1", `me=$$; (while :; do kill -CONT $me; done) & ${BURN}`);
+    const pid = await start(containment, "1.1", `me=$$; (while :; do kill -CONT $me; done) & ${BURN}`);
     await until("both run", () => marked(containment.marks).length === 2);
     await progress([pid]);
     await frozen(containment, "1.1");
@@ -137,7 +137,7 @@ describe.each(kinds)("%s", (kind) => {
   test("kill() ends 150 processes that ignore TERM, frozen or not", async () => {
     const containment = open(kind);
     const nap = "trap '' TERM; sleep 30 & wait";
-    start(containment, "1.1", `for i in $(seq 75); do (${nap}) & done; wait`);
+    await start(containment, "1.1", `for i in $(seq 75); do (${nap}) & done; wait`);
     await until("they are there", () => marked(containment.marks).length >= 150);
     containment.freezer.signalAll("1.1", "SIGTERM");
     await frozen(containment, "1.1");
@@ -148,7 +148,7 @@ describe.each(kinds)("%s", (kind) => {
   test("kill() ends a bomb of 200 forks while it goes off", async () => {
     const containment = open(kind);
     const bomb = "f() { [ $1 -gt 0 ] && { f $(($1 - 1)) & f $(($1 - 1)) & }; sleep 20; }; f 6; wait";
-    start(containment, "1.1", bomb);
+    await start(containment, "1.1", bomb);
     await until("it goes off", () => marked(containment.marks).length >= 20);
     await killed(containment, "1.1");
     // Nobody who was just being born is left either.
@@ -158,8 +158,8 @@ describe.each(kinds)("%s", (kind) => {
 
   test("freeze() of one gang leaves another alone", async () => {
     const containment = open(kind);
-    const one = start(containment, "1.1", BURN);
-    const other = start(containment, "2.1", BURN);
+    const one = await start(containment, "1.1", BURN);
+    const other = await start(containment, "2.1", BURN);
     await progress([one, other]);
     await frozen(containment, "1.1");
     expect(await standStill([one])).toBe(true);
@@ -185,7 +185,7 @@ describe.each(kinds)("%s", (kind) => {
 
   test("thawLeftovers() of a later life continues what an earlier one stopped", async () => {
     const containment = open(kind);
-    const pid = start(containment, "1.1", BURN);
+    const pid = await start(containment, "1.1", BURN);
     await progress([pid]);
     await frozen(containment, "1.1");
     openContainment(homes[0]?.home ?? "", kind)?.freezer.thawLeftovers();
