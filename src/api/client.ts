@@ -38,8 +38,17 @@ export class Client {
   /** The answer as text. */
   async text(path: string, options: RequestOptions = {}): Promise<string> {
     const parts: Buffer[] = [];
-    for await (const piece of await this.open(path, options)) parts.push(piece as Buffer);
+    for await (const piece of this.pieces(await this.open(path, options))) parts.push(piece);
     return Buffer.concat(parts).toString("utf8");
+  }
+
+  /** What an answer holds, piece by piece. @throws NoDaemonError when it is cut off */
+  async *pieces(answer: IncomingMessage): AsyncGenerator<Buffer> {
+    try {
+      for await (const piece of answer) yield piece as Buffer;
+    } catch (error) {
+      throw this.#explained(error as NodeJS.ErrnoException);
+    }
   }
 
   /** The answer as it arrives. */
@@ -48,7 +57,7 @@ export class Client {
     const status = answer.statusCode ?? 0;
     if (status >= 200 && status < 300) return answer;
     const parts: Buffer[] = [];
-    for await (const piece of answer) parts.push(piece as Buffer);
+    for await (const piece of this.pieces(answer)) parts.push(piece);
     throw refusalOf(Buffer.concat(parts).toString("utf8"), status);
   }
 
@@ -108,6 +117,7 @@ export class Client {
   #explained(error: NodeJS.ErrnoException): Error {
     if (error.name === "AbortError") return error;
     const why: Readonly<Record<string, string>> = {
+      ERR_STREAM_PREMATURE_CLOSE: "it has closed the connection",
       ENOENT: `there is no socket "${this.socket}"`,
       ECONNREFUSED: `nobody listens at "${this.socket}"; it may have been killed, its jobs go on`,
       EACCES: `the socket "${this.socket}" is not yours`,

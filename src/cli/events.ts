@@ -41,10 +41,10 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
 /** Events of one connection. */
 async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
   const answer = await client.open("/v1/events", { headers: { "last-event-id": String(since) } });
-  answer.setEncoding("utf8");
+  const decoder = new TextDecoder();
   let rest = "";
-  for await (const piece of answer as AsyncIterable<string>) {
-    const lines = (rest + piece).split("\n");
+  for await (const piece of client.pieces(answer)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line.startsWith("data: ")) yield JSON.parse(line.slice(6)) as Event;
   }

@@ -25,14 +25,17 @@ export async function copyLog(
 ): Promise<void> {
   const query = [...(follow ? ["follow=1"] : []), ...(tail === undefined ? [] : [`tail=${tail}`])];
   const path = `/v1/jobs/${job.job}/logs/${stream}${query.length === 0 ? "" : `?${query.join("&")}`}`;
-  const pieces = await client.open(path, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-    if (error instanceof RefusedError && error.refused === "wrong-state") {
-      return ownFile(client, job, { stream, follow, ...(tail === undefined ? {} : { tail }), raw }, signal);
-    }
-    throw error;
-  });
+  const answer = client.open(path, signal === undefined ? {} : { signal });
+  const pieces = await answer
+    .then((open) => client.pieces(open))
+    .catch((error: unknown) => {
+      if (error instanceof RefusedError && error.refused === "wrong-state") {
+        return ownFile(client, job, { stream, follow, ...(tail === undefined ? {} : { tail }), raw }, signal);
+      }
+      throw error;
+    });
   const shown = raw || !to.isTTY ? undefined : new VisibleStream();
-  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+  for await (const piece of pieces) {
     await write(to, shown === undefined ? piece : shown.next(piece));
   }
   if (shown !== undefined) await write(to, shown.end());
