@@ -280,6 +280,7 @@ export interface BenchOptions {
   readonly store?: Store;
   readonly connected?: boolean;
   readonly bootId?: string;
+  readonly policy?: string;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -303,6 +304,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     cpus: Array.from({ length: options.cpus ?? 4 }, (_, i) => i),
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
     bootId: options.bootId ?? "boot",
+    policy: options.policy,
     launcher: new Launcher({
       jobsFolder: "/nowhere",
       graceMs: 1000,

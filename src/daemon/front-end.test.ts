@@ -68,7 +68,7 @@ describe("FrontEnd.submit", () => {
       ],
     });
     const launches = bench.machine.sent.filter((message) => message.type === "launch");
-    expect(launches.map(({ spec }) => spec.env["TUTTI_ARRAY_INDEX"])).toEqual(["3", "5", "7"]);
+    expect(launches.map(({ spec }) => spec.env.TUTTI_ARRAY_INDEX)).toEqual(["3", "5", "7"]);
     expect(launches[0].spec.env).toMatchObject({ TUTTI_JOB_ID: "1", TUTTI_NTASKS: "1", TUTTI_CPUS: "0" });
   });
 
@@ -295,6 +295,19 @@ describe("why, forecast, export", () => {
     expect([...(trace?.status ?? [])]).toEqual([1, 1]);
     expect(readSwf(bench.frontEnd.exportSwf(BEN), "export").count).toBe(1);
   });
+});
+
+test("the policy that was switched to outlives the front end; one named at the start goes before it", async () => {
+  const { frontEnd, clock, store, machine } = makeBench(fcfs);
+  await answerOf(clock, frontEnd.setPolicy(ROOT, "easy:order=shortest"));
+  frontEnd.stop();
+  const again = makeBench({ ...fcfs, clock, store, machine });
+  expect(again.frontEnd.policy().policy).toBe("easy:order=shortest");
+  again.frontEnd.stop();
+  const named = makeBench({ ...fcfs, clock, store, machine, policy: "gang" });
+  expect(named.frontEnd.policy().policy).toBe("gang");
+  named.frontEnd.stop();
+  expect(await named.frontEnd.submit(ANNA, [request()])).toMatchObject({ refused: "unavailable" });
 });
 
 describe("limits of the matrix", () => {

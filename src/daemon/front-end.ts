@@ -40,6 +40,8 @@ export interface FrontEndOptions {
   readonly clock: Clock;
   readonly launcher: Launcher;
   readonly config: Config;
+  /** A policy that goes before the one of the last run. */
+  readonly policy?: string | undefined;
   /** CPU numbers that jobs may have, ascending. */
   readonly cpus: readonly number[];
   readonly memoryBytes: number;
@@ -296,9 +298,10 @@ export class FrontEnd implements Service {
     };
   }
 
-  /** The policy of the last run, if there is one and it can still be used, else the configured one. */
+  /** The policy that the last run was switched to, if it was and it can still be used, else the configured one. */
   #choiceAtStart(): PolicyChoice {
-    const { store, config } = this.#options;
+    const { store, config, policy } = this.#options;
+    if (policy !== undefined) return this.#choose(policy);
     try {
       return this.#choose(store.meta("policy") ?? config.policy);
     } catch {

@@ -31,6 +31,7 @@ export interface FrontEndSetup {
 
 export interface RunningFrontEnd {
   readonly service: FrontEnd;
+  /** With the policy that is in force. */
   readonly config: Config;
   readonly jobsFolder: string;
   /** Ends the front end; jobs go on, the conductor with them. */
@@ -63,6 +64,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       conductor,
       clock: systemClock,
       config,
+      policy: setup.settings?.policy,
       cpus,
       memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
       bootId: bootId(),
@@ -76,7 +78,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     let isStopped = false;
     return {
       service,
-      config,
+      config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
       async stop() {
         if (isStopped) return;
