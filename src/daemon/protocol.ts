@@ -22,7 +22,7 @@ export interface AttemptKey {
 
 /** All that the conductor needs to run an attempt. */
 export interface LaunchSpec extends AttemptKey {
-  /** Folder of the attempt, made by the front end; absolute. The shim's files lie in it. */
+  /** Folder of the attempt, made by the front end and belonging to `uid`; absolute. The shim's files lie in it. */
   readonly folder: string;
   readonly command: readonly string[];
   readonly cwd: string;
@@ -71,7 +71,10 @@ export type ToConductor =
   /** First message of a connection. A second front end makes the conductor drop the first one. */
   | { readonly type: "hello"; readonly protocol: 1; readonly frontEnd: string }
   | { readonly type: "matrix"; readonly matrix: TurningMatrix }
-  /** Starts an attempt, stopped until its row has a slot. Answered by `launched`, or by `ended` if it could not be started. */
+  /**
+   * Starts an attempt, which waits until its row has a slot. Answered by `launched` when the command begins then, or by `ended` if it
+   * could not be started. Said again, it is answered again and nothing is run twice.
+   */
   | { readonly type: "launch"; readonly spec: LaunchSpec }
   /** TERM, then KILL of the whole tree after the grace time; `kill` at once. A stopped gang is continued for it. */
   | {

@@ -64,7 +64,7 @@ export function findMounts(mountInfo: string, ownGroups: string, isRoot: boolean
     const controllers = version === 2 ? [] : V1_CONTROLLERS.filter((name) => words.includes(name));
     if (version === 1 && controllers.length === 0) continue;
     const own = ownGroup(ownGroups, version, controllers, root);
-    const ownFolder = join(mountPoint, own);
+    const ownFolder = join(mountPoint, own).replace(/\/+$/, "");
     const parents = isRoot ? [mountPoint, ownFolder] : [ownFolder, join(ownFolder, "..")];
     const inside = parents.filter((parent) => parent === mountPoint || parent.startsWith(`${mountPoint}/`));
     mounts.push({ version, mountPoint, controllers, parents: [...new Set(inside)] });

@@ -153,6 +153,35 @@ describe("a job", () => {
     expect((await s.end(1)).lost).toContain("without leaving an exit status");
     expect(s.processes(1)).toEqual([]);
   });
+
+  test("above its memory limit is killed as a whole, and the end says why", async ({ skip }) => {
+    const s = here();
+    if (!existsSync("/sys/fs/cgroup/memory") && !existsSync("/sys/fs/cgroup/cgroup.controllers")) skip();
+    s.turn([[1]]);
+    s.launch(1, "sleep 60 & x=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 60", {
+      memoryBytes: 30_000_000,
+    });
+    expect(await s.end(1)).toMatchObject({ reason: "memory-limit" });
+    expect(s.processes(1)).toEqual([]);
+  });
+
+  test("in mode concurrent runs on in the slots of a gang that sleeps, and not in mode gang", async () => {
+    const s = here();
+    s.turn([[1], [2]], { slotMs: 20 });
+    s.launch(1, "sleep 60");
+    s.launch(2, BURN);
+    await s.begun(1);
+    await s.begun(2);
+    // Another length of slots begins a new count: now it is the first row's slot, for a minute.
+    s.turn([[1], [2]], { slotMs: 60_000, mode: "concurrent" });
+    const [pid = 0] = s.processes(2);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const before = cpuTicks(pid);
+    await until("the second row's gang goes on", () => cpuTicks(pid) > before + 5);
+    s.turn([[1], [2]], { slotMs: 50_000, mode: "gang" });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await s.stands([pid])).toBe(true);
+  });
 });
 
 describe.each(kindsHere())("%s", (kind) => {

@@ -1,0 +1,132 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { LineReader, matrixProblem, parseMessage } from "./wire.ts";
+
+const SPEC = {
+  job: 1,
+  attempt: 1,
+  folder: "/f",
+  command: ["true"],
+  cwd: "/",
+  env: { A: "b" },
+  stdout: "/f/out",
+  stderr: "/f/err",
+  graceMs: 100,
+};
+const MATRIX = {
+  sequence: 1,
+  slotMs: 100,
+  mode: "gang",
+  rows: [[{ job: 1, attempt: 1, cpus: [0, 1] }], [{ job: 1, attempt: 1, cpus: [0, 1] }]],
+};
+const GOOD: readonly object[] = [
+  { type: "hello", protocol: 1, frontEnd: "x" },
+  { type: "matrix", matrix: MATRIX },
+  { type: "launch", spec: SPEC },
+  { type: "stop", attempt: { job: 1, attempt: 1 }, kill: false, reason: "cancelled" },
+  { type: "forget", attempt: { job: 1, attempt: 1 } },
+  { type: "shutdown", killJobs: true },
+];
+
+describe("parseMessage()", () => {
+  test("takes each message of the protocol as it is", () => {
+    for (const message of GOOD) expect(parseMessage(JSON.stringify(message))).toEqual(message);
+  });
+
+  test.each([
+    [{ ...SPEC, folder: "f" }, "absolute"],
+    [{ ...SPEC, cwd: "/a\0b" }, "absolute"],
+    [{ ...SPEC, command: [] }, "command"],
+    [{ ...SPEC, command: ["a\0"] }, "command"],
+    [{ ...SPEC, env: { "A=B": "" } }, "environment"],
+    [{ ...SPEC, env: { A: 1 } }, "environment"],
+    [{ ...SPEC, uid: -1 }, "uid"],
+    [{ ...SPEC, limitMs: 1.5 }, "limitMs"],
+    [{ ...SPEC, graceMs: undefined }, "graceMs"],
+    [{ ...SPEC, job: "1" }, "job"],
+  ])("refuses a launch with a wrong field %#", (spec, word) => {
+    const answer = parseMessage(JSON.stringify({ type: "launch", spec }));
+    expect(answer.type).toBe("malformed");
+    expect("message" in answer && answer.message).toContain(word);
+  });
+
+  test("never throws, whatever the line, and gives only known types", () => {
+    const known = new Set([...GOOD.map((message) => (message as { type: string }).type), "malformed"]);
+    const line = fc.oneof(
+      fc.string(),
+      fc.json(),
+      // A good message with one place of its text changed.
+      fc.tuple(fc.constantFrom(...GOOD), fc.nat(), fc.string({ maxLength: 3 })).map(([message, at, text]) => {
+        const good = JSON.stringify(message);
+        const place = at % good.length;
+        return good.slice(0, place) + text + good.slice(place + 1);
+      }),
+    );
+    fc.assert(
+      fc.property(line, (text) => known.has(parseMessage(text).type)),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+test.each([
+  [{ sequence: -1 }, "sequence"],
+  [{ slotMs: 19.9 }, "slotMs"],
+  [{ slotMs: 60_001 }, "slotMs"],
+  [{ mode: "x" }, "mode"],
+  [{ rows: [{}] }, "rows"],
+  [{ rows: [[{ job: 1, attempt: 1, cpus: [1, 1] }]] }, "twice"],
+  [
+    {
+      rows: [
+        [
+          { job: 1, attempt: 1, cpus: [1] },
+          { job: 2, attempt: 1, cpus: [1] },
+        ],
+      ],
+    },
+    "twice",
+  ],
+  [
+    {
+      rows: [
+        [
+          { job: 1, attempt: 1, cpus: [1] },
+          { job: 1, attempt: 1, cpus: [0] },
+        ],
+      ],
+    },
+    "twice",
+  ],
+  [{ rows: [[{ job: 1, attempt: 1, cpus: [1] }], [{ job: 1, attempt: 1, cpus: [0] }]] }, "other CPUs"],
+])("matrixProblem() names what no machine can turn %#", (wrong, word) => {
+  expect(matrixProblem(MATRIX)).toBeUndefined();
+  expect(matrixProblem({ ...MATRIX, ...wrong })).toContain(word);
+});
+
+describe("LineReader", () => {
+  test("push() gives the same lines however the bytes are cut", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "binary" })), fc.array(fc.nat(30)), (words, cuts) => {
+        const lines = words.map((word) => word.replaceAll("\n", "").toWellFormed());
+        const bytes = Buffer.from(`${lines.join("\n")}\n`);
+        const reader = new LineReader();
+        const got: string[] = [];
+        let from = 0;
+        for (const cut of [...cuts, bytes.length]) {
+          got.push(...(reader.push(bytes.subarray(from, Math.min(bytes.length, from + cut))) ?? []));
+          from = Math.min(bytes.length, from + cut);
+        }
+        expect(got).toEqual(lines.length === 0 ? [""] : lines);
+      }),
+    );
+  });
+
+  test("push() gives up on a line without end", () => {
+    const reader = new LineReader();
+    const chunk = Buffer.alloc(2 ** 20, "x");
+    let answer: readonly string[] | undefined = [];
+    for (let i = 0; i < 17 && answer !== undefined; i++) answer = reader.push(chunk);
+    expect(answer).toBeUndefined();
+  });
+});
