@@ -1,5 +1,14 @@
 /** What an attempt needs before it can be launched: its folder, its environment, its host file. */
-import { chownSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
@@ -13,6 +22,8 @@ export interface LauncherOptions {
   /** Whether folders are made; a test with a fake conductor has no use for them. */
   readonly makesFolders: boolean;
 }
+
+const HOSTS = "hosts";
 
 export class Launcher {
   readonly #options: LauncherOptions;
@@ -33,25 +44,43 @@ export class Launcher {
   prepare(record: JobRecord): void {
     if (!this.#options.makesFolders) return;
     const folder = this.attemptFolderOf(record.job, record.attempt);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, "hosts"), `localhost slots=${record.tasks}\n`, { mode: 0o600 });
     const account = this.#options.accountOf?.(record.uid);
     if (account !== undefined) {
-      for (const path of [this.folderOf(record.job), folder, join(folder, "hosts")]) {
-        chownSync(path, record.uid, account.gid);
-      }
+      this.#prepareFor(record, folder, account.gid);
       return;
     }
-    // Only where the front end has no more rights than the user: else a link could lead it anywhere.
-    if (this.#options.accountOf !== undefined) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
+    for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path);
+  }
+
+  /**
+   * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next; the attempt's folder
+   * is given away last.
+   */
+  #prepareFor(record: JobRecord, folder: string, gid: number): void {
+    const jobFolder = this.folderOf(record.job);
+    makeFolder(jobFolder, 0o711);
     for (const path of [record.stdout, record.stderr]) {
-      if (relative(this.#options.jobsFolder, path).startsWith("..")) {
-        try {
-          mkdirSync(dirname(path), { recursive: true });
-        } catch {
-          // The shim will say why the file cannot be opened.
-        }
-      }
+      if (dirname(path) === jobFolder) makeFileFor(path, record.uid, gid);
+    }
+    makeFolder(folder, 0o700);
+    // Given away already: prepared before a crash, and launched again.
+    if (lstatSync(folder).uid !== process.getuid?.()) return;
+    const hosts = join(folder, HOSTS);
+    writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
+    chownSync(hosts, record.uid, gid);
+    chownSync(folder, record.uid, gid);
+  }
+
+  /** Only where we have no more rights than the user: else a link could lead us anywhere. */
+  #makeOutputFolder(path: string): void {
+    if (this.#options.accountOf !== undefined) return;
+    if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+    } catch {
+      // The shim will say why the file cannot be opened.
     }
   }
 
@@ -72,7 +101,7 @@ export class Launcher {
         TUTTI_ATTEMPT: String(record.attempt),
         TUTTI_NTASKS: String(record.tasks),
         TUTTI_CPUS: record.cpus.join(","),
-        TUTTI_HOSTFILE: join(folder, "hosts"),
+        TUTTI_HOSTFILE: join(folder, HOSTS),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
         ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
       },
@@ -102,4 +131,35 @@ export interface OutputNames {
   readonly arrayIndex?: number | undefined;
   readonly name: string;
   readonly cwd: string;
+}
+
+function hostsOf({ tasks }: JobRecord): string {
+  return `localhost slots=${tasks}\n`;
+}
+
+/** A folder of ours in a folder of ours; one that is there may stay. */
+function makeFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
+  }
+  // The umask may have taken something away; a folder that was given away keeps its mode.
+  if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
+}
+
+/** An empty file that belongs to a user; one that is there may stay. */
+function makeFileFor(path: string, uid: number, gid: number): void {
+  let file: number;
+  try {
+    file = openSync(path, "ax", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  try {
+    fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,0 +1,124 @@
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { Launcher } from "./launcher.ts";
+import type { JobRecord } from "./record.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-launcher-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const isRoot = process.getuid?.() === 0;
+
+function recordIn(jobsFolder: string, fields: Partial<JobRecord> = {}): JobRecord {
+  return {
+    job: 7,
+    name: "solve",
+    uid: 12_345,
+    user: "anna",
+    queue: "default",
+    state: "starting",
+    tasks: 3,
+    priority: 0,
+    command: ["solve"],
+    cwd: "/",
+    limitMs: 5000,
+    estimateMs: 5000,
+    memoryBytes: undefined,
+    stdout: join(jobsFolder, "7", "stdout"),
+    stderr: join(jobsFolder, "7", "stderr"),
+    after: [],
+    retries: 0,
+    environment: 1,
+    submittedAtMs: 0,
+    place: 1,
+    attempt: 1,
+    cpus: [4, 5, 6],
+    ranMs: 0,
+    ...fields,
+  };
+}
+
+function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
+  mkdirSync(jobsFolder);
+  return new Launcher({
+    jobsFolder,
+    graceMs: 100,
+    accountOf: isShared ? () => ({ gid: 54_321 }) : undefined,
+    makesFolders: true,
+  });
+}
+
+describe("Launcher", () => {
+  test("makes a private folder with the host file, twice without harm, and the folders of outputs", () => {
+    const jobs = join(folder, "own");
+    const launcher = launcherIn(jobs, false);
+    const record = recordIn(jobs, { stdout: join(folder, "far", "away", "out") });
+    launcher.prepare(record);
+    launcher.prepare(record);
+    expect(lstatSync(join(jobs, "7", "1")).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(jobs, "7", "1", "hosts"), "utf8")).toBe("localhost slots=3\n");
+    expect(lstatSync(join(folder, "far", "away")).isDirectory()).toBe(true);
+  });
+
+  test.skipIf(!isRoot)(
+    "for other users: they get their attempt and their output, not the folder around it",
+    () => {
+      const jobs = join(folder, "shared");
+      const launcher = launcherIn(jobs, true);
+      const record = recordIn(jobs, { stderr: join(folder, "not-made", "err") });
+      launcher.prepare(record);
+      launcher.prepare(record);
+      expect(lstatSync(join(jobs, "7"))).toMatchObject({ uid: process.getuid?.() });
+      for (const path of ["stdout", "1", "1/hosts"]) {
+        expect(lstatSync(join(jobs, "7", path))).toMatchObject({ uid: 12_345, gid: 54_321 });
+      }
+      // Root makes no folders where users say.
+      expect(lstatSync(join(folder, "not-made"), { throwIfNoEntry: false })).toBeUndefined();
+      expect(launcher.spec(record, {})).toMatchObject({ uid: 12_345, gid: 54_321 });
+    },
+  );
+
+  test.skipIf(!isRoot)("follows no link to where it would write as root", () => {
+    const jobs = join(folder, "links");
+    const launcher = launcherIn(jobs, true);
+    mkdirSync(join(jobs, "7"));
+    const target = join(folder, "etc");
+    mkdirSync(target);
+    symlinkSync(target, join(jobs, "7", "1"));
+    expect(() => launcher.prepare(recordIn(jobs))).toThrow(/EEXIST/);
+    expect(lstatSync(join(target, "hosts"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("spec() tells the job what it is, over what the user's environment says", () => {
+    const launcher = launcherIn(join(folder, "spec"), false);
+    const record = recordIn(join(folder, "spec"), { array: 5, arrayIndex: 9 });
+    const { env, ...rest } = launcher.spec(record, {
+      PATH: "/bin",
+      TUTTI_JOB_ID: "forged",
+      OMP_NUM_THREADS: "2",
+    });
+    expect(env).toEqual({
+      PATH: "/bin",
+      OMP_NUM_THREADS: "2",
+      TUTTI_JOB_ID: "7",
+      TUTTI_JOB_NAME: "solve",
+      TUTTI_ATTEMPT: "1",
+      TUTTI_NTASKS: "3",
+      TUTTI_CPUS: "4,5,6",
+      TUTTI_HOSTFILE: join(folder, "spec", "7", "1", "hosts"),
+      TUTTI_ARRAY_JOB_ID: "5",
+      TUTTI_ARRAY_INDEX: "9",
+    });
+    expect(rest).toMatchObject({ job: 7, attempt: 1, limitMs: 5000, graceMs: 100, cwd: "/" });
+    expect(rest).not.toHaveProperty("uid");
+    expect(rest).not.toHaveProperty("memoryBytes");
+  });
+
+  test("outputPath() fills in patterns", () => {
+    const launcher = launcherIn(join(folder, "paths"), false);
+    const names = { job: 7, arrayIndex: 3, name: "a/b", cwd: "/home/anna" };
+    expect(launcher.outputPath("o-%j-%a-%x-100%%", "stdout", names)).toBe("/home/anna/o-7-3-a_b-100%");
+    expect(launcher.outputPath("/tmp/%j", "stdout", names)).toBe("/tmp/7");
+    expect(launcher.outputPath(undefined, "stdout", names)).toBe(join(folder, "paths", "7", "stdout"));
+  });
+});
