@@ -1,6 +1,7 @@
 /** `tutti policies [NAME]`: what each policy is; its exact rules, parameters and source. */
 import type { Command } from "commander";
 import type { ParameterSpec, PolicyDefinition } from "../core/policy.ts";
+import { ROUNDS_RULES } from "../core/rules.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
 import { POLICIES } from "../policies/registry.ts";
 import { jsonDocument } from "../report/json.ts";
@@ -25,8 +26,13 @@ export function configure(command: Command): void {
 }
 
 function asData(policy: PolicyDefinition) {
-  const { name, title, sharing, summary, rules, source, parameters } = policy;
-  return { name, title, sharing, summary, rules, source, parameters };
+  const { name, title, sharing, summary, source, parameters } = policy;
+  return { name, title, sharing, summary, rules: rulesOf(policy), source, parameters };
+}
+
+/** The policy's own rules and, for time sharing, those of the simulator that decide results as much. */
+function rulesOf({ sharing, rules }: PolicyDefinition): readonly string[] {
+  return sharing === "time" ? [...rules, ...ROUNDS_RULES] : rules;
 }
 
 function overview(policies: readonly PolicyDefinition[]): string {
@@ -45,7 +51,8 @@ function overview(policies: readonly PolicyDefinition[]): string {
 }
 
 function description(policy: PolicyDefinition): string {
-  const { name, title, sharing, summary, rules, source, parameters } = policy;
+  const { name, title, sharing, summary, source, parameters } = policy;
+  const rules = rulesOf(policy);
   return [
     `${bold(name)}: ${title} (${sharing} sharing)`,
     wrap(summary, 0),

@@ -31,6 +31,17 @@ export interface Rules {
 
 export const DEFAULT_RULES: Rules = { overrun: "raise", missingEstimate: "run", oversize: "drop" };
 
+/**
+ * What the simulator of time sharing does that no policy decides, one sentence each. Simulators of gangs differ most in these; every
+ * result of a gang policy names them beside the policy's own rules.
+ */
+export const ROUNDS_RULES: readonly string[] = [
+  "simulated rounds: a job's work is its run time rounded up to whole slots, at least one",
+  "simulated rounds: jobs end, arrivals are noticed and decisions are taken at the beginnings of slots only; slots are counted from time 0, also while the machine is empty",
+  "simulated rounds: while there is more than one row, the switch comes before the service of every slot, so a job ends with its last slot; a lone row pays no switch",
+  "simulated rounds: a new row is last in the round",
+];
+
 /** The rules in words, one sentence each, as printed with every result. */
 export function describeRules(rules: Rules): string[] {
   return [

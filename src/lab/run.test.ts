@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InputError, RuleViolation } from "../core/errors.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
+import { DEFAULT_RULES, ROUNDS_RULES } from "../core/rules.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
 import { WHOLE_RUN } from "../metrics/window.ts";
 import type { Comparison } from "../report/comparison.ts";
-import { PolicyError } from "./own-policy.ts";
+import { PolicyError } from "./guarded-policy.ts";
 import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
 
 let folder = "";
@@ -48,6 +48,21 @@ describe("runExperiment()", () => {
         one.policies.map(({ schedule }) => schedule),
       );
     }
+  });
+
+  test("results of time sharing carry the rules of the rounds, and a remark when most jobs are shorter than a slot", async () => {
+    const runWith = (slotS: number) =>
+      runExperiment({ ...experiment, slotS }, { ...options, policies: ["easy", "br"], replications: 1 });
+    const { policies, instance } = await runWith(1e6);
+    expect(policies[0]!.rules).not.toContain(ROUNDS_RULES[0]);
+    expect(policies[1]!.rules).toEqual(expect.arrayContaining([...ROUNDS_RULES]));
+    expect(instance.diagnostics).toMatchObject([
+      { code: "shorter-than-slot", count: 150, examples: [{ job: instance.id[0] }] },
+    ]);
+    expect(instance.diagnostics[0]!.message).toMatch(
+      /^100 % of the jobs are shorter than one slot of 1000000 s/,
+    );
+    expect((await runWith(1e-6)).instance.diagnostics).toEqual([]);
   });
 
   test("a replication is the run that its seed alone gives", async () => {

@@ -4,7 +4,7 @@
  */
 import { InputError, RuleViolation } from "../core/errors.ts";
 import type { Instance, Workload } from "../core/jobs.ts";
-import { describeRules, type Rules } from "../core/rules.ts";
+import { describeRules, ROUNDS_RULES, type Rules } from "../core/rules.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricParameters } from "../metrics/registry.ts";
 import { summarise } from "../metrics/summary.ts";
@@ -15,8 +15,9 @@ import { hashColumns, hashWorkload } from "../workload/hash.ts";
 import { prepare } from "../workload/prepare.ts";
 import { SIZE_RULE } from "../workload/swf.ts";
 import { requireJobs } from "../workload/swf-rules.ts";
+import { PolicyError, shown } from "./guarded-policy.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
-import { isFile, loadPolicy, PolicyError } from "./own-policy.ts";
+import { isFile, loadPolicy } from "./own-policy.ts";
 import { provenance } from "./provenance.ts";
 import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
 import { runCells, type WorkerOptions } from "./workers.ts";
@@ -97,7 +98,7 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   const shared = { experiment, workload, firstSeed: seed, recordMatrix, onJobs };
   const runs = await runCells("policies", shared, cells, options);
   return {
-    instance,
+    instance: isGang(runs) ? withSlotDiagnostic(instance, experiment.slotS) : instance,
     workloadHash: hashWorkload(workload),
     seed: isModel ? seed : undefined,
     rules: rulesInWords(experiment, runs, workload),
@@ -130,7 +131,8 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
   const { experiment, onJobs } = shared;
   const choice = await loadPolicy(cell.policy);
   const isFirst = cell.seed === shared.firstSeed;
-  const isDrawn = shared.recordMatrix && isFirst && choice.definition.sharing === "time";
+  const isTime = choice.definition.sharing === "time";
+  const isDrawn = shared.recordMatrix && isFirst && isTime;
   const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
   let schedule: Schedule;
   try {
@@ -147,7 +149,7 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
   return {
     label: choice.label,
     title: choice.definition.title,
-    rules: choice.definition.rules,
+    rules: isTime ? [...choice.definition.rules, ...ROUNDS_RULES] : choice.definition.rules,
     summary: summarise(instance, schedule, { window, parameters }),
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
     schedule: isFirst ? schedule : undefined,
@@ -162,15 +164,16 @@ export function policyFailure(policy: string, error: unknown): unknown {
     !isFile(file) ||
     error instanceof RuleViolation ||
     error instanceof InputError ||
-    !(error instanceof Error)
+    error instanceof PolicyError
   ) {
     return error;
   }
   const name = file.slice(file.lastIndexOf("/") + 1);
-  const place = error.stack?.split("\n").find((line) => line.includes(name)) ?? "";
+  const stack = error instanceof Error ? String(error.stack) : "";
+  const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
   const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
   return new PolicyError(
-    `Cannot go on with policy "${file}": it failed with ${error.name}: ${error.message}${where === undefined ? "" : ` at ${where}`}`,
+    `Cannot go on with policy "${file}": it failed with ${shown(error)}${where === undefined ? "" : ` at ${where}`}`,
     { cause: error },
   );
 }
@@ -196,10 +199,33 @@ function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[], worklo
   rules.push(
     `bound=${experiment.metricParameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
   );
-  if (runs.some(({ summary }) => summary.gang !== undefined)) {
+  if (isGang(runs)) {
     rules.push(
       `slot=${experiment.slotS} switch=${experiment.switchS}: a slot of time sharing runs so many seconds, a change of slot costs so many more`,
     );
   }
   return rules;
+}
+
+function isGang(runs: readonly PolicyRun[]): boolean {
+  return runs.some(({ summary }) => summary.gang !== undefined);
+}
+
+/** Says so when most jobs are shorter than a slot: then the rounding of their work decides the result. */
+function withSlotDiagnostic(instance: Instance, slotS: number): Instance {
+  const isShort = (runS: number) => runS < slotS;
+  const count = instance.runS.reduce((sum, runS) => sum + (isShort(runS) ? 1 : 0), 0);
+  if (2 * count <= instance.count) return instance;
+  const share = Math.round((100 * count) / instance.count);
+  const message = `${share} % of the jobs are shorter than one slot of ${slotS} s, and time sharing gives each a whole one; a shorter --slot may suit these jobs`;
+  const job = instance.id[instance.runS.findIndex(isShort)];
+  const example = { line: undefined, job, field: "run time", value: undefined };
+  const diagnostic = {
+    code: "shorter-than-slot",
+    action: "kept",
+    message,
+    count,
+    examples: [example],
+  } as const;
+  return { ...instance, diagnostics: [...instance.diagnostics, diagnostic] };
 }
