@@ -2,7 +2,7 @@
  * The front end dies at every commit of a run, before it and after it, and the next one goes on from what is on disk; the conductor
  * goes away, comes back, or is started anew with the machine. No accepted job is lost, none is run twice.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -23,7 +23,8 @@ import { hasEnded } from "./record.ts";
 import type { SubmitRequest } from "./service.ts";
 import { Store } from "./store/store.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-recovery-"));
+// In memory where there is such a folder: thousands of commits, and no power failure to be survived.
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-recovery-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);

@@ -11,7 +11,8 @@ import { hasEnded, type JobRecord } from "../record.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { Store } from "./store.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "tutti-store-"));
+// In memory where there is such a folder: thousands of commits, and no power failure to be survived.
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${++files}.db`);
