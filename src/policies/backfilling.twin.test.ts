@@ -257,6 +257,21 @@ describe("naive twins on random workloads", () => {
     }
   }
 
+  test.each(Object.keys(TWINS))(
+    "%s starts every job when the twin does, times in tenths of a second",
+    (policy) => {
+      const tenths = (column: Float64Array) => column.map((timeS) => timeS / 10);
+      fc.assert(
+        fc.property(arbitraryInstance(40), (instance) => {
+          const { submitS, runS, estimateS } = instance;
+          const rounded = { submitS: tenths(submitS), runS: tenths(runS), estimateS: tenths(estimateS) };
+          check({ ...instance, ...rounded }, policy, "arrival");
+        }),
+        { numRuns: 400, seed: 20260102 },
+      );
+    },
+  );
+
   test("the twins differ where the rules differ", () => {
     // 0 1 2 3 4 5 6 7 8 9     job 2 waits for both processors, job 3 would fit beside job 1 until 4 s or 12 s
     const jobs = (lengthS: number) => [

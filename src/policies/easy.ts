@@ -20,6 +20,9 @@ import { StartRule } from "../core/policy.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "./queue-order.ts";
 
+/** More than the relative error of one rounded sum. */
+const ROUNDING = 4 / 2 ** 53;
+
 class EasyBackfilling implements Policy {
   readonly #pool: Pool;
   readonly #jobs: JobsView;
@@ -89,36 +92,43 @@ class EasyBackfilling implements Policy {
 
   #backfill(): void {
     const list = this.#queue.list;
-    const leftS = this.#shadowS - this.#pool.nowS;
+    // Sums of times are rounded: the search takes in all that may end by the shadow time, endsByShadow decides.
+    const mostS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
     list.startSearch(1);
     while (this.#pool.free > 0) {
-      const job = list.nextFitting(this.#pool.free, leftS, this.#spare);
+      const job = list.nextFitting(this.#pool.free, mostS, this.#spare);
       if (job === NO_JOB) return;
-      list.takeFound();
-      this.#pass(job, leftS);
+      const inTime = this.#endsByShadow(job);
+      if (inTime || this.#jobs.size[job] <= this.#spare) {
+        list.takeFound();
+        this.#pass(job, inTime);
+      } else list.skipFound();
     }
   }
 
   #backfillArrivals(): void {
     const arrivals = this.#arrivals;
-    const leftS = this.#shadowS - this.#pool.nowS;
     if (arrivals.length > 1) arrivals.sort((a, b) => this.#queue.key(a) - this.#queue.key(b) || a - b);
     for (let i = 0; i < arrivals.length; i++) {
       const job = arrivals[i];
       const size = this.#jobs.size[job];
-      if (size > this.#pool.free || (size > this.#spare && this.#jobs.estimateS[job] > leftS)) continue;
+      if (size > this.#pool.free) continue;
+      const inTime = this.#endsByShadow(job);
+      if (!inTime && size > this.#spare) continue;
       this.#queue.remove(job);
-      this.#pass(job, leftS);
+      this.#pass(job, inTime);
     }
   }
 
+  /** Whether a job that starts now ends by the shadow time, by the very sum that its expected end would be. */
+  #endsByShadow(job: JobIndex): boolean {
+    return this.#pool.nowS + this.#jobs.estimateS[job] <= this.#shadowS;
+  }
+
   /** Starts a job past the head. */
-  #pass(job: JobIndex, leftS: number): void {
-    if (this.#jobs.estimateS[job] <= leftS) this.#launch(job, StartRule.beforeShadow);
-    else {
-      this.#spare -= this.#jobs.size[job];
-      this.#launch(job, StartRule.spareProcessors);
-    }
+  #pass(job: JobIndex, inTime: boolean): void {
+    if (!inTime) this.#spare -= this.#jobs.size[job];
+    this.#launch(job, inTime ? StartRule.beforeShadow : StartRule.spareProcessors);
   }
 
   #launch(job: JobIndex, rule: StartRule): void {

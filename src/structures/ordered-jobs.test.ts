@@ -74,6 +74,11 @@ function checkAgainstTwin(
       for (let found = naive.nextFitting(b, c, b >> 1); ; found = naive.nextFitting(b, c, b >> 1)) {
         expect(list.nextFitting(b, c, b >> 1)).toBe(found);
         if (found === NO_JOB) break;
+        if (found % 5 === 0) {
+          list.skipFound();
+          naive.cursor++;
+          continue;
+        }
         list.takeFound();
         naive.remove(found);
         inside.delete(found);

@@ -129,6 +129,11 @@ export class OrderedJobs {
     }
   }
 
+  /** Leaves the job that `nextFitting` found in the list; the cursor then stands on the one after it. */
+  skipFound(): void {
+    this.#cursorEntry++;
+  }
+
   /** Removes the job that `nextFitting` found; the cursor then stands on the one after it. */
   takeFound(): void {
     this.#removeEntry(this.#cursorPosition, this.#cursorEntry);
