@@ -1,5 +1,6 @@
 /** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
 import { closeSync, fstatSync } from "node:fs";
+import { join } from "node:path";
 import type { Answer, Caller, JobInfo, Service, SubmitRequest } from "../daemon/service.ts";
 import { parseArray } from "./array.ts";
 import type * as c from "./contract.ts";
@@ -15,7 +16,7 @@ import { type ApiRefusal, isRefusal } from "./refusal.ts";
 export interface Surroundings {
   readonly service: Service;
   readonly version: string;
-  /** Folder of all jobs' folders; only files below it are given out as logs. */
+  /** Folder of the jobs' folders, each named by its job; only files in a job's own are given out as its logs. */
   readonly jobsFolder: string;
   /** Address of the HTTP listener, if there is one. */
   readonly http: () => string | undefined;
@@ -217,14 +218,16 @@ function logsResponse({ caller, job, stream, query, request }: Call, around: Sur
   const { service, jobsFolder } = around;
   const info = service.job(caller, job);
   if (isRefusal(info)) return info;
-  if (!isInside(jobsFolder, info[stream])) {
+  // This job's folder, not that of all jobs: users choose where output goes, and could name another's file.
+  const root = join(jobsFolder, String(job));
+  if (!isInside(root, info[stream])) {
     return {
       refused: "wrong-state",
       message: `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
     };
   }
   const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
-  const open = (path: string) => openInside(jobsFolder, path);
+  const open = (path: string) => openInside(root, path);
   if (query.follow === "1" || query.follow === "true") {
     const look = async () => {
       const now = service.job(caller, job);

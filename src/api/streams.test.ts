@@ -151,6 +151,18 @@ describe("logs", () => {
     }
   });
 
+  test("another job's output cannot be named as one's own", async () => {
+    app.service.start(1, "secret");
+    const theirs = app.service.entries.get(1)!.info.stdout;
+    await submit({ jobs: [someJob({ stdout: theirs })] }, ADA);
+    app.service.finish(1);
+    const { status, text } = await app.ask("GET", "/v1/jobs/2/logs/stdout", { as: ADA });
+    expect(status).toBe(409);
+    expect(text).not.toMatch(/^secret/);
+    const follow = await app.ask("GET", "/v1/jobs/2/logs/stdout?follow=1", { as: ADA });
+    expect(follow.status).toBe(409);
+  });
+
   test("links, in the last part or before, pipes, folders and second names are not read", async () => {
     const { info } = app.service.entries.get(1)!;
     const secret = join(dirname(app.jobsFolder), "secret");

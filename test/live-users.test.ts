@@ -1,0 +1,159 @@
+/** Several users on one machine, for real: a front end run by root, processes of two other users that talk to it, jobs that run as them. */
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, lstatSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { placesAround } from "../src/api/places.ts";
+import { type Api, startApi } from "../src/api/server.ts";
+import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
+import type { CommandResult } from "./command.ts";
+
+/** Accounts that Debian and its kin have; jobs need a user that the system knows. */
+const known = new Map(
+  readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .map(([user = "", , uid]) => [user, Number(uid)]),
+);
+const ADA = { uid: known.get("www-data") ?? -1, user: "www-data" };
+const BOB = { uid: known.get("backup") ?? -1, user: "backup" };
+const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+const canBe =
+  process.getuid!() === 0 &&
+  ADA.uid > 0 &&
+  BOB.uid > 0 &&
+  spawnSync("test", ["-r", program], { uid: ADA.uid }).status === 0;
+
+let folder: string;
+let frontEnd: RunningFrontEnd;
+let api: Api;
+
+/** The command line as a process of another user. */
+function as({ uid }: { readonly uid: number }, ...parameters: string[]): Promise<CommandResult> {
+  const child = spawn(process.execPath, [program, ...parameters], {
+    uid,
+    gid: uid,
+    cwd: "/",
+    env: {
+      PATH: "/usr/bin:/bin",
+      HOME: "/",
+      NO_COLOR: "1",
+      TUTTI_SOCKET: api.socket,
+      NODE_DISABLE_COMPILE_CACHE: "1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return new Promise((resolve) => {
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (piece) => {
+      stdout += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      stderr += piece;
+    });
+    child.on("close", (status) => resolve({ status, stdout, stderr }));
+  });
+}
+
+describe.skipIf(!canBe)("several users (as root)", () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tutti-users-"));
+    chmodSync(folder, 0o755);
+    frontEnd = await startFrontEnd({
+      stateFolder: join(folder, "state"),
+      isShared: true,
+      settings: { slotMs: 50 },
+    });
+    api = await startApi({
+      service: frontEnd.service,
+      version: "1.2.3",
+      jobsFolder: frontEnd.jobsFolder,
+      places: placesAround(join(folder, "run", "tutti.sock")),
+      owner: { uid: 0, user: "root", isAdministrator: true },
+      isShared: true,
+      ports: [],
+      users: () => [ADA, BOB],
+      onBug: (error) => {
+        throw error;
+      },
+    });
+  });
+  afterAll(async () => {
+    await frontEnd.shutdown(true);
+    await api.close();
+    await frontEnd.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+
+  test("a job runs as the user who submitted it, with that user's rights", async () => {
+    const script = "id -u; id -g; cat /etc/shadow; exit 3";
+    const { stdout, stderr, status } = await as(ADA, "run", "--", "sh", "-c", script);
+    expect(stdout).toMatch(new RegExp(`^${ADA.uid}\\n[1-9]\\d*\\n$`));
+    expect(stderr).toMatch(/shadow.*denied/i);
+    expect(status).toBe(3);
+    const { stdout: path } = JSON.parse((await as(ADA, "show", "1", "--json")).stdout).jobs[0];
+    expect(lstatSync(path).uid).toBe(ADA.uid);
+  });
+
+  test("another user neither sees nor touches it, by API or by file", async () => {
+    await as(ADA, "submit", "--name", "hush", "--", "sh", "-c", "echo secret; sleep 1000");
+    for (let i = 0; i < 100 && (await as(ADA, "logs", "2")).stdout !== "secret\n"; i++);
+    expect((await as(ADA, "logs", "2")).stdout).toBe("secret\n");
+    expect(JSON.parse((await as(BOB, "jobs", "--all", "--json")).stdout).jobs).toEqual([]);
+    for (const parameters of [
+      ["show", "2"],
+      ["logs", "2"],
+      ["cancel", "2"],
+      ["hold", "2"],
+      ["why", "2"],
+      ["priority", "-1", "2"],
+      ["requeue", "2"],
+    ]) {
+      const { status, stdout } = await as(BOB, ...parameters);
+      expect([parameters[0], [4, 5].includes(status!), stdout]).toEqual([parameters[0], true, ""]);
+    }
+    for (const verb of [["matrix"], ["events"], ["export"], ["matrix", "--json"]]) {
+      expect((await as(BOB, ...verb)).stdout).not.toMatch(/hush|secret/);
+    }
+    const read = spawnSync("cat", [join(frontEnd.jobsFolder, "2", "stdout")], { uid: BOB.uid, gid: BOB.uid });
+    expect(read.status).not.toBe(0);
+    expect((await as(ADA, "cancel", "2")).status).toBe(0);
+  });
+
+  test("a link in the place of the output is not followed with root's rights, nor another's output named as one's own", async () => {
+    const log = join(frontEnd.jobsFolder, "3", "stdout");
+    const link = join(frontEnd.jobsFolder, "3", "1", "link");
+    // The folder of the attempt is the user's; that of the job is root's, and the first command fails.
+    const script = `ln -sf /etc/shadow ${log}; rm -f ${link}; ln -s /etc/shadow ${link}`;
+    await as(ADA, "submit", "-o", link, "-e", log, "--", "sh", "-c", script);
+    await as(ADA, "wait", "3");
+    const own = await as(ADA, "logs", "3");
+    expect([own.status === 0, own.stdout]).toEqual([false, ""]);
+    const theirs = join(frontEnd.jobsFolder, "2", "stdout");
+    await as(BOB, "submit", "-o", theirs, "--", "true");
+    await as(BOB, "wait", "4");
+    const other = await as(BOB, "logs", "4");
+    expect([other.status, other.stdout]).toEqual([4, ""]);
+  });
+
+  test("output that is sent elsewhere is opened with the user's rights", async () => {
+    await as(ADA, "submit", "-o", "/etc/tutti-test-must-not-exist", "--", "true");
+    expect((await as(ADA, "wait", "5")).status).toBe(1);
+    expect(spawnSync("test", ["-e", "/etc/tutti-test-must-not-exist"]).status).toBe(1);
+    // Reading it goes by the user's rights as well: the scheduler gives out nothing that lies elsewhere.
+    await as(ADA, "submit", "-o", "/etc/shadow", "--", "true");
+    await as(ADA, "wait", "6");
+    const { status, stdout } = await as(ADA, "logs", "6");
+    expect([status, stdout]).toEqual([4, ""]);
+  });
+
+  test("only an administrator changes the policy, ends the scheduler or gives priority", async () => {
+    expect((await as(ADA, "policy", "fcfs")).status).toBe(4);
+    expect((await as(ADA, "down", "--kill")).status).toBe(4);
+    expect((await as(ADA, "submit", "--priority", "5", "--", "true")).status).toBe(4);
+    expect((await as({ uid: 20_003 }, "jobs")).status).toBe(4);
+  });
+});
