@@ -5,7 +5,7 @@
 
 const bits = new DataView(new ArrayBuffer(8));
 const LN2_HIGH = 45426 / 65536; // 16 significant bits, so that multiples up to 2^11 are exact
-const LN2_LOW = 1.4286068203094172e-6; // ln 2 − LN2_HIGH
+const LN2_LOW = 1.4286068203094173e-6; // ln 2 − LN2_HIGH
 const SQRT_2 = Math.SQRT2;
 
 /** 2 to an integer power in −1022 … 1023, exactly. */

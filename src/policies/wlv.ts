@@ -203,13 +203,21 @@ class WorkloadVectorGang implements Policy, RoomMaker {
   /** Takes all extra slots back; whether there were any. */
   #takeBackAll(): boolean {
     if (this.#unify !== "returned") return false;
-    const machine = this.#machine;
     let found = false;
     for (const job of this.#placed.jobs) {
-      for (; this.#slots[job] > 1; found = true)
-        this.#release(job, machine.runRow(machine.firstRunOfJob(job)));
+      for (; this.#slots[job] > 1; found = true) this.#release(job, this.#lastRowOf(job));
     }
     return found;
+  }
+
+  /** The job's last row of the round. */
+  #lastRowOf(job: JobIndex): RowId {
+    const machine = this.#machine;
+    let last = machine.firstRunOfJob(job);
+    for (let run = last; run !== NONE; run = machine.nextRunOfJob(run)) {
+      if (machine.positionOf(machine.runRow(run)) > machine.positionOf(machine.runRow(last))) last = run;
+    }
+    return machine.runRow(last);
   }
 
   #release(job: JobIndex, row: RowId): void {
