@@ -417,6 +417,14 @@ describe("a policy of the user's own that is wrong", () => {
     expect(stdout).toBe("");
     expect(status).toBe(1);
   });
+  test("ends the program, or never gets ready", () => {
+    const ends = own("ends.mjs", "process.exit(0);");
+    expect(ends.stderr).toMatch(
+      /^tutti: Cannot go on with policy "\.\/ends\.mjs": it ended the program[^\n]*\n$/,
+    );
+    expect(ends.status).toBe(1);
+    expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never comes");
+  });
   test("throws: its message and its line", () => {
     const text = `export default { name: "thrower", sharing: "space", make: () => ({
       arrive() {}, depart() {}, decide() { throw new Error("no idea"); } }) };`;

@@ -2,7 +2,7 @@
 import { NoDaemonError, RefusedError } from "../api/errors.ts";
 import { InputError, RuleViolation } from "../core/errors.ts";
 import { OutputError } from "../lab/output.ts";
-import { PolicyError } from "../lab/own-policy.ts";
+import { PolicyError } from "../lab/guarded-policy.ts";
 
 /** Listed in docs/cli.md. */
 export const ExitCode = {

@@ -1,15 +1,15 @@
 /** A policy of the user's own: a module whose default export is a PolicyDefinition. */
-import { existsSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
 import { choosePolicy, makeChoice } from "../policies/choose.ts";
+import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
-/** The user's own policy threw something while it was asked to decide. */
-export class PolicyError extends Error {
-  override name = "PolicyError";
-}
+const PARAMETER_KINDS = ["choice", "integer", "number"];
+let isWatching = false;
 
 /**
  * A policy by its text: `easy:order=shortest` from the registry, `./mine.ts:parameter=value` from a file.
@@ -33,16 +33,41 @@ async function importPolicy(path: string): Promise<PolicyDefinition> {
       `Cannot load policy "${path}": there is no such file, expected a module (.ts or .js)`,
     );
   }
+  watchExit();
   let module: { readonly default?: unknown };
   try {
-    module = await import(pathToFileURL(file).href);
+    module = await workingAsync(path, () => settled(import(pathToFileURL(file).href)));
   } catch (error) {
-    const reason = error instanceof Error ? `${error.name}: ${error.message.split("\n")[0]}` : String(error);
-    throw new InputError(`Cannot load policy "${path}": ${reason}, expected a module that can be imported`, {
-      cause: error,
-    });
+    throw new InputError(
+      `Cannot load policy "${path}": ${shown(error)}, expected a module that can be imported`,
+      { cause: error },
+    );
   }
   return checkDefinition(path, module.default);
+}
+
+/** The promise, or a refusal when the program has nothing left to do and it still waits. */
+function settled<Result>(promise: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error("it waits for something that never comes"));
+    process.once("beforeExit", giveUp);
+    promise.then(resolve, reject).finally(() => process.off("beforeExit", giveUp));
+  });
+}
+
+/** A policy that ends the program must not look like a run that went well. */
+function watchExit(): void {
+  if (isWatching || !isMainThread) return;
+  isWatching = true;
+  process.on("exit", () => {
+    const path = policyAtWork();
+    if (path === undefined) return;
+    writeSync(
+      2,
+      `tutti: Cannot go on with policy "${path}": it ended the program, expected one that decides\n`,
+    );
+    process.exitCode = 1;
+  });
 }
 
 /** What a run needs of a definition; the descriptive fields may be left out and are filled in. */
@@ -61,7 +86,20 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
     return refuse(`its sharing is ${JSON.stringify(given.sharing)}, expected "space" or "time"`);
   }
   if (typeof given.make !== "function") return refuse("it has no function make(machine, jobs, parameters)");
-  return {
+  for (const field of ["title", "summary", "source"] as const) {
+    if (typeof (given[field] ?? "") !== "string")
+      return refuse(`its ${field} is no text, expected one sentence`);
+  }
+  if (!isListOf(given.rules ?? [], (rule) => typeof rule === "string"))
+    return refuse("its rules are no list of sentences");
+  if (!isListOf(given.parameters ?? [], isParameter)) {
+    return refuse(
+      "its parameters are no list of { name, kind, default, description } with choices, or with min and max",
+    );
+  }
+  if (given.guarantees !== undefined && typeof given.guarantees !== "function")
+    return refuse("its guarantees are no function");
+  const definition = {
     title: given.name,
     summary: `the user's own policy, from ${path}`,
     rules: [],
@@ -69,5 +107,20 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
     parameters: [],
     guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: false }),
     ...given,
+    make: (given.make as (...all: unknown[]) => unknown).bind(given),
   } as PolicyDefinition;
+  return guardedPolicy(definition, path);
+}
+
+function isListOf(value: unknown, isOne: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isParameter(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const spec = value as Readonly<Record<string, unknown>>;
+  if (typeof spec.name !== "string" || !PARAMETER_KINDS.includes(spec.kind as string)) return false;
+  if (spec.kind === "choice")
+    return isListOf(spec.choices, (choice) => typeof choice === "string") && typeof spec.default === "string";
+  return [spec.min, spec.max, spec.default].every((one) => typeof one === "number");
 }

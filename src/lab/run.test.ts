@@ -72,6 +72,13 @@ describe("runExperiment()", () => {
     expect(policies.map(({ replications }) => replications?.[2])).toEqual(
       last.policies.map(({ summary }) => summary),
     );
+    expect(policies.map(({ replicationHashes }) => replicationHashes?.[2])).toEqual(
+      last.policies.map(({ scheduleHash }) => ({
+        seed: 5,
+        workload: last.workloadHash,
+        schedule: scheduleHash,
+      })),
+    );
     expect(policies.map(({ replications }) => replications?.[0])).toEqual(
       policies.map(({ summary }) => summary),
     );

@@ -69,7 +69,9 @@ interface PoliciesCell {
 }
 
 /** One policy on the jobs of one seed. */
-type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications"> & {
+type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications" | "replicationHashes"> & {
+  /** Undefined for the first seed, whose jobs are those of the comparison. */
+  readonly workloadHash: string | undefined;
   /** Of the first seed only. */
   readonly schedule: Schedule | undefined;
 };
@@ -97,18 +99,27 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   const { recordMatrix = false } = options;
   const shared = { experiment, workload, firstSeed: seed, recordMatrix, onJobs };
   const runs = await runCells("policies", shared, cells, options);
+  const workloadHash = hashWorkload(workload);
   return {
     instance: isGang(runs) ? withSlotDiagnostic(instance, experiment.slotS) : instance,
-    workloadHash: hashWorkload(workload),
+    workloadHash,
     seed: isModel ? seed : undefined,
     rules: rulesInWords(experiment, runs, workload),
     made: provenance(),
     command: options.command,
     policies: policies.map((_, p) => {
       const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
+      const { workloadHash: _first, ...first } = ofPolicy[0]!;
+      if (replications === 1) return { ...first, schedule: first.schedule!, replications: undefined };
       return {
-        ...(ofPolicy[0] as PolicyRun & { schedule: Schedule }),
-        replications: replications > 1 ? ofPolicy.map(({ summary }) => summary) : undefined,
+        ...first,
+        schedule: first.schedule!,
+        replications: ofPolicy.map(({ summary }) => summary),
+        replicationHashes: ofPolicy.map((run, r) => ({
+          seed: seed + r,
+          workload: run.workloadHash ?? workloadHash,
+          schedule: run.scheduleHash,
+        })),
       };
     }),
   };
@@ -151,6 +162,7 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
     title: choice.definition.title,
     rules: isTime ? [...choice.definition.rules, ...ROUNDS_RULES] : choice.definition.rules,
     summary: summarise(instance, schedule, { window, parameters }),
+    workloadHash: isFirst ? undefined : hashWorkload(instance.workload),
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
     schedule: isFirst ? schedule : undefined,
     matrix: recorder?.record(),

@@ -5,6 +5,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { InputError, RuleViolation } from "../core/errors.ts";
+import { PolicyError } from "./guarded-policy.ts";
 import { TASKS, type TaskCell, type TaskName, type TaskResult, type TaskShared } from "./tasks.ts";
 
 export interface WorkerOptions {
@@ -70,11 +71,15 @@ async function runInThreads(
   const serve = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(workerFile(), { workerData: { name, shared } });
+      let cell = next;
+      let isDone = false;
       const handOut = () => {
+        cell = next;
         if (next < cells.length && failures.size === 0) {
           worker.postMessage({ cell: next, value: cells[next] });
           next++;
         } else {
+          isDone = true;
           void worker.terminate().then(() => resolve());
         }
       };
@@ -85,6 +90,9 @@ async function runInThreads(
         handOut();
       });
       worker.on("error", reject);
+      worker.on("exit", () => {
+        if (!isDone) reject(endedFromWithin(cells[cell]));
+      });
       handOut();
     });
 
@@ -98,11 +106,20 @@ function workerFile(): URL {
   return new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 }
 
+/** Nothing of Tutti's ends a worker from within; the code of an own policy may. */
+function endedFromWithin(cell: unknown): PolicyError {
+  const policy = String((cell as { readonly policy?: unknown } | undefined)?.policy ?? "");
+  return new PolicyError(
+    `Cannot go on with policy "${policy}": it ended its thread, expected one that decides`,
+  );
+}
+
 function revive(failure: CellFailure): Error {
   const { name, message, stack, violation } = failure;
   if (violation !== undefined)
     return new RuleViolation(violation.rule, violation.job, violation.timeS, message);
   if (name === "InputError") return new InputError(message);
+  if (name === "PolicyError") return new PolicyError(message);
   const error = new Error(message);
   error.name = name;
   if (stack !== undefined) error.stack = stack;

@@ -96,6 +96,7 @@ class SimulatedPool implements Pool {
     const size = this.#instance.size[job];
     // NaN in startS means "not started".
     if (!(job < this.arrived && size <= this.free && Number.isNaN(this.startS[job]))) this.#refuse(job);
+    if (!Number.isInteger(rule) || this.startsByRule[rule] === undefined) this.#refuseRule(job, rule);
     this.free -= size;
     this.startS[job] = this.nowS;
     this.ends.push(this.nowS + this.#instance.runS[job], job);
@@ -136,6 +137,15 @@ class SimulatedPool implements Pool {
       -1,
       this.nowS,
       `Cannot wake at ${timeS} s: it is ${this.nowS} s`,
+    );
+  }
+
+  #refuseRule(job: JobIndex, rule: number): never {
+    throw new RuleViolation(
+      "unknown-rule",
+      job,
+      this.nowS,
+      `Cannot start job ${this.#instance.id[job]} by rule ${String(rule)}: expected a number from 0 to ${START_RULE_NAMES.length - 1}`,
     );
   }
 
