@@ -22,15 +22,8 @@ export async function writeResult(
     writeOut(comparisonJson(comparison));
   } else if (options.csv) {
     const { summariesCsv } = await import("../report/csv.ts");
-    writeOut(summariesCsv(runsOf(comparison)));
+    writeOut(summariesCsv(comparison));
   } else writeOut(text(comparison));
-}
-
-/** Every run: with replications, those of each policy one after the other. */
-function runsOf({ policies, seed }: Comparison) {
-  return policies.flatMap(({ label, summary, replications = [summary] }) =>
-    replications.map((one, r) => ({ label, seed: seed === undefined ? undefined : seed + r, summary: one })),
-  );
 }
 
 /** The command that makes the same result again: the verb, what was given to it, and the options that matter. */

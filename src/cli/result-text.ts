@@ -9,6 +9,7 @@ import {
   programText,
   rankingCells,
   rankingColumns,
+  ruleSettings,
 } from "../report/comparison.ts";
 import {
   formatCount,
@@ -196,10 +197,9 @@ function heading({ instance }: Comparison): string {
 
 /** Diagnostics, rules and provenance: with every result. The rules by their settings; JSON and the report have them in words. */
 function footer({ instance, workloadHash, rules, policies, made }: Comparison): string[] {
-  const settings = rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule);
   const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
   const lines = [
-    `made with ${settings.join(" ")}`,
+    `made with ${ruleSettings(rules)}`,
     `workload ${workloadHash}, schedules ${schedules}`,
     `${programText(made)}; --json and --html tell the rules in words`,
   ];

@@ -70,8 +70,8 @@ interface PoliciesCell {
 
 /** One policy on the jobs of one seed. */
 type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications" | "replicationHashes"> & {
-  /** Undefined for the first seed, whose jobs are those of the comparison. */
-  readonly workloadHash: string | undefined;
+  /** Of further seeds than the first, whose jobs are those of the comparison. */
+  readonly workload: { readonly name: string; readonly hash: string } | undefined;
   /** Of the first seed only. */
   readonly schedule: Schedule | undefined;
 };
@@ -109,7 +109,7 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
     command: options.command,
     policies: policies.map((_, p) => {
       const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
-      const { workloadHash: _first, ...first } = ofPolicy[0]!;
+      const { workload: _first, ...first } = ofPolicy[0]!;
       if (replications === 1) return { ...first, schedule: first.schedule!, replications: undefined };
       return {
         ...first,
@@ -117,7 +117,8 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
         replications: ofPolicy.map(({ summary }) => summary),
         replicationHashes: ofPolicy.map((run, r) => ({
           seed: seed + r,
-          workload: run.workloadHash ?? workloadHash,
+          name: run.workload?.name ?? workload.name,
+          workload: run.workload?.hash ?? workloadHash,
           schedule: run.scheduleHash,
         })),
       };
@@ -162,7 +163,7 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
     title: choice.definition.title,
     rules: isTime ? [...choice.definition.rules, ...ROUNDS_RULES] : choice.definition.rules,
     summary: summarise(instance, schedule, { window, parameters }),
-    workloadHash: isFirst ? undefined : hashWorkload(instance.workload),
+    workload: isFirst ? undefined : { name: instance.workload.name, hash: hashWorkload(instance.workload) },
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
     schedule: isFirst ? schedule : undefined,
     matrix: recorder?.record(),

@@ -33,6 +33,21 @@ export interface ComparedPolicy {
   readonly matrix?: MatrixRecord | undefined;
   /** Summaries of further seeds with the same policy, this one's first; undefined without replications. */
   readonly replications: readonly Summary[] | undefined;
+  /** What each of the replications was made from and gave, in the same order. */
+  readonly replicationHashes?: readonly ReplicationHashes[] | undefined;
+}
+
+export interface ReplicationHashes {
+  readonly seed: number;
+  /** Of the workload. */
+  readonly name: string;
+  readonly workload: string;
+  readonly schedule: string;
+}
+
+/** The rules by their settings, such as `overrun=raise`: what stands before the words. A rule without a setting stays as it is. */
+export function ruleSettings(rules: readonly string[]): string {
+  return rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule).join(" ");
 }
 
 /** The program that made a result, as people cite it: no revision outside a repository, changed files named as such. */

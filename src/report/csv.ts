@@ -2,37 +2,68 @@
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { Distribution } from "../metrics/distribution.ts";
-import type { Summary } from "../metrics/summary.ts";
+import type { Comparison } from "./comparison.ts";
+import { ruleSettings } from "./comparison.ts";
 
 /** One line. Texts with a comma, a quote or a line end are quoted; NaN is an empty field. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(",")}\n`;
 }
 
-/** One line per policy, seed (where there is one), metric and class (`all` first), with a heading. */
-export function summariesCsv(
-  runs: readonly { readonly label: string; readonly seed?: number | undefined; readonly summary: Summary }[],
-): string {
-  const heading =
-    "policy,seed,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean\n";
-  const lines = [heading];
-  for (const { label, seed, summary } of runs) {
+const SUMMARY_COLUMNS =
+  "policy,seed,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean," +
+  "workload,processors,workload_hash,schedule_hash,rules,version,revision";
+
+/**
+ * One line per policy, seed (where there is one), metric and class (`all` first), with a heading. Each line says what it was
+ * made from: the hashes are those of its own seed, the rules are given by their settings (the window is among them).
+ */
+export function summariesCsv(comparison: Comparison): string {
+  const { instance, rules, made } = comparison;
+  const lines = [`${SUMMARY_COLUMNS}\n`];
+  for (const { label, summary, hashes } of runsOf(comparison)) {
+    const provenance = [
+      hashes.name,
+      instance.processors,
+      hashes.workload,
+      hashes.schedule,
+      ruleSettings(rules),
+      made.version,
+      made.revision,
+    ];
     for (const { name, unit, all, byClass } of summary.metrics) {
       const line = (of: Distribution, group: string) =>
         csvLine([
           label,
-          seed ?? "",
+          hashes.seed ?? "",
           name,
           unit,
           group,
           ...[of.count, of.mean, of.sd, of.median, of.p90, of.p95, of.p99, of.max],
           of.maxJobId < 0 ? "" : of.maxJobId,
           of.areaWeightedMean,
+          ...provenance,
         ]);
       lines.push(line(all, "all"), ...byClass.map((of, i) => line(of, summary.classes[i]!.name)));
     }
   }
   return lines.join("");
+}
+
+/** Every run: with replications, those of each policy one after the other. */
+function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
+  return policies.flatMap(({ label, summary, scheduleHash, replications = [summary], replicationHashes }) =>
+    replications.map((one, r) => ({
+      label,
+      summary: one,
+      hashes: replicationHashes?.[r] ?? {
+        seed,
+        name: instance.workload.name,
+        workload: workloadHash,
+        schedule: scheduleHash,
+      },
+    })),
+  );
 }
 
 /** Jobs per piece of `jobsCsv`. */

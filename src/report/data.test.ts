@@ -15,10 +15,33 @@ describe("csv", () => {
   });
 
   test("summariesCsv() has a line per policy, seed, metric and class, each as long as the heading", () => {
-    const lines = summariesCsv(comparison().policies).trimEnd().split("\n");
+    const lines = summariesCsv(comparison()).trimEnd().split("\n");
     expect(lines.length).toBe(1 + 2 * 4 * 5);
-    for (const line of lines) expect(line.split(",").length).toBe(15);
+    for (const line of lines) expect(line.split(",").length).toBe(22);
     expect(lines[1]).toMatch(/^fcfs,,wait,s,all,5,9.8,/);
+  });
+
+  test("summariesCsv() says in every line what it was made from, with replications by their own seeds", () => {
+    const made = comparison();
+    const origin = (line: string | undefined) => line?.split(",").slice(15).join(",");
+    expect(origin(summariesCsv(made).split("\n")[1])).toBe(
+      "five-jobs.swf,4,workload-hash,hash-0,overrun=raise,1.2.3,abc",
+    );
+    const policies = made.policies.slice(0, 1).map((policy) => ({
+      ...policy,
+      replications: [policy.summary, policy.summary],
+      replicationHashes: [
+        { seed: 3, workload: "w3", schedule: "s3" },
+        { seed: 4, workload: "w4", schedule: "s4" },
+      ],
+    }));
+    const lines = summariesCsv({ ...made, seed: 3, policies })
+      .trimEnd()
+      .split("\n");
+    expect(lines[1]).toMatch(/^fcfs,3,/);
+    expect(origin(lines[1])).toContain(",w3,s3,");
+    expect(lines.at(-1)).toMatch(/^fcfs,4,/);
+    expect(origin(lines.at(-1))).toContain(",w4,s4,");
   });
 
   test("jobsCsv() has a line per job; a job that never started has no start", () => {

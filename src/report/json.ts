@@ -23,14 +23,17 @@ export function comparisonJson(comparison: Comparison): string {
     },
     seed,
     rules,
-    policies: policies.map(({ label, title, rules, summary, scheduleHash, replications }) => ({
-      label,
-      title,
-      rules,
-      scheduleHash,
-      summary,
-      replications,
-    })),
+    policies: policies.map(
+      ({ label, title, rules, summary, scheduleHash, replications, replicationHashes }) => ({
+        label,
+        title,
+        rules,
+        scheduleHash,
+        summary,
+        replications,
+        replicationHashes,
+      }),
+    ),
   });
 }
 
