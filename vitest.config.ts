@@ -1,11 +1,42 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that start real schedulers and real jobs: one file at a time, after all others, so that time is theirs. */
+const WITH_PROCESSES = [
+  "src/daemon/conductor/**/*.test.ts",
+  "src/daemon/daemon.test.ts",
+  "src/daemon/launcher.test.ts",
+  "test/live*.test.ts",
+];
+const common = {
+  // As bin/tutti.js does; see docs/decisions.md, Numbers.
+  execArgv: ["--no-maglev"],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
+
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // As bin/tutti.js does; see docs/decisions.md, Numbers.
-    execArgv: ["--no-maglev"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          ...common,
+          name: "computing",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: WITH_PROCESSES,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "processes",
+          include: WITH_PROCESSES,
+          maxWorkers: 1,
+          // A busy machine can be late by more than any deadline allows; a second failure is a failure.
+          retry: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -238,7 +238,7 @@ describe.each(kindsHere())("%s", (kind) => {
   test("a time limit counts the time of the job's own slots", async () => {
     const s = here();
     s.turn([[1], [2], [2]], { slotMs: 40 });
-    s.launch(1, BURN, { limitMs: 300 });
+    s.launch(1, BURN, { limitMs: 300, graceMs: 20_000 });
     s.launch(2, "sleep 60");
     const startMs = performance.now();
     const end = await s.end(1);
