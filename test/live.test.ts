@@ -115,6 +115,23 @@ describe("the whole", () => {
     expect((await tutti("logs", "name:after")).stdout).toBe("index 2\nindex 5\n");
   });
 
+  test("an array with a limit never has more jobs started than that", async () => {
+    await tutti("submit", "--array", "1-5%2", "--name", "limited", "--", "sleep", "0.2");
+    expect((await tutti("wait", "name:limited")).status).toBe(0);
+    const { jobs } = await json("show", "name:limited");
+    const changes = jobs.flatMap(({ startedAtMs = 0, endedAtMs = 0 }: Job) => [
+      [startedAtMs, 1],
+      [endedAtMs, -1],
+    ]);
+    changes.sort(([a, x]: number[], [b, y]: number[]) => a! - b! || x! - y!);
+    let running = 0;
+    for (const [, change] of changes) {
+      running += change;
+      expect(running).toBeLessThanOrEqual(2);
+    }
+    expect(jobs).toHaveLength(5);
+  });
+
   test("hold, why, release; cancel ends the whole tree", async () => {
     await tutti("submit", "--hold", "--name", "held", "--", "true");
     expect((await tutti("why", "name:held")).stdout).toMatch(/It is held: tutti release lets it start/);

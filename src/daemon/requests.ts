@@ -152,7 +152,10 @@ export class Requests {
       memoryBytes: request.memoryBytes,
       stdout: launcher.outputPath(request.stdout, "stdout", names),
       stderr: launcher.outputPath(request.stderr, "stderr", names),
-      after: (request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
+      after: [
+        ...(request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
+        ...afterInArray(request, job, first),
+      ],
       retries: request.retries ?? 0,
       key: request.key,
       environment: store.environmentId(request.env),
@@ -179,6 +182,12 @@ export class Requests {
     if (book.isEligible(record)) scheduler.arrived(record);
     return record;
   }
+}
+
+/** At most k of an array at a time: each job waits for the one k places before it, so there are never more than k chains. */
+function afterInArray({ arrayIndex, arrayAtOnce }: SubmitRequest, job: JobNumber, first: JobNumber) {
+  if (arrayIndex === undefined || arrayAtOnce === undefined || job - first < arrayAtOnce) return [];
+  return [{ job: job - arrayAtOnce, ok: false }];
 }
 
 function wrongState(action: string, record: JobRecord, why: string): Answer<never> {

@@ -180,6 +180,7 @@ function checkNumbers(caller: Caller, request: SubmitRequest): Refusal | undefin
     wrongInteger("limitMs", request.limitMs, 1, MOST_MS) ??
     wrongInteger("memoryBytes", request.memoryBytes, 1, Number.MAX_SAFE_INTEGER) ??
     wrongInteger("arrayIndex", request.arrayIndex, 0, 1e9) ??
+    wrongInteger("arrayAtOnce", request.arrayAtOnce, 1, 1e9) ??
     wrongInteger("priority", priority, -100, 100) ??
     wrongInteger("retries", request.retries, 0, MOST_RETRIES);
   if (wrong !== undefined) return wrong;
