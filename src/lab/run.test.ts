@@ -75,6 +75,7 @@ describe("runExperiment()", () => {
     expect(policies.map(({ replicationHashes }) => replicationHashes?.[2])).toEqual(
       last.policies.map(({ scheduleHash }) => ({
         seed: 5,
+        name: last.instance.workload.name,
         workload: last.workloadHash,
         schedule: scheduleHash,
       })),

@@ -31,17 +31,17 @@ describe("csv", () => {
       ...policy,
       replications: [policy.summary, policy.summary],
       replicationHashes: [
-        { seed: 3, workload: "w3", schedule: "s3" },
-        { seed: 4, workload: "w4", schedule: "s4" },
+        { seed: 3, name: "n3", workload: "w3", schedule: "s3" },
+        { seed: 4, name: "n4", workload: "w4", schedule: "s4" },
       ],
     }));
     const lines = summariesCsv({ ...made, seed: 3, policies })
       .trimEnd()
       .split("\n");
     expect(lines[1]).toMatch(/^fcfs,3,/);
-    expect(origin(lines[1])).toContain(",w3,s3,");
+    expect(origin(lines[1])).toBe("n3,4,w3,s3,overrun=raise,1.2.3,abc");
     expect(lines.at(-1)).toMatch(/^fcfs,4,/);
-    expect(origin(lines.at(-1))).toContain(",w4,s4,");
+    expect(origin(lines.at(-1))).toBe("n4,4,w4,s4,overrun=raise,1.2.3,abc");
   });
 
   test("jobsCsv() has a line per job; a job that never started has no start", () => {
