@@ -185,7 +185,9 @@ describe("results", () => {
       ...["compare", "downey:jobs=200", "--policy", "fcfs,easy", "--replications", "4"],
     ]);
     expect(stdout).toMatch(/^fcfs .*±/m);
-    expect(stdout).toMatch(/difference from fcfs/);
+    expect(stdout).toMatch(/^fcfs .* \(seed [1-4], job \d+\)$/m);
+    expect(stdout).toMatch(/difference from fcfs +mean wait +mean response/);
+    expect(stdout).toMatch(/hashes of\s+seed\s+1/);
     expect(status).toBe(0);
   });
 

@@ -1,6 +1,5 @@
 /** Results as tables for people: one policy in full, several side by side, replications with their intervals. */
 import type { Diagnostics } from "../core/diagnostics.ts";
-import { confidenceInterval, type Interval, pairedDifference } from "../metrics/statistics.ts";
 import { metricOf, type Summary } from "../metrics/summary.ts";
 import {
   type ComparedPolicy,
@@ -11,14 +10,14 @@ import {
   rankingColumns,
   ruleSettings,
 } from "../report/comparison.ts";
+import { formatCount, formatMetric, formatNumber, formatPercent } from "../report/format.ts";
 import {
-  formatCount,
-  formatDuration,
-  formatMetric,
-  formatNumber,
-  formatPercent,
-  timeUnit,
-} from "../report/format.ts";
+  differenceTexts,
+  LONGEST_WAIT,
+  longestWaitText,
+  meanTexts,
+  REPLICATED,
+} from "../report/replications.ts";
 import { renderTable, type TableColumn } from "../report/table.ts";
 import { bold, dim, isColourful, tableWidth, wrap } from "./text.ts";
 
@@ -138,56 +137,23 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
 }
 
-/** What replications are compared by. */
-const COMPARED = [
-  { title: "mean wait", unit: "s", value: (summary: Summary) => metricOf(summary, "wait").all.mean },
-  { title: "longest wait", unit: "s", value: (summary: Summary) => metricOf(summary, "wait").all.max },
-  {
-    title: "bounded slowdown",
-    unit: "1",
-    value: (summary: Summary) => metricOf(summary, "bounded-slowdown").all.mean,
-  },
-] as const;
-
 function replicationTables(policies: readonly ComparedPolicy[]): string[] {
   const [first] = policies as readonly [ComparedPolicy];
-  const valuesOf = ({ replications = [] }: ComparedPolicy, value: (summary: Summary) => number) =>
-    replications.map(value);
-  const headings = COMPARED.map(({ title }) => right(title));
+  const headings = REPLICATED.map(({ title }) => right(title));
   const means = table(
-    [left("policy"), ...headings],
-    policies.map((policy) => [
-      policy.label,
-      ...COMPARED.map(({ value, unit }) => intervalText(confidenceInterval(valuesOf(policy, value)), unit)),
-    ]),
+    [left("policy"), ...headings, right(LONGEST_WAIT, 1)],
+    policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
   );
   const count = first.replications?.length;
   const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
   if (policies.length === 1) return parts;
   const differences = table(
     [left(`difference from ${first.label}`), ...headings],
-    policies
-      .slice(1)
-      .map((policy) => [
-        policy.label,
-        ...COMPARED.map(({ value, unit }) =>
-          intervalText(pairedDifference(valuesOf(policy, value), valuesOf(first, value)), unit),
-        ),
-      ]),
+    policies.slice(1).map((policy) => [policy.label, ...differenceTexts(policy, first)]),
   );
   const note =
     "every replication gives all policies the same jobs; where the interval excludes 0, they differ";
   return [...parts, "", differences, dim(wrap(note, 0))];
-}
-
-/** Mean and half width, in one unit where that suits both. */
-function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
-  if (unit === "1") return `${formatNumber(mean)} ± ${formatNumber(half)}`;
-  const shared = timeUnit(mean);
-  const isTiny = half > 0 && half < 0.05 * shared.seconds;
-  return isTiny
-    ? `${formatDuration(mean)} ± ${formatDuration(half)}`
-    : `${formatNumber(mean / shared.seconds)} ± ${formatDuration(half, shared)}`;
 }
 
 function heading({ instance }: Comparison): string {
@@ -196,11 +162,12 @@ function heading({ instance }: Comparison): string {
 }
 
 /** Diagnostics, rules and provenance: with every result. The rules by their settings; JSON and the report have them in words. */
-function footer({ instance, workloadHash, rules, policies, made }: Comparison): string[] {
+function footer({ instance, workloadHash, seed, rules, policies, made }: Comparison): string[] {
+  const isReplicated = policies[0]?.replications !== undefined;
   const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
   const lines = [
     `made with ${ruleSettings(rules)}`,
-    `workload ${workloadHash}, schedules ${schedules}`,
+    `workload ${workloadHash}, schedules ${schedules}${isReplicated ? `; hashes of seed ${seed}, those of every seed are in --json and --csv` : ""}`,
     `${programText(made)}; --json and --html tell the rules in words`,
   ];
   return [

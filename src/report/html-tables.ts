@@ -1,14 +1,9 @@
 /** The report's tables: the ranking, the replications, and the figures' data for those who cannot see a chart. */
-
-import type { Interval } from "../metrics/statistics.ts";
-import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
-import type { Summary } from "../metrics/summary.ts";
-import { metricOf } from "../metrics/summary.ts";
-import type { ComparedPolicy, Comparison } from "./comparison.ts";
+import type { Comparison } from "./comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { escapeHtml } from "./escape.ts";
-import { formatDuration, formatNumber } from "./format.ts";
 import { LIGHT } from "./palette.ts";
+import { differenceTexts, LONGEST_WAIT, longestWaitText, meanTexts, REPLICATED } from "./replications.ts";
 
 /** Policies in order, the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {
@@ -35,42 +30,31 @@ export function rankingTable({ policies }: Comparison): string {
 </section>`;
 }
 
-const REPLICATED: readonly {
-  readonly title: string;
-  value(summary: Summary): number;
-  format(value: number): string;
-}[] = [
-  { title: "mean wait", value: (summary) => metricOf(summary, "wait").all.mean, format: formatDuration },
-  { title: "longest wait", value: (summary) => metricOf(summary, "wait").all.max, format: formatDuration },
-  {
-    title: "bounded slowdown",
-    value: (summary) => metricOf(summary, "bounded-slowdown").all.mean,
-    format: formatNumber,
-  },
-];
-
 /** Means over the seeds with Student intervals, and paired differences from the first policy; empty without replications. */
 export function replicationsTable({ policies }: Comparison): string {
   const [first] = policies;
   const count = first?.replications?.length ?? 0;
   if (count < 2 || !policies.every(({ replications }) => replications?.length === count)) return "";
-  const values = (policy: ComparedPolicy, i: number) => policy.replications!.map(REPLICATED[i]!.value);
-  const cell = (interval: Interval, i: number) =>
-    `<td>${escapeHtml(`${REPLICATED[i]!.format(interval.mean)} ± ${REPLICATED[i]!.format(interval.half)}`)}</td>`;
+  const cells = (texts: readonly string[]) => texts.map((text) => `<td>${escapeHtml(text)}</td>`).join("");
   const rows = policies.map((policy, row) => {
-    const means = REPLICATED.map((_, i) => cell(confidenceInterval(values(policy, i)), i));
-    const differences = REPLICATED.map((_, i) =>
-      row === 0 ? "<td>–</td>" : cell(pairedDifference(values(policy, i), values(first!, i)), i),
-    );
-    return `<tr><th scope="row">${named(row, policy.label)}</th>${means.join("")}${differences.join("")}</tr>`;
+    const differences = row === 0 ? REPLICATED.map(() => "–") : differenceTexts(policy, first!);
+    const texts = [
+      ...meanTexts(policy),
+      longestWaitText(policy),
+      ...(policies.length > 1 ? differences : []),
+    ];
+    return `<tr><th scope="row">${named(row, policy.label)}</th>${cells(texts)}</tr>`;
   });
-  const titles = REPLICATED.map(({ title }) => `<th scope="col">${title}</th>`).join("");
-  const differenceTitles = REPLICATED.map(
-    ({ title }) => `<th scope="col">${title}, difference from ${escapeHtml(first!.label)}</th>`,
-  ).join("");
+  const heads = (titles: readonly string[]) =>
+    titles.map((title) => `<th scope="col">${title}</th>`).join("");
+  const titles = heads([...REPLICATED.map(({ title }) => title), LONGEST_WAIT]);
+  const differenceTitles =
+    policies.length === 1
+      ? ""
+      : heads(REPLICATED.map(({ title }) => `${title}, difference from ${escapeHtml(first!.label)}`));
   return `<section>
 <h2>${count} replications</h2>
-<p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies see the same jobs in each replication, so differences are paired; two policies differ where the interval excludes 0. The charts show the first seed.</p>
+<p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies see the same jobs in each replication, so differences are paired; two policies differ where the interval excludes 0. The longest wait is that of any job under any seed. The table above, the charts and the hashes below are of the first seed.</p>
 <div class="scroll"><table><thead><tr><th scope="col">policy</th>${titles}${differenceTitles}</tr></thead><tbody>${rows.join("")}</tbody></table></div>
 </section>`;
 }

@@ -77,14 +77,21 @@ describe("htmlReport()", () => {
 
   test("with replications shows intervals and paired differences", () => {
     const made = comparison();
-    const policies = made.policies.map((policy) => ({
+    const policies = made.policies.map((policy, i) => ({
       ...policy,
-      replications: [policy.summary, policy.summary],
+      // The second seed of the second policy is a run of the first: its longest wait is shorter.
+      replications: [policy.summary, i === 0 ? policy.summary : made.policies[0]!.summary],
+      replicationHashes: [3, 4].map((seed) => ({ seed, name: "n", workload: "w", schedule: "s" })),
     }));
     const html = htmlReport({ ...made, policies }, OPTIONS);
     expect(html).toContain("<h2>2 replications</h2>");
-    expect(html).toContain("<td>7.80 s ± 0 s</td>");
-    expect(html).toContain("<td>−2.00 s ± 0 s</td>");
+    expect(html).toContain("<td>9.80 ± 0 s</td>");
+    // Means 7.8 and 9.8: standard deviation √2, Student's 97.5 % quantile of one degree of freedom 12.706.
+    expect(html).toContain("<td>8.80 ± 12.7 s</td>");
+    expect(html).toContain("<td>−1.00 ± 12.7 s</td>");
+    expect(html).toContain("<td>19 s (seed 3, job 14)</td>");
+    expect(html).toContain("<td>35 s (seed 3, job 13)</td>");
+    expect(html).toContain("mean response, difference from fcfs");
     expect(htmlReport(made, OPTIONS)).not.toContain("replications</h2>");
   });
 });

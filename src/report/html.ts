@@ -72,7 +72,10 @@ function rulesSection(comparison: Comparison): string {
   const { instance, workloadHash, seed, rules, made, command, policies } = comparison;
   const { summary } = policies[0]!;
   const entries: [string, string][] = [
-    ["workload", `${instance.workload.name}, hash ${workloadHash}`],
+    [
+      policies[0]!.replications === undefined ? "workload" : "workload of the first seed",
+      `${instance.workload.name}, hash ${workloadHash}`,
+    ],
     ["seed", seed === undefined ? "none: the jobs come from a trace" : String(seed)],
     ["machine", `${formatCount(instance.processors)} processors`],
     ["program", programText(made)],
@@ -80,10 +83,12 @@ function rulesSection(comparison: Comparison): string {
   const window = describeWindow(summary.window);
   if (!rules.includes(window)) entries.push(["window", window]);
   if (command !== undefined) entries.push(["command", command]);
-  const policyParts = policies.map(({ label, title, rules: own, scheduleHash, summary: { starts } }) => {
-    const how = starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ");
-    return `<h3>${escapeHtml(label)}: ${escapeHtml(title)}</h3>${bullets(own)}<p class="note">Schedule hash <code>${escapeHtml(scheduleHash)}</code>. ${how === "" ? "" : `Starts: ${escapeHtml(how)}.`}</p>`;
-  });
+  const policyParts = policies.map(
+    ({ label, title, rules: own, scheduleHash, replications, summary: { starts } }) => {
+      const how = starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ");
+      return `<h3>${escapeHtml(label)}: ${escapeHtml(title)}</h3>${bullets(own)}<p class="note">Schedule hash${replications === undefined ? "" : " of the first seed"} <code>${escapeHtml(scheduleHash)}</code>. ${how === "" ? "" : `Starts: ${escapeHtml(how)}.`}</p>`;
+    },
+  );
   const metrics = summary.metrics.map(({ title, definition }): [string, string] => [title, definition]);
   return `<section>
 <h2>How these numbers were made</h2>
