@@ -7,6 +7,8 @@ import { writeOut } from "./text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
+const TAKE_JOBS = ["jobs", "show", "logs", "wait", "cancel", "hold", "release", "requeue", "priority", "why"];
+
 interface VerbWords {
   readonly name: string;
   readonly summary: string;
@@ -33,8 +35,12 @@ fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
 
 function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
+  const jobs = ["last", "all"];
   const words: Readonly<Record<string, readonly string[]>> = {
     policies,
+    policy: policies,
+    whatif: policies,
+    ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),
     completions: SHELLS,
     simulate: MODELS.map(({ name }) => name),
     compare: MODELS.map(({ name }) => name),
