@@ -2,16 +2,8 @@
  * Opening traces: plain or gzip, in any format of workload/formats.ts (both told by the first bytes, not by the name), from a file, from the folder named by
  * TUTTI_TRACES, or from standard input as `-`. Decompression runs on another thread while the reader parses.
  */
-import {
-  closeSync,
-  createReadStream,
-  existsSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -34,14 +26,19 @@ const HIGHEST_COMPRESSION = 20;
 export async function readTrace(name: string): Promise<Workload> {
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
-  const hint = path === undefined ? 0 : unpackedBytes(path);
+  // Opened once: a named pipe gives what it has to whoever opens it first.
+  const file = path === undefined ? undefined : await openFile(path);
+  const hint =
+    file === undefined
+      ? 0
+      : await unpackedBytes(file).catch((error) => Promise.reject(readError(shown, error)));
   const open = (head: Buffer): TraceReader => {
     const reader = detectFormat(head).open(path === undefined ? "stdin" : basename(path), hint);
     reader.push(head);
     return reader;
   };
   const source: Readable =
-    path === undefined ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    file === undefined ? process.stdin : file.createReadStream({ highWaterMark: CHUNK_BYTES });
   let head: Buffer = Buffer.alloc(0);
   let reader: TraceReader | undefined;
   try {
@@ -57,6 +54,14 @@ export async function readTrace(name: string): Promise<Workload> {
   }
   if (head.length === 0) throw new InputError(`Cannot read "${shown}": it is empty, expected a trace`);
   return (reader ?? open(head)).end();
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    throw readError(path, error);
+  }
 }
 
 /** Passes plain bytes through and gzip through the decompressor. */
@@ -83,21 +88,16 @@ async function* headAndRest(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncG
 
 /**
  * Length of a trace's text, a guess that saves memory: gzip ends with the length, but of its last part only, and a
- * damaged file may say anything.
+ * damaged file may say anything. Reads at positions, which leaves the file where it is.
  */
-function unpackedBytes(path: string): number {
-  const file = orReadError(path, () => openSync(path, "r"));
-  try {
-    const state = fstatSync(file);
-    if (!state.isFile()) return 0;
-    const ends = Buffer.alloc(8);
-    orReadError(path, () => readSync(file, ends, 0, 2, 0));
-    if (ends.readUInt16BE() !== GZIP_MAGIC) return state.size;
-    readSync(file, ends, 4, 4, Math.max(0, state.size - 4));
-    return Math.min(ends.readUInt32LE(4), state.size * HIGHEST_COMPRESSION);
-  } finally {
-    closeSync(file);
-  }
+async function unpackedBytes(file: FileHandle): Promise<number> {
+  const state = await file.stat();
+  if (!state.isFile()) return 0;
+  const ends = Buffer.alloc(8);
+  await file.read(ends, 0, 2, 0);
+  if (ends.readUInt16BE() !== GZIP_MAGIC) return state.size;
+  await file.read(ends, 4, 4, Math.max(0, state.size - 4));
+  return Math.min(ends.readUInt32LE(4), state.size * HIGHEST_COMPRESSION);
 }
 
 /** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
