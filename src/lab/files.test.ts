@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -63,6 +65,18 @@ describe("readTrace()", () => {
     await expect(readTrace(path)).rejects.toThrow(InputError);
     await expect(readTrace(path)).rejects.toThrow(at === 0 ? /it is empty/ : /end too early/);
   });
+
+  test.skipIf(spawnSync("mkfifo", ["--version"]).status !== 0)(
+    "a named pipe is a trace by its name",
+    async () => {
+      const path = join(folder, "pipe");
+      spawnSync("mkfifo", [path]);
+      for (const content of [text, gzipSync(text)]) {
+        const [workload] = await Promise.all([readTrace(path), writeFile(path, content)]);
+        expect(workload.count).toBe(30_000);
+      }
+    },
+  );
 
   test("a bare name is looked for in the folder TUTTI_TRACES", async () => {
     process.env.TUTTI_TRACES = folder;

@@ -28,10 +28,7 @@ export async function readTrace(name: string): Promise<Workload> {
   const shown = path === undefined ? "standard input" : path;
   // Opened once: a named pipe gives what it has to whoever opens it first.
   const file = path === undefined ? undefined : await openFile(path);
-  const hint =
-    file === undefined
-      ? 0
-      : await unpackedBytes(file).catch((error) => Promise.reject(readError(shown, error)));
+  let hint = 0;
   const open = (head: Buffer): TraceReader => {
     const reader = detectFormat(head).open(path === undefined ? "stdin" : basename(path), hint);
     reader.push(head);
@@ -42,6 +39,7 @@ export async function readTrace(name: string): Promise<Workload> {
   let head: Buffer = Buffer.alloc(0);
   let reader: TraceReader | undefined;
   try {
+    if (file !== undefined) hint = await unpackedBytes(file);
     for await (const chunk of unpacked(source)) {
       if (reader !== undefined) reader.push(chunk);
       else {
@@ -51,6 +49,8 @@ export async function readTrace(name: string): Promise<Workload> {
     }
   } catch (error) {
     throw readError(shown, error);
+  } finally {
+    await file?.close();
   }
   if (head.length === 0) throw new InputError(`Cannot read "${shown}": it is empty, expected a trace`);
   return (reader ?? open(head)).end();
