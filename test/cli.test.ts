@@ -451,6 +451,24 @@ describe("output that cannot be written", () => {
     }
   });
 
+  test("a file that is read, or written twice, is refused and stays as it is", () => {
+    const before = filesIn(folder);
+    const simulate = ["simulate", "trace.swf", "--policy", "easy"];
+    expectRefusal(tutti(folder, [...simulate, "--swf", "./trace.swf"]), 2, "--swf", "the trace that is read");
+    expectRefusal(tutti(folder, [...simulate, "--swf", "x", "--html", "./x"]), 2, "--html is the same file");
+    expectRefusal(tutti(folder, ["workload", "convert", "trace.swf", "--out", "trace.swf"]), 2, "--out");
+    expect(filesIn(folder)).toEqual(before);
+    expect(readFileSync(join(folder, "trace.swf"), "utf8")).toBe(smallTrace());
+  });
+
+  test("a reader that closes the pipe is no error, nor of --swf /dev/stdout", () => {
+    const result = shell(
+      folder,
+      "tutti simulate downey:jobs=20000 --policy fcfs --swf /dev/stdout | head -n 1",
+    );
+    expect(result).toEqual({ status: 0, stdout: "; Version: 2.2\n", stderr: "" });
+  });
+
   test("a reader that closes the pipe is no error", () => {
     const { status, stdout, stderr } = shell(folder, "tutti workload generate downey:jobs=50000 | head -n 1");
     expect(stdout.split("\n").length).toBe(2);

@@ -12,6 +12,7 @@ import {
   SOURCE_HELP,
 } from "./options.ts";
 import { commandLine, writeResult } from "./output.ts";
+import { checkOutputs } from "./outputs.ts";
 import { integer, list } from "./parse.ts";
 import { Progress } from "./progress.ts";
 import { comparisonText } from "./result-text.ts";
@@ -37,6 +38,7 @@ export function configure(command: Command): void {
 }
 
 async function run(source: string, options: CompareOptions, command: Command): Promise<void> {
+  await checkOutputs(source, { "--html": options.html });
   const experiment = await makeExperiment(source, options.policy, options);
   const progress = new Progress("runs", options.progress);
   const comparison = await runExperiment(experiment, {

@@ -57,7 +57,7 @@ async function run({ format, output }: Options): Promise<void> {
   const text =
     format === "swf" ? await client.text("/v1/export.swf") : csvOf((await client.jobs({ last: ALL })).jobs);
   if (output === undefined) return writeOut(text);
-  writeOutput(output, [text]);
+  await writeOutput(output, [text]);
   hint(
     format === "swf"
       ? `The workload is in ${output}; next: tutti simulate ${output} --policy easy`

@@ -14,7 +14,7 @@ export async function writeResult(
 ): Promise<void> {
   if (options.html !== undefined) {
     const { writeReport } = await import("../lab/html.ts");
-    writeReport(options.html, comparison);
+    await writeReport(options.html, comparison);
     hint(`The report is in ${options.html}`);
   }
   if (options.json) {

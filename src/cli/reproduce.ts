@@ -58,7 +58,7 @@ async function run(key: string | undefined, options: ReproduceOptions): Promise<
   if (options.svg !== undefined) await writeFigures(options.svg, result);
   if (options.html !== undefined) {
     const { writePaperPage } = await import("../lab/paper-pages.ts");
-    writePaperPage(options.html, result);
+    await writePaperPage(options.html, result);
     hint(`The page is in ${options.html}`);
   }
   writeOut(options.json ? jsonDocument(JSON_SCHEMA, result) : reproductionText(result));
@@ -77,7 +77,7 @@ async function runAll(key: string | undefined, options: ReproduceOptions): Promi
   }
   if (options.html !== undefined) {
     const { writePaperPages } = await import("../lab/paper-pages.ts");
-    hint(`The pages are in ${options.html}; begin with ${writePaperPages(options.html, results)}`);
+    hint(`The pages are in ${options.html}; begin with ${await writePaperPages(options.html, results)}`);
   }
   writeOut(options.json ? jsonDocument("tutti.reproductions/1", { papers: results }) : overviewText(results));
 }
@@ -100,7 +100,7 @@ async function writeFigures(folder: string, { paper, figures }: ReproductionResu
   for (const { id, title, xAxis, yAxis, series, categories, yScale } of figures) {
     const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
     const file = `${folder}/${paper.key}-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
-    writeOutput(file, [
+    await writeOutput(file, [
       lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale }),
     ]);
     hint(`${id} is in ${file}`);

@@ -12,6 +12,7 @@ import {
   SOURCE_HELP,
 } from "./options.ts";
 import { commandLine, writeResult } from "./output.ts";
+import { checkOutputs } from "./outputs.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
 import { simulationText } from "./result-text.ts";
@@ -42,6 +43,7 @@ export function configure(command: Command): void {
 }
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
+  await checkOutputs(source, { "--html": options.html, "--swf": options.swf });
   const experiment = await makeExperiment(source, [options.policy], options);
   const progress = new Progress("jobs", options.progress);
   const comparison = await runExperiment(experiment, {
@@ -75,7 +77,7 @@ async function writeSchedule(path: string, comparison: Comparison): Promise<void
       `workload ${workloadHash}, schedule ${scheduleHash}`,
       `tutti ${made.version}, revision ${made.revision}`,
     ];
-    writeOutput(path, writeScheduleSwf(instance, schedule, notes));
+    await writeOutput(path, writeScheduleSwf(instance, schedule, notes));
   }
-  hint(`The schedule is in ${path}`);
+  if (!path.startsWith("/dev/")) hint(`The schedule is in ${path}`);
 }

@@ -16,6 +16,7 @@ import { requireJobs } from "../workload/swf-rules.ts";
 import { writeSwf } from "../workload/swf-writer.ts";
 import { asUsage, UsageError } from "./errors.ts";
 import { SOURCE_HELP } from "./options.ts";
+import { checkOutputs } from "./outputs.ts";
 import { duration, integer } from "./parse.ts";
 import { parameterText } from "./policies.ts";
 import { diagnosticLines, left, right, table } from "./result-text.ts";
@@ -208,14 +209,15 @@ async function generate(text: string, options: GenerateOptions): Promise<void> {
   const { model, parameters } = choice;
   const generated = model.generate(parameters, options.seed);
   const { estimates, seed } = options;
-  writeParts(
+  await writeParts(
     writeSwf(estimates === undefined ? generated : withEstimates(generated, estimates, seed)),
     options.out,
   );
 }
 
 async function convert(source: string, options: ConvertOptions): Promise<void> {
-  writeWorkload(await openJobs(source, options.seed), options);
+  await checkOutputs(source, { "--out": options.out });
+  await writeWorkload(await openJobs(source, options.seed), options);
 }
 
 async function scale(source: string, options: ScaleOptions): Promise<void> {
@@ -223,12 +225,13 @@ async function scale(source: string, options: ScaleOptions): Promise<void> {
   if ((factor === undefined) === (load === undefined)) {
     throw new UsageError(`Cannot scale "${source}": expected either --factor or --load`);
   }
+  await checkOutputs(source, { "--out": options.out });
   const workload = await openJobs(source, options.seed);
   const scaled =
     load === undefined
       ? scaleArrivals(workload, factor as number)
       : scaleToLoad(workload, load, machineSize(workload, procs));
-  writeWorkload(scaled, options);
+  await writeWorkload(scaled, options);
 }
 
 async function openJobs(source: string, seed: number): Promise<Workload> {
@@ -237,19 +240,22 @@ async function openJobs(source: string, seed: number): Promise<Workload> {
 }
 
 /** Writes the jobs with the estimates asked for; what was left out or repaired goes to standard error. */
-function writeWorkload(workload: Workload, { to, estimates, seed, out }: ConvertOptions): void {
+async function writeWorkload(
+  workload: Workload,
+  { to, estimates, seed, out }: ConvertOptions,
+): Promise<void> {
   const jobs = estimates === undefined ? workload : withEstimates(workload, estimates, seed);
   const format = FORMATS.find(({ name }) => name === to);
   if (format?.write === undefined)
     throw new UsageError(`Cannot write format "${to}": expected one of ${WRITABLE.join(", ")}`);
   for (const line of diagnosticLines(jobs.diagnostics)) hint(line);
-  writeParts(format.write(jobs), out);
+  await writeParts(format.write(jobs), out);
 }
 
-function writeParts(parts: Iterable<string>, out: string | undefined): void {
+async function writeParts(parts: Iterable<string>, out: string | undefined): Promise<void> {
   if (out === undefined) for (const part of parts) writeOut(part);
   else {
-    writeOutput(out, parts);
-    hint(`The workload is in ${out}`);
+    await writeOutput(out, parts);
+    if (!out.startsWith("/dev/")) hint(`The workload is in ${out}`);
   }
 }

@@ -101,7 +101,7 @@ async function unpackedBytes(file: FileHandle): Promise<number> {
 }
 
 /** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
-function findTrace(name: string): string {
+export function findTrace(name: string): string {
   const isDirectory = orReadError(name, () => statSync(name, { throwIfNoEntry: false })?.isDirectory());
   if (isDirectory === false) return name;
   if (isDirectory === true) {

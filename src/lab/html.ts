@@ -6,8 +6,8 @@ import { htmlReport } from "../report/html.ts";
 import { writeOutput } from "./output.ts";
 
 /** @throws OutputError when the file cannot be written */
-export function writeReport(path: string, comparison: Comparison): void {
-  writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
+export async function writeReport(path: string, comparison: Comparison): Promise<void> {
+  await writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
 }
 
 /** In dist the script stands beside this module; in a checkout it is where `npm ci` has built it. */

@@ -1,53 +1,167 @@
 /**
  * Writing results: a file appears whole or not at all. The text goes to a temporary file in the same folder, is
- * flushed to the disk and then renamed; an existing file is replaced. Devices and pipes are written to directly.
+ * flushed to the disk and then renamed; an existing file is replaced and its mode kept, a link is followed. Devices and pipes
+ * are written to directly. Nothing blocks for long, so that an interruption is heard and leaves no temporary file behind.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { randomBytes } from "node:crypto";
+import {
+  fstatSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { open } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 
 /** A result cannot be written. The message names the file and the reason. */
 export class OutputError extends Error {
   override name = "OutputError";
 }
 
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const CHUNK_BYTES = 1 << 18;
+const STDOUT = 1;
+
 /**
  * Writes a file, whole or not at all.
  * @throws OutputError when the folder is missing or full, or may not be written to
  */
-export function writeOutput(path: string, parts: Iterable<string | Uint8Array>): void {
-  const existing = statSync(path, { throwIfNoEntry: false });
-  if (existing?.isDirectory()) {
-    throw new OutputError(`Cannot write "${path}": it is a directory, expected the name of a file`);
-  }
-  const isSpecial = existing !== undefined && !existing.isFile();
-  const target = isSpecial ? path : join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
-  const interrupted = () => {
-    if (!isSpecial) rmSync(target, { force: true });
-    process.exit(130);
+export async function writeOutput(path: string, parts: Iterable<string | Uint8Array>): Promise<void> {
+  let temporary: string | undefined;
+  const interrupted = (signal: NodeJS.Signals) => {
+    if (temporary !== undefined) rmSync(temporary, { force: true });
+    stopListening();
+    // A thread that is blocked by a pipe would hold up an exit.
+    process.kill(process.pid, signal);
   };
-  process.on("SIGINT", interrupted);
+  const stopListening = () => {
+    for (const signal of SIGNALS) process.off(signal, interrupted);
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupted);
   try {
-    writeAll(target, parts, isSpecial);
-    if (!isSpecial) renameSync(target, path);
+    const existing = statSync(path, { throwIfNoEntry: false });
+    if (existing?.isDirectory()) {
+      throw new OutputError(`Cannot write "${path}": it is a directory, expected the name of a file`);
+    }
+    if (existing !== undefined && (!existing.isFile() || isStdout(existing)))
+      return await writeDirectly(path, parts, existing);
+    const target = destination(path);
+    temporary = join(dirname(target), `.tutti-${process.pid}-${randomBytes(4).toString("hex")}.tmp`);
+    await writeWhole(temporary, parts, existing);
+    renameSync(temporary, target);
   } catch (error) {
-    if (!isSpecial) rmSync(target, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { force: true });
     throw outputError(path, error);
   } finally {
-    process.off("SIGINT", interrupted);
+    stopListening();
   }
 }
 
-function writeAll(target: string, parts: Iterable<string | Uint8Array>, isSpecial: boolean): void {
-  const file = openSync(target, isSpecial ? "w" : "wx");
-  try {
-    for (const part of parts) {
-      const bytes = typeof part === "string" ? Buffer.from(part) : part;
-      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+/**
+ * Whether two paths mean one file, through links too; devices and pipes may be used twice.
+ * @throws OutputError when a path leads nowhere
+ */
+export function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((path) => {
+    try {
+      const state = statSync(path, { throwIfNoEntry: false });
+      return { state, file: state === undefined ? destination(path) : path };
+    } catch (error) {
+      throw outputError(path, error);
     }
-    if (!isSpecial) fsyncSync(file);
-  } finally {
-    closeSync(file);
+  });
+  if (one.state === undefined || other.state === undefined)
+    return one.state === other.state && one.file === other.file;
+  return one.state.isFile() && one.state.ino === other.state.ino && one.state.dev === other.state.dev;
+}
+
+/** The file that the links lead to, whether it is there or not. */
+function destination(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  if (statSync(dirname(path), { throwIfNoEntry: false }) === undefined) return resolve(path);
+  const folder = realpathSync(dirname(path));
+  const file = join(folder, basename(path));
+  let link: string;
+  try {
+    link = readlinkSync(file);
+  } catch {
+    return file;
+  }
+  return destination(resolve(folder, link));
+}
+
+/** Standard output, redirected to a file: it must not be replaced, what follows goes there too. */
+function isStdout({ dev, ino }: Stats): boolean {
+  try {
+    const stdout = fstatSync(STDOUT);
+    return stdout.dev === dev && stdout.ino === ino;
+  } catch {
+    return false; // it is closed
+  }
+}
+
+async function writeWhole(
+  temporary: string,
+  parts: Iterable<string | Uint8Array>,
+  existing: Stats | undefined,
+): Promise<void> {
+  const file = await open(temporary, "wx");
+  try {
+    if (existing !== undefined) await file.chmod(existing.mode & 0o7777);
+    await writeAll(async (chunk, from) => (await file.write(chunk, from)).bytesWritten, parts);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeDirectly(
+  path: string,
+  parts: Iterable<string | Uint8Array>,
+  existing: Stats,
+): Promise<void> {
+  // A file that standard output goes to would be written over from its beginning if it were opened anew.
+  if (existing.isFile()) return writeAll((chunk, from) => writeSync(STDOUT, chunk, from), parts);
+  const file = await open(path, "w");
+  try {
+    await writeAll(async (chunk, from) => (await file.write(chunk, from)).bytesWritten, parts);
+  } catch (error) {
+    // A reader that has closed its end (`| head`) has what it wanted.
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a chunk from a position on; the bytes that were taken. */
+type Write = (chunk: Uint8Array, from: number) => number | Promise<number>;
+
+async function writeAll(write: Write, parts: Iterable<string | Uint8Array>): Promise<void> {
+  let gathered: Uint8Array[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    const chunk = Buffer.concat(gathered);
+    for (let done = 0; done < chunk.length; ) done += await write(chunk, done);
+    gathered = [];
+    bytes = 0;
+    await setImmediate();
+  };
+  for (const part of parts) {
+    const more = typeof part === "string" ? Buffer.from(part) : part;
+    gathered.push(more);
+    bytes += more.length;
+    if (bytes >= CHUNK_BYTES) await flush();
+  }
+  await flush();
 }
 
 /** One line for people instead of a system error. */
@@ -57,6 +171,9 @@ export function outputError(name: string, error: unknown): unknown {
     ENOSPC: "no space is left on the device, expected room for the result",
     EDQUOT: "the disk quota is used up, expected room for the result",
     ENOENT: `there is no folder "${dirname(name)}", expected an existing one`,
+    ENOTDIR: "a part of its path is no folder, expected an existing one",
+    ENAMETOOLONG: "the name is too long, expected a shorter one",
+    ELOOP: "it is a symbolic link that leads to itself, expected a file",
     EACCES: "permission is denied, expected a folder that may be written to",
     EPERM: "permission is denied, expected a folder that may be written to",
     EROFS: "the file system is read-only, expected a folder that may be written to",

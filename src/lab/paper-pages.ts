@@ -6,8 +6,8 @@ import type { ReproducedPaper } from "../report/reproduction.ts";
 import { OutputError, writeOutput } from "./output.ts";
 
 /** @throws OutputError when the file cannot be written */
-export function writePaperPage(path: string, result: ReproducedPaper): void {
-  writeOutput(path, [paperPage(result)]);
+export async function writePaperPage(path: string, result: ReproducedPaper): Promise<void> {
+  await writeOutput(path, [paperPage(result)]);
 }
 
 /**
@@ -15,7 +15,7 @@ export function writePaperPage(path: string, result: ReproducedPaper): void {
  * @returns the index
  * @throws OutputError when one cannot be written
  */
-export function writePaperPages(folder: string, results: readonly ReproducedPaper[]): string {
+export async function writePaperPages(folder: string, results: readonly ReproducedPaper[]): Promise<string> {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (cause) {
@@ -24,8 +24,8 @@ export function writePaperPages(folder: string, results: readonly ReproducedPape
       { cause },
     );
   }
-  for (const result of results) writePaperPage(join(folder, `${result.paper.key}.html`), result);
+  for (const result of results) await writePaperPage(join(folder, `${result.paper.key}.html`), result);
   const index = join(folder, "index.html");
-  writeOutput(index, [papersIndex(results)]);
+  await writeOutput(index, [papersIndex(results)]);
   return index;
 }
