@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { handMade } from "../metrics/schedules-for-tests.ts";
-import { comparedMetric, findings, ranking } from "./comparison.ts";
+import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
 import { csvLine, jobsCsv, summariesCsv } from "./csv.ts";
 import { ganttChart, ganttSpan } from "./gantt.ts";
 import { comparisonJson, jsonDocument } from "./json.ts";
-import { pageData } from "./page-data.ts";
+import { pageData, statisticFormatter } from "./page-data.ts";
 
 describe("csv", () => {
   test("csvLine() quotes by RFC 4180 and leaves missing values empty", () => {
@@ -114,6 +114,24 @@ describe("pageData()", () => {
     expect(mean(data.utilisation[0]!)).toBeCloseTo(110 / 220, 3);
     expect(mean(data.queueMean[0]!)).toBeCloseTo(49 / 55, 3);
     expect(data.rows).toEqual([null, null]);
+  });
+
+  test("numbers that are printed are not rounded before, so that charts and tables print the same", () => {
+    const made = comparison();
+    const policies = made.policies.map((policy) => ({
+      ...policy,
+      summary: {
+        ...policy.summary,
+        metrics: policy.summary.metrics.map((metric) =>
+          // 22445.92 s are 6.2350 h; 22446 s would be printed as 6.24 h.
+          metric.name === "wait" ? { ...metric, all: { ...metric.all, mean: 22445.92 } } : metric,
+        ),
+      },
+    }));
+    const [wait] = pageData({ ...made, policies }).metrics;
+    expect(statisticFormatter(wait!, "mean")(wait!.values.mean[0]!)).toBe("6.23 h");
+    const column = rankingColumns(policies).find(({ title }) => title === "mean wait")!;
+    expect(rankingCells(column, policies)[0]!.text).toBe("6.23 h");
   });
 
   test("gang policies have rows and no boxes", () => {

@@ -11,7 +11,7 @@ import {
 } from "./format.ts";
 import { dataTable } from "./html-tables.ts";
 import type { PageData, Value } from "./page-data.ts";
-import { STATISTIC_TITLES, STATISTICS } from "./page-data.ts";
+import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "./page-data.ts";
 
 /** Rows of the table beside a chart over time or over waits. */
 const TABLE_ROWS = 12;
@@ -51,14 +51,13 @@ ${table}
 }
 
 function barsFigure(data: PageData): Figure {
-  const rows = data.metrics.flatMap((metric) =>
-    data.policies.map((policy, i) => [
+  const rows = data.metrics.flatMap((metric) => {
+    const formats = STATISTICS.map((statistic) => statisticFormatter(metric, statistic));
+    return data.policies.map((policy, i) => [
       `${metric.title}, ${policy}`,
-      ...STATISTICS.map((statistic) =>
-        shown(metric.values[statistic][i]!, (v) => formatMetric(v, metric.unit)),
-      ),
-    ]),
-  );
+      ...STATISTICS.map((statistic, s) => formats[s]!(metric.values[statistic][i]!)),
+    ]);
+  });
   const isOne = data.policies.length === 1;
   const statistics = STATISTICS.map((name): [string, string] => [name, STATISTIC_TITLES[name]]);
   return {

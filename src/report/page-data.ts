@@ -13,7 +13,7 @@ import { lastEndS } from "../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "./comparison.ts";
 import { comparedMetric, ranking, sharedMetrics } from "./comparison.ts";
 import { withoutControls } from "./escape.ts";
-import { formatCount } from "./format.ts";
+import { durationFormatter, formatCount, formatNumber } from "./format.ts";
 import type { GanttChart, TimeSpan } from "./gantt.ts";
 import { gangChart, ganttChart, ganttSpan } from "./gantt.ts";
 import type { MatrixRecord, MatrixSnapshot } from "./matrix-record.ts";
@@ -66,6 +66,16 @@ export interface PageData {
   readonly matrices: readonly (Pick<MatrixRecord, "snapshots" | "busiest"> | null)[];
 }
 
+/** Prints one statistic of all policies as the ranking table does. */
+export function statisticFormatter(
+  { unit, values }: MetricBars,
+  statistic: Statistic,
+): (value: Value) => string {
+  const format =
+    unit === "s" ? durationFormatter(values[statistic].map((value) => value ?? Number.NaN)) : formatNumber;
+  return (value) => format(value ?? Number.NaN);
+}
+
 export interface MetricBars {
   readonly name: string;
   readonly title: string;
@@ -103,7 +113,7 @@ export function pageData(comparison: Comparison): PageData {
 function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBars {
   const metrics = policies.map(({ summary }) => metricOf(summary, name));
   const { title, unit } = metrics[0]!;
-  const values = (statistic: Statistic) => metrics.map(({ all }) => digits(all[statistic]));
+  const values = (statistic: Statistic) => metrics.map(({ all }) => orNull(all[statistic]));
   return {
     name,
     title,
@@ -116,7 +126,7 @@ function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBa
       p99: values("p99"),
       max: values("max"),
     },
-    byClass: metrics.map(({ byClass }) => byClass.map(({ mean }: Distribution) => digits(mean))),
+    byClass: metrics.map(({ byClass }) => byClass.map(({ mean }: Distribution) => orNull(mean))),
   };
 }
 
@@ -171,7 +181,12 @@ function wholeSpan(instance: Instance, schedules: readonly Schedule[]): TimeSpan
   return { fromS, toS: Math.max(fromS + 1, ...schedules.map((schedule) => lastEndS(instance, schedule))) };
 }
 
-/** Five significant digits; null for NaN. */
+/** Numbers that are printed stay whole: rounded twice, they would differ from those of the tables. */
+function orNull(value: number): Value {
+  return Number.isNaN(value) ? null : value;
+}
+
+/** Five significant digits, for what is only drawn; null for NaN. */
 function digits(value: number): Value {
   return Number.isNaN(value) ? null : Number(value.toPrecision(5));
 }

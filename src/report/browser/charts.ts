@@ -1,15 +1,8 @@
 /** One function per chart: page data and theme in, ECharts option out. */
 import type { TimeUnit } from "../format.ts";
-import {
-  durationFormatter,
-  formatDuration,
-  formatMetric,
-  formatNumber,
-  sharedTimeUnit,
-  timeUnit,
-} from "../format.ts";
+import { formatDuration, formatMetric, formatNumber, sharedTimeUnit, timeUnit } from "../format.ts";
 import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
-import { STATISTIC_TITLES, STATISTICS } from "../page-data.ts";
+import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../page-data.ts";
 import {
   base,
   type ChartOption,
@@ -38,8 +31,7 @@ export function barsOption(
   const names = isOne ? STATISTICS.map((name) => STATISTIC_TITLES[name]) : data.policies;
   const values = isOne ? STATISTICS.map((name) => metric.values[name][0]!) : metric.values[statistic];
   const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
-  const durations = durationFormatter(values.map((value) => value ?? Number.NaN));
-  const show = (value: Value) => (value === null ? "–" : formatMetric(value, metric.unit));
+  const formats = STATISTICS.map((name) => statisticFormatter(metric, name));
   return {
     ...base(theme),
     grid: { left: 8, right: 84, top: 8, bottom: 28, containLabel: true },
@@ -50,7 +42,7 @@ export function barsOption(
         const policy = isOne ? 0 : dataIndex;
         return hint(
           `${metric.title}, ${data.policies[policy]}`,
-          STATISTICS.map((name) => [STATISTIC_TITLES[name], show(metric.values[name][policy]!)]),
+          STATISTICS.map((name, s) => [STATISTIC_TITLES[name], formats[s]!(metric.values[name][policy]!)]),
         );
       },
     },
@@ -69,7 +61,7 @@ export function barsOption(
           position: "right",
           color: theme.text,
           formatter: ({ dataIndex }: { dataIndex: number }) =>
-            unit === undefined ? show(values[dataIndex]!) : durations(values[dataIndex] ?? Number.NaN),
+            formats[isOne ? dataIndex : STATISTICS.indexOf(statistic)]!(values[dataIndex]!),
         },
       },
     ],
