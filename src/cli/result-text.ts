@@ -132,7 +132,13 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   const cells = columns.map((column) => rankingCells(column, policies));
   const ranking = table(
     [left("policy"), ...columns.map(({ title, dispensable }) => right(title, dispensable))],
-    policies.map(({ label }, row) => [label, ...cells.map((column) => column[row]?.text ?? "")]),
+    policies.map(({ label }, row) => [
+      label,
+      ...cells.map((column) => {
+        const { text, remark } = column[row]!;
+        return remark === "" ? text : `${text} (${remark})`;
+      }),
+    ]),
   );
   return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
 }

@@ -3,7 +3,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricSummary, Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
-import { durationFormatter, formatCount, formatDuration, formatNumber, formatPercent } from "./format.ts";
+import { durationFormatter, formatCount, formatNumber, formatPercent } from "./format.ts";
 import type { MatrixRecord } from "./matrix-record.ts";
 
 export interface Comparison {
@@ -61,6 +61,8 @@ export function programText({ version, revision }: Comparison["made"]): string {
 export interface RankingColumn {
   readonly title: string;
   readonly better: "low" | "high" | "neither";
+  /** Where it says the same of space and time sharing; elsewhere none is the best. Default everywhere. */
+  readonly comparable?: "without gangs" | "unless mixed";
   /** See TableColumn. */
   readonly dispensable: number;
   value(summary: Summary): number;
@@ -72,13 +74,16 @@ export interface RankingColumn {
 
 const wait = (summary: Summary) => metricOf(summary, "wait").all;
 
+const MAKESPAN = seconds("makespan", 5, (summary) => summary.machine.makespanS);
+
 const COLUMNS: readonly RankingColumn[] = [
-  seconds("mean wait", 0, (summary) => wait(summary).mean),
-  seconds("median wait", 3, (summary) => wait(summary).median),
-  seconds("p95 wait", 4, (summary) => wait(summary).p95),
+  { ...seconds("mean wait", 0, (summary) => wait(summary).mean), comparable: "without gangs" },
+  { ...seconds("median wait", 3, (summary) => wait(summary).median), comparable: "without gangs" },
+  { ...seconds("p95 wait", 4, (summary) => wait(summary).p95), comparable: "without gangs" },
   {
     ...seconds("longest wait", 0, (summary) => wait(summary).max),
-    remark: (summary) => (wait(summary).maxJobId < 0 ? "" : ` (job ${wait(summary).maxJobId})`),
+    comparable: "without gangs",
+    remark: (summary) => (wait(summary).maxJobId < 0 ? "" : `job ${wait(summary).maxJobId}`),
   },
   seconds("mean response", 2, (summary) => metricOf(summary, "response").all.mean),
   {
@@ -91,11 +96,12 @@ const COLUMNS: readonly RankingColumn[] = [
   {
     title: "utilisation",
     better: "high",
+    comparable: "unless mixed",
     dispensable: 1,
     value: (summary) => summary.machine.utilisation,
     formatter: () => formatPercent,
   },
-  seconds("makespan", 5, (summary) => summary.machine.makespanS),
+  MAKESPAN,
 ];
 
 const GANG_COLUMNS: readonly RankingColumn[] = [
@@ -111,21 +117,44 @@ const KILLED: RankingColumn = {
   formatter: () => formatCount,
 };
 
-/** The columns by which the policies are ranked; those that say something here. */
+/**
+ * The columns by which the policies are ranked; those that say something here. A makespan that is alike for all says nothing. With
+ * gangs waits are no measure (they start early and run slowly), and beside space sharing their utilisation is another quantity.
+ */
 export function rankingColumns(policies: readonly { readonly summary: Summary }[]): RankingColumn[] {
   const compared = `mean ${comparedMetric(policies)}`;
-  const columns = COLUMNS.map((column) =>
-    column.title === compared ? { ...column, dispensable: 0 } : column,
+  const gangs = policies.filter(({ summary }) => summary.gang !== undefined).length;
+  const isMixed = gangs > 0 && gangs < policies.length;
+  const columns = COLUMNS.filter((column) => column !== MAKESPAN || !isAlike(column, policies)).map(
+    (column): RankingColumn => {
+      const { comparable } = column;
+      const isVoid =
+        (comparable === "without gangs" && gangs > 0) || (comparable === "unless mixed" && isMixed);
+      return {
+        ...column,
+        ...(isVoid && { better: "neither" }),
+        ...(column.title === compared && { dispensable: 0 }),
+      };
+    },
   );
-  if (policies.some(({ summary }) => summary.gang !== undefined)) columns.push(...GANG_COLUMNS);
+  if (gangs > 0) columns.push(...GANG_COLUMNS);
   if (policies.some(({ summary }) => summary.jobs.killed > 0)) columns.push(KILLED);
   return columns;
+}
+
+/** Whether several policies have values that print alike. */
+function isAlike(column: RankingColumn, policies: readonly { readonly summary: Summary }[]): boolean {
+  const values = policies.map(({ summary }) => column.value(summary));
+  const format = column.formatter(values);
+  return policies.length > 1 && values.every((value) => format(value) === format(values[0]!));
 }
 
 /** A cell of the ranking table. */
 export interface RankingCell {
   readonly value: number;
   readonly text: string;
+  /** Said after the text; "" for nothing. */
+  readonly remark: string;
   /** The best of its column; values that print alike are alike, and none is best when all are alike. */
   readonly isBest: boolean;
 }
@@ -140,7 +169,7 @@ export function rankingCells(
   const best = bestText(column, values, format);
   return policies.map(({ summary }, i) => {
     const text = format(values[i]!);
-    return { value: values[i]!, text: text + (column.remark?.(summary) ?? ""), isBest: text === best };
+    return { value: values[i]!, text, remark: column.remark?.(summary) ?? "", isBest: text === best };
   });
 }
 
@@ -180,13 +209,15 @@ export function findings(policies: readonly ComparedPolicy[]): string[] {
   const best = order[0]!;
   const worst = order.at(-1)!;
   if (of(worst).mean === of(best).mean) return [`All policies give the same mean ${metric}.`];
+  const mean = durationFormatter(policies.map((policy) => of(policy).mean));
+  const longest = durationFormatter(policies.map((policy) => of(policy).max));
   const sentences = [
-    `${best.label} has the shortest mean ${metric}, ${formatDuration(of(best).mean)}; ${worst.label} the longest, ${formatDuration(of(worst).mean)}${timesAsLong(of(worst).mean / of(best).mean)}.`,
+    `${best.label} has the shortest mean ${metric}, ${mean(of(best).mean)}; ${worst.label} the longest, ${mean(of(worst).mean)}${timesAsLong(of(worst).mean / of(best).mean)}.`,
   ];
   const fair = policies.reduce((a, b) => (of(b).max < of(a).max ? b : a));
   if (of(best).max > of(fair).max) {
     sentences.push(
-      `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${formatDuration(of(best).max)}, under ${fair.label} no job has more than ${formatDuration(of(fair).max)}.`,
+      `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${longest(of(best).max)}, under ${fair.label} no job has more than ${longest(of(fair).max)}.`,
     );
   }
   return sentences;

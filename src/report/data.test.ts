@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { handMade } from "../metrics/schedules-for-tests.ts";
+import type { Comparison } from "./comparison.ts";
 import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
 import { csvLine, jobsCsv, summariesCsv } from "./csv.ts";
@@ -95,6 +96,24 @@ describe("ranking", () => {
     expect(bestOf(policies, "utilisation")).toEqual(["easy"]);
     expect(bestOf([policies[0]!, policies[0]!], "mean wait")).toEqual([]);
     expect(bestOf([...policies, policies[1]!], "mean wait")).toEqual(["easy", "easy"]);
+  });
+});
+
+describe("rankingColumns()", () => {
+  const titles = (policies: Comparison["policies"]) => rankingColumns(policies).map(({ title }) => title);
+
+  test("leave out a makespan that is alike for all", () => {
+    const { policies } = comparison();
+    expect(titles(policies)).toContain("makespan");
+    expect(titles([policies[0]!, policies[0]!])).not.toContain("makespan");
+    expect(titles(policies.slice(0, 1))).toContain("makespan");
+  });
+
+  test("with gangs no wait is the best, and no utilisation beside space sharing; responses are compared", () => {
+    const { policies } = comparison({ gang: true });
+    for (const title of ["mean wait", "longest wait", "utilisation"])
+      expect(bestOf(policies, title)).toEqual([]);
+    expect(bestOf(policies, "mean response")).toEqual(["easy"]);
   });
 });
 

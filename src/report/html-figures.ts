@@ -9,6 +9,7 @@ import {
   formatPercent,
   timeUnit,
 } from "./format.ts";
+import type { TimeSpan } from "./gantt.ts";
 import { dataTable } from "./html-tables.ts";
 import type { PageData, Value } from "./page-data.ts";
 import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "./page-data.ts";
@@ -89,15 +90,16 @@ function survivalFigure(data: PageData): Figure {
 function classesFigure({ policies }: Comparison, data: PageData): Figure {
   const { classScheme, classes } = policies[0]!.summary;
   const rows = data.metrics.flatMap((metric) =>
-    classes.map(({ label, jobs }, c) => [
-      `${metric.title}, ${label}, ${formatCount(jobs)} jobs`,
+    data.classes.map((label, c) => [
+      `${metric.title}, ${label}`,
       ...metric.byClass.map((means) => shown(means[c]!, (v) => formatMetric(v, metric.unit))),
     ]),
   );
+  const empty = classes.flatMap(({ label, jobs }) => (jobs === 0 ? [label] : [])).join("; ");
   return {
     chart: "classes",
     title: "Who pays: means by class of job",
-    note: `Classes: ${escapeHtml(classScheme)}. The axis is logarithmic where the means differ by more than a factor of 50.`,
+    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic where the means differ by more than a factor of 50.`,
     selects: metricSelect(data, "bounded-slowdown"),
     table: dataTable(["mean of", ...data.policies], rows),
   };
@@ -149,12 +151,17 @@ function ganttFigure(data: PageData): Figure | undefined {
   const drawn = data.policies.flatMap((policy, i): [string, string][] =>
     gantt.charts[i] == null ? [] : [[String(i), policy]],
   );
+  const unit = timeUnit(gantt.toS - data.time.firstS);
+  const stretch = ({ fromS, toS }: TimeSpan) =>
+    `from ${formatDuration(fromS - data.time.firstS, unit)} to ${formatDuration(toS - data.time.firstS, unit)} after the first submit`;
   const whole = gantt.fromS <= data.time.firstS && gantt.toS >= data.time.toS;
-  const day = (timeS: number) =>
-    formatDuration(timeS - data.time.firstS, timeUnit(gantt.toS - data.time.firstS));
-  const span = whole
-    ? "The whole run"
-    : `From ${day(gantt.fromS)} to ${day(gantt.toS)} after the first submit, around the longest queue`;
+  const isZoomed = gantt.shown.fromS > gantt.fromS || gantt.shown.toS < gantt.toS;
+  const about = whole ? "the whole run" : `the time around the longest queue, ${stretch(gantt)}`;
+  const span = isZoomed
+    ? `At first ${stretch(gantt.shown)}; zoom out for ${about}`
+    : `${about[0]!.toUpperCase()}${about.slice(1)}`;
+  const wait = data.metrics.find(({ name }) => name === "wait");
+  const waited = wait === undefined ? formatDuration : statisticFormatter(wait, "max");
   const isGang = (i: string) => gantt.charts[Number(i)]!.boxRow !== null;
   const gangs = drawn.some(([i]) => isGang(i))
     ? "; gangs that share processors lie on one another, and their colour says in which row they were placed"
@@ -167,7 +174,7 @@ function ganttFigure(data: PageData): Figure | undefined {
     return [
       policy,
       formatCount(chart.id.length),
-      waits.length === 0 ? "–" : `${formatDuration(waits[longest]!)} (job ${chart.id[longest]})`,
+      waits.length === 0 ? "–" : `${waited(waits[longest]!)} (job ${chart.id[longest]})`,
     ];
   });
   return {

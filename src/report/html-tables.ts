@@ -15,17 +15,17 @@ export function rankingTable({ policies }: Comparison): string {
   const rows = ranking(policies).map((row) => {
     const { label } = policies[row]!;
     const cells = cellsOf.map((column) => {
-      const { value, text, isBest } = column[row]!;
+      const { value, text, remark, isBest } = column[row]!;
       const shown = isBest
         ? `<span class="best">${escapeHtml(text)}<span class="hidden"> (best)</span></span>`
         : escapeHtml(text);
-      return `<td data-value="${Number.isNaN(value) ? "" : value}">${shown}</td>`;
+      return `<td data-value="${Number.isNaN(value) ? "" : value}">${shown}${remark === "" ? "" : `<small class="spread">${escapeHtml(remark)}</small>`}</td>`;
     });
     return `<tr><th scope="row" data-value="${escapeHtml(label)}">${named(row, label)}</th>${cells.join("")}</tr>`;
   });
   return `<section>
 <h2>${policies.length > 1 ? `Policies by mean ${comparedMetric(policies)}` : "In numbers"}</h2>
-<p class="note">${policies.length > 1 ? "The best value of each column is marked. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
+<p class="note">${policies.length > 1 ? "The best value of each column is marked, where the column says the same of all policies. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response, not by their waits. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
 <div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
 </section>`;
 }
@@ -71,5 +71,5 @@ export function dataTable(heading: readonly string[], rows: readonly (readonly s
 
 /** A policy's label behind its colour in the charts. */
 function named(row: number, label: string): string {
-  return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span>${escapeHtml(label)}</span>`;
+  return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span><span>${escapeHtml(label)}</span></span>`;
 }

@@ -5,8 +5,9 @@ import { hint, momentLabel } from "./browser/labels.ts";
 import { matrixOption } from "./browser/matrix-chart.ts";
 import type { ComparedPolicy } from "./comparison.ts";
 import { comparison } from "./comparisons-for-tests.ts";
-import { withoutControls } from "./escape.ts";
+import { escapeHtml, withoutControls } from "./escape.ts";
 import { htmlReport } from "./html.ts";
+import { chartFigures } from "./html-figures.ts";
 import type { MatrixRecord } from "./matrix-record.ts";
 import { pageData } from "./page-data.ts";
 import { LIGHT } from "./palette.ts";
@@ -166,6 +167,28 @@ describe("chart options", () => {
   test("every box of the Gantt chart is in the series of its wait", () => {
     const boxes = series(ganttOption(data, theme, data.gantt!.charts[0]!)).map((one) => one.data.length);
     expect(boxes).toEqual([2, 3, 0, 0, 0]);
+  });
+
+  test("a crowded Gantt chart begins where its caption says", () => {
+    const made = comparison();
+    const page = pageData(made);
+    const gantt = { ...page.gantt!, shown: { fromS: 11, toS: 44 } };
+    const option = ganttOption({ ...page, gantt }, theme, gantt.charts[0]!);
+    expect((option.dataZoom as object[])[0]).toMatchObject({ start: 20, end: 80 });
+    const text = chartFigures(made, { ...page, gantt });
+    expect(text).toContain("At first from 11 s to 44 s after the first submit; zoom out for the whole run.");
+    expect(chartFigures(made, page)).toContain("The whole run.");
+  });
+
+  test("classes without jobs are named, not drawn", () => {
+    const made = comparison();
+    const { classes } = made.policies[0]!.summary;
+    const empty = classes.filter(({ jobs }) => jobs === 0);
+    expect(empty.length).toBeGreaterThan(0);
+    expect(data.classes.length).toBe(classes.length - empty.length);
+    expect(data.metrics[0]!.byClass[0]!.length).toBe(data.classes.length);
+    expect(data.metrics[0]!.byClass[0]).not.toContain(null);
+    expect(chartFigures(made, data)).toContain(`Without jobs: ${escapeHtml(empty[0]!.label)}`);
   });
 
   test("tooltips escape labels", () => {

@@ -52,7 +52,8 @@ function facts({ instance, policies }: Comparison): string {
     ["processors", formatCount(instance.processors)],
     ["offered load", formatPercent(machine.offeredLoad)],
     ["submitted over", formatDuration(spanS)],
-    ["mean job", `${formatNumber(meanOf(instance.size))} × ${formatDuration(meanOf(instance.runS))}`],
+    ["mean size", `${formatNumber(meanOf(instance.size))} processors`],
+    ["mean run time", formatDuration(meanOf(instance.runS))],
   ];
   if (window.countedJobs < instance.count) list.push(["jobs counted", formatCount(window.countedJobs)]);
   return factList(list);

@@ -35,6 +35,8 @@ export const STATISTIC_TITLES: Record<Statistic, string> = {
 const BUCKETS = 500;
 const CURVE_POINTS = 120;
 const GANTT_JOBS = 1500;
+/** With more jobs than these a Gantt chart begins with the middle of its span. */
+const GANTT_JOBS_SHOWN = 500;
 /** Beyond so many jobs the processors are not dealt out for a chart of a thousandth of them. */
 const GANTT_LARGEST_RUN = 2_000_000;
 
@@ -45,6 +47,7 @@ export interface PageData {
   readonly policies: readonly string[];
   readonly processors: number;
   readonly metrics: readonly MetricBars[];
+  /** Those with jobs. */
   readonly classes: readonly string[];
   /** Share of the jobs (0 … 1) whose wait, or response, is longer than each of `atS`. */
   readonly survival: {
@@ -60,7 +63,12 @@ export interface PageData {
   /** Rows of the matrix; null for space sharing. */
   readonly rows: readonly (readonly Value[] | null)[];
   readonly gantt:
-    | (TimeSpan & { readonly charts: readonly (GanttChart | null)[]; readonly first: number })
+    | (TimeSpan & {
+        readonly charts: readonly (GanttChart | null)[];
+        readonly first: number;
+        /** What is to be seen before anybody zooms. */
+        readonly shown: TimeSpan;
+      })
     | null;
   /** By policy; jobs by their number in the source. Null where nothing was recorded. */
   readonly matrices: readonly (Pick<MatrixRecord, "snapshots" | "busiest"> | null)[];
@@ -98,7 +106,9 @@ export function pageData(comparison: Comparison): PageData {
     policies: policies.map(({ label }) => withoutControls(label)),
     processors: instance.processors,
     metrics: sharedMetrics(policies).map(({ name }) => metricBars(name, policies)),
-    classes: policies[0]!.summary.classes.map(({ label, jobs }) => `${label}: ${formatCount(jobs)} jobs`),
+    classes: policies[0]!.summary.classes
+      .filter(({ jobs }) => jobs > 0)
+      .map(({ label, jobs }) => `${label}: ${formatCount(jobs)} jobs`),
     survival: survivalCurves(instance, policies),
     time: { ...span, firstS: instance.count === 0 ? 0 : instance.submitS[0]! },
     utilisation: busy.map(({ mean }) => Array.from(mean, (value) => digits(value / instance.processors))),
@@ -126,7 +136,11 @@ function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBa
       p99: values("p99"),
       max: values("max"),
     },
-    byClass: metrics.map(({ byClass }) => byClass.map(({ mean }: Distribution) => orNull(mean))),
+    byClass: policies.map(({ summary: { classes } }, i) =>
+      metrics[i]!.byClass.flatMap(({ mean }: Distribution, c) =>
+        classes[c]!.jobs > 0 ? [orNull(mean)] : [],
+      ),
+    ),
   };
 }
 
@@ -200,13 +214,19 @@ function gantt({ instance, policies }: Comparison): PageData["gantt"] {
   if (order.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
   const schedules = order.map((row) => policies[row]!.schedule);
   const span = ganttSpan(instance, schedules, GANTT_JOBS);
+  const charts = policies.map(({ schedule, matrix }) => {
+    if (matrix !== undefined) return gangChart(instance, schedule, matrix, span);
+    return schedule.gang === undefined ? ganttChart(instance, schedule, span) : null;
+  });
+  const isCrowded = charts.some((chart) => chart !== null && chart.id.length > GANTT_JOBS_SHOWN);
+  const lengthS = span.toS - span.fromS;
   return {
     ...span,
+    shown: isCrowded
+      ? { fromS: span.fromS + 0.3 * lengthS, toS: span.fromS + 0.7 * lengthS }
+      : { fromS: span.fromS, toS: span.toS },
     first: order.find((row) => policies[row]!.schedule.gang === undefined) ?? order[0]!,
-    charts: policies.map(({ schedule, matrix }) => {
-      if (matrix !== undefined) return gangChart(instance, schedule, matrix, span);
-      return schedule.gang === undefined ? ganttChart(instance, schedule, span) : null;
-    }),
+    charts,
   };
 }
 

@@ -39,6 +39,9 @@ th,td{padding:.5em .7em;text-align:right;border-bottom:1px solid var(--line);whi
 thead th{color:var(--muted);font-weight:600;vertical-align:bottom;white-space:normal}
 th:first-child,td:first-child{text-align:left;padding-left:0}
 tbody th{font-weight:600;white-space:normal}
+.sortable th,.sortable td{padding-left:.4em;padding-right:.4em}
+.sortable small{display:block}
+.sortable .named span:last-child{overflow-wrap:anywhere}
 @media (min-width:900px){.sortable tbody th{min-width:9.5em}}
 .words{text-align:left;white-space:normal;overflow-wrap:anywhere}
 .left th,.left td{vertical-align:top}

@@ -29,9 +29,6 @@ const ROWS: readonly { readonly name: string; readonly last: number }[] = [
   { name: "beyond row 8", last: Number.POSITIVE_INFINITY },
 ];
 
-/** Per cent of the span shown at first when it holds many jobs. */
-const MIDDLE = { start: 30, end: 70 };
-
 /** What `renderItem` is handed; the part of ECharts' interface that is used. */
 export interface RenderApi {
   value(dimension: number): number;
@@ -56,7 +53,9 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
   const toS = data.gantt!.toS - firstS;
   const unit = timeUnit(toS);
   const [inside, slider] = zooms(theme) as [ChartOption, ChartOption];
-  const isLong = chart.id.length > 500;
+  const { shown } = data.gantt!;
+  const share = (timeS: number) => (100 * (timeS - firstS - fromS)) / (toS - fromS);
+  const zoomed = { start: share(shown.fromS), end: share(shown.toS) };
   const isGang = chart.boxRow !== null;
   const groups = isGang ? ROWS : WAITS;
   return {
@@ -85,8 +84,8 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
       splitLine: { show: false },
     },
     dataZoom: [
-      { ...inside, ...(isLong ? MIDDLE : {}) },
-      { ...slider, ...(isLong ? MIDDLE : {}) },
+      { ...inside, ...zoomed },
+      { ...slider, ...zoomed },
       {
         type: "inside",
         filterMode: "none",
