@@ -81,7 +81,10 @@ export interface AuditCounts {
   slots: number;
   /** Decisions compared between runs. */
   comparisons: number;
+  /** Runs with another future, two for each instant probed. */
   probes: number;
+  /** Instants after which the future was changed. */
+  probedInstants: number;
 }
 
 export function noCounts(): AuditCounts {
@@ -97,6 +100,7 @@ export function noCounts(): AuditCounts {
     slots: 0,
     comparisons: 0,
     probes: 0,
+    probedInstants: 0,
   };
 }
 

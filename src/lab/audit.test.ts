@@ -46,7 +46,12 @@ describe("audit() of space sharing", () => {
       expect(result.ok, auditLines("policy", result).join("\n")).toBe(true);
       expect(result.checked).toMatchObject({ arrivals: 200, starts: 200, ends: 200 });
     }
-    expect(audit(instance, right, SLOTS).checked.promiseChecks).toBeGreaterThan(50);
+    const result = audit(instance, right, SLOTS);
+    expect(result.checked.promiseChecks).toBeGreaterThan(50);
+    expect(result.checked.probes).toBe(2 * result.checked.probedInstants);
+    expect(auditLines("right", result).join("\n")).toMatch(
+      new RegExp(`promises, tried \\d+ times\n.*, from ${result.checked.probedInstants} of \\d+ instants on`),
+    );
   });
 
   test("started-twice", () => {

@@ -7,6 +7,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Guarantees, PolicyChoice } from "../core/policy.ts";
 import { Random } from "../core/random.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
+import { formatCount } from "../report/format.ts";
 import { simulate } from "../simulator/simulate.ts";
 import {
   AUDIT_RULES,
@@ -91,15 +92,21 @@ export function auditLines(label: string, result: AuditResult): string[] {
       `  ${message}`,
     ];
   }
+  const { starts, ends, instants, matrixChanges, slots, queueChecks, promises, promiseChecks } = checked;
   const matrix =
-    checked.matrixChanges > 0
-      ? `, ${checked.matrixChanges} changes of the matrix, ${checked.slots} slots`
+    matrixChanges > 0
+      ? `, ${formatCount(matrixChanges)} changes of the matrix, ${formatCount(slots)} slots`
       : "";
+  const claims = [
+    queueChecks > 0 ? `${formatCount(queueChecks)} queues searched for a job that should have started` : "",
+    promises > 0 ? `${formatCount(promises)} promises` : "",
+    promiseChecks > 0 ? `tried ${formatCount(promiseChecks)} times` : "",
+  ].filter((part) => part !== "");
   return [
     `audit of ${label}: no rule is broken`,
-    `  ${checked.starts} starts, ${checked.ends} ends, ${checked.instants} decisions${matrix}`,
-    `  ${checked.queueChecks} queues searched for a job that should have started, ${checked.promises} promises, tried ${checked.promiseChecks} times`,
-    `  ${checked.comparisons} decisions compared with a second run and ${checked.probes} runs with another future`,
+    `  ${formatCount(starts)} starts, ${formatCount(ends)} ends, ${formatCount(instants)} decisions${matrix}`,
+    ...(claims.length > 0 ? [`  ${claims.join(", ")}`] : []),
+    `  ${formatCount(checked.comparisons)} decisions compared with those of a second run and of ${formatCount(checked.probes)} runs with another future, from ${formatCount(checked.probedInstants)} of ${formatCount(instants)} instants on`,
     ...result.notChecked.map((sentence) => `  not checked: ${sentence}`),
   ];
 }
@@ -169,6 +176,7 @@ function compareRuns(
     Math.max(FEWEST_PROBES, Math.floor(PROBED_INSTANTS / Math.max(instants, 1))),
   );
   for (let i = 0; i < probes; i++) {
+    counts.probedInstants++;
     const atS =
       log.instants.values[probes === instants ? i : Math.floor(((i + 1) / (probes + 1)) * instants)];
     for (const rule of ["sees-run-times", "sees-arrivals"] as const) {

@@ -151,6 +151,8 @@ export const conservative: SpacePolicyDefinition = {
     "one decision per instant, after all of its ends and arrivals",
     "an arriving job reserves the earliest start that delays no reservation made before",
     "when a job ends before its expected end, each waiting job in queue order gives up its reservation and takes the earliest one possible, never a later one",
+    "this compression comes before the arrivals of the instant are given reservations",
+    "compression is a single pass in queue order: room given up by a job further behind is offered to the jobs before it at the next compression only",
     "a job starts when its reservation is due",
     "a job with estimate 0 reserves one second",
     "the queue order decides who is served first among jobs of one instant and in compression",

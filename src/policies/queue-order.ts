@@ -14,7 +14,7 @@ export const ORDER_PARAMETER: ParameterSpec = {
   choices: ORDERS,
   default: "arrival",
   description:
-    "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision (Tang et al., Cluster 2009)",
+    "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, estimates below 1 s counted as 1 s, re-sorted at every decision (Tang et al., Cluster 2009)",
 };
 
 /** The waiting jobs of a policy in its queue order. */
