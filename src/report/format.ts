@@ -60,18 +60,15 @@ export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
   return [...UNITS].reverse().find((unit) => middle >= unit.seconds) ?? UNITS[0];
 }
 
-/** From so many on, a larger unit is easier to read. */
-const LONGEST: Readonly<Record<TimeUnit["name"], number>> = { s: 300, min: 180, h: 120, d: Infinity };
-
 /**
- * Prints durations that stand beside each other: in one unit where that suits all of them (nothing below a half, nothing that is read more easily in a
- * larger one), else each in its own.
+ * Prints durations that stand beside each other: in one unit where that suits all of them (nothing below a half, nothing that
+ * `formatDuration` would print in a larger one), else each in its own.
  */
 export function durationFormatter(seconds: readonly number[]): (value: number) => string {
   const unit = sharedTimeUnit(seconds);
   const suits = seconds.every((value) => {
-    const size = Math.abs(value) / unit.seconds;
-    return !(size > 0) || (size >= 0.5 && size < LONGEST[unit.name]);
+    const size = Math.abs(value);
+    return !(size > 0) || (size >= 0.5 * unit.seconds && timeUnit(value).seconds <= unit.seconds);
   });
   return suits ? (value) => formatDuration(value, unit) : (value) => formatDuration(value);
 }

@@ -52,7 +52,7 @@ function facts({ instance, policies }: Comparison): string {
     ["processors", formatCount(instance.processors)],
     ["offered load", formatPercent(machine.offeredLoad)],
     ["submitted over", formatDuration(spanS)],
-    ["mean size", `${formatNumber(meanOf(instance.size))} processors`],
+    ["mean size in processors", formatNumber(meanOf(instance.size))],
     ["mean run time", formatDuration(meanOf(instance.runS))],
   ];
   if (window.countedJobs < instance.count) list.push(["jobs counted", formatCount(window.countedJobs)]);

@@ -57,7 +57,8 @@ describe("formatDuration()", () => {
 
 describe("durationFormatter()", () => {
   test.each([
-    ["one unit that suits all", [0, 4548, 6840, 390060], ["0 h", "1.26 h", "1.90 h", "108 h"]],
+    ["one unit that suits all", [0, 4548, 6840, 168840], ["0 h", "1.26 h", "1.90 h", "46.9 h"]],
+    ["days are days beside hours", [6840, 7200, 389664], ["1.90 h", "2 h", "4.51 d"]],
     ["each its own where they differ widely", [93, 6840, 1019520], ["93 s", "1.90 h", "11.8 d"]],
     ["missing values have no say", [Number.NaN, 7200, 9000], ["–", "2 h", "2.50 h"]],
     ["differences", [-7200, 9000], ["−2 h", "2.50 h"]],
