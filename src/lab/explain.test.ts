@@ -340,3 +340,30 @@ describe("explain()", () => {
     );
   });
 });
+
+describe("explanationLines() of times close to each other", () => {
+  const explanation = explain(EASY_CASE, choosePolicy("easy"), 12, SLOTS);
+  const facts = explanation.facts as SpaceFacts;
+  const linesWith = (more: Partial<SpaceFacts>) =>
+    explanationLines({ ...explanation, facts: { ...facts, ...more } });
+
+  test("different times look different", () => {
+    const held = { id: 9, size: 1, firstPromisedS: 1234.5, lastPromisedS: 1234.5, changes: 0, startS: 1e-7 };
+    const line = (fromS: number, untilS: number) =>
+      linesWith({ reservations: { count: 1, listed: [{ ...held, fromS, untilS }] } }).find((text) =>
+        text.startsWith("Job 9"),
+      );
+    expect(line(0.201, 0.2042)).toBe(
+      "Job 9 (1) held a reservation from 0.201 s to 0.204 s, first for 1,234.5 s; it started at 0 s.",
+    );
+    expect(line(0.2011, 0.2012)).toContain("a reservation for less than a millisecond at 0.201 s,");
+    expect(line(3, 3)).toContain("a reservation at 3 s,");
+  });
+
+  test("the last of many promises is told as the last", () => {
+    const listed = [9, 8, 7, 6, 3].map((startS, i) => ({ atS: i, startS }));
+    expect(linesWith({ promises: { count: 7, listed } })).toContain(
+      "It was promised a start no later than 9 s (told at 0 s), 8 s (told at 1 s), 7 s (told at 2 s), 6 s (told at 3 s), 2 more, and at last 3 s (told at 4 s).",
+    );
+  });
+});

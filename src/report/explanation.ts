@@ -1,6 +1,6 @@
 /** Why a job started when it did: the facts, as data for programs, and told in sentences. */
 import { START_RULE_NAMES, type StartRule } from "../core/policy.ts";
-import { formatCount, formatNumber } from "./format.ts";
+import { formatCount, formatDigits, formatNumber } from "./format.ts";
 
 const LISTED_STRETCHES = 6;
 
@@ -181,7 +181,13 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   lines.push(...passerLines(facts));
   if (promises.count > 0) {
     const listed = promises.listed.map((one) => `${span(one.startS)} (told at ${span(one.atS)})`);
-    lines.push(`It was promised a start no later than ${list(listed, promises.count)}.`);
+    const more = promises.count - listed.length;
+    // The list has the first promises and the last one.
+    const told =
+      more === 0
+        ? listed.join(", ")
+        : `${listed.slice(0, -1).join(", ")}, ${formatCount(more)} more, and at last ${listed.at(-1)}`;
+    lines.push(`It was promised a start no later than ${told}.`);
   }
   if (job.startS === null || rule === null) return lines;
   if (freedBy.count > 0) {
@@ -221,7 +227,7 @@ function reservationLine(held: HeldReservation): string {
   const changes =
     held.changes === 0 ? "" : `, after ${many(held.changes, "change")} for ${span(held.lastPromisedS)}`;
   const start = held.startS === null ? "never started" : `started at ${span(held.startS)}`;
-  return `Job ${held.id} (${held.size}) held a reservation from ${span(held.fromS)} to ${span(held.untilS)}, first for ${span(held.firstPromisedS)}${changes}; it ${start}.`;
+  return `Job ${held.id} (${held.size}) held a reservation ${stretch(held.fromS, held.untilS)}, first for ${span(held.firstPromisedS)}${changes}; it ${start}.`;
 }
 
 function passerLines({ passers }: SpaceFacts): string[] {
@@ -267,9 +273,16 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
   return lines;
 }
 
-/** Seconds as they stand in the trace: whole ones without decimals. */
+/** Seconds as they stand in the trace, to the millisecond: times rounded more would look equal that are not. */
 function span(seconds: number): string {
-  return `${Number.isInteger(seconds) ? formatCount(seconds) : formatNumber(seconds)} s`;
+  const decimals = String(Number(seconds.toFixed(3))).split(".")[1]?.length ?? 0;
+  return `${formatDigits(seconds, decimals)} s`;
+}
+
+function stretch(fromS: number, untilS: number): string {
+  const [from, until] = [span(fromS), span(untilS)];
+  if (from !== until) return `from ${from} to ${until}`;
+  return fromS === untilS ? `at ${from}` : `for less than a millisecond at ${from}`;
 }
 
 function share(partS: number, wholeS: number): string {
