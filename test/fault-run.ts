@@ -38,7 +38,11 @@ export interface FaultCounts {
   readonly ranTwice: number;
   /** Not acknowledged since the front end died first, and accepted nevertheless. */
   readonly acceptedUnheard: number;
+  /** Submits that were heard, perhaps, when the front end died. */
+  readonly cutOff: number;
   readonly kills: Readonly<Record<Victim, number>>;
+  /** Gangs and processes that were stopped just before both were killed, all times together. */
+  readonly foundStopped: number;
   /** Longest time after both were dead until nothing was stopped, ms. */
   readonly slowestThawMs: number;
   /** What was not as it should be, in words. */
@@ -50,6 +54,9 @@ type Victim = "frontEnd" | "conductor" | "both";
 const CLIENTS = 4;
 const THAW_MS = 2000;
 const END_MS = 120_000;
+const START_MS = 10_000;
+/** Within so long a submit is answered, mostly. */
+const MOST_ANSWER_MS = 10;
 /** The connection could not be made, so nobody has heard the request. */
 const UNHEARD = [undefined, "ENOENT", "ECONNREFUSED"];
 
@@ -84,6 +91,9 @@ class FaultRun {
   readonly #kills = { frontEnd: 0, conductor: 0, both: 0 };
   #frontEnd: Started;
   #slowestThawMs = 0;
+  #foundStopped = 0;
+  #unanswered = 0;
+  #cutOff = 0;
   #nextJob = 0;
   /** Jobs may be submitted up to here, so that submits go on during all of the kills. */
   #released = 0;
@@ -101,8 +111,11 @@ class FaultRun {
     const victims = this.#victims();
     const clients = Promise.all(Array.from({ length: CLIENTS }, () => this.#submitJobs()));
     for (const [round, victim] of victims.entries()) {
-      this.#released = Math.ceil((this.#plan.jobs * (round + 1)) / victims.length);
+      const released = Math.ceil((this.#plan.jobs * (round + 1)) / victims.length);
+      const isAimed = this.#random.below(2) === 0;
+      if (!isAimed) this.#released = released;
       await pause(this.#random.below(this.#plan.mostMs));
+      if (isAimed) await this.#amidSubmits(released);
       await this.#kill(victim);
     }
     this.#released = this.#plan.jobs;
@@ -111,7 +124,14 @@ class FaultRun {
     await this.#checkNothingLeft();
     const counts = this.#count(jobs ?? (await this.#allJobs()));
     await this.#shutDown();
-    return { ...counts, kills: this.#kills, slowestThawMs: this.#slowestThawMs, problems: this.#problems };
+    return {
+      ...counts,
+      cutOff: this.#cutOff,
+      kills: this.#kills,
+      foundStopped: this.#foundStopped,
+      slowestThawMs: this.#slowestThawMs,
+      problems: this.#problems,
+    };
   }
 
   async clear(): Promise<void> {
@@ -134,7 +154,7 @@ class FaultRun {
 
   #makeJob(i: number): FaultJob {
     const tasks = this.#random.below(3) === 0 ? availableParallelism() : 1;
-    const lastsMs = this.#random.below(this.#random.below(5) === 0 ? 1500 : 300);
+    const lastsMs = this.#random.below(this.#random.below(4) === 0 ? 1500 : 300);
     const begin = `echo "$TUTTI_JOB_ID" >> '${this.#ranFile(i)}'; sleep ${lastsMs / 1000}`;
     const code = this.#random.below(256);
     switch (this.#random.below(5)) {
@@ -163,7 +183,18 @@ class FaultRun {
     return startTutti(this.#socket, parameters);
   }
 
+  /** Waits for a moment in which the front end has a submit that it has not answered. */
+  async #amidSubmits(released: number): Promise<void> {
+    const untilMs = performance.now() + START_MS;
+    while (!this.#frontEnd.stdout().includes("next") && performance.now() < untilMs) await pause(1);
+    this.#released = released;
+    while (this.#unanswered === 0 && performance.now() < untilMs) await pause(0);
+    await pause(this.#random.below(MOST_ANSWER_MS));
+  }
+
   async #kill(victim: Victim): Promise<void> {
+    if (victim !== "frontEnd") await this.#conductorIsThere();
+    if (victim === "both") this.#foundStopped += this.#leftovers.stopped().length;
     if (victim !== "conductor") {
       if (this.#frontEnd.child.exitCode !== null) {
         this.#problems.push(`the front end ended by itself: ${this.#frontEnd.stderr()}`);
@@ -171,23 +202,35 @@ class FaultRun {
       this.#frontEnd.child.kill("SIGKILL");
       await this.#frontEnd.result;
     }
-    if (victim !== "frontEnd") {
-      for (const pid of this.#leftovers.conductors()) if (signal(pid, "SIGKILL")) this.#kills[victim]++;
-    } else this.#kills.frontEnd++;
+    if (victim !== "frontEnd") for (const pid of this.#leftovers.conductors()) signal(pid, "SIGKILL");
+    this.#kills[victim]++;
     if (victim === "both") await this.#waitForThaw();
     if (victim !== "conductor") this.#frontEnd = this.#serve();
+  }
+
+  /** It may not have been started since the last kill. */
+  async #conductorIsThere(): Promise<void> {
+    const untilMs = performance.now() + START_MS;
+    while (this.#leftovers.conductors().length === 0) {
+      await pause(this.#random.below(50));
+      if (performance.now() < untilMs) continue;
+      this.#problems.push(`no conductor was started within ${START_MS} ms`);
+      return;
+    }
   }
 
   /** Nobody is there who could stop anything, and nobody but the guardian who could continue it. */
   async #waitForThaw(): Promise<void> {
     const sinceMs = performance.now();
-    let stopped: string[];
+    let stopped: string[] = [];
     do {
       // One that the front end had just started.
       for (const pid of this.#leftovers.conductors()) signal(pid, "SIGKILL");
       stopped = this.#leftovers.stopped();
-      this.#slowestThawMs = Math.max(this.#slowestThawMs, performance.now() - sinceMs);
-    } while (stopped.length > 0 && performance.now() - sinceMs < THAW_MS);
+      const tookMs = Math.round(performance.now() - sinceMs);
+      this.#slowestThawMs = Math.max(this.#slowestThawMs, tookMs);
+      if (tookMs >= THAW_MS) break;
+    } while (stopped.length > 0);
     this.#problems.push(...stopped.map((one) => `${one} is stopped ${THAW_MS} ms after the kills`));
   }
 
@@ -211,12 +254,17 @@ class FaultRun {
     const body = { jobs: [job], ...(hasKey && { key: `fault-${i}` }) };
     while (!this.#isOver) {
       try {
-        const answer = await this.#client().ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
+        const client = this.#client();
+        this.#unanswered++;
+        const answer = await client
+          .ask<JobsAnswer>("/v1/jobs", { method: "POST", body })
+          .finally(() => this.#unanswered--);
         this.#numbers[i] = answer.jobs[0]!.job;
         return;
       } catch (error) {
         if (!(error instanceof NoDaemonError)) throw error;
         const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+        if (!UNHEARD.includes(code)) this.#cutOff++;
         if (!hasKey && !UNHEARD.includes(code)) return;
         await pause(10);
       }
