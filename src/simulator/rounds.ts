@@ -185,11 +185,16 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
         "start-before-arrival",
         job,
         this.nowS,
-        `Cannot place job ${job}: it has not arrived`,
+        `Cannot place job ${this.jobName(job)}: it has not arrived`,
       );
     }
     if (!Number.isNaN(this.#endS[job])) {
-      throw new RuleViolation("already-ended", job, this.nowS, `Cannot place job ${job}: it has ended`);
+      throw new RuleViolation(
+        "already-ended",
+        job,
+        this.nowS,
+        `Cannot place job ${this.jobName(job)}: it has ended`,
+      );
     }
     this.#touch(job);
   }
@@ -216,6 +221,11 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     }
     super.exchange(a, b, first, end);
     this.#observer?.exchanged?.(this.nowS, a, b, first, end);
+  }
+
+  /** By its number in the source, as tables name it. */
+  protected override jobName(job: JobIndex): string {
+    return String(this.#instance.id[job] ?? `in row ${job} of the table`);
   }
 
   servedSlots(job: JobIndex): number {

@@ -53,7 +53,7 @@ export class OusterhoutMatrix extends RunLists {
       throw this.#violation(
         "wrong-size",
         job,
-        `Cannot place job ${job} on ${count} stretches: expected ${this.size[job]} processors in ascending stretches that do not touch`,
+        `Cannot place job ${this.jobName(job)} on ${count} stretches: expected ${this.size[job]} processors in ascending stretches that do not touch`,
       );
     }
     this.#place(job, row, stretches, count);
@@ -63,13 +63,17 @@ export class OusterhoutMatrix extends RunLists {
   release(job: JobIndex, row: RowId): void {
     const run = this.runIn(job, row);
     if (run === NONE) {
-      throw this.#violation("not-there", job, `Cannot take job ${job} out of row ${row}: it is not there`);
+      throw this.#violation(
+        "not-there",
+        job,
+        `Cannot take job ${this.jobName(job)} out of row ${row}: it is not there`,
+      );
     }
     if (this.slotsOf(job) < 2) {
       throw this.#violation(
         "last-slot",
         job,
-        `Cannot take job ${job} out of row ${row}: it has no other slot`,
+        `Cannot take job ${this.jobName(job)} out of row ${row}: it has no other slot`,
       );
     }
     this.removeRun(run);
@@ -106,8 +110,13 @@ export class OusterhoutMatrix extends RunLists {
     this.exchangeRuns(a, beforeA, lastA, b, beforeB, lastB);
   }
 
+  /** How messages name a job; here by its row in the table. */
+  protected jobName(job: JobIndex): string {
+    return String(job);
+  }
+
   #place(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
-    this.#checkRow(`place job ${job} in`, row);
+    this.#checkRow(`place job ${this.jobName(job)} in`, row);
     for (let i = 0; i < count; i++) this.#checkIdle(job, row, stretches[2 * i], stretches[2 * i + 1]);
     this.#checkSame(job, stretches, count);
     this.insert(job, row, stretches, count);
@@ -118,7 +127,7 @@ export class OusterhoutMatrix extends RunLists {
       throw this.#violation(
         "off-machine",
         job,
-        `Cannot place job ${job} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+        `Cannot place job ${this.jobName(job)} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
       );
     }
     const before = this.runBefore(row, end - 1);
@@ -126,7 +135,7 @@ export class OusterhoutMatrix extends RunLists {
       throw this.#violation(
         "not-idle",
         job,
-        `Cannot place job ${job} on processors ${first} to ${end - 1} of row ${row}: job ${this.runJob(before)} is there`,
+        `Cannot place job ${this.jobName(job)} on processors ${first} to ${end - 1} of row ${row}: job ${this.jobName(this.runJob(before))} is there`,
       );
     }
   }
@@ -146,8 +155,8 @@ export class OusterhoutMatrix extends RunLists {
       "migrated",
       job,
       run === NONE
-        ? `Cannot place job ${job} on ${count} stretches: its other slots have ${i}`
-        : `Cannot place job ${job} at processor ${stretches[2 * at]}: its other slots are at processor ${this.runFirst(run)}`,
+        ? `Cannot place job ${this.jobName(job)} on ${count} stretches: its other slots have ${i}`
+        : `Cannot place job ${this.jobName(job)} at processor ${stretches[2 * at]}: its other slots are at processor ${this.runFirst(run)}`,
     );
   }
 
@@ -167,7 +176,7 @@ export class OusterhoutMatrix extends RunLists {
       throw this.#violation(
         "torn-gang",
         this.runJob(run),
-        `Cannot exchange processors ${first} to ${end - 1} of row ${row}: job ${this.runJob(run)} also has processor ${this.runFirst(stretch)}`,
+        `Cannot exchange processors ${first} to ${end - 1} of row ${row}: job ${this.jobName(this.runJob(run))} also has processor ${this.runFirst(stretch)}`,
       );
     }
   }
@@ -179,7 +188,7 @@ export class OusterhoutMatrix extends RunLists {
       throw this.#violation(
         "torn-gang",
         this.runJob(run),
-        `Cannot cut row ${row} before processor ${processor}: job ${this.runJob(run)} stands on both sides`,
+        `Cannot cut row ${row} before processor ${processor}: job ${this.jobName(this.runJob(run))} stands on both sides`,
       );
     }
     return run;
