@@ -1,5 +1,5 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { runExperiment } from "../lab/run.ts";
 import type { Comparison } from "../report/comparison.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type RunOptions,
   SOURCE_HELP,
 } from "./options.ts";
-import { commandLine, writeResult } from "./output.ts";
+import { checkStarted, commandLine, writeResult } from "./output.ts";
 import { checkOutputs } from "./outputs.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
@@ -30,6 +30,7 @@ export function configure(command: Command): void {
     .requiredOption(
       "--policy <policy>",
       "name:parameter=value, or a file with a policy of your own; see tutti policies",
+      onePolicy,
     );
   addRunOptions(command);
   addOutputOptions(command)
@@ -40,6 +41,11 @@ export function configure(command: Command): void {
     )
     .option("--swf <file>", "also write the schedule as SWF, the waits filled in")
     .action(run);
+}
+
+function onePolicy(text: string, before: string | undefined): string {
+  if (before === undefined) return text;
+  throw new InvalidArgumentError("Expected one policy; tutti compare takes several.");
 }
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
@@ -61,6 +67,7 @@ async function run(source: string, options: SimulateOptions, command: Command): 
   const { policy, explain: job, slot, switch: switchS, json = false } = options;
   const { writeExplanation } = await import("./explain.ts");
   await writeExplanation(comparison.instance, { policy, job, slot, switch: switchS, json });
+  checkStarted(comparison);
 }
 
 async function writeSchedule(path: string, comparison: Comparison): Promise<void> {

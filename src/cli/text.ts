@@ -1,5 +1,6 @@
 /** Text for a terminal: width, emphasis, wrapping. */
 import { styleText } from "node:util";
+import { formatCount } from "../report/format.ts";
 
 const NARROWEST = 40;
 /** Longer lines of prose are hard to read; tables may be wider. */
@@ -12,6 +13,11 @@ export function writeOut(text: string): void {
 /** A remark beside the result; keeps standard output clean. */
 export function hint(text: string): void {
   process.stderr.write(`${text}\n`);
+}
+
+/** A count with its noun: 1 job, 2 jobs. */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Columns that a table may take: those of the terminal; in a file or a pipe all that it needs. */
