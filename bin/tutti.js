@@ -2,6 +2,7 @@
 // Starts the command line. Plain JavaScript that an old Node can read, so that it can say what is needed.
 import fs from "node:fs";
 import module from "node:module";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
@@ -29,9 +30,9 @@ async function restartWithNewerNode() {
   }
   const { spawn } = await import("node:child_process");
   const child = spawn(node, process.argv.slice(1), { stdio: "inherit" });
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => {
-    process.exitCode = code ?? (signal === "SIGINT" ? 130 : 143);
+    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 15);
   });
 }
 

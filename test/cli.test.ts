@@ -180,6 +180,13 @@ describe("results", () => {
     expect(JSON.parse(info.stdout).hash).toBe(JSON.parse(direct.stdout).workload.hash);
   });
 
+  test("a window says how many jobs it leaves", () => {
+    const window = ["--warmup", ".5", "--cooldown", ".49"];
+    const { status, stderr } = tutti(folder, ["compare", "trace.swf", "--policy", "fcfs,easy", ...window]);
+    // 40 jobs less 20 and, rounded down, 19.
+    expect(stderr).toBe("Of 40 jobs 1 is counted\n");
+    expect(status).toBe(0);
+  });
   test("replications give intervals, and differences from the first policy", () => {
     const { status, stdout } = tutti(folder, [
       ...["compare", "downey:jobs=200", "--policy", "fcfs,easy", "--replications", "4"],
@@ -368,6 +375,27 @@ describe("bad input: one line, the documented exit code", () => {
     expectRefusal(simulate("downey:load=-3"), 2, "load", "-3");
     expectRefusal(tutti(folder, ["workload", "generate", "downy"]), 2, '"downy"', 'did you mean "downey"');
   });
+  test("a model with a typo in the place of a trace", () => {
+    expectRefusal(simulate("down:jobs=5"), 66, '"down:jobs=5"', 'did you mean "downey"');
+    expectRefusal(simulate("lubiln"), 66, 'did you mean "lublin"');
+  });
+  test("a model's parameters that contradict each other", () => {
+    const words = ["downey:minRunS=100:maxRunS=50"];
+    expectRefusal(simulate(words[0]), 2, "minRunS not above maxRunS");
+    expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS not above maxRunS");
+  });
+  test("more processors than time sharing keeps books of, by --procs or by the trace", () => {
+    const gangs = (source: string, ...more: string[]) =>
+      tutti(folder, ["simulate", source, "--policy", "br", ...more]);
+    expectRefusal(gangs("trace.swf", "--procs", "2147483647"), 2, "br", "at most 16777216");
+    write("vast.swf", `; MaxProcs: 100000000\n${job}\n`);
+    expectRefusal(gangs("vast.swf"), 66, "br", "at most 16777216");
+    expect(simulate("vast.swf").status).toBe(0);
+  });
+  test("seeds beyond what a number holds exactly", () => {
+    const words = ["compare", "downey:jobs=5", "--policy", "easy", "--replications", "2", "--seed"];
+    expectRefusal(tutti(folder, [...words, "9007199254740991"]), 2, "--seed 9007199254740991");
+  });
   test("the same policy twice", () => {
     expectRefusal(tutti(folder, ["compare", "trace.swf", "--policy", "easy,easy"]), 2, '"easy" twice');
   });
@@ -388,6 +416,11 @@ describe("bad input: one line, the documented exit code", () => {
     [["simulate", "trace.swf", "--policy", "easy", "--slot", "2 weeks"], "--slot"],
     [["simulate", "trace.swf", "--policy", "easy", "--overrun", "ignore"], "raise, kill"],
     [["simulate", "trace.swf", "--policy", "easy", "--missing-estimate", "-5"], "--missing-estimate"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "1e-9"], "--slot"],
+    [["simulate", "trace.swf", "--policy", "easy", "--slot", "0.0000001"], "from 0.000001 s on"],
+    [["simulate", "trace.swf", "--policy", "easy", "--bound", "9".repeat(400)], "at most 1000000000 s"],
+    [["simulate", "trace.swf", "--policy", "easy", "--limit", "9e17"], "from 1 to 9007199254740991"],
+    [["simulate", "trace.swf", "--policy", "easy", "--policy", "fcfs"], "one policy"],
     [["completions", "tcsh"], "bash"],
   ])("%j is a matter of usage", (words, word) => {
     const { status, stdout, stderr } = tutti(folder, words);
@@ -417,6 +450,33 @@ describe("a policy of the user's own that is wrong", () => {
     const { status, stderr, stdout } = own("greedy.mjs", text);
     expect(stderr).toMatch(/^tutti: rule "[a-z-]+" broken: Cannot start job \d+ at \d+ s[^\n]*\n$/);
     expect(stdout).toBe("");
+    expect(status).toBe(1);
+  });
+  test("never starts some jobs: their count is told, and the run has failed", () => {
+    write(
+      "lazy.mjs",
+      `export default { name: "lazy", sharing: "space", make: (pool) => ({
+        arrive(job) { this.job = job; }, depart() {}, decide() { if (this.job === 0) pool.start(0, 6); this.job = -1; } }) };`,
+    );
+    for (const [verb, policy] of [
+      ["simulate", "./lazy.mjs"],
+      ["compare", "fcfs,./lazy.mjs"],
+    ] as const) {
+      const { status, stdout, stderr } = tutti(folder, [verb, "trace.swf", "--policy", policy]);
+      expect(stderr).toBe("tutti: lazy never started 39 jobs: the numbers above are of the others\n");
+      expect(stdout).toContain("lazy");
+      expect(status).toBe(1);
+    }
+  });
+  test("places a gang before it has come: the job's number in the trace is told", () => {
+    write("numbered.swf", `; MaxProcs: 8\n${swfLine(71, 0, 9, 1, 9)}\n${swfLine(72, 5, 9, 1, 9)}\n`);
+    write(
+      "early.mjs",
+      `export default { name: "early", sharing: "time", make: (machine) => ({
+        arrive() {}, depart() {}, decide() { machine.place(1, machine.addRow(), 0); } }) };`,
+    );
+    const { status, stderr } = tutti(folder, ["simulate", "numbered.swf", "--policy", "./early.mjs"]);
+    expect(stderr).toMatch(/^tutti: rule "start-before-arrival" broken: Cannot place job 72: [^\n]*\n$/);
     expect(status).toBe(1);
   });
   test("ends the program, or never gets ready", () => {

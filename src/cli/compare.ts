@@ -1,6 +1,7 @@
 /** `tutti compare TRACE --policy A,B`: several policies over the same jobs. */
 import type { Command } from "commander";
 import { runExperiment } from "../lab/run.ts";
+import { UsageError } from "./errors.ts";
 import {
   addOutputOptions,
   addRunOptions,
@@ -38,6 +39,12 @@ export function configure(command: Command): void {
 }
 
 async function run(source: string, options: CompareOptions, command: Command): Promise<void> {
+  const { seed, replications } = options;
+  if (!Number.isSafeInteger(seed + (replications - 1))) {
+    throw new UsageError(
+      `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller one`,
+    );
+  }
   await checkOutputs(source, { "--html": options.html });
   const experiment = await makeExperiment(source, options.policy, options);
   const progress = new Progress("runs", options.progress);

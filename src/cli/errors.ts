@@ -1,8 +1,8 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
 import { NoDaemonError, RefusedError } from "../api/errors.ts";
-import { InputError, RuleViolation } from "../core/errors.ts";
-import { OutputError } from "../lab/output.ts";
+import { InputError, ModelError, RuleViolation } from "../core/errors.ts";
 import { PolicyError } from "../lab/guarded-policy.ts";
+import { OutputError } from "../lab/output.ts";
 
 /** Listed in docs/cli.md. */
 export const ExitCode = {
@@ -57,6 +57,7 @@ export async function asUsage<Result>(read: () => Result | Promise<Result>): Pro
 
 export function explainError(error: unknown): { message: string; exitCode: ExitCode } {
   if (error instanceof UsageError) return { message: error.message, exitCode: ExitCode.usage };
+  if (error instanceof ModelError) return { message: error.message, exitCode: ExitCode.usage };
   if (error instanceof NotFoundError) return { message: error.message, exitCode: ExitCode.notFound };
   if (error instanceof NoDaemonError) return { message: error.message, exitCode: ExitCode.noDaemon };
   if (error instanceof RefusedError) return { message: error.message, exitCode: refusalExitCode(error) };

@@ -4,7 +4,7 @@ import type { Instance } from "../core/jobs.ts";
 import type { Rules } from "../core/rules.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
-import type { Experiment } from "../lab/run.ts";
+import { type Experiment, MOST_GANG_PROCESSORS } from "../lab/run.ts";
 import { chooseModel } from "../lab/source.ts";
 import { defaultWorkers } from "../lab/workers.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
@@ -13,6 +13,9 @@ import { duration, integer, missingEstimate, share } from "./parse.ts";
 
 export const SOURCE_HELP =
   "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
+
+/** With shorter ones the numbers of slots would pass what a number holds exactly. */
+const SHORTEST_SLOT_S = 1e-6;
 
 export interface RunOptions {
   readonly procs?: number;
@@ -86,7 +89,7 @@ export function addRunOptions(command: Command): Command {
       duration("above zero"),
       DEFAULT_METRIC_PARAMETERS.boundS,
     )
-    .option("--slot <duration>", "length of a slot, for time sharing", duration("above zero"), 60)
+    .option("--slot <duration>", "length of a slot, for time sharing", duration(SHORTEST_SLOT_S), 60)
     .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--audit", "first run under a checker of rules; costs about five simulations")
@@ -118,7 +121,12 @@ export async function makeExperiment(
   await asUsage(() => chooseModel(source));
   const labels = new Set<string>();
   for (const policy of policies) {
-    const { label } = await asUsage(() => loadPolicy(policy));
+    const { label, definition } = await asUsage(() => loadPolicy(policy));
+    if (definition.sharing === "time" && (options.procs ?? 0) > MOST_GANG_PROCESSORS) {
+      throw new UsageError(
+        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+      );
+    }
     if (labels.has(label))
       throw new UsageError(`Cannot use policy "${label}" twice: expected different ones`);
     labels.add(label);

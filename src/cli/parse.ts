@@ -15,7 +15,8 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
   return (text) => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if (Number.isInteger(value) && value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`;
+    const range =
+      max === Number.MAX_SAFE_INTEGER && !(value > max) ? `${min} or more` : `from ${min} to ${max}`;
     throw new InvalidArgumentError(`Expected an integer, ${range}.`);
   };
 }
@@ -29,15 +30,22 @@ export function share(text: string): number {
   throw new InvalidArgumentError("Expected a share of the jobs, such as 0.1 or 10%, below 1.");
 }
 
-/** An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. In seconds. */
-export function duration(min: "zero" | "above zero"): (text: string) => number {
+/** About 30 years; what is longer is a slip. */
+const LONGEST_S = 1e9;
+
+/**
+ * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. In seconds.
+ * @param min a number is the shortest that is taken, in seconds
+ */
+export function duration(min: "zero" | "above zero" | number): (text: string) => number {
+  const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` from ${min} s on`;
   return (text) => {
     const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
     const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);
-    if (value > 0 || (value === 0 && min === "zero")) return value;
-    throw new InvalidArgumentError(
-      `Expected a duration${min === "zero" ? "" : " above 0"}, such as 90, 90s, 1.5m, 2h or 500ms.`,
-    );
+    const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
+    if (isLong && value <= LONGEST_S) return value;
+    const most = value > LONGEST_S ? `, at most ${LONGEST_S} s` : "";
+    throw new InvalidArgumentError(`Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${most}.`);
   };
 }
 

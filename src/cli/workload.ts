@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "../core/closest.ts";
 import type { Workload } from "../core/jobs.ts";
 import { writeOutput } from "../lab/output.ts";
-import { chooseModel, machineSize, openSource } from "../lab/source.ts";
+import { chooseModel, generate as generateJobs, machineSize, openSource } from "../lab/source.ts";
 import { formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";
@@ -206,8 +206,7 @@ async function generate(text: string, options: GenerateOptions): Promise<void> {
       `Cannot find model "${name}"${closest(name, names)}: expected one of ${names.join(", ")}`,
     );
   }
-  const { model, parameters } = choice;
-  const generated = model.generate(parameters, options.seed);
+  const generated = generateJobs(choice, options.seed);
   const { estimates, seed } = options;
   await writeParts(
     writeSwf(estimates === undefined ? generated : withEstimates(generated, estimates, seed)),

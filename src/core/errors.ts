@@ -8,6 +8,9 @@ export class InputError extends Error {
   override name = "InputError";
 }
 
+/** Parameters of a model, each possible by itself, contradict each other. */
+export class ModelError extends InputError {}
+
 /** A policy asked the machine for something that is not allowed, such as giving a processor twice. */
 export class RuleViolation extends Error {
   override name = "RuleViolation";

@@ -7,9 +7,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { closest } from "../core/closest.ts";
 import { InputError } from "../core/errors.ts";
 import type { Workload } from "../core/jobs.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../workload/formats.ts";
+import { MODELS } from "../workload/models.ts";
 import { tracesFolder } from "./traces-folder.ts";
 
 const GZIP_MAGIC = 0x1f8b;
@@ -112,10 +114,22 @@ export function findTrace(name: string): string {
   };
   if (name.includes("/")) return refuse("there is no such file", "");
   const folder = tracesFolder();
+  const files =
+    folder === undefined || !existsSync(folder)
+      ? []
+      : readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file));
+  const [word = ""] = name.split(":");
+  const known = [
+    ...MODELS.map((model) => model.name),
+    ...files.map((file) => file.replace(/\.swf(\.gz)?$/, "")),
+  ];
+  const suggestion = closest(word, known);
   if (folder === undefined || !existsSync(folder)) {
-    return refuse("there is no such file", "; set TUTTI_TRACES to name the folder of your traces");
+    return refuse(
+      `there is no such file${suggestion}`,
+      "; set TUTTI_TRACES to name the folder of your traces",
+    );
   }
-  const files = readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file));
   const exact = files.filter((file) => file.replace(/\.swf(\.gz)?$/, "") === name || file === name);
   const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
   if (found.length === 1) return join(folder, found[0]);
@@ -126,7 +140,7 @@ export function findTrace(name: string): string {
     );
   }
   return refuse(
-    `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins so`,
+    `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins so${suggestion}`,
     files.length === 0 ? "" : `; there are ${files.join(", ")}`,
   );
 }

@@ -54,6 +54,9 @@ export interface ExperimentOptions extends WorkerOptions {
   onJobs?(arrived: number, of: number): void;
 }
 
+/** Gang policies and their machine keep books of every processor. */
+export const MOST_GANG_PROCESSORS = 2 ** 24;
+
 interface PoliciesShared {
   readonly experiment: Experiment;
   /** The jobs of the first seed. */
@@ -142,6 +145,11 @@ export function policiesTask(shared: PoliciesShared): (cell: PoliciesCell) => Pr
 async function runPolicy(instance: Instance, cell: PoliciesCell, shared: PoliciesShared): Promise<PolicyRun> {
   const { experiment, onJobs } = shared;
   const choice = await loadPolicy(cell.policy);
+  if (choice.definition.sharing === "time" && instance.processors > MOST_GANG_PROCESSORS) {
+    throw new InputError(
+      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+    );
+  }
   const isFirst = cell.seed === shared.firstSeed;
   const isTime = choice.definition.sharing === "time";
   const isDrawn = shared.recordMatrix && isFirst && isTime;

@@ -1,6 +1,6 @@
 /** Where jobs come from: a trace or a model, by one text. */
 import { existsSync } from "node:fs";
-import { InputError } from "../core/errors.ts";
+import { InputError, ModelError } from "../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../core/jobs.ts";
 import { parseParameters } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
@@ -32,7 +32,17 @@ export function chooseModel(text: string): ModelChoice | undefined {
  */
 export async function openSource(text: string, seed: number): Promise<Workload> {
   const choice = chooseModel(text);
-  return choice === undefined ? readTrace(text) : choice.model.generate(choice.parameters, seed);
+  return choice === undefined ? readTrace(text) : generate(choice, seed);
+}
+
+/** @throws ModelError when the parameters contradict each other */
+export function generate({ model, parameters }: ModelChoice, seed: number): Workload {
+  try {
+    return model.generate(parameters, seed);
+  } catch (error) {
+    if (error instanceof InputError) throw new ModelError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** The first jobs in submit order. */
