@@ -4,7 +4,7 @@ import { closest } from "../core/closest.ts";
 import type { Workload } from "../core/jobs.ts";
 import { writeOutput } from "../lab/output.ts";
 import { chooseModel, generate as generateJobs, machineSize, openSource } from "../lab/source.ts";
-import { formatNumber } from "../report/format.ts";
+import { formatCount, formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../workload/estimates.ts";
@@ -162,10 +162,10 @@ async function info(source: string, options: InfoOptions): Promise<void> {
   writeOut(
     [
       bold(workload.name),
-      `${jobs} jobs over ${days}, on ${processors ?? "an unknown number of"} processors, offered load ${share(facts.offeredLoad)}`,
-      `${facts.zeroRunJobs} with run time 0; all below is over the others`,
-      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${users} users`}`,
-      `${facts.estimates} with an estimate, ${facts.overruns} ran past it`,
+      `${formatCount(jobs)} jobs over ${days}, on ${processors === undefined ? "an unknown number of" : formatCount(processors)} processors, offered load ${share(facts.offeredLoad)}`,
+      `${formatCount(facts.zeroRunJobs)} with run time 0; all below is over the others`,
+      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
+      `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
       "",
       table(
         [left(""), right("min"), right("median"), right("mean"), right("max")],
