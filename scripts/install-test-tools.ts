@@ -1,6 +1,6 @@
 /**
- * Installs the browser that the tests of the report page need: Debian's chromium, where apt and the rights to use it
- * are there. Without a browser those tests are skipped by name. TUTTI_NO_INSTALL=1 leaves the machine as it is.
+ * Installs what tests need beside the packages: Debian's chromium for the report page and Open MPI for its gangs, where apt and the
+ * rights to use it are there. Without them those tests are skipped by name. TUTTI_NO_INSTALL=1 leaves the machine as it is.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -18,29 +18,37 @@ function isInPath(program: string): boolean {
   });
 }
 
-/** Does nothing when a browser is there, or when it cannot be installed. */
+/** A program that tests need, and the package that it comes with. */
+const TOOLS = [
+  { program: "chromium", package: "chromium", tests: "browser tests" },
+  { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
+];
+
+/** Does nothing for what is there, or when it cannot be installed. */
 export function installTestTools(): void {
-  if (isInPath("chromium") || process.env.TUTTI_NO_INSTALL === "1") return;
+  const missing = TOOLS.filter(({ program }) => !isInPath(program));
+  if (missing.length === 0 || process.env.TUTTI_NO_INSTALL === "1") return;
+  const names = missing.map((tool) => tool.package).join(" and ");
   if (process.getuid?.() !== 0 || !isInPath("apt-get")) {
-    console.log("No chromium here, and no rights to install it: browser tests will be skipped");
+    const tests = missing.map((tool) => tool.tests).join(" and ");
+    console.log(`No ${names} here, and no rights to install: ${tests} will be skipped`);
     return;
   }
-  console.log("Installing chromium for the browser tests (TUTTI_NO_INSTALL=1 prevents it)");
-  const environment = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  for (const parameters of [
-    ["update", "-qq"],
-    ["install", "-y", "-qq", "--no-install-recommends", "chromium"],
-  ]) {
-    const result = spawnSync("apt-get", parameters, {
-      stdio: ["ignore", "ignore", "inherit"],
-      env: environment,
-      timeout: 300_000,
-    });
-    if (result.status !== 0) {
-      console.log(`apt-get ${parameters[0]} did not work: browser tests will be skipped`);
-      return;
-    }
+  console.log(`Installing ${names} for tests (TUTTI_NO_INSTALL=1 prevents it)`);
+  const canUpdate = apt("update", "-qq");
+  for (const tool of missing) {
+    const isInstalled = canUpdate && apt("install", "-y", "-qq", "--no-install-recommends", tool.package);
+    if (!isInstalled) console.log(`apt-get could not install ${tool.package}: ${tool.tests} will be skipped`);
   }
+}
+
+function apt(...parameters: string[]): boolean {
+  const { status } = spawnSync("apt-get", parameters, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    timeout: 300_000,
+  });
+  return status === 0;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) installTestTools();
