@@ -69,7 +69,7 @@ export function dataTable(heading: readonly string[], rows: readonly (readonly s
   return `<details><summary>Show as a table</summary><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div></details>`;
 }
 
-/** A policy's label behind its colour in the charts. */
+/** A policy's label behind its colour in the charts; where it is too long it breaks before a parameter. */
 function named(row: number, label: string): string {
-  return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span><span>${escapeHtml(label)}</span></span>`;
+  return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span><span>${escapeHtml(label).replaceAll(":", ":<wbr>")}</span></span>`;
 }
