@@ -19,7 +19,7 @@ import {
   REPLICATED,
 } from "../report/replications.ts";
 import { renderTable, type TableColumn } from "../report/table.ts";
-import { bold, dim, isColourful, tableWidth, wrap } from "./text.ts";
+import { bold, dim, isColourful, plural, tableWidth, wrap } from "./text.ts";
 
 /** A column of texts. */
 export const left = (title: string): TableColumn => ({ title, align: "left", dispensable: 0 });
@@ -113,8 +113,8 @@ function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
 }
 
 function endsText({ total, ended, killed, neverStarted }: Summary["jobs"]): string {
-  const all = ended === total ? `all ${formatCount(total)} jobs ended` : undefined;
-  const parts = [all ?? `${formatCount(ended)} of ${formatCount(total)} jobs ended`];
+  const all = total === 1 ? "the job ended" : `all ${formatCount(total)} jobs ended`;
+  const parts = [ended === total ? all : `${formatCount(ended)} of ${plural(total, "job")} ended`];
   if (killed > 0) parts.push(`${formatCount(killed)} of them killed at their estimate`);
   if (neverStarted > 0) parts.push(`${formatCount(neverStarted)} never started`);
   return parts.join(", ");
@@ -163,7 +163,7 @@ function replicationTables(policies: readonly ComparedPolicy[]): string[] {
 }
 
 function heading({ instance }: Comparison): string {
-  const jobs = `${formatCount(instance.count)} jobs on ${formatCount(instance.processors)} processors`;
+  const jobs = `${plural(instance.count, "job")} on ${plural(instance.processors, "processor")}`;
   return wrap(`${bold(instance.workload.name)}: ${jobs}`, 0);
 }
 

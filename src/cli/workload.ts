@@ -20,7 +20,7 @@ import { checkOutputs } from "./outputs.ts";
 import { duration, integer } from "./parse.ts";
 import { parameterText } from "./policies.ts";
 import { diagnosticLines, left, right, table } from "./result-text.ts";
-import { bold, hint, wrap, writeOut } from "./text.ts";
+import { bold, hint, plural, wrap, writeOut } from "./text.ts";
 
 interface InfoOptions {
   readonly procs?: number;
@@ -162,7 +162,7 @@ async function info(source: string, options: InfoOptions): Promise<void> {
   writeOut(
     [
       bold(workload.name),
-      `${formatCount(jobs)} jobs over ${days}, on ${processors === undefined ? "an unknown number of" : formatCount(processors)} processors, offered load ${share(facts.offeredLoad)}`,
+      `${plural(jobs, "job")} over ${days}, on ${processors === undefined ? "an unknown number of processors" : plural(processors, "processor")}, offered load ${share(facts.offeredLoad)}`,
       `${formatCount(facts.zeroRunJobs)} with run time 0; all below is over the others`,
       `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
       `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,

@@ -96,8 +96,8 @@ describe("explain() under EASY", () => {
     expect(explanationLines(explanation)).toEqual([
       "job 12 under easy: 4 of 4 processors, estimate 5 s, run time 5 s",
       "It arrived at 1 s, started at 10 s and waited 9 s.",
-      "When it arrived, 1 of 4 processors were free, 1 job ran and 0 jobs (0 processors) waited before it.",
-      "It did not fit: it needs 4 processors, 1 were left free, 3 were missing.",
+      "When it arrived, 1 of 4 processors was free, 1 job ran and 0 jobs (0 processors) waited before it.",
+      "It did not fit: it needs 4 processors, 1 was left free, 3 were missing.",
       "By estimates 1 running job had to end first: job 11 (3; expected 12 s, ended 10 s).",
       "2 jobs passed it, 7 processor-seconds; 2 by the rule: backfilled before the shadow time.",
       "The largest of them: job 13 (1 for 4 s, at 2 s), job 15 (1 for 3 s, at 6 s).",
@@ -143,7 +143,7 @@ describe("explain() under EASY", () => {
     expect(facts.firstRoomS).toBe(2);
     const lines = explanationLines(explain(instance, choosePolicy("easy"), 13, SLOTS));
     expect(lines).toContain(
-      "1 processors were left free, enough for it, but job 12 (4) held a reservation for 12 s.",
+      "1 processor was left free, enough for it, but job 12 (4) held a reservation for 12 s.",
     );
     expect(lines).toContain(
       "Job 12 (4) held a reservation from 2 s to 10 s, first for 12 s; it started at 10 s.",

@@ -151,7 +151,7 @@ export function explanationLines(explanation: Explanation): string[] {
   const { job, facts } = explanation;
   const startS = job.startS;
   const lines = [
-    `job ${job.id} under ${explanation.policy}: ${job.size} of ${explanation.processors} processors, estimate ${span(job.estimateS)}, run time ${span(job.runS)}`,
+    `job ${job.id} under ${explanation.policy}: ${job.size} of ${many(explanation.processors, "processor")}, estimate ${span(job.estimateS)}, run time ${span(job.runS)}`,
     startS === null
       ? `It arrived at ${span(job.submitS)} and never started.`
       : `It arrived at ${span(job.submitS)}, started at ${span(startS)} and waited ${span(startS - job.submitS)}.`,
@@ -164,7 +164,7 @@ export function explanationLines(explanation: Explanation): string[] {
 function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): string[] {
   const { arrival, hadToEnd, freedBy, promises, waitParts } = facts;
   const lines = [
-    `When it arrived, ${arrival.free} of ${processors} processors were free, ${many(arrival.running, "job")} ran and ${many(arrival.queued, "job")} (${many(arrival.queuedProcessors, "processor")}) waited before it.`,
+    `When it arrived, ${arrival.free} of ${many(processors, "processor")} ${wereOf(arrival.free)} free, ${many(arrival.running, "job")} ran and ${many(arrival.queued, "job")} (${many(arrival.queuedProcessors, "processor")}) waited before it.`,
     obstacleLine(job.size, facts.obstacle),
   ];
   if (hadToEnd.count > 0) {
@@ -213,13 +213,13 @@ function obstacleLine(size: number, obstacle: Obstacle): string {
     case "none":
       return "It started in the instant in which it arrived.";
     case "size":
-      return `It did not fit: it needs ${size} processors, ${obstacle.free} were left free, ${obstacle.missing} were missing.`;
+      return `It did not fit: it needs ${many(size, "processor")}, ${were(obstacle.free)} left free, ${were(obstacle.missing)} missing.`;
     case "reservation":
-      return `${obstacle.free} processors were left free, enough for it, but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
+      return `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
     case "queue":
       return obstacle.head === undefined
-        ? `${obstacle.free} processors were left free, enough for it, and it was first in the queue; the policy let it wait.`
-        : `${obstacle.free} processors were left free, enough for it, but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
+        ? `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, and it was first in the queue; the policy let it wait.`
+        : `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
   }
 }
 
@@ -258,7 +258,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
   ];
   if (facts.slotsGiven + facts.slotsTaken > 0) {
     lines.push(
-      `It was given ${many(facts.slotsGiven, "extra slot")} per round, ${facts.slotsTaken} were taken back: ${facts.changes
+      `It was given ${many(facts.slotsGiven, "extra slot")} per round, ${were(facts.slotsTaken)} taken back: ${facts.changes
         .map(({ atS, slots, rows }) => `${slots} of ${rows} from ${span(atS)}`)
         .join(", ")}${facts.changes.length < facts.slotsGiven + facts.slotsTaken ? ", …" : ""}.`,
     );
@@ -267,7 +267,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
     lines.push(`It was moved to another row ${many(facts.moves, "time")}, always on the same processors.`);
   if (job.endS !== null) {
     lines.push(
-      `It ended at ${span(job.endS)}, ${formatNumber(facts.slowdown)} times as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} rows on average (at most ${facts.mostRows} rows).`,
+      `It ended at ${span(job.endS)}, ${facts.slowdown === 1 ? "" : `${formatNumber(facts.slowdown)} times `}as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${many(facts.mostRows, "row")}).`,
     );
   }
   return lines;
@@ -287,6 +287,15 @@ function stretch(fromS: number, untilS: number): string {
 
 function share(partS: number, wholeS: number): string {
   return `${span(partS)} (${Math.round((100 * partS) / wholeS)} %)`;
+}
+
+/** 1 was, 2 were. */
+function were(count: number): string {
+  return `${formatCount(count)} ${wereOf(count)}`;
+}
+
+function wereOf(count: number): string {
+  return count === 1 ? "was" : "were";
 }
 
 function many(count: number, noun: string): string {
