@@ -499,6 +499,13 @@ describe("a policy of the user's own that is wrong", () => {
       /^tutti: Cannot go on with policy "\.\/ends\.mjs": it ended the program[^\n]*\n$/,
     );
     expect(ends.status).toBe(1);
+    const stray = own(
+      "stray.mjs",
+      `export default { name: "stray", sharing: "space", make: () => ({
+        arrive() { Promise.reject(new Error("later")); }, depart() {}, decide() {} }) };`,
+    );
+    expect(stray.stderr).toMatch(/^tutti: Cannot go on with policy "\.\/stray\.mjs": [^\n]*Error: later$/m);
+    expect(stray.status).toBe(1);
     expectRefusal(own("never.mjs", "await new Promise(() => {});"), 2, "./never.mjs", "never comes");
   });
   test("throws: its message and its line", () => {

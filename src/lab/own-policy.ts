@@ -10,6 +10,8 @@ import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-poli
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
 let isWatching = false;
+/** The modules by their files, as the user wrote their paths. */
+const loaded = new Map<string, string>();
 
 /**
  * A policy by its text: `easy:order=shortest` from the registry, `./mine.ts:parameter=value` from a file.
@@ -33,7 +35,8 @@ async function importPolicy(path: string): Promise<PolicyDefinition> {
       `Cannot load policy "${path}": there is no such file, expected a module (.ts or .js)`,
     );
   }
-  watchExit();
+  watchProcess();
+  loaded.set(file, path);
   let module: { readonly default?: unknown };
   try {
     module = await workingAsync(path, () => settled(import(pathToFileURL(file).href)));
@@ -55,10 +58,20 @@ function settled<Result>(promise: Promise<Result>): Promise<Result> {
   });
 }
 
-/** A policy that ends the program must not look like a run that went well. */
-function watchExit(): void {
+/** A policy that ends the program, or fails in what it has left running, must not look like a run that went well. */
+function watchProcess(): void {
   if (isWatching || !isMainThread) return;
   isWatching = true;
+  process.on("unhandledRejection", (reason) => {
+    const stack = reason instanceof Error ? String(reason.stack) : "";
+    const path = [...loaded].find(([file]) => stack.includes(file))?.[1];
+    if (path === undefined) throw reason;
+    writeSync(
+      2,
+      `tutti: Cannot go on with policy "${path}": something that it has left running failed with ${shown(reason)}\n`,
+    );
+    process.exit(1);
+  });
   process.on("exit", () => {
     const path = policyAtWork();
     if (path === undefined) return;
