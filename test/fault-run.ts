@@ -54,6 +54,7 @@ type Victim = "frontEnd" | "conductor" | "both";
 const CLIENTS = 4;
 const THAW_MS = 2000;
 const END_MS = 120_000;
+const STOPPED_WAIT_MS = 1000;
 const START_MS = 10_000;
 /** Within so long a submit is answered, mostly. */
 const MOST_ANSWER_MS = 10;
@@ -154,7 +155,7 @@ class FaultRun {
 
   #makeJob(i: number): FaultJob {
     const tasks = this.#random.below(3) === 0 ? availableParallelism() : 1;
-    const lastsMs = this.#random.below(this.#random.below(4) === 0 ? 1500 : 300);
+    const lastsMs = this.#random.below(this.#random.below(3) === 0 ? 2000 : 300);
     const begin = `echo "$TUTTI_JOB_ID" >> '${this.#ranFile(i)}'; sleep ${lastsMs / 1000}`;
     const code = this.#random.below(256);
     switch (this.#random.below(5)) {
@@ -194,7 +195,7 @@ class FaultRun {
 
   async #kill(victim: Victim): Promise<void> {
     if (victim !== "frontEnd") await this.#conductorIsThere();
-    if (victim === "both") this.#foundStopped += this.#leftovers.stopped().length;
+    if (victim === "both") this.#foundStopped += await this.#stoppedNow();
     if (victim !== "conductor") {
       if (this.#frontEnd.child.exitCode !== null) {
         this.#problems.push(`the front end ended by itself: ${this.#frontEnd.stderr()}`);
@@ -216,6 +217,16 @@ class FaultRun {
       if (performance.now() < untilMs) continue;
       this.#problems.push(`no conductor was started within ${START_MS} ms`);
       return;
+    }
+  }
+
+  /** How much is stopped at a moment when something is, if there is one soon. */
+  async #stoppedNow(): Promise<number> {
+    const untilMs = performance.now() + STOPPED_WAIT_MS;
+    for (;;) {
+      const count = this.#leftovers.stopped().length;
+      if (count > 0 || performance.now() > untilMs) return count;
+      await pause(5);
     }
   }
 

@@ -11,8 +11,10 @@ import { LineReader } from "./wire.ts";
 
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 1000;
-/** After so many failures to connect in a row another conductor is started. One that is there already wins. */
+/** After so many failures to connect in a row another conductor is started, though the last one lives. One that is there already wins. */
 const TRIES_PER_START = 25;
+/** One that has died before it could be connected to is followed by the next not sooner than this. */
+const START_AGAIN_MS = 1000;
 const MOST_LOG_BYTES = 2 ** 20;
 
 export interface ClientOptions {
@@ -39,6 +41,7 @@ class SocketClient implements ConductorClient {
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
+  #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
   #closed = false;
   /** A conductor that was asked to end is not started again. */
   #shuttingDown = false;
@@ -110,11 +113,19 @@ class SocketClient implements ConductorClient {
     this.connected = false;
     if (was) for (const listener of [...this.#onDisconnect]) listener(reason);
     if (this.#shuttingDown) return;
-    if (this.#failures++ % TRIES_PER_START === 0 && this.#options.startConductor !== false) {
-      startConductor(this.#options.home, this.#options.freezer);
+    const isDue = this.#failures++ % TRIES_PER_START === 0 || this.#startedOneIsDead();
+    if (isDue && this.#options.startConductor !== false) {
+      const child = startConductor(this.#options.home, this.#options.freezer);
+      this.#started = { child, atMs: performance.now() };
     }
     const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
     this.#retry = setTimeout(() => this.#connect(), waitMs);
+  }
+
+  #startedOneIsDead(): boolean {
+    if (this.#started === undefined || performance.now() - this.#started.atMs < START_AGAIN_MS) return false;
+    const { exitCode, signalCode } = this.#started.child;
+    return exitCode !== null || signalCode !== null;
   }
 }
 
