@@ -354,11 +354,14 @@ class FaultRun {
 
   /** The value, or undefined and a problem when it takes too long. */
   async #within<Value>(ms: number, what: string, value: Promise<Value>): Promise<Value | undefined> {
-    const late = Symbol("late");
-    const first = await Promise.race([value, pause(ms).then(() => late)]);
-    if (first !== late) return first as Value;
-    this.#problems.push(`Waited ${ms} ms in vain until ${what}`);
-    return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => {
+        this.#problems.push(`Waited ${ms} ms in vain until ${what}`);
+        resolve(undefined);
+      }, ms);
+    });
+    return Promise.race([value, late]).finally(() => clearTimeout(timer));
   }
 }
 
