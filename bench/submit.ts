@@ -1,0 +1,99 @@
+/**
+ * Durable submits per second over the Unix socket with 1, 16 and 64 clients, how long `tutti jobs` takes with 10,000 queued jobs, and
+ * the memory that front end and conductor take. The jobs are held, so that no scheduling is measured.
+ *
+ *   npm run bench:submit              2,000 submits a round, 10,000 queued in the end
+ *   npm run bench:submit -- --quick   small, as a check
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "../src/api/client.ts";
+import { printTable, summarise } from "./measure.ts";
+
+const quick = process.argv.includes("--quick");
+const perRound = quick ? 64 : 2000;
+const queued = quick ? 300 : 10_000;
+const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+const env = {
+  ...process.env,
+  TUTTI_STATE: join(folder, "state"),
+  TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
+  NO_COLOR: "1",
+};
+const bin = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+const tutti = (...words: string[]) => spawnSync(process.execPath, [bin, ...words], { env, encoding: "utf8" });
+
+const request = { tasks: 1, command: ["true"], cwd: "/", env: {}, held: true };
+
+async function submits(client: Client, clients: number, count: number): Promise<number> {
+  let left = count;
+  const from = performance.now();
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (left-- > 0) await client.ask("/v1/jobs", { method: "POST", body: { jobs: [request] } });
+    }),
+  );
+  return (count / (performance.now() - from)) * 1000;
+}
+
+function residentMB(pid: number): string {
+  const kB = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return `${(Number(kB) / 1000).toFixed(0)} MB`;
+}
+
+async function started(): Promise<{ daemon: ChildProcess; client: Client }> {
+  const daemon = spawn(process.execPath, [bin, "serve", "--private", "--no-http"], { env, stdio: "ignore" });
+  for (let tries = 0; tries < 200; tries++) {
+    await sleep(50);
+    try {
+      const client = new Client(env);
+      await client.ask("/v1/status");
+      return { daemon, client };
+    } catch {
+      // Not yet there.
+    }
+  }
+  throw new Error("Cannot reach the scheduler: it did not answer within 10 s");
+}
+
+try {
+  const { daemon, client } = await started();
+  let jobs = 0;
+  const rows: string[][] = [];
+  for (const clients of [1, 16, 64]) {
+    const rates: number[] = [];
+    for (let round = 0; round < 3 && jobs + perRound <= queued * 2; round++) {
+      rates.push(await submits(client, clients, perRound));
+      jobs += perRound;
+    }
+    const { medianMs, minMs, maxMs } = summarise(rates);
+    rows.push([
+      `${clients} clients`,
+      `${medianMs.toFixed(0)}/s`,
+      `${minMs.toFixed(0)} … ${maxMs.toFixed(0)}/s`,
+    ]);
+  }
+  printTable(["durable submits", "median", "range"], rows);
+  const took: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const from = performance.now();
+    const { status } = tutti("jobs");
+    if (status !== 0) throw new Error(`tutti jobs ended with ${status}`);
+    took.push(performance.now() - from);
+  }
+  const { medianMs, maxMs } = summarise(took);
+  const { conductor } = await client.ask<{ conductor: { pid?: number } }>("/v1/status");
+  console.log(
+    `tutti jobs with ${jobs} queued: ${medianMs.toFixed(0)} ms, at most ${maxMs.toFixed(0)} ms, Node's start included`,
+  );
+  console.log(
+    `memory: front end ${residentMB(daemon.pid ?? 0)}, conductor ${conductor.pid === undefined ? "not there" : residentMB(conductor.pid)}`,
+  );
+} finally {
+  tutti("down", "--kill");
+  rmSync(folder, { recursive: true, force: true });
+}
