@@ -116,7 +116,7 @@ export class OusterhoutMatrix extends RunLists {
   }
 
   #place(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
-    this.#checkRow(`place job ${this.jobName(job)} in`, row);
+    this.#checkRow("place a job in", row, job);
     for (let i = 0; i < count; i++) this.#checkIdle(job, row, stretches[2 * i], stretches[2 * i + 1]);
     this.#checkSame(job, stretches, count);
     this.insert(job, row, stretches, count);
@@ -194,9 +194,9 @@ export class OusterhoutMatrix extends RunLists {
     return run;
   }
 
-  #checkRow(action: string, row: RowId): void {
+  #checkRow(action: string, row: RowId, job: JobIndex = NONE): void {
     if (!this.exists(row)) {
-      throw this.#violation("no-such-row", NONE, `Cannot ${action} row ${row}: there is no such row`);
+      throw this.#violation("no-such-row", job, `Cannot ${action} row ${row}: there is no such row`);
     }
   }
 
