@@ -9,7 +9,7 @@ const WITH_PROCESSES = [
 ];
 const common = {
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
-  execArgv: ["--no-maglev-osr"],
+  execArgv: ["--no-maglev"],
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };

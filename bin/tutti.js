@@ -13,7 +13,7 @@ if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
   await restartWithNewerNode();
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
-  setFlagsFromString("--no-maglev-osr");
+  setFlagsFromString("--no-maglev");
   module.enableCompileCache?.();
   await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
 }
