@@ -10,6 +10,7 @@ const WITH_PROCESSES = [
 const common = {
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: ["--no-maglev"],
+  setupFiles: ["test/seed.ts"],
   testTimeout: 120_000,
   hookTimeout: 120_000,
 };

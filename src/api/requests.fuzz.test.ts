@@ -100,7 +100,8 @@ function mutated(valid: object): fc.Arbitrary<string> {
       const key = place.at(-1)!;
       if (how === "replace") target[key] = value;
       if (how === "remove") delete target[key];
-      if (how === "add") target[typeof value === "string" ? value : "more"] = value;
+      // Not into an array: there "length" is a name that takes no text.
+      if (how === "add" && !Array.isArray(target)) target[typeof value === "string" ? value : "more"] = value;
       const text = JSON.stringify(copy);
       return how === "cut" ? text.slice(0, at % text.length) : text;
     });
