@@ -11,7 +11,7 @@ import { CheckFailed, ExitCode } from "./errors.ts";
 import { historyTable } from "./job-text.ts";
 import { watchMatrix } from "./matrix.ts";
 import { duration } from "./parse.ts";
-import { hint, writeOut } from "./text.ts";
+import { commandName, hint, writeOut } from "./text.ts";
 
 interface Options {
   readonly slot: number;
@@ -86,7 +86,7 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
   if (left.aborted) return;
   const done: Job[] = await waiting;
   writeOut(
-    `\n${historyTable(done)}\nNext: tutti serve, then tutti submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
+    `\n${historyTable(done)}\nNext: ${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
   );
   if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not end well");
 }

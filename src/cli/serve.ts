@@ -12,9 +12,9 @@ import { defaultStateFolder } from "../daemon/state-folder.ts";
 import { provenance } from "../lab/provenance.ts";
 import { UsageError } from "./errors.ts";
 import { duration, integer } from "./parse.ts";
-import { bold, dim, hint, writeOut } from "./text.ts";
+import { bold, commandName, dim, hint, writeOut } from "./text.ts";
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly state?: string;
   readonly config?: string;
   /** A port; undefined: the usual one, or any when that is taken. */
@@ -29,7 +29,7 @@ export interface ServeOptions {
   readonly private?: boolean;
 }
 
-export interface RunningScheduler {
+interface RunningScheduler {
   readonly api: Api;
   readonly frontEnd: RunningFrontEnd;
   /** Resolves when it has been ended by `tutti down`. */
@@ -77,7 +77,7 @@ async function run(options: ServeOptions): Promise<void> {
   });
   const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
   await scheduler.stop();
-  if (why === "signal") hint("The front end has ended; running jobs go on. tutti serve goes on with them.");
+  if (why === "signal") hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
   process.exit(0);
 }
 
@@ -85,7 +85,7 @@ async function run(options: ServeOptions): Promise<void> {
  * Starts front end and API.
  * @throws InputError when another one runs, or for a wrong setting
  */
-export async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
+async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
   const isShared = currentUid() === 0 && options.private !== true;
   const frontEnd = await startFrontEnd({
     stateFolder: options.state ?? defaultStateFolder(process.env),
@@ -132,7 +132,7 @@ export async function startScheduler(options: ServeOptions): Promise<RunningSche
 }
 
 /** Where it is met and what to type next. */
-export function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
+function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
   const { cpus } = service.status();
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
@@ -142,7 +142,7 @@ export function announcement({ api, frontEnd: { config, service, jobsFolder } }:
     ["state", join(jobsFolder, "..")],
     [
       "next",
-      `tutti submit -n ${Math.min(2, cpus)} -- COMMAND   (in another terminal; tutti matrix --watch shows the turns)`,
+      `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND   (in another terminal; ${commandName()} matrix --watch shows the turns)`,
     ],
   ];
   const head = `${bold("tutti")} ${provenance().version} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;

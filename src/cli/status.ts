@@ -10,7 +10,7 @@ import { jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
-import { bold, dim, writeOut } from "./text.ts";
+import { bold, commandName, dim, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 const JOBS_SHOWN = 10;
@@ -65,7 +65,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   writeOut(`${lines.join("\n")}\n`);
   const { jobs } = await client.jobs({ states: ACTIVE, last: JOBS_SHOWN });
   if (jobs.length > 0) writeOut(`\n${jobsTable(jobs)}`);
-  else writeOut(`\nNo job waits or runs. Next: tutti submit -n 2 -- COMMAND\n`);
+  else writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n 2 -- COMMAND\n`);
 }
 
 function tokenFile(socket: string): string {

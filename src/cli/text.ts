@@ -10,6 +10,11 @@ export function writeOut(text: string): void {
   process.stdout.write(text);
 }
 
+/** How this program was called and can be called again: npx inside a clone, by its name when installed. */
+export function commandName(): string {
+  return process.env.npm_lifecycle_event === undefined ? "tutti" : "npx tutti";
+}
+
 /** A remark beside the result; keeps standard output clean. */
 export function hint(text: string): void {
   process.stderr.write(`${text}\n`);
