@@ -77,7 +77,8 @@ async function run(options: ServeOptions): Promise<void> {
   });
   const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
   await scheduler.stop();
-  if (why === "signal") hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
+  if (why === "signal")
+    hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
   process.exit(0);
 }
 
