@@ -26,7 +26,6 @@ import { parseArgs } from "node:util";
 import { connectConductor } from "../src/daemon/conductor/client.ts";
 import { type Containment, openContainment } from "../src/daemon/conductor/freezers/choose.ts";
 import { GangShares } from "../src/daemon/conductor/shares.ts";
-import type { ConductorClient } from "../src/daemon/conductor-client.ts";
 import type { FromConductor, SlotStatistics, TurningMatrix } from "../src/daemon/protocol.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
@@ -66,33 +65,41 @@ const shares = new GangShares(containment.groups);
 /** Groups without a conductor, for the cases that it is compared with. */
 const plainHome = join(root, "plain");
 const plain = openContainment(plainHome) as Containment;
-let client: ConductorClient;
 let jobs = 0;
 let sequence = 0;
 const children: ChildProcess[] = [];
 const heard: FromConductor[] = [];
 
-process.on("SIGINT", () => process.exit(130));
+/** Interrupted: the same way out as at the end, so that nothing is left. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(name, () => reject(new Error(`Interrupted by ${name}`)));
+  }
+});
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
+if (availableParallelism() < 2) {
+  throw new Error("Cannot measure gangs of two on one CPU, expected two or more");
+}
+const client = connectConductor({ home, name: "bench" });
 try {
-  if (availableParallelism() < 2)
-    throw new Error("Cannot measure gangs of two on one CPU, expected two or more");
-  client = connectConductor({ home, name: "bench" });
   client.onMessage((message) => heard.push(message));
   await until(() => client.connected);
   for (const { groups } of [containment, plain]) weighGreatest(groups);
-  await measure();
+  await Promise.race([measure(), interrupted]);
 } finally {
-  client!.send({ type: "shutdown", killJobs: true });
+  for (const child of children) child.kill("SIGKILL");
+  client.send({ type: "shutdown", killJobs: true });
   await until(() => !client.connected).catch(() => {});
-  client!.close();
+  client.close();
   containment.groups.close();
   plain.groups.close();
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 }
+// What an interrupted measurement still waits for must not keep the process.
+process.exit();
 
 async function measure(): Promise<void> {
   const state = heard.find((message) => message.type === "state");

@@ -1,22 +1,26 @@
 /**
- * Durable submits per second over the Unix socket with 1, 16 and 64 clients, how long `tutti jobs` takes with 10,000 queued jobs, and
+ * Durable submits per second over the Unix socket with 1, 16 and 64 clients, each on a connection that it keeps, and with 64 that
+ * connect anew for every submit as `tutti submit` does; how long `tutti jobs` takes with 10,000 queued jobs, and
  * the memory that front end and conductor take. The jobs are held, so that no scheduling is measured.
  *
- *   npm run bench:submit              2,000 submits a round, 10,000 queued in the end
+ *   npm run bench:submit              1,000 submits a round, 12,000 queued in the end
  *   npm run bench:submit -- --quick   small, as a check
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "../src/api/client.ts";
+import { placesAround, readToken } from "../src/api/places.ts";
 import { printTable, summarise } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");
-const perRound = quick ? 64 : 2000;
-const queued = quick ? 300 : 10_000;
+/** Twelve rounds leave at least 10,000 jobs in the queue. */
+const perRound = quick ? 64 : 1000;
+const ROUNDS = 3;
 const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const env = {
   ...process.env,
@@ -29,12 +33,40 @@ const tutti = (...words: string[]) => spawnSync(process.execPath, [bin, ...words
 
 const request = { tasks: 1, command: ["true"], cwd: "/", env: {}, held: true };
 
-async function submits(client: Client, clients: number, count: number): Promise<number> {
+type Submit = () => Promise<unknown>;
+
+/** A client that keeps its connection. */
+function keptConnection(): { submit: Submit; end: () => void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const body = Buffer.from(JSON.stringify({ jobs: [request] }));
+  const headers = {
+    host: "localhost",
+    authorization: `Bearer ${readToken(placesAround(env.TUTTI_SOCKET))}`,
+    "content-type": "application/json",
+    "content-length": body.length,
+  };
+  const options = { socketPath: env.TUTTI_SOCKET, agent, path: "/v1/jobs", method: "POST", headers };
+  const submit = () =>
+    new Promise<void>((resolve, reject) => {
+      const outgoing = httpRequest(options, (answer) => {
+        answer.on("error", reject).on("end", () => {
+          if (answer.statusCode === 201) resolve();
+          else reject(new Error(`a submit was answered with status ${answer.statusCode}`));
+        });
+        answer.resume();
+      });
+      outgoing.on("error", reject).end(body);
+    });
+  return { submit, end: () => agent.destroy() };
+}
+
+/** Submits per second. */
+async function rateOf(clients: readonly Submit[], count: number): Promise<number> {
   let left = count;
   const from = performance.now();
   await Promise.all(
-    Array.from({ length: clients }, async () => {
-      while (left-- > 0) await client.ask("/v1/jobs", { method: "POST", body: { jobs: [request] } });
+    clients.map(async (submit) => {
+      while (left-- > 0) await submit();
     }),
   );
   return (count / (performance.now() - from)) * 1000;
@@ -64,19 +96,25 @@ try {
   const { daemon, client } = await started();
   let jobs = 0;
   const rows: string[][] = [];
-  for (const clients of [1, 16, 64]) {
+  const measure = async (name: string, clients: readonly Submit[]) => {
     const rates: number[] = [];
-    for (let round = 0; round < 3 && jobs + perRound <= queued * 2; round++) {
-      rates.push(await submits(client, clients, perRound));
+    for (let round = 0; round < ROUNDS; round++) {
+      rates.push(await rateOf(clients, perRound));
       jobs += perRound;
     }
     const { medianMs, minMs, maxMs } = summarise(rates);
-    rows.push([
-      `${clients} clients`,
-      `${medianMs.toFixed(0)}/s`,
-      `${minMs.toFixed(0)} … ${maxMs.toFixed(0)}/s`,
-    ]);
+    rows.push([name, `${medianMs.toFixed(0)}/s`, `${minMs.toFixed(0)} … ${maxMs.toFixed(0)}/s`]);
+  };
+  for (const count of [1, 16, 64]) {
+    const clients = Array.from({ length: count }, keptConnection);
+    await measure(
+      `${count} clients`,
+      clients.map(({ submit }) => submit),
+    );
+    for (const { end } of clients) end();
   }
+  const anew = () => client.ask("/v1/jobs", { method: "POST", body: { jobs: [request] } });
+  await measure("64 clients, connecting anew", Array(64).fill(anew));
   printTable(["durable submits", "median", "range"], rows);
   const took: number[] = [];
   for (let round = 0; round < 5; round++) {
