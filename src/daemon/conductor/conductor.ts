@@ -58,9 +58,12 @@ export class Conductor {
     this.#machine = makeMachine(containment, process.getuid?.() === 0 ? findSetpriv() : undefined);
     this.#stateFile = join(home, "state.json");
     this.#tell = tell;
-    this.#guardian = new Guardian(containment, (identity) => {
-      this.#guardianIdentity = identity;
-      this.#save();
+    this.#guardian = new Guardian(containment, {
+      onStart: (identity) => {
+        this.#guardianIdentity = identity;
+        this.#save();
+      },
+      onContinued: () => this.#takeTurnsAgain(),
     });
     this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
       const startMs = monotonicMs();
@@ -326,6 +329,18 @@ export class Conductor {
       }
       attempt.slotBegins(nowMs);
     }
+  }
+
+  /** We hung, so the guardian has continued all gangs and given them equal weights. */
+  #takeTurnsAgain(): void {
+    if (this.#closed) return;
+    const message =
+      "The conductor stood still for seconds: all gangs went on, and take turns again from now on";
+    console.error(new Date().toISOString(), message);
+    this.#refuse(message);
+    for (const attempt of this.#attempts.values()) attempt.frozen = false;
+    this.#machine.shares.forgetWeights();
+    this.#turn(monotonicMs());
   }
 
   /** Lets every attempt take its next step. */

@@ -1,75 +1,132 @@
 /**
- * The guardian: a shell that waits at a pipe from the conductor. When the conductor dies, in whatever way, the pipe closes, and
- * the guardian continues everything that the conductor may have stopped. So nothing stays stopped although nobody restarts it.
+ * The guardian: a shell that waits at a pipe from the conductor, which says "beat" each second. When the conductor dies, in whatever
+ * way, the pipe closes; when it hangs, the beats stay out. Either way the guardian continues everything that the conductor may have
+ * stopped. So nothing stays stopped although nobody restarts it.
+ *
+ *   pipe closed           continue all, end
+ *   5 s without a beat    continue all, say so to the log and to the conductor, which stops them anew once it can hear
+ *   "release"             end
+ *
+ * Continuing too early, since a conductor was merely late, does no harm: gangs run side by side until the conductor hears of it. The
+ * word comes after all has been continued, so what the conductor does then is not undone. A machine that sleeps gives no false
+ * alarm: time stands still for both.
+ *
+ * In its loop it starts no process, since it may be needed just when none can be started.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { ProcessIdentity } from "../protocol.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { identityOf } from "./processes.ts";
 
-/** Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members; empty for what there is not. */
+const BEAT_MS = 1000;
+const PATIENCE_S = 5;
+/** Its `read` can wait with a limit, which POSIX does not ask for; with another shell only death is noticed. */
+const BASH = ["/bin/bash", "/usr/bin/bash"];
+
+/**
+ * Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members; empty for what there is not. Then
+ * how long to wait for a beat, in seconds; empty: for ever.
+ */
 const GUARDIAN = `
-trap '' HUP INT TERM
-while read -r word; do
-  [ "$word" = release ] && exit 0
-done
+trap '' HUP INT TERM PIPE
 read -r boot < /proc/sys/kernel/random/boot_id
-if [ -n "$1" ]; then
-  for group in "$1"/*/; do echo 0 > "$group/cgroup.freeze"; done
-fi
-if [ -n "$2" ]; then
-  for group in "$2"/*/; do echo THAWED > "$group/freezer.state"; done
-fi
-if [ -n "$3" ]; then
-  for group in "$3"/*/; do
-    if [ -e "$group/cpu.weight" ]; then echo 100 > "$group/cpu.weight"; else echo 1024 > "$group/cpu.shares"; fi
-  done
-fi
-if [ -r "$4" ]; then
-  members=$4
-  while read -r booted pid ticks; do
-    [ "$booted" = "$boot" ] || continue
-    read -r stat < "/proc/$pid/stat" || continue
-    set -- \${stat##*) }
-    shift 19
-    [ "$1" = "$ticks" ] && kill -CONT "$pid"
-  done < "$members"
-fi
+continue_all() {
+  if [ -n "$1" ]; then
+    for group in "$1"/*/; do echo 0 > "$group/cgroup.freeze"; done
+  fi
+  if [ -n "$2" ]; then
+    for group in "$2"/*/; do echo THAWED > "$group/freezer.state"; done
+  fi
+  if [ -n "$3" ]; then
+    for group in "$3"/*/; do
+      if [ -e "$group/cpu.weight" ]; then echo 100 > "$group/cpu.weight"; else echo 1024 > "$group/cpu.shares"; fi
+    done
+  fi
+  if [ -r "$4" ]; then
+    members=$4
+    while read -r booted pid ticks; do
+      [ "$booted" = "$boot" ] || continue
+      read -r stat < "/proc/$pid/stat" || continue
+      set -- \${stat##*) }
+      shift 19
+      [ "$1" = "$ticks" ] && kill -CONT "$pid"
+    done < "$members"
+  fi
+}
+hung=
+while :; do
+  read -r \${5:+-t "$5"} word
+  status=$?
+  if [ $status -eq 0 ]; then
+    [ "$word" = release ] && exit 0
+    hung=
+  elif [ $status -gt 128 ]; then
+    [ -n "$hung" ] || printf '%(%FT%TZ)T No sign of life from the conductor for %s s: all gangs go on\\n' -1 "$5" >&2
+    hung=yes
+    continue_all "$@" 2> /dev/null
+    echo continued
+  else break
+  fi
+done
+continue_all "$@" 2> /dev/null
 `;
 
+export interface GuardianListener {
+  /** Told who the guardian is, so that a restarted conductor can wait for it to have finished. */
+  onStart(identity: ProcessIdentity): void;
+  /** It has continued everything, since it has not heard from us for too long. */
+  onContinued(): void;
+}
+
 export class Guardian {
-  readonly #arguments: readonly string[];
-  readonly #onStart: (identity: ProcessIdentity) => void;
+  readonly #command: readonly [string, ...string[]];
+  readonly #listener: GuardianListener;
   #process: ChildProcess | undefined;
   #released = false;
 
-  /** @param onStart told who the guardian is, so that a restarted conductor can wait for it to have finished */
-  constructor({ freezer, groups, membersFile }: Containment, onStart: (identity: ProcessIdentity) => void) {
+  constructor({ freezer, groups, membersFile }: Containment, listener: GuardianListener) {
     const frozen = groups.of("freezer")?.folder ?? "";
-    this.#arguments = [
+    const bash = BASH.find((path) => existsSync(path));
+    this.#command = [
+      bash ?? "/bin/sh",
+      "-c",
+      GUARDIAN,
+      "tutti-guardian",
       freezer.kind === "cgroup2" ? frozen : "",
       freezer.kind === "cgroup1" ? frozen : "",
       groups.of("cpu")?.folder ?? "",
       freezer.kind === "signals" ? membersFile : "",
+      bash === undefined ? "" : String(PATIENCE_S),
     ];
-    this.#onStart = onStart;
+    this.#listener = listener;
   }
 
   /** Starts it, and again whenever it ends. */
   start(): void {
-    const guardian = spawn("/bin/sh", ["-c", GUARDIAN, "tutti-guardian", ...this.#arguments], {
+    const [shell, ...words] = this.#command;
+    const guardian = spawn(shell, words, {
       cwd: "/",
       detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-      env: { PATH: "/usr/bin:/bin" },
+      // It says to our log what we cannot say.
+      stdio: ["pipe", "pipe", "inherit"],
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
     });
     this.#process = guardian;
     guardian.stdin.on("error", () => {});
-    guardian.once("error", () => this.#restart());
-    guardian.once("exit", () => this.#restart());
+    // Nothing piles up when the guardian itself is stopped.
+    const beat = () => guardian.stdin.writableLength === 0 && guardian.stdin.write("beat\n");
+    const beats = setInterval(beat, BEAT_MS).unref();
+    guardian.stdout.on("data", () => this.#listener.onContinued());
+    for (const end of ["error", "exit"]) {
+      guardian.once(end, () => {
+        clearInterval(beats);
+        this.#restart();
+      });
+    }
     guardian.unref();
     const identity = guardian.pid === undefined ? undefined : identityOf(guardian.pid);
-    if (identity !== undefined) this.#onStart(identity);
+    if (identity !== undefined) this.#listener.onStart(identity);
   }
 
   /** All has been continued: the guardian may go. */

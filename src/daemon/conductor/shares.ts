@@ -79,6 +79,11 @@ export class GangShares {
     } else this.#groups.write("cpu", gang, "cpu.weight", String(background ? behind : GREATEST.weight));
   }
 
+  /** Somebody else has written weights: the next weighing is written, whatever it was before. */
+  forgetWeights(): void {
+    for (const gang of this.#gangs.values()) gang.background = true;
+  }
+
   forget(gang: string): void {
     this.#gangs.delete(gang);
   }
