@@ -1,5 +1,5 @@
 /** The verbs of the live system as a user meets them, against the real API over a service in memory. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -104,6 +104,13 @@ describe("submit", () => {
     ]);
   });
 
+  test("a script that is too large to be kept is refused, with its size", async () => {
+    writeFileSync(join(folder, "large.sh"), `#!/bin/sh\n${"# filling\n".repeat(110_000)}`);
+    const { stderr, status } = await tutti("submit", "large.sh");
+    expect(stderr).toMatch(/Cannot submit "large.sh": it has 1100010 bytes, expected .* at most 1048576/);
+    expect(status).toBe(2);
+  });
+
   test("reads a script, warns of lines it does not know, and lets the command line win", async () => {
     writeFileSync(
       join(folder, "job.sh"),
@@ -114,6 +121,7 @@ describe("submit", () => {
     expect(stderr).toBe("tutti: #SBATCH --gres=gpu: not understood, left out\n");
     expect(service.submitted[0]).toMatchObject({
       command: ["/bin/bash", "-e", join(folder, "job.sh"), "--arg", "1"],
+      script: { base64: readFileSync(join(folder, "job.sh")).toString("base64"), word: 2 },
       name: "job.sh",
       tasks: 2,
       limitMs: 300_000,

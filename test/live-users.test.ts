@@ -1,6 +1,6 @@
 /** Several users on one machine, for real: a front end run by root, processes of two other users that talk to it, jobs that run as them. */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, lstatSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -155,5 +155,18 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as(ADA, "down", "--kill")).status).toBe(4);
     expect((await as(ADA, "submit", "--priority", "5", "--", "true")).status).toBe(4);
     expect((await as({ uid: 20_003 }, "jobs")).status).toBe(4);
+  });
+
+  test("a script is copied for its user alone, whoever may read the original", async () => {
+    const path = join(folder, "mine.sh");
+    writeFileSync(path, "#!/bin/sh\nid -u\nstat -c '%a %u' \"$0\"\n");
+    chownSync(path, ADA.uid, ADA.uid);
+    chmodSync(path, 0o600);
+    const { stdout, stderr } = await as(ADA, "run", path);
+    expect([stdout, stderr]).toEqual([`${ADA.uid}\n500 ${ADA.uid}\n`, ""]);
+    const [{ job }] = JSON.parse((await as(ADA, "show", "last", "--json")).stdout).jobs;
+    const copy = join(frontEnd.jobsFolder, String(job), "script", "mine.sh");
+    expect(spawnSync("cat", [copy], { uid: ADA.uid, gid: ADA.uid }).status).toBe(0);
+    expect(spawnSync("cat", [copy], { uid: BOB.uid, gid: BOB.uid }).status).not.toBe(0);
   });
 });

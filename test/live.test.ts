@@ -93,6 +93,27 @@ describe("the whole", () => {
     for (const { ranMs, startedAtMs, endedAtMs } of jobs) expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
   });
 
+  test("a script runs as it was when it was submitted, also when it is started anew", async () => {
+    const path = join(folder, "copied.sh");
+    writeFileSync(path, '#!/bin/sh\necho "first $1 $(basename "$0") $TUTTI_SCRIPT"\nsleep 1000\n');
+    await tutti("submit", "--hold", "--retries", "1", "--name", "copied", "copied.sh", "one");
+    writeFileSync(path, "#!/bin/sh\necho second\n");
+    await tutti("release", "last");
+    const line = `first one copied.sh ${path}\n`;
+    const text = async () => (await tutti("logs", "last")).stdout;
+    while ((await text()) !== line);
+    rmSync(path);
+    await tutti("requeue", "last");
+    while ((await text()) !== line + line);
+    await tutti("cancel", "last");
+    await tutti("wait", "last");
+    writeFileSync(path, "#!/bin/sh\n\nnonsense_command\n");
+    await tutti("submit", "copied.sh");
+    await tutti("wait", "last");
+    // A shell names the file and the line.
+    expect((await tutti("logs", "last", "--stderr")).stdout).toMatch(/script\/copied\.sh: .*3: .*nonsense/);
+  });
+
   test("a script with directives, an array and its indices, a job after another", async () => {
     writeFileSync(
       join(folder, "job.sh"),

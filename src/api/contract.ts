@@ -39,6 +39,16 @@ export const submitJob = z
       .min(1)
       .max(100_000)
       .describe("Program and its arguments; no shell reads them"),
+    script: z
+      .strictObject({
+        base64: z
+          .string()
+          .max(Math.ceil(2 ** 20 / 3) * 4)
+          .describe("The script's bytes, at most 1 MiB, in base64"),
+        word: z.int().min(0).describe("Which word of the command names the script; counted from 0"),
+      })
+      .exactOptional()
+      .describe("A script that is kept as it is now; the job runs the copy"),
     tasks: z
       .int()
       .min(1)

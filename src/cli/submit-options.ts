@@ -26,6 +26,9 @@ export interface SubmitOptions {
   readonly env?: string;
 }
 
+/** What the scheduler keeps of a script. */
+const MOST_SCRIPT_BYTES = 2 ** 20;
+
 const HELP = `
 What to run comes last: after -- a command with its arguments, else a script, whose lines #TUTTI may hold these options and whose common
 lines #SBATCH are understood. Options on the command line win.
@@ -59,13 +62,16 @@ export async function submitJob(
   // Commander takes the -- away; whether it stood before the command tells a command from a script.
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) return makeJob(words, basename(words[0]!), given);
-  const script = readScript(words[0]!);
+  const content = readScript(words[0]!);
+  const script = content.toString("utf8");
   const { words: inScript, warnings } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, words[0]!), ...given };
   const path = resolve(words[0]!);
-  const command = [...(interpreterOf(script) ?? ["/bin/sh"]), path, ...words.slice(1)];
-  return makeJob(command, basename(path), options);
+  const interpreter = interpreterOf(script) ?? ["/bin/sh"];
+  const job = makeJob([...interpreter, path, ...words.slice(1)], basename(path), options);
+  // The scheduler keeps it as it is now: people go on editing while their jobs wait.
+  return { ...job, script: { base64: content.toString("base64"), word: interpreter.length } };
 }
 
 /** The environment that a job gets: `all`, `none`, names, `PREFIX*`, `NAME=value`, with commas between; `all` is to be named when values are added. */
@@ -162,15 +168,21 @@ function makeJob(command: readonly string[], defaultName: string, options: Submi
   };
 }
 
-function readScript(path: string): string {
+function readScript(path: string): Buffer {
   const expected = `expected a script; for a command write tutti submit -- ${path}`;
   try {
-    if (!statSync(path).isFile()) throw new UsageError(`Cannot submit "${path}": it is no file, ${expected}`);
-    const content = readFileSync(path);
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new UsageError(`Cannot submit "${path}": it is no file, ${expected}`);
+    const content = stats.size > MOST_SCRIPT_BYTES ? undefined : readFileSync(path);
+    if (content === undefined || content.length > MOST_SCRIPT_BYTES) {
+      throw new UsageError(
+        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MOST_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
+      );
+    }
     if (content.subarray(0, 4096).includes(0)) {
       throw new UsageError(`Cannot submit "${path}": it is a program, ${expected}`);
     }
-    return content.toString("utf8");
+    return content;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot submit "${path}": ${(error as Error).message}, ${expected}`);

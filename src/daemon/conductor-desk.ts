@@ -175,7 +175,7 @@ export class ConductorDesk {
   }
 
   #begin({ job, rule, processors }: Start, nowMs: number): void {
-    const { book, feed, store, clock, launcher, scheduler } = this.#context;
+    const { book, feed, store, clock, scheduler } = this.#context;
     const record = book.live(job);
     if (record === undefined) throw new Error(`job ${job} was started, but there is none`);
     const cpus = processors.map((one) => scheduler.options.cpus[one]);
@@ -201,12 +201,12 @@ export class ConductorDesk {
       rule: START_RULE_NAMES[rule],
       timeMs: nowMs,
     });
-    launcher.prepare(started);
     this.#launch(started);
   }
 
   #launch(record: JobRecord): void {
     const { store, launcher } = this.#context;
+    launcher.prepare(record, record.script === undefined ? undefined : store.script(record.script));
     this.#outbox.push({ type: "launch", spec: launcher.spec(record, store.environment(record.environment)) });
   }
 
@@ -300,9 +300,8 @@ export class ConductorDesk {
   }
 
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
-    const { feed, scheduler, clock, launcher } = this.#context;
+    const { feed, scheduler, clock } = this.#context;
     if (attempt === undefined && this.#isSameBoot) {
-      launcher.prepare(record);
       this.#launch(record);
     } else if (attempt === undefined) {
       feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: false });

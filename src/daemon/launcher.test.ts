@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -49,6 +58,42 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
 }
 
 describe("Launcher", () => {
+  const SCRIPT = Buffer.from("#!/bin/sh\necho caf\xe9\n", "latin1");
+  const scripted = { command: ["/bin/sh", "/home/anna/weather.sh", "-x"], script: 1, scriptWord: 1 };
+
+  test.each(isRoot ? [false, true] : [false])(
+    "a script lies in a folder of its job, under its own name, for its user alone; a new attempt gets it anew (as root: %s)",
+    (isShared) => {
+      const jobs = join(folder, `scripts-${isShared}`);
+      const launcher = launcherIn(jobs, isShared);
+      const copy = join(jobs, "7", "script", "weather.sh");
+      for (const attempt of [1, 2]) {
+        const record = recordIn(jobs, { ...scripted, attempt });
+        launcher.prepare(record, SCRIPT);
+        expect(readFileSync(copy)).toEqual(SCRIPT);
+        expect(lstatSync(copy).mode & 0o777).toBe(0o500);
+        const { command, env } = launcher.spec(record, {});
+        expect(command).toEqual(["/bin/sh", copy, "-x"]);
+        expect(env.TUTTI_SCRIPT).toBe("/home/anna/weather.sh");
+        // The first attempt changes its copy.
+        chmodSync(copy, 0o700);
+        writeFileSync(copy, "echo other");
+      }
+      expect(lstatSync(copy).uid).toBe(isShared ? 12_345 : process.getuid?.());
+      expect(lstatSync(join(jobs, "7", "script")).uid).toBe(process.getuid?.());
+    },
+  );
+
+  test("a word that is no name of a file gives the script another one", () => {
+    const jobs = join(folder, "odd");
+    const launcher = launcherIn(jobs, false);
+    for (const word of ["/", "/home/..", ".", `/${"x".repeat(300)}`]) {
+      const record = recordIn(jobs, { command: [word], script: 1, scriptWord: 0 });
+      launcher.prepare(record, SCRIPT);
+      expect(launcher.spec(record, {}).command).toEqual([join(jobs, "7", "script", "script")]);
+    }
+  });
+
   test("makes a private folder with the host file, twice without harm, and the folders of outputs", () => {
     const jobs = join(folder, "own");
     const launcher = launcherIn(jobs, false);

@@ -7,9 +7,10 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 
@@ -24,6 +25,8 @@ export interface LauncherOptions {
 }
 
 const HOSTS = "hosts";
+const SCRIPTS = "script";
+const LONGEST_NAME_BYTES = 255;
 
 export class Launcher {
   readonly #options: LauncherOptions;
@@ -40,16 +43,21 @@ export class Launcher {
     return join(this.folderOf(job), String(attempt));
   }
 
-  /** Makes the folder of the record's attempt. @throws Error when the disk refuses */
-  prepare(record: JobRecord): void {
+  /**
+   * Makes the folder of the record's attempt.
+   * @param script content of the job's script, written anew for every attempt: the job may have changed its copy
+   * @throws Error when the disk refuses
+   */
+  prepare(record: JobRecord, script?: Uint8Array): void {
     if (!this.#options.makesFolders) return;
     const folder = this.attemptFolderOf(record.job, record.attempt);
     const account = this.#options.accountOf?.(record.uid);
     if (account !== undefined) {
-      this.#prepareFor(record, folder, account.gid);
+      this.#prepareFor(record, folder, account.gid, script);
       return;
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (script !== undefined) this.#writeScript(record, script, undefined);
     writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
     for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path);
   }
@@ -58,9 +66,10 @@ export class Launcher {
    * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next; the attempt's folder
    * is given away last.
    */
-  #prepareFor(record: JobRecord, folder: string, gid: number): void {
+  #prepareFor(record: JobRecord, folder: string, gid: number, script: Uint8Array | undefined): void {
     const jobFolder = this.folderOf(record.job);
     makeFolder(jobFolder, 0o711);
+    if (script !== undefined) this.#writeScript(record, script, gid);
     for (const path of [record.stdout, record.stderr]) {
       if (dirname(path) === jobFolder) makeFileFor(path, record.uid, gid);
     }
@@ -71,6 +80,28 @@ export class Launcher {
     writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
     chownSync(hosts, record.uid, gid);
     chownSync(folder, record.uid, gid);
+  }
+
+  /** In a folder that stays ours, for the user alone to read. An attempt that still reads an older copy keeps that one. */
+  #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
+    const path = this.#scriptPath(record);
+    makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);
+    rmSync(path, { force: true });
+    const file = openSync(path, "wx", 0o500);
+    try {
+      writeFileSync(file, script);
+      if (gid !== undefined) fchownSync(file, record.uid, gid);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Has the name of the user's own file, which interpreters put into their messages. */
+  #scriptPath({ job, command, scriptWord = 0 }: JobRecord): string {
+    const name = basename(command[scriptWord]);
+    const isName =
+      name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= LONGEST_NAME_BYTES;
+    return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 
   /** Only where we have no more rights than the user: else a link could lead us anywhere. */
@@ -91,7 +122,10 @@ export class Launcher {
       job: record.job,
       attempt: record.attempt,
       folder,
-      command: record.command,
+      command:
+        record.script === undefined
+          ? record.command
+          : record.command.with(record.scriptWord ?? 0, this.#scriptPath(record)),
       cwd: record.cwd,
       env: {
         OMP_NUM_THREADS: "1",
@@ -102,6 +136,7 @@ export class Launcher {
         TUTTI_NTASKS: String(record.tasks),
         TUTTI_CPUS: record.cpus.join(","),
         TUTTI_HOSTFILE: join(folder, HOSTS),
+        ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
         ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
       },

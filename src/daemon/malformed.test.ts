@@ -32,6 +32,7 @@ const mutated = fc
   .tuple(
     fc.constantFrom(
       "command",
+      "script",
       "tasks",
       "name",
       "queue",
@@ -65,6 +66,11 @@ const mutated = fc
         "<script>",
         "%j%a%x%",
         "../../etc",
+        { base64: "QUFB", word: 0 },
+        { base64: "QUFB", word: 1 },
+        { base64: "QUFB" },
+        { base64: "no base64", word: 0 },
+        { base64: "A".repeat(2 ** 21), word: 0 },
         -0,
         1e300,
         [],

@@ -29,6 +29,9 @@ export interface JobRecord {
   readonly tasks: number;
   readonly priority: number;
   readonly command: readonly string[];
+  /** Number of the script in the store, and which word of the command names it; scripts are shared. */
+  readonly script?: number | undefined;
+  readonly scriptWord?: number | undefined;
   readonly cwd: string;
   readonly limitMs?: number | undefined;
   /** What policies are told of the running time. */

@@ -147,6 +147,10 @@ export class Requests {
       tasks: request.tasks ?? 1,
       priority: request.priority ?? 0,
       command: [...request.command],
+      ...(request.script !== undefined && {
+        script: store.scriptId(request.script.base64),
+        scriptWord: request.script.word,
+      }),
       limitMs: request.limitMs,
       estimateMs,
       memoryBytes: request.memoryBytes,

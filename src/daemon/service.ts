@@ -23,6 +23,8 @@ export type JobState =
 
 export interface SubmitRequest {
   readonly command: readonly string[];
+  /** A script that is kept as it is now; the job gets the path of the copy in place of this word of the command. */
+  readonly script?: { readonly base64: string; readonly word: number };
   /** Processes, each on a CPU of its own; 1 when left out. */
   readonly tasks?: number;
   readonly name?: string;

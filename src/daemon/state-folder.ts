@@ -6,7 +6,8 @@
  *     lock                                  lock      0600
  *     tutti.db                              tutti.db  0600
  *     conductor/              0700          conductor/  0700
- *     jobs/12/1/              0700          jobs/     0711, a folder per job, owned by its user
+ *     jobs/12/                0700          jobs/12/  0711, ours, with output and copied script, which are the user's
+ *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
  */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";

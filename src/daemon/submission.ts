@@ -20,6 +20,8 @@ export const MOST_JOBS_AT_ONCE = 10_000;
 const MOST_BYTES = 1_000_000;
 /** A single string that Linux passes to a program is shorter than 32 pages. */
 const MOST_STRING_BYTES = 131_071;
+/** A script is kept in the store and copied for every start. */
+export const MOST_SCRIPT_BYTES = 2 ** 20;
 const MOST_MS = 10 * 365 * 86_400_000;
 const MOST_AFTER = 1000;
 const MOST_RETRIES = 1000;
@@ -133,6 +135,7 @@ function checkRequest(caller: Caller, request: SubmitRequest, limits: Submission
   }
   return (
     checkCommand(request) ??
+    checkScript(request) ??
     checkNumbers(caller, request) ??
     checkText(request) ??
     checkAfter(request) ??
@@ -166,6 +169,25 @@ function checkCommand({ command, cwd, env }: SubmitRequest): Refusal | undefined
     "too-large",
     `Cannot pass so much to a program: command and environment together have more than ${MOST_BYTES} bytes, or one string more than ${MOST_STRING_BYTES}; put it into a file`,
   );
+}
+
+function checkScript({ script, command }: SubmitRequest): Refusal | undefined {
+  if (script === undefined) return undefined;
+  if (typeof script !== "object" || script === null || typeof script.base64 !== "string") {
+    return refuse("invalid", `Cannot use ${quote(script)} as script: expected its bytes and its word`);
+  }
+  const { base64, word } = script;
+  const most = Math.ceil(MOST_SCRIPT_BYTES / 3) * 4;
+  if (base64.length > most || Buffer.byteLength(base64, "base64") > MOST_SCRIPT_BYTES) {
+    return refuse(
+      "too-large",
+      `Cannot keep a script of ${Buffer.byteLength(base64, "base64")} bytes: expected at most ${MOST_SCRIPT_BYTES}; put its data into a file that it reads`,
+    );
+  }
+  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
+    return refuse("invalid", `Cannot use ${quote(base64)} as script: expected base64`);
+  }
+  return wrongInteger("word of the script", word ?? -1, 0, command.length - 1);
 }
 
 /** The length, or too much for any sum when Linux would not take the string. */

@@ -70,6 +70,17 @@ export const MIGRATIONS: readonly string[] = [
     started_ms REAL
   );
   `,
+  `
+  -- Job scripts as they were when submitted; shared like environments.
+  CREATE TABLE scripts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL);
+  ALTER TABLE jobs ADD COLUMN script INTEGER REFERENCES scripts (id);
+  -- What is needed to forget ended jobs, the oldest end first, and what no job uses any more.
+  CREATE INDEX jobs_ended ON jobs (ended_ms, job) WHERE ended_ms IS NOT NULL;
+  CREATE INDEX jobs_by_environment ON jobs (environment);
+  CREATE INDEX jobs_by_script ON jobs (script) WHERE script IS NOT NULL;
+  -- Jobs that are forgotten, whose folders are still to be removed.
+  CREATE TABLE leftovers (job INTEGER PRIMARY KEY);
+  `,
 ];
 
 /** Brings a database to the present version. @throws InputError for a database of a later version */

@@ -126,6 +126,16 @@ describe("Store against a model", () => {
     );
   });
 
+  test("a script is kept byte for byte, and once", () => {
+    const store = new Store(":memory:", 0);
+    const bytes = Buffer.from([0xff, 0x00, 0x0a, 0x41]);
+    const id = store.scriptId(bytes.toString("base64"));
+    expect(store.scriptId("AAAA")).not.toBe(id);
+    expect(store.scriptId(bytes.toString("base64"))).toBe(id);
+    expect(Buffer.from(store.script(id)!)).toEqual(bytes);
+    expect(store.script(99)).toBeUndefined();
+  });
+
   test("attempts and forecasts are kept", () => {
     const store = new Store(":memory:", 0);
     store.insertAttempt({ job: 3, attempt: 1 }, [0, 1], 10);
@@ -240,6 +250,10 @@ describe("versions", () => {
       expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000 }]);
       expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
       expect(store.forecastErrors(5)).toEqual([500]);
+      const { script, scriptWord } = store.job(3)!;
+      expect(scriptWord).toBe(version < 2 ? undefined : 1);
+      const content = script === undefined ? undefined : store.script(script);
+      if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
       store.close();
       // A second time there is nothing left to do.
       new Store(path, 0).close();

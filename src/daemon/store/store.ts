@@ -40,6 +40,8 @@ export class Store {
   readonly #statements = new Map<string, StatementSync>();
   /** Environments of the last submits by hash; most submits have one that was there just before. */
   readonly #environments = new Map<string, number>();
+  /** That of the last submit. */
+  #script: { readonly base64: string; readonly id: number } | undefined;
 
   /**
    * Opens the database, makes it if there is none, brings it up to date.
@@ -72,6 +74,7 @@ export class Store {
 
   rollback(): void {
     this.#environments.clear();
+    this.#script = undefined;
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
@@ -115,13 +118,33 @@ export class Store {
     return row === undefined ? {} : JSON.parse(String(row.json));
   }
 
+  /** Number of a script, which is stored if it is new. */
+  scriptId(base64: string): number {
+    // All jobs of an array have the very same one.
+    if (this.#script?.base64 === base64) return this.#script.id;
+    const content = Buffer.from(base64, "base64");
+    const hash = createHash("sha256").update(content).digest();
+    this.#statement("INSERT INTO scripts (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
+      hash,
+      content,
+    );
+    const id = Number(this.#statement("SELECT id FROM scripts WHERE hash = ?").get(hash)?.id);
+    this.#script = { base64, id };
+    return id;
+  }
+
+  script(id: number): Uint8Array | undefined {
+    return this.#get("SELECT content FROM scripts WHERE id = ?", id)?.content as Uint8Array | undefined;
+  }
+
   insertJob(record: JobRecord): void {
     this.#run(
-      `INSERT INTO jobs (job, uid, key, environment, spec, ${CHANGING}) VALUES (${MARKS(5 + CHANGING_COUNT)})`,
+      `INSERT INTO jobs (job, uid, key, environment, script, spec, ${CHANGING}) VALUES (${MARKS(6 + CHANGING_COUNT)})`,
       record.job,
       record.uid,
       record.key ?? null,
       record.environment,
+      record.script ?? null,
       specOf(record),
       ...changingValues(record),
     );
