@@ -1,12 +1,15 @@
 /**
- * `npm run soak`: 500 real jobs, and 100 times each kill -9 of the front end, of the conductor and of both; with the counts.
+ * `npm run soak`: 500 real jobs, and 100 times each kill -9 of the front end, of the conductor and of both, with the counts; then all
+ * property tests from a seed of their own and with ten times as many requests.
  *
- *   npm run soak -- --seed 7 --jobs 1000 --kills 200 --rounds 3
+ *   npm run soak -- --seed 7 --rounds 3
  */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runWithFaults } from "../test/fault-run.ts";
+import { FULL_PLAN, runWithFaults } from "../test/fault-run.ts";
 
-const DEFAULTS = { seed: 1, jobs: 500, kills: 100, rounds: 1 };
+const DEFAULTS = { seed: 1, jobs: FULL_PLAN.jobs, kills: FULL_PLAN.frontEnd, rounds: 1 };
 
 function readNumbers(): typeof DEFAULTS {
   const texts = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: "string" } as const]));
@@ -24,7 +27,7 @@ function readNumbers(): typeof DEFAULTS {
 
 const { seed, jobs, kills, rounds } = readNumbers();
 for (let round = 0; round < rounds; round++) {
-  const plan = { seed: seed + round, jobs, frontEnd: kills, conductor: kills, both: kills, mostMs: 1500 };
+  const plan = { ...FULL_PLAN, seed: seed + round, jobs, frontEnd: kills, conductor: kills, both: kills };
   const { problems, kills: killed, ...counts } = await runWithFaults(plan);
   console.log(`seed ${plan.seed}`);
   for (const [name, count] of Object.entries({ ...killed, ...counts })) {
@@ -33,3 +36,12 @@ for (let round = 0; round < rounds; round++) {
   for (const problem of problems) console.log(`  PROBLEM ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
 }
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "computing"], {
+  cwd: root,
+  env: { ...process.env, TUTTI_SEED: "random", TUTTI_FUZZ: "10" },
+  stdio: "inherit",
+});
+if (status !== 0) process.exitCode = 1;

@@ -27,6 +27,9 @@ export interface FaultPlan {
   readonly mostMs: number;
 }
 
+/** What is promised, by `npm test` and by `npm run soak`. */
+export const FULL_PLAN = { jobs: 500, frontEnd: 100, conductor: 100, both: 100, mostMs: 1000 };
+
 export interface FaultCounts {
   readonly submitted: number;
   /** Of those the ones that the scheduler said it has. */
