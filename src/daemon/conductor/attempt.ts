@@ -14,7 +14,7 @@ import { availableParallelism } from "node:os";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
-import { isAlive, readStat, signal } from "./processes.ts";
+import { isAlive, readStat, runsAs, signal } from "./processes.ts";
 import { GangShares } from "./shares.ts";
 import { isAtGate, openGate, readExit, readIdentity, readLost, startShim } from "./shim.ts";
 import type { SavedAttempt } from "./state-file.ts";
@@ -22,6 +22,8 @@ import { gangName } from "./wire.ts";
 
 /** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
 const KILL_PATIENCE_MS = 10_000;
+/** A shim that lives so long after its job was killed has been stopped, which a job can do to it. */
+const SHIM_PATIENCE_MS = 5000;
 
 /** What all attempts of a conductor share. */
 export interface Machine {
@@ -59,6 +61,7 @@ export class Attempt {
   #cpus: readonly number[] = [];
   #ranMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
+  #killedAtMs: number | undefined;
   #gaveUpAtMs: number | undefined;
 
   constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
@@ -80,9 +83,9 @@ export class Attempt {
       attempt.phase = "ended";
       return attempt;
     }
-    attempt.shim = readIdentity(spec.folder, "claim");
+    attempt.shim = saved.shim ?? attempt.#claimedBy();
     if (attempt.shim === undefined) return undefined;
-    attempt.#join();
+    attempt.#join(saved.job);
     attempt.#noticeBegun();
     if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
@@ -101,7 +104,7 @@ export class Attempt {
   get isHurried(): boolean {
     return (
       (this.phase === "launching" && (this.#contained !== "yes" || this.onSinceMs !== undefined)) ||
-      (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined))
+      (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined) && !this.#isStubborn())
     );
   }
 
@@ -237,25 +240,36 @@ export class Attempt {
       reason: this.reason,
       killed: this.killed,
       ...(this.shim === undefined ? {} : { shim: this.shim }),
+      ...(this.#job === undefined ? {} : { job: this.#job }),
       ...(this.end === undefined ? {} : { end: this.end }),
     };
   }
 
   #shimIsGone(): boolean {
-    this.shim ??= readIdentity(this.spec.folder, "claim");
+    this.shim ??= this.#claimedBy();
+    if (this.shim === undefined) return this.#childEnded || this.#child === undefined;
     // Another shim than our child may have claimed the attempt first.
-    return this.shim === undefined ? this.#childEnded || this.#child === undefined : !isAlive(this.shim);
+    return this.shim.pid === this.#child?.pid ? this.#childEnded : !isAlive(this.shim);
+  }
+
+  /** The folder is the job's, and may name anybody: only a process of the job's user is believed. */
+  #claimedBy(): ProcessIdentity | undefined {
+    const shim = readIdentity(this.spec.folder, "claim");
+    return shim !== undefined && this.#isOfUser(shim.pid) ? shim : undefined;
+  }
+
+  #isOfUser(pid: number): boolean {
+    return this.spec.uid === undefined || runsAs(pid, this.spec.uid);
   }
 
   /** Puts the job, which waits at its gate, into its groups. */
-  #join(): void {
+  #join(job = readIdentity(this.spec.folder, "job")): void {
     const { containment } = this.#machine;
-    const job = readIdentity(this.spec.folder, "job");
     if (this.shim === undefined || job === undefined) return;
     const stat = readStat(job.pid);
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
-    // The folder is the job's: only a child of the shim is believed.
-    if (!isGone && stat.parent !== this.shim.pid) return;
+    // Here too: only a child of the shim is believed.
+    if (!isGone && (stat.parent !== this.shim.pid || !this.#isOfUser(job.pid))) return;
     this.#job = job;
     try {
       containment.groups.make(this.name);
@@ -283,9 +297,9 @@ export class Attempt {
 
   #limit(): void {
     const { groups } = this.#machine.containment;
-    const pids = Number(readFileSync("/proc/sys/kernel/pid_max", "latin1")) / 2;
-    // Half of all process numbers: a fork bomb does not take the machine with it.
-    groups.write("pids", this.name, "pids.max", String(Math.floor(pids)));
+    // Half of all that there can be: a fork bomb does not take the machine with it.
+    const most = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
+    groups.write("pids", this.name, "pids.max", String(Math.floor(most)));
     const bytes = this.spec.memoryBytes;
     if (bytes === undefined) return;
     if (groups.of("memory")?.version === 1) {
@@ -330,10 +344,22 @@ export class Attempt {
 
   #kill(): void {
     this.killed = true;
+    this.#killedAtMs ??= monotonicMs();
     const { freezer } = this.#machine.containment;
     // At its gate it is in no group that signals can see.
-    if (this.#job !== undefined && isAlive(this.#job)) signal(this.#job.pid, "SIGKILL");
+    this.#killOne(this.#job);
     if (this.#contained !== "no") freezer.kill(this.name);
+    if (monotonicMs() - this.#killedAtMs > SHIM_PATIENCE_MS) this.#killOne(this.shim);
+  }
+
+  /** It should have ended long ago: no more hurry. */
+  #isStubborn(): boolean {
+    return this.#killedAtMs !== undefined && monotonicMs() - this.#killedAtMs > KILL_PATIENCE_MS;
+  }
+
+  #killOne(identity: ProcessIdentity | undefined): void {
+    if (identity === undefined || !isAlive(identity) || !this.#isOfUser(identity.pid)) return;
+    signal(identity.pid, "SIGKILL");
   }
 
   /** Makes an end of it once nothing of it is left. */
@@ -375,6 +401,10 @@ export class Attempt {
     const outOfMemory = memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
     return { ...exit, reason: this.reason === "none" && outOfMemory ? "memory-limit" : this.reason };
   }
+}
+
+function kernelNumber(name: string): number {
+  return Number(readFileSync(`/proc/sys/kernel/${name}`, "latin1"));
 }
 
 /** CPUs that the machine has, as a set of their numbers; undefined when it does not tell. */

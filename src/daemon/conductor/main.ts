@@ -22,8 +22,7 @@ process.title = `tutti-conductor ${home}`;
 // Nobody's working folder is kept from being removed or unmounted.
 process.chdir("/");
 
-const lock = await lockHome(home);
-if (lock === undefined) process.exit(ALREADY_RUNNING);
+if (!lockHome(home)) process.exit(ALREADY_RUNNING);
 const containment = openContainment(home, kind as FreezerKind | undefined);
 if (containment === undefined) {
   console.error(`Cannot stop gangs by ${kind}: it does not work here, expected one that tutti doctor names`);

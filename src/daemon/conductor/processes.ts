@@ -12,6 +12,9 @@ export interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly session: number;
+  readonly threads: number;
+  /** Scheduling class of the first thread: 0 ordinary, 5 idle. */
+  readonly policy: number;
   /** Clock ticks from boot to its start. */
   readonly startTicks: number;
 }
@@ -24,15 +27,27 @@ export function bootId(): string {
   return bootIdRead;
 }
 
-/** Undefined when there is no such process. */
+/**
+ * Undefined when there is no such process.
+ * @throws when we lack what reading takes, such as file descriptors: that must not look like the end of a process
+ */
 export function readStat(pid: number): ProcessStat | undefined {
-  let text: string;
+  const text = readUnlessGone(`/proc/${pid}/stat`);
+  return text === undefined ? undefined : parseStat(text);
+}
+
+function readUnlessGone(path: string): string | undefined {
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
+    return readFileSync(path, "latin1");
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
-  return parseStat(text);
+}
+
+/** Whether it failed for want of file descriptors or memory, and so says nothing of the file. */
+export function isShortage(error: unknown): boolean {
+  return ["EMFILE", "ENFILE", "ENOMEM"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
 /** Parses a line of /proc/PID/stat. The name in the second field may hold blanks and parentheses. */
@@ -45,6 +60,8 @@ export function parseStat(text: string): ProcessStat | undefined {
     state: fields[0] ?? "",
     parent: Number(fields[1]),
     session: Number(fields[3]),
+    threads: Number(fields[17]),
+    policy: Number(fields[38]),
     startTicks: Number(fields[19]),
   };
   return Number.isSafeInteger(stat.startTicks) && Number.isSafeInteger(stat.pid) ? stat : undefined;
@@ -63,8 +80,40 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== undefined && stat.startTicks === identity.startTicks && !hasEnded(stat);
 }
 
-export function hasEnded(stat: ProcessStat): boolean {
-  return stat.state === "Z" || stat.state === "X";
+/** Whether a process has the rights of this user only; true of one that is no more. */
+export function runsAs(pid: number, uid: number): boolean {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/status`, "latin1");
+  } catch {
+    return true;
+  }
+  // Real, effective, saved, of the file system.
+  return (
+    /^Uid:\s+(.+)$/m
+      .exec(text)?.[1]
+      .split(/\s+/)
+      .every((one) => Number(one) === uid) === true
+  );
+}
+
+/** A first thread that has ended does not count while others run. */
+export function hasEnded({ state, threads }: ProcessStat): boolean {
+  return state === "X" || (state === "Z" && threads <= 1);
+}
+
+export function isStopped({ pid, state }: ProcessStat): boolean {
+  if (state !== "Z") return state === "T" || state === "t";
+  return threadsOf(pid).every((thread) => "TtZX".includes(readStat(thread)?.state ?? "X"));
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return [];
+  }
 }
 
 /** Pids of all processes that may be seen. */

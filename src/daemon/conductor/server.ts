@@ -1,8 +1,8 @@
 /** The conductor's socket: one front end at a time, lines of JSON, 0600 in a 0700 folder from the first instant. */
-import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { FromConductor, ToConductor } from "../protocol.ts";
 import { LineReader, parseMessage } from "./wire.ts";
 
@@ -10,31 +10,30 @@ import { LineReader, parseMessage } from "./wire.ts";
 const MOST_UNREAD_BYTES = 64 * 2 ** 20;
 
 export const SOCKET_NAME = "socket";
+const SQLITE_BUSY = 5;
 
 /**
- * Makes the folder private and takes its lock, which the kernel lets go when this process ends.
- * @returns undefined when another conductor has it
+ * Makes the folder private and takes its lock, an exclusive one of the kernel's on a small database, which goes with this process. (A name
+ * in the abstract name space of sockets would not do: /proc/net/unix shows it to everybody, who could take it when we have ended.)
+ * @returns false when another conductor has it
  */
-export async function lockHome(home: string): Promise<Server | undefined> {
+export function lockHome(home: string): boolean {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   if (statSync(home).uid !== process.getuid?.()) {
     throw new Error(`Cannot use the folder "${home}": it belongs to another user, expected our own`);
   }
   chmodSync(home, 0o700);
-  const lock = join(home, "lock");
+  const lock = new DatabaseSync(join(home, "lock.db"), { timeout: 0 });
   try {
-    symlinkSync(randomBytes(16).toString("hex"), lock);
-  } catch {
-    // Made by an earlier one.
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
+    throw error;
   }
-  // A name in the abstract name space of Unix sockets: nobody else knows it, and no stale file is left.
-  const server = createServer((socket) => socket.destroy());
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
-    );
-    server.listen(`\0tutti-conductor-${readlinkSync(lock)}`, () => resolve(server.unref()));
-  });
+  // A database that nobody refers to is closed.
+  process.once("exit", () => lock.close());
+  return true;
 }
 
 export class ConductorServer {
