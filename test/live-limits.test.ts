@@ -1,96 +1,148 @@
-/** Real jobs where something runs out: the disk that their output goes to, the files that the front end may open. */
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** A real scheduler and real jobs where something runs out: the disk of its store, that of a job's output, files, memory for output; and a burst. */
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Client } from "../src/api/client.ts";
-import type { JobsAnswer, StatusAnswer, SubmitJob } from "../src/api/contract.ts";
-import { Leftovers } from "./leftovers.ts";
-import { startTutti, until } from "./live-command.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { RefusedError } from "../src/api/errors.ts";
+import { type LiveOptions, LiveScheduler } from "./live-scheduler.ts";
 
-const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 const FILES = 256;
+const GIGABYTE = 1_000_000_000;
 
-let folder: string;
-let socket: string;
-let small: string;
-let leftovers: Leftovers;
-let client: Client;
-let isMounted = false;
-let pid: number;
+let s: LiveScheduler;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tutti-limits-"));
-  socket = join(folder, "run", "tutti.sock");
-  small = join(folder, "small");
-  const state = join(folder, "state");
-  leftovers = new Leftovers(folder, state);
-  mkdirSync(small);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", small], { stdio: "ignore" });
-    isMounted = true;
-  } catch {
-    // Only root may mount.
-  }
-  const words = ["serve", "--private", "--no-http", "--slot", "20ms", "--state", state];
-  const server = spawn(
-    "sh",
-    ["-c", `ulimit -n ${FILES} && exec "$@"`, "sh", process.execPath, program, ...words],
-    { env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: socket }, stdio: ["ignore", "pipe", "inherit"] },
-  );
-  pid = server.pid!;
-  let text = "";
-  server.stdout.on("data", (piece) => {
-    text += piece;
-  });
-  await until(() => text.includes("next") || server.exitCode !== null);
-  client = new Client({ TUTTI_SOCKET: socket });
-});
-afterAll(async () => {
-  await startTutti(socket, ["down", "--kill"]).result;
-  await leftovers.clear();
-  if (isMounted) execFileSync("umount", ["-l", small]);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-});
-
-async function submit(script: string, more: Partial<SubmitJob> = {}): Promise<number> {
-  const job = {
-    command: ["sh", "-c", script],
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "" },
-    ...more,
-  };
-  const body = { jobs: [job] };
-  return (await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body })).jobs[0]!.job;
+function make(options?: LiveOptions): LiveScheduler {
+  s = new LiveScheduler(options);
+  return s;
 }
 
-describe("a full disk at the output of a job", () => {
-  test("the job sees it and its exit code is told; the scheduler and other jobs go on", async ({ skip }) => {
-    if (!isMounted) skip("only root may mount a small disk");
+/** Writes until nothing more fits. @returns the file to remove */
+function fill(folder: string): string {
+  const file = join(folder, "filler");
+  for (const size of [2 ** 16, 4096, 1]) {
+    try {
+      for (;;) writeFileSync(file, "x".repeat(size), { flag: "a" });
+    } catch {
+      // Full.
+    }
+  }
+  return file;
+}
+
+function residentMB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) / 1000;
+}
+
+afterEach(() => s.clear());
+
+describe("a full disk", () => {
+  test("at the output of a job: the job sees it and its exit code is told; the scheduler and other jobs go on", async ({
+    skip,
+  }) => {
+    make();
+    const small = join(s.folder, "small");
+    if (!s.mountSmall(small, "1m")) skip("only root may mount a small disk");
+    await s.start();
     const output = join(small, "out");
-    const filler = await submit("head -c 4000000 /dev/zero; echo status $? >&2; exit 3", { stdout: output });
-    const other = await submit("echo fine");
-    expect(await client.ended(filler)).toMatchObject({ state: "failed", code: 3 });
-    expect(await client.text(`/v1/jobs/${filler}/logs/stderr`)).toMatch(/No space left[\s\S]*status 1\n$/);
+    const filler = await s.submit("head -c 4000000 /dev/zero; echo status $? >&2; exit 3", {
+      stdout: output,
+    });
+    const other = await s.submit("echo fine");
+    expect(await s.client.ended(filler)).toMatchObject({ state: "failed", code: 3 });
+    expect(await s.client.text(`/v1/jobs/${filler}/logs/stderr`)).toMatch(/No space left[\s\S]*status 1\n$/);
     expect(statSync(output).size).toBeLessThanOrEqual(2 ** 20);
-    expect(await client.ended(other)).toMatchObject({ state: "done" });
+    expect(await s.client.ended(other)).toMatchObject({ state: "done" });
     // There is not even room for the file of the next.
-    const next = await submit("echo x; echo still", { stdout: join(small, "more"), stderr: output });
-    expect(await client.ended(next)).toMatchObject({ state: "failed", code: 1 });
-    const status = await client.ask<StatusAnswer>("/v1/status");
-    expect(status.trouble).toBeUndefined();
+    const next = await s.submit("echo x; echo still", { stdout: join(small, "more"), stderr: output });
+    expect(await s.client.ended(next)).toMatchObject({ state: "failed", code: 1 });
+    expect((await s.status()).trouble).toBeUndefined();
     rmSync(output);
-    const after = await submit("echo room", { stdout: join(small, "after") });
-    expect((await client.ended(after)).state).toBe("done");
+    const after = await s.submit("echo room", { stdout: join(small, "after") });
+    expect((await s.client.ended(after)).state).toBe("done");
     expect(readFileSync(join(small, "after"), "utf8")).toBe("room\n");
+  });
+
+  test("at the store: submits are refused in words, jobs end with their exit codes, nothing acknowledged is lost, also when both are killed then", async ({
+    skip,
+  }) => {
+    make();
+    if (!s.mountSmall(s.state, "3m")) skip("only root may mount a small disk");
+    await s.start();
+    const goes = join(s.folder, "goes");
+    const wait = `until [ -e '${goes}' ]; do sleep 0.05; done`;
+    const running = [await s.submit(`${wait}; exit 7`), await s.submit(`${wait}; kill -9 $$`)];
+    for (const job of running) await s.running(job);
+    const after = [{ job: running[0]!, ok: false }];
+    for (let i = 0; i < 20; i++) await s.submit("exit 9", { name: "waiting", after });
+    const filler = fill(s.state);
+    let acknowledged = 20;
+    const refusals: unknown[] = [];
+    while (refusals.length < 20) {
+      try {
+        await s.submit("exit 9", { name: "waiting", env: { FILL: "x".repeat(2000) }, after });
+        acknowledged++;
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    for (const error of refusals) {
+      expect(error).toBeInstanceOf(RefusedError);
+      expect(error).toHaveProperty("refused", "unavailable");
+      expect(String(error)).toMatch(/Cannot write to .*(?:disk is full|no space left)/);
+    }
+    expect((await s.status()).trouble).toMatch(/disk is full|no space left/);
+    // They end while there is no room to write down that they have, and then nobody is left who knew it.
+    writeFileSync(goes, "");
+    for (const job of running) {
+      while (s.leftovers.ofJobs().some((pid) => pid === s.pidOf(job, "job"))) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    await s.killBoth();
+    rmSync(filler);
+    await s.start();
+    expect(await s.client.ended(running[0]!)).toMatchObject({ state: "failed", code: 7, attempt: 1 });
+    expect(await s.client.ended(running[1]!)).toMatchObject({
+      state: "failed",
+      signal: "SIGKILL",
+      attempt: 1,
+    });
+    const { jobs } = await s.client.jobs({ last: 10_000 });
+    const waiting = jobs.filter(({ name }) => name === "waiting");
+    console.log(JSON.stringify({ acknowledged, refused: refusals.length, there: waiting.length }));
+    expect(waiting).toHaveLength(acknowledged);
+    for (const { job } of waiting) expect(await s.client.ended(job)).toMatchObject({ code: 9, attempt: 1 });
+    expect((await s.status()).trouble).toBeUndefined();
   });
 });
 
-describe(`a limit of ${FILES} files`, () => {
-  test("2,000 submits by 400 clients at once: what is acknowledged is there once, and the front end lives", async () => {
-    const limits = readFileSync(`/proc/${pid}/limits`, "utf8");
+describe("a burst", () => {
+  test("10,000 submits by 64 clients, then kill -9 of the front end: all that was acknowledged is there, once", async () => {
+    make();
+    await s.start();
+    const acknowledged: number[] = [];
+    let left = 10_000;
+    const startMs = performance.now();
+    const client = async () => {
+      while (left-- > 0) acknowledged.push(await s.submit("exit 0", { held: true }));
+    };
+    await Promise.all(Array.from({ length: 64 }, client));
+    const perS = Math.round((10_000 / (performance.now() - startMs)) * 1000);
+    await s.killFrontEnd();
+    await s.start();
+    const { jobs } = await s.client.jobs({ last: 20_000 });
+    const there = new Set(jobs.map(({ job }) => job));
+    const lost = acknowledged.filter((job) => !there.has(job)).length;
+    console.log(JSON.stringify({ submitted: 10_000, acknowledged: acknowledged.length, lost, perS }));
+    expect(new Set(acknowledged).size).toBe(10_000);
+    expect(jobs).toHaveLength(10_000);
+    expect(lost).toBe(0);
+    expect(jobs.every(({ state }) => state === "held")).toBe(true);
+  });
+
+  test(`with a limit of ${FILES} files 2,000 submits by 400 clients at once: what is acknowledged is there once, and the front end lives`, async () => {
+    make({ files: FILES });
+    await s.start();
+    const limits = readFileSync(`/proc/${s.frontEndPid}/limits`, "utf8");
     expect(limits).toMatch(new RegExp(`Max open files +${FILES} +${FILES}`));
     const acknowledged: number[] = [];
     let cutOff = 0;
@@ -99,14 +151,14 @@ describe(`a limit of ${FILES} files`, () => {
       while (next++ < 2000) {
         try {
           // One of 50 runs meanwhile: its folder needs files of the front end too.
-          acknowledged.push(await submit("exit 5", { name: "burst", held: next % 50 !== 0 }));
+          acknowledged.push(await s.submit("exit 5", { name: "burst", held: next % 50 !== 0 }));
         } catch {
           cutOff++;
         }
       }
     };
     await Promise.all(Array.from({ length: 400 }, work));
-    const { jobs } = await client.jobs({ last: 5000 });
+    const { jobs } = await s.client.jobs({ last: 5000 });
     const names = jobs.filter(({ name }) => name === "burst").map(({ job }) => job);
     console.log(
       JSON.stringify({ submitted: 2000, acknowledged: acknowledged.length, cutOff, there: names.length }),
@@ -116,6 +168,32 @@ describe(`a limit of ${FILES} files`, () => {
     expect(acknowledged.filter((job) => !names.includes(job))).toEqual([]);
     const run = jobs.filter(({ name, state }) => name === "burst" && state !== "held");
     expect(run.length).toBeGreaterThan(0);
-    for (const { job } of run) expect(await client.ended(job)).toMatchObject({ code: 5, attempt: 1 });
+    for (const { job } of run) expect(await s.client.ended(job)).toMatchObject({ code: 5, attempt: 1 });
+  });
+});
+
+describe("1 GB of output", () => {
+  test("is kept to the byte and read back; front end and conductor do not grow with it", async () => {
+    make();
+    await s.start();
+    const pids = [s.frontEndPid, await s.conductorPid()];
+    await s.client.ended(await s.submit("echo warm"));
+    const before = pids.map(residentMB);
+    const job = await s.submit(`head -c ${GIGABYTE - 4} /dev/zero; echo end; exit 6`);
+    expect(await s.client.ended(job)).toMatchObject({ code: 6 });
+    const { stdout } = await s.job(job);
+    expect(statSync(stdout).size).toBe(GIGABYTE);
+    let bytes = 0;
+    let last: Buffer = Buffer.alloc(0);
+    for await (const piece of s.client.pieces(await s.client.open(`/v1/jobs/${job}/logs/stdout`))) {
+      bytes += piece.length;
+      last = piece;
+    }
+    expect([bytes, last.subarray(-4).toString()]).toEqual([GIGABYTE, "end\n"]);
+    const grown = pids.map((pid, i) => Math.round(residentMB(pid) - before[i]!));
+    console.log(JSON.stringify({ bytes, frontEndGrownMB: grown[0], conductorGrownMB: grown[1] }));
+    expect(grown[0]).toBeLessThan(200);
+    expect(grown[1]).toBeLessThan(50);
+    expect(await s.conductorPid()).toBe(pids[1]);
   });
 });

@@ -1,0 +1,139 @@
+/** A scheduler of its own for a test of faults: the real `tutti serve` in a folder of its own, and what is needed to harm it. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "../src/api/client.ts";
+import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/api/contract.ts";
+import { signal } from "../src/daemon/conductor/processes.ts";
+import { Leftovers } from "./leftovers.ts";
+import { startTutti, until } from "./live-command.ts";
+
+const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+
+export interface LiveOptions {
+  /** Environment variables of front end and conductor. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** How many files the front end may open. */
+  readonly files?: number;
+}
+
+export class LiveScheduler {
+  readonly folder = mkdtempSync(join(tmpdir(), "tutti-live-"));
+  readonly socket = join(this.folder, "run", "tutti.sock");
+  readonly state = join(this.folder, "state");
+  readonly leftovers = new Leftovers(this.folder, this.state);
+  readonly #options: LiveOptions;
+  #frontEnd: ChildProcess | undefined;
+  #client: Client | undefined;
+  #mounted: string[] = [];
+
+  constructor(options: LiveOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Starts the front end and waits until it can be asked. @throws with its words when it ends instead */
+  async start(): Promise<void> {
+    const { env, files } = this.#options;
+    const serve = [process.execPath, program, "serve", "--private", "--no-http", "--slot", "20ms"];
+    const script = `${files === undefined ? "" : `ulimit -n ${files};`} exec "$@"`;
+    const child = spawn("sh", ["-c", script, "sh", ...serve, "--state", this.state], {
+      env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: this.socket, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#frontEnd = child;
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (piece) => {
+      out += piece;
+    });
+    child.stderr.on("data", (piece) => {
+      err += piece;
+    });
+    await until(() => out.includes("next") || child.exitCode !== null);
+    if (child.exitCode !== null) throw new Error(`The front end ended with ${child.exitCode}: ${err}`);
+    this.#client = new Client({ TUTTI_SOCKET: this.socket });
+  }
+
+  get client(): Client {
+    if (this.#client === undefined) throw new Error("The front end was not started");
+    return this.#client;
+  }
+
+  get frontEndPid(): number {
+    return this.#frontEnd?.pid ?? 0;
+  }
+
+  /** kill -9 of the front end. */
+  async killFrontEnd(): Promise<void> {
+    const child = this.#frontEnd;
+    child?.kill("SIGKILL");
+    await until(() => child === undefined || child.exitCode !== null || child.signalCode !== null);
+  }
+
+  /** kill -9 of the front end and then of the conductor, so that nobody starts another; the guardian has done its work. */
+  async killBoth(): Promise<void> {
+    await this.killFrontEnd();
+    for (const pid of this.leftovers.conductors()) signal(pid, "SIGKILL");
+    await until(() => this.leftovers.conductors().length === 0 && this.leftovers.stopped().length === 0);
+  }
+
+  async submit(script: string, more: Partial<SubmitJob> = {}): Promise<number> {
+    const env = { PATH: process.env.PATH ?? "" };
+    const job = { command: ["sh", "-c", script], cwd: this.folder, env, ...more };
+    const answer = await this.client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs: [job] } });
+    return answer.jobs[0]!.job;
+  }
+
+  async job(job: number): Promise<Job> {
+    return (await this.client.job(job)).job;
+  }
+
+  /** Waits until the command runs. */
+  async running(job: number): Promise<void> {
+    while ((await this.job(job)).state !== "running") await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  async cancel(job: number): Promise<void> {
+    await this.client.ask(`/v1/jobs/${job}`, { method: "DELETE" });
+  }
+
+  status(): Promise<StatusAnswer> {
+    return this.client.ask<StatusAnswer>("/v1/status");
+  }
+
+  async conductorPid(): Promise<number> {
+    for (;;) {
+      const { pid } = (await this.status()).conductor;
+      if (pid !== undefined) return pid;
+    }
+  }
+
+  /** Pid of the shim of a job's first attempt, or of the first process of its command. */
+  pidOf(job: number, what: "claim" | "job"): number {
+    return Number(readlinkSync(join(this.state, "jobs", String(job), "1", what)).split(":")[1]);
+  }
+
+  /** A small disk of its own, in memory; false when we may not mount one. */
+  mountSmall(path: string, size: string): boolean {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const parameters = ["-t", "tmpfs", "-o", `mode=700,size=${size}`, "tmpfs", path];
+    try {
+      execFileSync("mount", parameters, { stdio: "ignore" });
+    } catch {
+      return false;
+    }
+    this.#mounted.push(path);
+    return true;
+  }
+
+  /** Ends everything and removes the folder. */
+  async clear(): Promise<void> {
+    await startTutti(this.socket, ["down", "--kill"]).result;
+    await this.killFrontEnd();
+    await this.leftovers.clear();
+    for (const path of this.#mounted) execFileSync("umount", ["-l", path]);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
