@@ -3,17 +3,12 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { RefusedError } from "../src/api/errors.ts";
-import { type LiveOptions, LiveScheduler } from "./live-scheduler.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
 
 const FILES = 256;
 const GIGABYTE = 1_000_000_000;
 
 let s: LiveScheduler;
-
-function make(options?: LiveOptions): LiveScheduler {
-  s = new LiveScheduler(options);
-  return s;
-}
 
 /** Writes until nothing more fits. @returns the file to remove */
 function fill(folder: string): string {
@@ -38,7 +33,7 @@ describe("a full disk", () => {
   test("at the output of a job: the job sees it and its exit code is told; the scheduler and other jobs go on", async ({
     skip,
   }) => {
-    make();
+    s = new LiveScheduler();
     const small = join(s.folder, "small");
     if (!s.mountSmall(small, "1m")) skip("only root may mount a small disk");
     await s.start();
@@ -64,7 +59,7 @@ describe("a full disk", () => {
   test("at the store: submits are refused in words, jobs end with their exit codes, nothing acknowledged is lost, also when both are killed then", async ({
     skip,
   }) => {
-    make();
+    s = new LiveScheduler();
     if (!s.mountSmall(s.state, "3m")) skip("only root may mount a small disk");
     await s.start();
     const goes = join(s.folder, "goes");
@@ -117,7 +112,7 @@ describe("a full disk", () => {
 
 describe("a burst", () => {
   test("10,000 submits by 64 clients, then kill -9 of the front end: all that was acknowledged is there, once", async () => {
-    make();
+    s = new LiveScheduler();
     await s.start();
     const acknowledged: number[] = [];
     let left = 10_000;
@@ -140,7 +135,7 @@ describe("a burst", () => {
   });
 
   test(`with a limit of ${FILES} files 2,000 submits by 400 clients at once: what is acknowledged is there once, and the front end lives`, async () => {
-    make({ files: FILES });
+    s = new LiveScheduler(FILES);
     await s.start();
     const limits = readFileSync(`/proc/${s.frontEndPid}/limits`, "utf8");
     expect(limits).toMatch(new RegExp(`Max open files +${FILES} +${FILES}`));
@@ -174,7 +169,7 @@ describe("a burst", () => {
 
 describe("1 GB of output", () => {
   test("is kept to the byte and read back; front end and conductor do not grow with it", async () => {
-    make();
+    s = new LiveScheduler();
     await s.start();
     const pids = [s.frontEndPid, await s.conductorPid()];
     await s.client.ended(await s.submit("echo warm"));

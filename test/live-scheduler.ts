@@ -12,34 +12,29 @@ import { startTutti, until } from "./live-command.ts";
 
 const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 
-export interface LiveOptions {
-  /** Environment variables of front end and conductor. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** How many files the front end may open. */
-  readonly files?: number;
-}
-
 export class LiveScheduler {
   readonly folder = mkdtempSync(join(tmpdir(), "tutti-live-"));
   readonly socket = join(this.folder, "run", "tutti.sock");
   readonly state = join(this.folder, "state");
   readonly leftovers = new Leftovers(this.folder, this.state);
-  readonly #options: LiveOptions;
+  /** More environment variables of front end and conductor. */
+  readonly env: NodeJS.ProcessEnv = {};
+  readonly #files: number | undefined;
   #frontEnd: ChildProcess | undefined;
   #client: Client | undefined;
   #mounted: string[] = [];
 
-  constructor(options: LiveOptions = {}) {
-    this.#options = options;
+  /** @param files how many files the front end may open */
+  constructor(files?: number) {
+    this.#files = files;
   }
 
   /** Starts the front end and waits until it can be asked. @throws with its words when it ends instead */
   async start(): Promise<void> {
-    const { env, files } = this.#options;
     const serve = [process.execPath, program, "serve", "--private", "--no-http", "--slot", "20ms"];
-    const script = `${files === undefined ? "" : `ulimit -n ${files};`} exec "$@"`;
+    const script = `${this.#files === undefined ? "" : `ulimit -n ${this.#files};`} exec "$@"`;
     const child = spawn("sh", ["-c", script, "sh", ...serve, "--state", this.state], {
-      env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: this.socket, ...env },
+      env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: this.socket, ...this.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#frontEnd = child;
@@ -96,7 +91,7 @@ export class LiveScheduler {
   }
 
   async cancel(job: number): Promise<void> {
-    await this.client.ask(`/v1/jobs/${job}`, { method: "DELETE" });
+    await this.client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
   }
 
   status(): Promise<StatusAnswer> {
