@@ -1,6 +1,6 @@
 /** A real scheduler on an unkind machine: clocks that step, pids that are used again, a fork bomb, several started together. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -184,6 +184,35 @@ describe("a fork bomb", () => {
     expect(s.leftovers.ofJobs()).toEqual([]);
     expect(await s.conductorPid()).toBe(conductor);
     console.log(JSON.stringify({ largest, left: 0 }));
+  });
+});
+
+describe("a conductor that hangs", () => {
+  test("jobs of all rows go on to their ends, which are told when it comes to itself, and then gangs take turns", async () => {
+    await s.start();
+    const go = join(s.folder, "go");
+    const done = (code: number) => join(s.folder, `done${code}`);
+    const script = (code: number) => `until [ -e '${go}' ]; do :; done; touch '${done(code)}'; exit ${code}`;
+    const conductor = await s.conductorPid();
+    const burner = await s.submit(BURN, { tasks: ALL_CPUS });
+    await s.running(burner);
+    process.kill(conductor, "SIGSTOP");
+    // Never launched while it hangs, but acknowledged.
+    const late = await s.submit("exit 9", { tasks: ALL_CPUS });
+    process.kill(conductor, "SIGCONT");
+    expect(await s.client.ended(late)).toMatchObject({ code: 9, attempt: 1 });
+    const jobs = await Promise.all([3, 4].map((code) => s.submit(script(code), { tasks: ALL_CPUS })));
+    for (const job of jobs) await s.running(job);
+    process.kill(conductor, "SIGSTOP");
+    writeFileSync(go, "");
+    await until(() => [3, 4].every((code) => existsSync(done(code))));
+    expect(readStat(conductor)?.state).toBe("T");
+    process.kill(conductor, "SIGCONT");
+    for (const [i, job] of jobs.entries())
+      expect(await s.client.ended(job)).toMatchObject({ code: 3 + i, attempt: 1 });
+    expect((await startTutti(s.socket, ["events"]).result).stdout).toMatch(/stood still/);
+    expect(await s.job(burner)).toMatchObject({ state: "running", attempt: 1 });
+    expect(await s.conductorPid()).toBe(conductor);
   });
 });
 
