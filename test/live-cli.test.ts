@@ -125,7 +125,7 @@ describe("submit", () => {
       name: "job.sh",
       tasks: 2,
       limitMs: 300_000,
-      env: {},
+      env: { SLURM_SUBMIT_DIR: folder },
     });
   });
 
@@ -147,6 +147,12 @@ describe("submit", () => {
     ]);
   });
 
+    // An array is waited for by the numbers that its submit has told.
+    await tutti("submit", "-t", "1:30:00", "--after", "any:1-3", "--", "true");
+    expect(service.submitted[4]).toMatchObject({
+      limitMs: 5_400_000,
+      after: [1, 2, 3].map((job) => ({ job, ok: false })),
+    });
   test.each([
     [["submit"], 2, /expected a command after --, or a script/],
     [["submit", "missing.sh"], 2, /Cannot submit "missing.sh".*tutti submit -- missing.sh/],
@@ -158,6 +164,9 @@ describe("submit", () => {
     [["submit", "--after", "77", "--", "x"], 5, /no such job/],
   ])("%j is refused with code %i", async (parameters, code, words) => {
     const { status, stderr, stdout } = await tutti(...parameters);
+    [["submit", "--after", "9-1", "--", "x"], 2, /such as 12,13, 12-40 or any:12/],
+    [["submit", "-t", "0:00", "--", "x"], 2, /Expected a duration above 0/],
+    [["submit", "/"], 2, /it is a folder/],
     expect(stderr).toMatch(words);
     expect([status, stdout]).toEqual([code, ""]);
     expect(service.entries.size).toBe(0);

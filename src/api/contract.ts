@@ -71,7 +71,7 @@ export const submitJob = z
     stdout: path
       .exactOptional()
       .describe(
-        "File for standard output; %j job, %a array index, %x name. Default: in the job's own folder",
+        "File for standard output; %j job, %A array, %a array index, %x name, %u user, %N machine. Default: in the job's own folder",
       ),
     stderr: path.exactOptional(),
     after: z

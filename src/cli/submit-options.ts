@@ -6,6 +6,7 @@ import type { SubmitJob } from "../api/contract.ts";
 import { UsageError } from "./errors.ts";
 import { interpreterOf, readJobScript } from "./job-script.ts";
 import { duration, integer } from "./parse.ts";
+import { slurmSeconds } from "./slurm-options.ts";
 import { hint } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -64,14 +65,16 @@ export async function submitJob(
   if (isCommand) return makeJob(words, basename(words[0]!), given);
   const content = readScript(words[0]!);
   const script = content.toString("utf8");
-  const { words: inScript, warnings } = readJobScript(script);
+  const { words: inScript, warnings, isForSlurm } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, words[0]!), ...given };
   const path = resolve(words[0]!);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
   const job = makeJob([...interpreter, path, ...words.slice(1)], basename(path), options);
+  // The scheduler adds the number of the job and the like.
+  const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
   // The scheduler keeps it as it is now: people go on editing while their jobs wait.
-  return { ...job, script: { base64: content.toString("base64"), word: interpreter.length } };
+  return { ...job, env, script: { base64: content.toString("base64"), word: interpreter.length } };
 }
 
 /** The environment that a job gets: `all`, `none`, names, `PREFIX*`, `NAME=value`, with commas between; `all` is to be named when values are added. */
@@ -111,15 +114,15 @@ function addOptions(command: Command): Command {
     .option("-n, --tasks <n>", "processes, each on a CPU of its own (default: 1)", integer(1, 65_536))
     .option(
       "-t, --time <duration>",
-      "limit on running time, such as 90s, 10m, 2h; also the estimate for policies",
-      duration("above zero"),
+      "limit on running time, such as 90s, 10m, 2h, 1:30:00; also the estimate for policies",
+      timeLimit,
     )
     .option("--mem <size>", "memory of the whole job, such as 512M or 2G", bytes)
     .option("-q, --queue <name>", "queue (default: chosen by the scheduler)")
     .option("-J, --name <name>", "name of the job (default: that of the program)")
     .option(
       "--after <jobs>",
-      "start when these have ended well: 12,13; any:12 however it ended",
+      "start when these have ended well: 12,13 or 12-40; any:12 however it ended",
       dependencies,
     )
     .option("-a, --array <indices>", "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once")
@@ -128,7 +131,7 @@ function addOptions(command: Command): Command {
     .option("--retries <n>", "start anew so many times when it was lost or requeued", integer(0, 1000))
     .option(
       "-o, --output <file>",
-      "standard output, and standard error unless -e: %j job, %a index, %x name (default: kept for tutti logs)",
+      "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
     )
     .option("-e, --error <file>", "standard error")
     .option("-D, --cwd <folder>", "working directory (default: this one)")
@@ -138,11 +141,26 @@ function addOptions(command: Command): Command {
     );
 }
 
+/** Seconds: a duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
+function timeLimit(text: string): number {
+  const seconds = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
+  return seconds !== undefined && seconds > 0 ? seconds : duration("above zero")(text);
+}
+
+/** What the scheduler takes at most. */
+const MOST_AFTER = 1000;
+
 function dependencies(text: string): NonNullable<SubmitJob["after"]> {
-  return text.split(",").map((part) => {
-    const [, any, digits] = /^(any:)?([1-9]\d{0,14})$/.exec(part.trim()) ?? [];
-    if (digits !== undefined) return { job: Number(digits), ok: any === undefined };
-    throw new InvalidArgumentError("Expected numbers of jobs with commas between, such as 12,13 or any:12.");
+  return text.split(",").flatMap((part) => {
+    const [, any, first, last = first] =
+      /^(any:)?([1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
+    const count = Number(last) - Number(first) + 1;
+    if (count >= 1 && count <= MOST_AFTER) {
+      return Array.from({ length: count }, (_, i) => ({ job: Number(first) + i, ok: any === undefined }));
+    }
+    throw new InvalidArgumentError(
+      `Expected numbers of at most ${MOST_AFTER} jobs with commas between, such as 12,13, 12-40 or any:12.`,
+    );
   });
 }
 
@@ -172,7 +190,11 @@ function readScript(path: string): Buffer {
   const expected = `expected a script; for a command write tutti submit -- ${path}`;
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) throw new UsageError(`Cannot submit "${path}": it is no file, ${expected}`);
+    if (!stats.isFile()) {
+      throw new UsageError(
+        `Cannot submit "${path}": it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}, ${expected}`,
+      );
+    }
     const content = stats.size > MOST_SCRIPT_BYTES ? undefined : readFileSync(path);
     if (content === undefined || content.length > MOST_SCRIPT_BYTES) {
       throw new UsageError(
@@ -185,7 +207,14 @@ function readScript(path: string): Buffer {
     return content;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot submit "${path}": ${(error as Error).message}, ${expected}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why =
+      code === "ENOENT"
+        ? "there is no such file"
+        : code === "EACCES"
+          ? "you are not allowed to read it"
+          : message;
+    throw new UsageError(`Cannot submit "${path}": ${why}, ${expected}`);
   }
 }
 

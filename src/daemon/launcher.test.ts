@@ -159,11 +159,41 @@ describe("Launcher", () => {
     expect(rest).not.toHaveProperty("memoryBytes");
   });
 
+  test("spec() gives a script that was written for Slurm the names that it reads, and no other job", () => {
+    const launcher = launcherIn(join(folder, "slurm"), false);
+    const record = recordIn(join(folder, "slurm"), {
+      array: 5,
+      arrayIndex: 9,
+      tasks: 6,
+      command: ["/bin/sh", "/home/anna/job.sh"],
+      script: 1,
+      scriptWord: 1,
+    });
+    const slurm = { SLURM_SUBMIT_DIR: "/home/anna", SLURM_CPUS_PER_TASK: "2" };
+    expect(launcher.spec(record, slurm).env).toMatchObject({
+      ...slurm,
+      SLURM_JOB_ID: "7",
+      SLURM_JOB_NAME: "solve",
+      SLURM_NTASKS: "3",
+      SLURM_ARRAY_JOB_ID: "5",
+      SLURM_ARRAY_TASK_ID: "9",
+    });
+    expect(launcher.spec(record, { SLURM_CPUS_PER_TASK: "2" }).env).not.toHaveProperty("SLURM_JOB_ID");
+    // A command that is submitted from inside a job of Slurm's keeps what that job says.
+    expect(
+      launcher.spec({ ...record, script: undefined }, { ...slurm, SLURM_JOB_ID: "99" }).env,
+    ).toMatchObject({ SLURM_JOB_ID: "99" });
+  });
+
   test("outputPath() fills in patterns", () => {
     const launcher = launcherIn(join(folder, "paths"), false);
-    const names = { job: 7, arrayIndex: 3, name: "a/b", cwd: "/home/anna" };
+    const names = { job: 7, array: 5, arrayIndex: 3, name: "a/b", user: "anna", cwd: "/home/anna" };
     expect(launcher.outputPath("o-%j-%a-%x-100%%", "stdout", names)).toBe("/home/anna/o-7-3-a_b-100%");
     expect(launcher.outputPath("/tmp/%j", "stdout", names)).toBe("/tmp/7");
+    expect(launcher.outputPath("%A_%a.%u", "stdout", names)).toBe("/home/anna/5_3.anna");
+    expect(launcher.outputPath("%4j_%03a-%5z", "stdout", names)).toBe("/home/anna/0007_003-%5z");
+    const { array: _, arrayIndex: __, ...alone } = names;
+    expect(launcher.outputPath("%A_%a", "stdout", alone)).toBe("/home/anna/7_");
     expect(launcher.outputPath(undefined, "stdout", names)).toBe(join(folder, "paths", "7", "stdout"));
   });
 });

@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
@@ -147,15 +148,27 @@ export class Launcher {
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
       graceMs: this.#options.graceMs,
     };
+        ...slurmNames(record, environment),
   }
 
   /** Path of an output file: %j job, %a array index, %x name, %% a percent sign. */
   outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
-    if (pattern === undefined) return join(this.folderOf(record.job), fallback);
-    const path = pattern.replace(/%([jax%])/g, (_, letter: string) => {
-      if (letter === "j") return String(record.job);
-      if (letter === "a") return record.arrayIndex === undefined ? "" : String(record.arrayIndex);
-      return letter === "x" ? record.name.replaceAll("/", "_") : "%";
+    const { job, array = job, arrayIndex = "", name, user, cwd } = record;
+    if (pattern === undefined) return join(this.folderOf(job), fallback);
+    const inPath = (text: string): string => text.replaceAll("/", "_");
+    const values: Readonly<Record<string, string>> = {
+      j: String(job),
+      J: String(job),
+      A: String(array),
+      a: String(arrayIndex),
+      x: inPath(name),
+      u: inPath(user),
+      N: inPath(hostname()),
+    };
+    const path = pattern.replace(/%%|%(\d{0,2})([jJAaxuN])/g, (all, width: string, letter: string) => {
+      const value = values[letter];
+      if (value === undefined) return all === "%%" ? "%" : all;
+      return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
     });
     return isAbsolute(path) ? path : join(record.cwd, path);
   }
@@ -174,11 +187,31 @@ function hostsOf({ tasks }: JobRecord): string {
 
 /** A folder of ours in a folder of ours; one that is there may stay. */
 function makeFolder(path: string, mode: number): void {
+  readonly array?: number | undefined;
   try {
     mkdirSync(path, mode);
+  readonly user: string;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
   }
+/**
+ * Slurm's names for what the job is, where its script was written for Slurm and submitted so. Those by which MPI libraries recognise Slurm
+ * (SLURM_JOBID, SLURM_NODELIST) are left out: they would look for srun.
+ */
+function slurmNames(
+  record: JobRecord,
+  { SLURM_SUBMIT_DIR, SLURM_CPUS_PER_TASK = "1" }: Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (record.script === undefined || SLURM_SUBMIT_DIR === undefined) return {};
+  return {
+    SLURM_JOB_ID: String(record.job),
+    SLURM_JOB_NAME: record.name,
+    SLURM_NTASKS: String(Math.max(1, Math.floor(record.tasks / (Number(SLURM_CPUS_PER_TASK) || 1)))),
+    ...(record.array !== undefined && { SLURM_ARRAY_JOB_ID: String(record.array) }),
+    ...(record.arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(record.arrayIndex) }),
+  };
+}
+
   // The umask may have taken something away; a folder that was given away keeps its mode.
   if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
 }

@@ -135,12 +135,17 @@ export class Requests {
     first: JobNumber,
   ): JobRecord {
     const { book, store, launcher, clock } = this.#context;
-    const names = { job, name: nameOf(request), arrayIndex: request.arrayIndex, cwd: request.cwd };
+    const names = {
+      job,
+      ...(request.arrayIndex !== undefined && { array: first }),
+      arrayIndex: request.arrayIndex,
+      name: nameOf(request),
+      user: caller.user,
+      cwd: request.cwd,
+    };
     const record: JobRecord = {
       ...names,
-      ...(request.arrayIndex !== undefined && { array: first }),
       uid: caller.uid,
-      user: caller.user,
       queue,
       queueReason: reason,
       state: request.held ? "held" : "queued",
