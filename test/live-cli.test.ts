@@ -145,8 +145,6 @@ describe("submit", () => {
       { job: 1, ok: true },
       { job: 2, ok: false },
     ]);
-  });
-
     // An array is waited for by the numbers that its submit has told.
     await tutti("submit", "-t", "1:30:00", "--after", "any:1-3", "--", "true");
     expect(service.submitted[4]).toMatchObject({
@@ -162,11 +160,11 @@ describe("submit", () => {
     [["submit", "-n", "9", "--", "x"], 4, /9 CPUs are asked for, there are 4/],
     [["submit", "-a", "9-1", "--", "x"], 4, /expected indices/],
     [["submit", "--after", "77", "--", "x"], 5, /no such job/],
-  ])("%j is refused with code %i", async (parameters, code, words) => {
-    const { status, stderr, stdout } = await tutti(...parameters);
     [["submit", "--after", "9-1", "--", "x"], 2, /such as 12,13, 12-40 or any:12/],
     [["submit", "-t", "0:00", "--", "x"], 2, /Expected a duration above 0/],
     [["submit", "/"], 2, /it is a folder/],
+  ])("%j is refused with code %i", async (parameters, code, words) => {
+    const { status, stderr, stdout } = await tutti(...parameters);
     expect(stderr).toMatch(words);
     expect([status, stdout]).toEqual([code, ""]);
     expect(service.entries.size).toBe(0);

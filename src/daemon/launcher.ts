@@ -140,6 +140,7 @@ export class Launcher {
         ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
         ...(record.arrayIndex !== undefined && { TUTTI_ARRAY_INDEX: String(record.arrayIndex) }),
+        ...slurmNames(record, environment),
       },
       stdout: record.stdout,
       stderr: record.stderr,
@@ -148,10 +149,12 @@ export class Launcher {
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
       graceMs: this.#options.graceMs,
     };
-        ...slurmNames(record, environment),
   }
 
-  /** Path of an output file: %j job, %a array index, %x name, %% a percent sign. */
+  /**
+   * Path of an output file: %j job, %A array (the job where there is none), %a array index, %x name, %u user, %N machine, %% a percent
+   * sign; %4j has four digits, with zeros before.
+   */
   outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
     const { job, array = job, arrayIndex = "", name, user, cwd } = record;
     if (pattern === undefined) return join(this.folderOf(job), fallback);
@@ -170,30 +173,19 @@ export class Launcher {
       if (value === undefined) return all === "%%" ? "%" : all;
       return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
     });
-    return isAbsolute(path) ? path : join(record.cwd, path);
+    return isAbsolute(path) ? path : join(cwd, path);
   }
 }
 
 export interface OutputNames {
   readonly job: JobNumber;
+  readonly array?: number | undefined;
   readonly arrayIndex?: number | undefined;
   readonly name: string;
+  readonly user: string;
   readonly cwd: string;
 }
 
-function hostsOf({ tasks }: JobRecord): string {
-  return `localhost slots=${tasks}\n`;
-}
-
-/** A folder of ours in a folder of ours; one that is there may stay. */
-function makeFolder(path: string, mode: number): void {
-  readonly array?: number | undefined;
-  try {
-    mkdirSync(path, mode);
-  readonly user: string;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
-  }
 /**
  * Slurm's names for what the job is, where its script was written for Slurm and submitted so. Those by which MPI libraries recognise Slurm
  * (SLURM_JOBID, SLURM_NODELIST) are left out: they would look for srun.
@@ -212,6 +204,17 @@ function slurmNames(
   };
 }
 
+function hostsOf({ tasks }: JobRecord): string {
+  return `localhost slots=${tasks}\n`;
+}
+
+/** A folder of ours in a folder of ours; one that is there may stay. */
+function makeFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
+  }
   // The umask may have taken something away; a folder that was given away keeps its mode.
   if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
 }
