@@ -151,6 +151,8 @@ describe("submit", () => {
       limitMs: 5_400_000,
       after: [1, 2, 3].map((job) => ({ job, ok: false })),
     });
+  });
+
   test.each([
     [["submit"], 2, /expected a command after --, or a script/],
     [["submit", "missing.sh"], 2, /Cannot submit "missing.sh".*tutti submit -- missing.sh/],
