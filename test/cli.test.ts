@@ -76,6 +76,40 @@ describe("help", () => {
     expect(stdout).toMatch(/spare processors/);
   });
 
+  test("policies lists every kind of policy with the command that runs it", () => {
+    const { status, stdout } = tutti(folder, ["policies"]);
+    const groups = stdout.split("\n\n");
+    const held = (title: string) => groups.find((group) => group.startsWith(`${title}: `)) ?? "";
+    expect(held("Space sharing")).toMatch(/^ {2}easy .*tutti simulate TRACE --policy NAME$/ms);
+    expect(held("Time sharing")).toMatch(/^ {2}brmms .*tutti simulate TRACE --policy NAME$/ms);
+    expect(held("Several sites")).toMatch(
+      /^ {2}sites-one .*^ {2}sites-across .*tutti reproduce dimitriadou2009$/ms,
+    );
+    expect(held("Tasks on a processor")).toMatch(
+      /^ {2}tasks-idle .*^ {2}tasks-grades .*tutti reproduce silva1999$/ms,
+    );
+    expect(status).toBe(0);
+  });
+
+  test("policies NAME tells of each policy what it schedules, its rules, its source and a command that exists", () => {
+    const { policies } = JSON.parse(tutti(folder, ["policies", "--json"]).stdout);
+    expect(policies.length).toBeGreaterThan(15);
+    const papers = tutti(folder, ["reproduce"]).stdout;
+    for (const { name, machine, rules, source, command } of policies) {
+      const [, verb, what] = command.split(" ");
+      if (verb === "reproduce") expect(papers, name).toMatch(new RegExp(`^${what}: `, "m"));
+      else expect(command).toBe(`tutti simulate TRACE --policy ${name}`);
+      for (const text of [machine, source, ...rules]) expect(text, name).toMatch(/\w/);
+    }
+    const { stdout } = tutti(folder, ["policies", "sites-across:threshold=2"]);
+    expect(stdout).toMatch(
+      /^sites-across: .*Schedules.*grid scheduler.*Rules.*several sites if they suffice/s,
+    );
+    expect(stdout).toMatch(
+      /sites-across:threshold=0.*Source.*approach 2.*Runs with\n {2}tutti reproduce dimi/s,
+    );
+  });
+
   test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", (name) => {
     const { status, stdout } = tutti(folder, ["completions", name]);
     for (const word of ["simulate", "reproduce", "missing-estimate", "easy", "downey"])
@@ -92,6 +126,9 @@ describe("help", () => {
     expect(complete("tutti sim")).toBe("simulate");
     expect(complete("tutti compare --missing")).toBe("--missing-estimate");
     expect(complete("tutti compare --policy eas")).toBe("easy");
+    // Only what can be run there is offered.
+    expect(complete("tutti simulate --policy sites-o")).toBe("");
+    expect(complete("tutti policies sites-o")).toBe("sites-one");
     expect(complete("tutti workload generate --ou")).toBe("--out");
   });
 });
@@ -370,6 +407,19 @@ describe("bad input: one line, the documented exit code", () => {
       '"esay"',
       'did you mean "easy"',
     );
+  });
+  test("a policy that schedules something else than one machine, with the command that runs it", () => {
+    for (const verb of ["simulate", "compare"]) {
+      expectRefusal(
+        tutti(folder, [verb, "trace.swf", "--policy", "sites-one:order=oldest"]),
+        2,
+        '"sites-one"',
+        "it schedules processors with a queue each, grouped into sites",
+        "`tutti reproduce dimitriadou2009` runs it",
+      );
+    }
+    const result = tutti(folder, ["simulate", "trace.swf", "--policy", "tasks-grades"]);
+    expectRefusal(result, 2, '"tasks-grades"', "`tutti reproduce silva1999` runs it");
   });
   test("a policy's parameter with a typo, and one out of range", () => {
     expectRefusal(

@@ -1,6 +1,6 @@
 /** `tutti completions SHELL`: a completion script, made from the command line itself. */
 import { Argument, type Command } from "commander";
-import { POLICIES } from "../policies/registry.ts";
+import { ALL_POLICIES, POLICIES } from "../policies/registry.ts";
 import { MODELS } from "../workload/models.ts";
 import { makeProgram } from "./program.ts";
 import { writeOut } from "./text.ts";
@@ -37,7 +37,7 @@ function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
   const jobs = ["last", "all"];
   const words: Readonly<Record<string, readonly string[]>> = {
-    policies,
+    policies: ALL_POLICIES.map(({ name }) => name),
     policy: policies,
     whatif: policies,
     ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),

@@ -1,12 +1,13 @@
-/** `tutti policies [NAME]`: what each policy is; its exact rules, parameters and source. */
+/** `tutti policies [NAME]`: what each policy is; what it schedules, its exact rules, parameters and source, and the command that runs it. */
 import type { Command } from "commander";
-import type { ParameterSpec, PolicyDefinition } from "../core/policy.ts";
-import { ROUNDS_RULES } from "../core/rules.ts";
-import { loadPolicy } from "../lab/own-policy.ts";
-import { POLICIES } from "../policies/registry.ts";
+import type { ParameterSpec } from "../core/policy.ts";
+import { isFile, loadPolicy } from "../lab/own-policy.ts";
+import { chooseAnyPolicy } from "../policies/choose.ts";
+import { type AnyPolicyDefinition, KINDS, rulesOf, type Sharing } from "../policies/kinds.ts";
+import { ALL_POLICIES } from "../policies/registry.ts";
 import { jsonDocument } from "../report/json.ts";
 import { asUsage } from "./errors.ts";
-import { bold, wrap, writeOut } from "./text.ts";
+import { bold, dim, wrap, writeOut } from "./text.ts";
 
 const HELP = `
 A policy of your own: --policy ./mine.ts, a module whose default export has a name, a sharing ("space" or "time") and
@@ -18,50 +19,57 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, options: { readonly json?: boolean }) => {
-      const chosen = name === undefined ? POLICIES : [(await asUsage(() => loadPolicy(name))).definition];
-      if (options.json) writeOut(jsonDocument("tutti.policies/1", { policies: chosen.map(asData) }));
-      else if (name === undefined) writeOut(overview(chosen));
-      else writeOut(chosen.map(description).join("\n"));
+      const chosen = name === undefined ? ALL_POLICIES : [await asUsage(() => definitionOf(name))];
+      if (options.json) {
+        writeOut(
+          jsonDocument("tutti.policies/1", { policies: chosen.map((policy) => asData(policy, name)) }),
+        );
+      } else writeOut(name === undefined ? overview() : description(chosen[0], name));
     });
 }
 
-function asData(policy: PolicyDefinition) {
+async function definitionOf(text: string): Promise<AnyPolicyDefinition> {
+  const [name = ""] = text.split(":");
+  return (isFile(name) ? await loadPolicy(text) : chooseAnyPolicy(text)).definition;
+}
+
+/** @param written as the user wrote it: of a policy of the user's own, the file */
+function asData(policy: AnyPolicyDefinition, written = policy.name) {
   const { name, title, sharing, summary, source, parameters } = policy;
-  return { name, title, sharing, summary, rules: rulesOf(policy), source, parameters };
+  const { machine, command } = KINDS[sharing];
+  const rules = rulesOf(policy);
+  return { name, title, sharing, machine, summary, rules, source, parameters, command: command(written) };
 }
 
-/** The policy's own rules and, for time sharing, those of the simulator that decide results as much. */
-function rulesOf({ sharing, rules }: PolicyDefinition): readonly string[] {
-  return sharing === "time" ? [...rules, ...ROUNDS_RULES] : rules;
-}
-
-function overview(policies: readonly PolicyDefinition[]): string {
-  const width = Math.max(...policies.map(({ name }) => name.length)) + 2;
-  const groups = (["space", "time"] as const).map((sharing) => {
-    const lines = policies
-      .filter((policy) => policy.sharing === sharing)
-      .map(
-        ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
-      );
-    return lines.length === 0
-      ? ""
-      : `${sharing === "space" ? "Space sharing" : "Time sharing"}\n${lines.join("\n")}\n`;
+function overview(): string {
+  const width = Math.max(...ALL_POLICIES.map(({ name }) => name.length)) + 2;
+  const groups = (Object.keys(KINDS) as Sharing[]).map((sharing) => {
+    const { title, machine, command } = KINDS[sharing];
+    const lines = ALL_POLICIES.filter((policy) => policy.sharing === sharing).map(
+      ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
+    );
+    return `${wrap(`${title}: ${machine}`, 0)}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
   });
-  return `${groups.filter((group) => group !== "").join("\n")}\ntutti policies NAME states the exact rules.\n`;
+  return `${groups.join("\n")}\ntutti policies NAME states the exact rules.\n`;
 }
 
-function description(policy: PolicyDefinition): string {
+function description(policy: AnyPolicyDefinition, written: string): string {
   const { name, title, sharing, summary, source, parameters } = policy;
+  const { title: kind, machine, command } = KINDS[sharing];
   const rules = rulesOf(policy);
   return [
-    `${bold(name)}: ${title} (${sharing} sharing)`,
+    `${bold(name)}: ${title} (${kind.toLowerCase()})`,
     wrap(summary, 0),
+    "",
+    `${bold("Schedules")}\n  ${wrap(machine, 2)}`,
     "",
     ...(rules.length === 0 ? [] : [bold("Rules"), ...rules.map((rule) => `  - ${wrap(rule, 4)}`), ""]),
     ...(parameters.length === 0
       ? []
       : [bold("Parameters"), ...parameters.map((parameter) => parameterText(name, parameter)), ""]),
     `${bold("Source")}\n  ${wrap(source, 2)}`,
+    "",
+    `${bold("Runs with")}\n  ${command(written)}`,
     "",
   ].join("\n");
 }

@@ -161,7 +161,8 @@ export type ParameterSpec =
 /** Values by parameter name, complete and checked against the specs. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
 
-interface PolicyDescription {
+/** What is said of a policy of any kind. `Claims`: what policies of its kind may promise. */
+export interface PolicyDescription<Claims = Guarantees> {
   /** As written on the command line, in tables and in charts. */
   readonly name: string;
   readonly title: string;
@@ -173,7 +174,7 @@ interface PolicyDescription {
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
   /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
-  guarantees(parameters: ParameterValues): Guarantees;
+  guarantees(parameters: ParameterValues): Claims;
 }
 
 /** Statements that `--audit` holds a policy to, beyond those that hold for all. */
@@ -216,8 +217,8 @@ export interface GangPolicyDefinition extends PolicyDescription {
 export type PolicyDefinition = SpacePolicyDefinition | GangPolicyDefinition;
 
 /** A policy with its parameters filled in: what a run is made with. */
-export interface PolicyChoice {
-  readonly definition: PolicyDefinition;
+export interface PolicyChoice<Definition = PolicyDefinition> {
+  readonly definition: Definition;
   readonly parameters: ParameterValues;
   /** Name with the parameters that differ from their defaults, such as `easy:order=shortest`. */
   readonly label: string;

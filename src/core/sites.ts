@@ -13,7 +13,7 @@
  * them meet the same jobs (common random numbers).
  */
 import type { JobIndex, ReadonlyColumn } from "./jobs.ts";
-import type { ParameterSpec, ParameterValues, Policy } from "./policy.ts";
+import type { ParameterValues, Policy, PolicyDescription } from "./policy.ts";
 
 /** The home of a gang: it arrives at the grid scheduler. */
 export const GRID = -1;
@@ -155,18 +155,8 @@ export interface SitesGuarantees {
   readonly criticalAhead: boolean;
 }
 
-export interface SitesPolicyDefinition {
+export interface SitesPolicyDefinition extends PolicyDescription<SitesGuarantees> {
   readonly sharing: "sites";
-  /** As in tables and charts. */
-  readonly name: string;
-  readonly title: string;
-  /** One sentence. */
-  readonly summary: string;
-  /** The exact rules, one sentence each. */
-  readonly rules: readonly string[];
-  readonly source: string;
-  readonly parameters: readonly ParameterSpec[];
-  guarantees(parameters: ParameterValues): SitesGuarantees;
   make(machine: SitesMachine, jobs: SitesJobsView, parameters: ParameterValues): Policy;
 }
 

@@ -5,7 +5,7 @@
  * Times are whole milliseconds, so that durations add up exactly.
  */
 import type { JobIndex, ReadonlyColumn } from "./jobs.ts";
-import type { ParameterSpec, ParameterValues, RowId } from "./policy.ts";
+import type { ParameterValues, PolicyDescription, RowId } from "./policy.ts";
 
 /** Row of a task in the tables of its programs: 0 … taskCount − 1, job by job, in order of rank. */
 export type TaskIndex = number;
@@ -63,15 +63,15 @@ export interface LocalTaskScheduler {
   pick(ready: ReadonlyColumn, count: number): TaskIndex;
 }
 
-/** A local scheduling policy: plain data and a factory, like the definition of a policy. */
-export interface LocalSchedulerDefinition {
-  readonly name: string;
-  readonly title: string;
-  readonly rules: readonly string[];
-  readonly source: string;
-  readonly parameters: readonly ParameterSpec[];
-  /** Whether a processor is never idle while one of its tasks is ready. */
+/** What a local scheduling policy promises; the checker holds it to that. */
+export interface TaskGuarantees {
+  /** A processor is never idle while one of its tasks is ready. Otherwise no task runs but in its own slot. */
   readonly workConserving: boolean;
+}
+
+/** A local scheduling policy. */
+export interface LocalSchedulerDefinition extends PolicyDescription<TaskGuarantees> {
+  readonly sharing: "tasks";
   make(taskCount: number, parameters: ParameterValues): LocalTaskScheduler;
 }
 

@@ -278,6 +278,23 @@ describe("why, forecast, export", () => {
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
   });
 
+  test("a policy for sites or tasks is refused with the command that runs it", async () => {
+    const bench = makeBench(fcfs);
+    const { frontEnd, clock } = bench;
+    for (const [policy, paper] of [
+      ["sites-one", "dimitriadou2009"],
+      ["tasks-grades", "silva1999"],
+    ]) {
+      const message = expect.stringMatching(
+        `policy "${policy}" here: it schedules .*tutti reproduce ${paper}`,
+      );
+      const refused = { refused: "invalid", message };
+      expect(await answerOf(clock, frontEnd.setPolicy(ROOT, policy))).toMatchObject(refused);
+      expect(frontEnd.whatIf(ANNA, policy)).toMatchObject(refused);
+    }
+    expect(frontEnd.policy().policy).toBe("fcfs");
+  });
+
   test("what ran goes back into the simulator as SWF", async () => {
     const bench = makeBench({ ...fcfs, runMs: (job) => 500 * job });
     await submit(bench, { tasks: 4, limitMs: 2000 });

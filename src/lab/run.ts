@@ -4,11 +4,12 @@
  */
 import { InputError, RuleViolation } from "../core/errors.ts";
 import type { Instance, Workload } from "../core/jobs.ts";
-import { describeRules, ROUNDS_RULES, type Rules } from "../core/rules.ts";
+import { describeRules, type Rules } from "../core/rules.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricParameters } from "../metrics/registry.ts";
 import { summarise } from "../metrics/summary.ts";
 import { describeWindow, type WindowOptions } from "../metrics/window.ts";
+import { rulesOf } from "../policies/kinds.ts";
 import type { ComparedPolicy, Comparison } from "../report/comparison.ts";
 import { simulate } from "../simulator/simulate.ts";
 import { hashColumns, hashWorkload } from "../workload/hash.ts";
@@ -169,7 +170,7 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
   return {
     label: choice.label,
     title: choice.definition.title,
-    rules: isTime ? [...choice.definition.rules, ...ROUNDS_RULES] : choice.definition.rules,
+    rules: rulesOf(choice.definition),
     summary: summarise(instance, schedule, { window, parameters }),
     workload: isFirst ? undefined : { name: instance.workload.name, hash: hashWorkload(instance.workload) },
     scheduleHash: hashColumns(schedule.startS, schedule.endS),

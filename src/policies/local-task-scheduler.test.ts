@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseParameters } from "../core/parameters.ts";
 import { NO_TASK } from "../core/tasks.ts";
-import { Grades, grades, idle, LOCAL_SCHEDULERS } from "./local-task-scheduler.ts";
+import { Grades, grades, idle } from "./local-task-scheduler.ts";
 
 describe("Grades", () => {
   test("grade() is the mean share over the last slots, and 0 before the first", () => {
@@ -64,13 +64,14 @@ describe("grades", () => {
   });
 });
 
-describe("LOCAL_SCHEDULERS", () => {
-  test("idle leaves the processor idle", () => {
+describe("idle", () => {
+  test("leaves the processor idle", () => {
     expect(idle.make(1, {}).pick([0], 1)).toBe(NO_TASK);
   });
 
-  test("names are unique and the defaults are the paper's: α = 2, five slots", () => {
-    expect(LOCAL_SCHEDULERS.map((definition) => definition.name)).toEqual(["idle", "grades"]);
+  test("neither does it claim to conserve work; grades does, with the paper's α = 2 and five slots", () => {
+    expect(idle.guarantees({}).workConserving).toBe(false);
+    expect(grades.guarantees({}).workConserving).toBe(true);
     expect(parseParameters("grades", grades.parameters, [])).toEqual({ alpha: 2, slots: 5 });
   });
 });

@@ -112,21 +112,26 @@ const SLOTS: ParameterSpec = {
 
 /** Conventional gang scheduling: the processor of a blocked task idles. */
 export const idle: LocalSchedulerDefinition = {
-  name: "idle",
-  title: "Gang scheduling",
+  sharing: "tasks",
+  name: "tasks-idle",
+  title: "Conventional gang scheduling",
+  summary: "While a task is blocked in its slot, its processor idles.",
   rules: [
     "while the task whose turn it is cannot run, its processor idles; so does a processor without a task in the row",
   ],
   source: "Ousterhout 1982",
   parameters: [],
-  workConserving: false,
+  guarantees: () => ({ workConserving: false }),
   make: () => ({ slotEnded: () => {}, pick: () => NO_TASK }),
 };
 
 /** Concurrent Gang's local task scheduler. */
 export const grades: LocalSchedulerDefinition = {
-  name: "grades",
+  sharing: "tasks",
+  name: "tasks-grades",
   title: "Concurrent Gang",
+  summary:
+    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what they did in their own slots.",
   rules: [
     "when the task whose turn it is cannot run, or there is none, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
     "equal priorities: the task that was picked longest ago, else the one placed first",
@@ -135,10 +140,7 @@ export const grades: LocalSchedulerDefinition = {
   ],
   source: "Silva and Scherson 1999, sections 2.2 and 2.3",
   parameters: [ALPHA, SLOTS],
-  workConserving: true,
+  guarantees: () => ({ workConserving: true }),
   make: (taskCount, parameters) =>
     new GradesScheduler(taskCount, Number(parameters.alpha), Number(parameters.slots)),
 };
-
-/** The local scheduling policies. */
-export const LOCAL_SCHEDULERS: readonly LocalSchedulerDefinition[] = [idle, grades];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { NO_JOB } from "../core/jobs.ts";
 import { parseParameters } from "../core/parameters.ts";
 import type { SitesJobsView } from "../core/sites.ts";
-import { SITES_POLICIES } from "./sites.ts";
+import { acrossSites, oneSite } from "./sites.ts";
 import { GangQueue } from "./sites-gangs.ts";
 
 const LARGEST = 5;
@@ -41,10 +41,9 @@ describe("GangQueue", () => {
   });
 });
 
-describe("SITES_POLICIES", () => {
-  test("have names of their own, rules in words, and guarantee what their parameters say", () => {
-    expect(new Set(SITES_POLICIES.map(({ name }) => name)).size).toBe(SITES_POLICIES.length);
-    for (const { name, parameters, rules, guarantees } of SITES_POLICIES) {
+describe("oneSite and acrossSites", () => {
+  test("have rules in words and guarantee what their parameters say", () => {
+    for (const { name, parameters, rules, guarantees } of [oneSite, acrossSites]) {
       expect(rules.length).toBeGreaterThan(3);
       const guaranteed = (...settings: string[]) => guarantees(parseParameters(name, parameters, settings));
       expect(guaranteed()).toEqual({

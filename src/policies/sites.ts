@@ -205,9 +205,6 @@ export const acrossSites = twoLevel({
   source: "Dimitriadou and Karatza 2009, section III, approach 2",
 });
 
-/** The one list of schedulers for sites. */
-export const SITES_POLICIES: readonly SitesPolicyDefinition[] = [oneSite, acrossSites];
-
 function twoLevel(
   description: Pick<SitesPolicyDefinition, "name" | "title" | "summary" | "rules" | "source"> & {
     readonly acrossSites: boolean;

@@ -24,6 +24,7 @@ const ENDED = -1;
 export class TaskChecker implements TaskObserver {
   readonly #programs: TaskPrograms;
   readonly #options: Omit<TasksOptions, "observer">;
+  readonly #workConserving: boolean;
   #row: RowId = -1;
   #signalMs = Number.NaN;
   // Jobs.
@@ -52,6 +53,7 @@ export class TaskChecker implements TaskObserver {
     const { jobCount, taskCount } = programs;
     this.#programs = programs;
     this.#options = options;
+    this.#workConserving = options.local.definition.guarantees(options.local.parameters).workConserving;
     this.#rowsOf = Array.from({ length: jobCount }, () => new Set<RowId>());
     this.#barriersPassed = new Int32Array(jobCount);
     this.#atBarrier = new Int32Array(jobCount);
@@ -126,8 +128,7 @@ export class TaskChecker implements TaskObserver {
     if (!this.#canGoOn(task, timeMs))
       this.#fail("blocked-runs", task, timeMs, "is given a processor while it is blocked or has ended");
     if (!this.#isOwn(task)) {
-      if (!this.#options.local.definition.workConserving)
-        this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
+      if (!this.#workConserving) this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
       this.#ownIsNotReady(p, timeMs);
     }
     const switches = this.#last[p] !== task;
@@ -200,7 +201,7 @@ export class TaskChecker implements TaskObserver {
       }
       this.#ownIsNotReady(p, timeMs);
       const waits = this.#tasks[p].find((other) => this.#canGoOn(other, timeMs));
-      if (waits !== undefined && this.#options.local.definition.workConserving)
+      if (waits !== undefined && this.#workConserving)
         this.#fail("idle-with-work", waits, timeMs, `is ready while processor ${p} idles`);
     }
   }

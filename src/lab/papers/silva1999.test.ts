@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { gang } from "../../policies/gang.ts";
-import { LOCAL_SCHEDULERS } from "../../policies/local-task-scheduler.ts";
+import { grades, idle } from "../../policies/local-task-scheduler.ts";
 import { TaskChecker } from "../../simulator/task-checker.ts";
 import { simulateTasks } from "../../simulator/tasks.ts";
 import { makeTaskPrograms } from "../../workload/task-programs.ts";
@@ -77,7 +77,7 @@ describe("silva1999", () => {
   });
 
   test("the paper's workloads break no rule of the checker", () => {
-    for (const definition of LOCAL_SCHEDULERS) {
+    for (const definition of [idle, grades]) {
       const untilMs = 1_500_000;
       const programs = makeTaskPrograms("mixed", {
         seed: 1999,
