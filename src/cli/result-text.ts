@@ -106,6 +106,11 @@ function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
       `rows of the matrix: ${formatNumber(gang.meanRows)} on average (n_a), at most ${gang.maxRows} (n_l); active ratio (r_a) ${formatNumber(gang.activeRatio)}`,
     );
   }
+  if (gang !== undefined && gang.migrations > 0) {
+    lines.push(
+      `migrations: ${formatCount(gang.migrations)}, which cost gangs ${formatMetric(gang.migrationS, "s")} of service`,
+    );
+  }
   if (starts.length > 0) {
     lines.push(`starts: ${starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ")}`);
   }

@@ -127,6 +127,12 @@ export interface GangMachine extends MatrixView {
    * no job of either row on both sides of `first` or of `end`.
    */
   exchange(a: RowId, b: RowId, first: number, end: number): void;
+  /**
+   * Moves a gang that has one slot per round to processors first … first + size − 1 of a row, which must be idle. It then needs the
+   * seconds of service more that `guarantees` declares (`migrationS`). Throws RuleViolation when none are declared. Left out by
+   * machines whose gangs keep their processors: a live process is not moved.
+   */
+  migrate?(job: JobIndex, row: RowId, first: number): void;
   /** Slots of service that a job has had, 0 or more; left out by machines that do not count them. */
   servedSlots?(job: JobIndex): number;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
@@ -189,6 +195,8 @@ export interface Guarantees {
   readonly maxRows?: number | undefined;
   /** Time sharing: the jobs in the matrix on one processor never need more memory than this. Left out: no limit. */
   readonly memory?: MemoryRule | undefined;
+  /** Time sharing: gangs may be moved to other processors, each time for so many seconds of service. Left out: never. */
+  readonly migrationS?: number | undefined;
 }
 
 /** Memory of one processor, shared by all jobs that have a row there, whether it is their turn or not. */

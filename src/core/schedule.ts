@@ -30,6 +30,9 @@ export interface GangRecord {
   readonly unifications: number;
   /** How often a job changed its row in an exchange, both rows' jobs counted. */
   readonly moves: number;
+  /** How often a gang was moved to other processors, and the seconds of its service that each time cost, summed over the gangs. */
+  readonly migrations: number;
+  readonly migrationS: number;
 }
 
 /** Listens to a simulation: the checker, the explanation and the decision log are observers. All times in seconds. */
@@ -46,4 +49,6 @@ export interface Observer {
   rowAdded?(timeS: number, row: RowId): void;
   rowDeleted?(timeS: number, row: RowId): void;
   exchanged?(timeS: number, a: RowId, b: RowId, first: number, end: number): void;
+  /** The job has left its processors for those from `first` on, in the row, and needs `costS` more of service. */
+  migrated?(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void;
 }

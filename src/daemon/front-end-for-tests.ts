@@ -1,7 +1,7 @@
 /** A front end on a fake clock with a fake machine: processes are entries in a table that end when they have had their time. */
 import type { Instance } from "../core/jobs.ts";
 import type { Observer } from "../core/schedule.ts";
-import { slotsOfWork } from "../simulator/rounds.ts";
+import { slotsOfWork } from "../simulator/gang-work.ts";
 import type { Clock } from "./clock.ts";
 import { FakeClock } from "./clock-for-tests.ts";
 import type { ConductorClient } from "./conductor-client.ts";

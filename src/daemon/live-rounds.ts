@@ -8,10 +8,17 @@
  *
  * A change of the matrix does not disturb the round: `layout` begins with the row whose turn it is in slot `layoutSlot`.
  */
-import { RuleViolation } from "../core/errors.ts";
+import { InputError, RuleViolation } from "../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import { UNKNOWN } from "../core/jobs.ts";
-import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../core/policy.ts";
+import type {
+  GangMachine,
+  GangPolicyDefinition,
+  ParameterValues,
+  Policy,
+  PolicyChoice,
+  RowId,
+} from "../core/policy.ts";
 import { StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { blockLevel } from "../structures/buddy.ts";
@@ -46,6 +53,17 @@ export type Fill = "cells" | "blocks" | "none";
 
 /** Numbers of the jobs that fill gaps while running gangs are taken over. */
 const isFiller = (job: JobNumber): boolean => job < 0;
+
+/**
+ * Processes are stopped and continued where they are. Moving them would cost what nobody has measured, so no policy may count on it.
+ * @throws InputError for a policy whose gangs change processors
+ */
+export function refuseMigration({ definition, parameters, label }: PolicyChoice): void {
+  if (definition.guarantees(parameters).migrationS === undefined) return;
+  throw new InputError(
+    `Cannot use policy "${label}" live: it moves running gangs to other processors, expected one whose gangs keep theirs; leave migrate out, or try it with tutti simulate`,
+  );
+}
 
 export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMachine {
   readonly slotS: number;

@@ -336,8 +336,81 @@ describe("GangChecker", () => {
         o.exchanged?.(0, 0, 1, 0, 1);
       },
     ],
+    [
+      "migrated",
+      22,
+      "a job changes processors where nothing is declared",
+      (o) => {
+        twoRows(o);
+        o.migrated?.(0, 1, 1, 2, 2);
+      },
+    ],
   ])("%s (job %s): %s", (rule, job, _, tell) => {
     expect(told(gangs(), tell)).toMatchObject({ rule, job });
+  });
+
+  const moving = () =>
+    new GangChecker(instance, noCounts(), { ...CLAIMS, migrationS: 2 }, { slotS: 1, switchS: 0.5 });
+
+  test("a declared migration that is paid for is sound, and its place counts from then on", () => {
+    const checker = moving();
+    // As in the sound run above, but job 22 needs 7 slots: it ends at 21 s; job 21 has had 7 by then.
+    const tell = (o: Observer) => {
+      twoRows(o);
+      o.migrated?.(0, 1, 1, 2, 2);
+      o.decided?.(0);
+      o.started?.(0, 0, 5);
+      o.started?.(1.5, 1, 5);
+      o.departed?.(21, 1);
+      o.rowDeleted?.(21, 1);
+      o.decided?.(21);
+      o.departed?.(24, 0);
+      o.decided?.(24);
+    };
+    expect(told(checker, tell)).toBeUndefined();
+    const record = { ...RECORD, startS: Float64Array.of(0, 1.5), endS: Float64Array.of(24, 21) };
+    expect(told(checker, () => checker.finish(record))).toMatchObject({ rule: "wrong-record" });
+  });
+
+  test.each<[AuditRule, string, (o: Observer) => void]>([
+    ["migration-cost", "another cost than declared", (o) => o.migrated?.(0, 1, 1, 2, 1)],
+    ["not-idle", "to processors of another job", (o) => o.migrated?.(0, 1, 0, 0, 2)],
+    ["off-machine", "over the machine's end", (o) => o.migrated?.(0, 1, 1, 3, 2)],
+    [
+      "migrated",
+      "out of two rows",
+      (o) => {
+        o.rowAdded?.(0, 2);
+        o.placed?.(0, 1, 2, 0);
+        o.migrated?.(0, 1, 1, 2, 2);
+      },
+    ],
+    [
+      "migrated",
+      "a second slot on the processors before",
+      (o) => {
+        o.migrated?.(0, 1, 1, 2, 2);
+        o.rowAdded?.(0, 2);
+        o.placed?.(0, 1, 2, 0);
+      },
+    ],
+    [
+      "service",
+      "without paying",
+      (o) => {
+        o.migrated?.(0, 1, 1, 2, 2);
+        o.decided?.(0);
+        o.started?.(0, 0, 5);
+        o.started?.(1.5, 1, 5);
+        o.departed?.(15, 1);
+      },
+    ],
+  ])("%s where migrations are declared: %s", (rule, _, tell) => {
+    const both = (o: Observer) => {
+      twoRows(o);
+      tell(o);
+    };
+    expect(told(moving(), both)).toMatchObject({ rule, job: 22 });
   });
 
   test("exchanged() follows the rows: who runs afterwards is who was exchanged", () => {

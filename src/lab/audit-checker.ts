@@ -43,7 +43,9 @@ export const AUDIT_RULES = {
   "wrong-size": "a job is placed on as many processors as it asks for",
   "not-idle": "no processor of a row is given to two jobs",
   "torn-gang": "all processes of a job move from row to row together",
-  migrated: "a job has the same processors in each of its rows",
+  migrated:
+    "a job has the same processors in each of its rows, and keeps them unless the policy declares that it moves gangs",
+  "migration-cost": "a job that is moved to other processors pays the service that the policy declares",
   "not-there": "a job gives back rows that it has",
   "last-slot": "a job in the matrix keeps at least one slot per round",
   "already-ended": "a job that has ended is not placed again",

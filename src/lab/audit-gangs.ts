@@ -4,6 +4,7 @@
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../core/policy.ts";
+import type { Schedule } from "../core/schedule.ts";
 import { type AuditCounts, Checker } from "./audit-checker.ts";
 import { type QueueKey, queueKey } from "./queue-keys.ts";
 
@@ -31,6 +32,9 @@ export class GangChecker extends Checker {
   #servedToS = 0;
   #slotLengthS: number;
   readonly #served: Float64Array;
+  /** Seconds of service that each job has lost by migrations; and how many there were. */
+  readonly #lostS: Float64Array;
+  #migrations = 0;
   readonly #firstSlotS: Float64Array;
   /** Processors of each job in the matrix; undefined outside. */
   readonly #stretches: (Stretches | undefined)[] = [];
@@ -55,6 +59,7 @@ export class GangChecker extends Checker {
     this.#switchS = slots.switchS;
     this.#slotLengthS = slots.slotS;
     this.#served = new Float64Array(instance.count);
+    this.#lostS = new Float64Array(instance.count);
     this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
     this.#rowsOf = new Int32Array(instance.count);
     this.#memoryKB = new Float64Array(guarantees.memory === undefined ? 0 : instance.processors);
@@ -198,16 +203,12 @@ export class GangChecker extends Checker {
     const stretches = told ?? [first, first + this.instance.size[job]];
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
-    for (const run of target.runs) {
-      if (overlap(run.stretches, stretches)) {
-        const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]} on`;
-        this.fail(
-          "not-idle",
-          job,
-          `${this.name(job)} is placed at ${timeS} s from processor ${first} on, the row holds ${other}`,
-        );
-      }
-    }
+    this.#checkIdle(
+      target,
+      job,
+      stretches,
+      `${this.name(job)} is placed at ${timeS} s from processor ${first} on`,
+    );
     const others = this.#stretches[job];
     if (others !== undefined && others.join() !== stretches.join()) {
       this.fail(
@@ -285,6 +286,40 @@ export class GangChecker extends Checker {
     });
     sides[0].one.runs = [...sides[0].outside, ...sides[1].inside];
     sides[1].one.runs = [...sides[1].outside, ...sides[0].inside];
+  }
+
+  /** A move to other processors: declared, paid for, from its one slot per round to idle processors. */
+  migrated(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void {
+    this.counts.matrixChanges++;
+    this.#migrations++;
+    const { migrationS } = this.#guarantees;
+    const moved = `${this.name(job)} is moved to processors from ${first} on at ${timeS} s`;
+    if (migrationS === undefined) this.fail("migrated", job, `${moved}, the policy does not declare that`);
+    if (costS !== migrationS)
+      this.fail("migration-cost", job, `${moved} for ${costS} s of service, ${migrationS} s are declared`);
+    if (this.#rowsOf[job] !== 1)
+      this.fail("migrated", job, `${moved}, it has ${this.#rowsOf[job]} slots per round`);
+    const stretches = [first, first + this.instance.size[job]];
+    this.#checkShape(job, stretches);
+    const target = this.#find(row, job);
+    this.#checkIdle(target, job, stretches, moved);
+    for (const one of this.#rows) one.runs = one.runs.filter((run) => run.job !== job);
+    target.runs.push({ job, stretches });
+    this.#countMemory(job, -1);
+    this.#stretches[job] = stretches;
+    this.#countMemory(job, 1);
+    this.#lostS[job] += costS;
+  }
+
+  override finish(schedule: Schedule): void {
+    super.finish(schedule);
+    const recorded = schedule.gang?.migrations ?? 0;
+    if (recorded !== this.#migrations)
+      this.fail(
+        "wrong-record",
+        undefined,
+        `${recorded} migrations are recorded, ${this.#migrations} were observed`,
+      );
   }
 
   /** An arrival is told at the first slot boundary at or after the submit time. */
@@ -366,9 +401,18 @@ export class GangChecker extends Checker {
     }
   }
 
+  #checkIdle(target: { readonly runs: Run[] }, job: JobIndex, stretches: Stretches, what: string): void {
+    for (const run of target.runs) {
+      if (!overlap(run.stretches, stretches)) continue;
+      const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]} on`;
+      this.fail("not-idle", job, `${what}, the row holds ${other}`);
+    }
+  }
+
   #slotsOfWork(job: JobIndex): number {
+    const neededS = this.instance.runS[job] + this.#lostS[job];
     // A quotient that should be whole may lie just beside it.
-    return Math.max(1, Math.ceil(this.instance.runS[job] / this.#slotS - ROUNDING));
+    return Math.max(1, Math.ceil(neededS / this.#slotS - ROUNDING));
   }
 
   #find(row: RowId, job: JobIndex | undefined): { readonly row: RowId; runs: Run[] } {

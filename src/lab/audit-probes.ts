@@ -25,6 +25,7 @@ const RELEASED = 3;
 const ROW_ADDED = 4;
 const ROW_DELETED = 5;
 const EXCHANGED = 6;
+const MIGRATED = 7;
 /** Numbers per decision: kind, time, and up to four that belong to the kind. */
 const STRIDE = 6;
 
@@ -143,6 +144,8 @@ export class Comparison {
         return `row ${a} is added ${at}`;
       case ROW_DELETED:
         return `row ${a} is deleted ${at}`;
+      case MIGRATED:
+        return `${job} is moved to row ${b} from processor ${c} on, for ${d} s, ${at}`;
       default:
         return `rows ${a} and ${b} exchange processors ${c} to ${d - 1} ${at}`;
     }
@@ -150,7 +153,8 @@ export class Comparison {
 }
 
 function jobOf(decision: readonly number[] | undefined): JobIndex | undefined {
-  return decision !== undefined && decision[0] <= RELEASED ? decision[2] : undefined;
+  if (decision === undefined) return undefined;
+  return decision[0] <= RELEASED || decision[0] === MIGRATED ? decision[2] : undefined;
 }
 
 function decisions(sink: Sink): Observer {
@@ -163,6 +167,7 @@ function decisions(sink: Sink): Observer {
     rowAdded: (timeS, row) => sink(ROW_ADDED, timeS, row, 0, 0, 0),
     rowDeleted: (timeS, row) => sink(ROW_DELETED, timeS, row, 0, 0, 0),
     exchanged: (timeS, a, b, first, end) => sink(EXCHANGED, timeS, a, b, first, end),
+    migrated: (timeS, job, row, first, costS) => sink(MIGRATED, timeS, job, row, first, costS),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { RowId, StartRule } from "../core/policy.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { GangFacts } from "../report/explanation.ts";
-import { slotsOfWork } from "../simulator/rounds.ts";
+import { slotsOfWork } from "../simulator/gang-work.ts";
 import { orNull, type Watch } from "./explain.ts";
 
 const LISTED = 12;
@@ -27,6 +27,8 @@ export class GangWatch implements Watch {
   #slotsGiven = 0;
   #slotsTaken = 0;
   #moves = 0;
+  #migrations = 0;
+  #migrationS = 0;
   /** Slots per round told last. */
   #slotsTold = 1;
   #changeCount = 0;
@@ -84,6 +86,15 @@ export class GangWatch implements Watch {
     this.#moves++;
   }
 
+  migrated(_timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void {
+    if (job !== this.#job) return;
+    this.#ownRows.clear();
+    this.#ownRows.add(row);
+    this.#first = first;
+    this.#migrations++;
+    this.#migrationS += costS;
+  }
+
   /** Told before any decision of the instant: the rows were as they are until now. */
   arrived(timeS: number): void {
     this.#pass(timeS);
@@ -126,6 +137,8 @@ export class GangWatch implements Watch {
       slotsGiven: this.#slotsGiven,
       slotsTaken: this.#slotsTaken,
       moves: this.#moves,
+      migrations: this.#migrations,
+      migrationS: this.#migrationS,
       changes: this.#changes,
       slowdown: (schedule.endS[this.#job] - submitS[this.#job]) / (workSlots * this.#slotS),
     };

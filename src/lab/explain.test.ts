@@ -233,6 +233,8 @@ describe("explain() of gangs", () => {
       slotsGiven: 0,
       slotsTaken: 0,
       moves: 0,
+      migrations: 0,
+      migrationS: 0,
       changes: [],
       slowdown: 2,
     });
@@ -268,6 +270,19 @@ describe("explain() of gangs", () => {
     expect(explanationLines(explanation)[2]).toBe(
       "It was placed at 0 s in row 1 of 1, on processors 0, 2 to 3; it started with its first slot.",
     );
+  });
+
+  test("a migration is told with what it cost", () => {
+    //  row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 goes to their processors, and job 13 can be in the same row
+    //  row 2  13 13 14 14
+    const instance = jobs(4, [0, 10, 2], [0, 2, 2], [0, 10, 2], [0, 2, 2]);
+    const explanation = explain(instance, choosePolicy("wlv:migrate=2"), 11, SLOTS);
+    expect(explanation.facts).toMatchObject({ migrations: 1, migrationS: 2, processors: [[0, 1]] });
+    const lines = explanationLines(explanation).join("\n");
+    expect(lines).toContain(
+      "It was moved to other processors 1 time to save a row, which cost it 2 s of service.",
+    );
+    expect(lines).toContain("It ended at 14 s");
   });
 
   test("an extra slot is given when a row has room on its processors", () => {

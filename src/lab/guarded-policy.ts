@@ -160,6 +160,9 @@ function gangFacade(machine: GangMachine): GangMachine {
     placeStretches: (job, row, stretches, count) => machine.placeStretches(job, row, stretches, count),
     release: (job, row) => machine.release(job, row),
     exchange: (a, b, first, end) => machine.exchange(a, b, first, end),
+    ...(machine.migrate === undefined
+      ? {}
+      : { migrate: (job: number, row: number, first: number) => machine.migrate?.(job, row, first) }),
     ...(machine.servedSlots === undefined
       ? {}
       : { servedSlots: (job: number) => machine.servedSlots?.(job) as number }),

@@ -54,6 +54,28 @@ describe("MatrixRecorder", () => {
     expect(busiest).toBe(1);
   });
 
+  test("a gang that migrates leaves its row and its processors", () => {
+    const recorder = new MatrixRecorder(jobs(2, 2));
+    recorder.rowAdded(0, 7);
+    recorder.rowAdded(0, 3);
+    recorder.placed(0, 0, 7, 0);
+    recorder.placed(0, 1, 3, 0);
+    recorder.decided(0);
+    recorder.migrated(1, 1, 7, 2);
+    recorder.decided(1);
+    recorder.exchanged(2, 7, 3, 2, 4);
+    recorder.departed(2, 1);
+    recorder.decided(2);
+    const { snapshots, boxFirst } = recorder.record();
+    expect(snapshots.map((one) => picture(one, 4))).toEqual([
+      ["AA..", "BB.."],
+      ["AABB", "...."],
+      ["AA..", "...."],
+    ]);
+    // A box is where a gang was placed at first.
+    expect([...boxFirst]).toEqual([0, 0]);
+  });
+
   test("keeps every stretch of the first placing, with the row's place in the round", () => {
     const recorder = new MatrixRecorder(jobs(3, 1));
     recorder.rowAdded(0, 0);

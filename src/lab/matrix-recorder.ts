@@ -84,6 +84,13 @@ export class MatrixRecorder implements Observer {
     for (const job of new Set(fromB.map((piece) => piece.job))) this.#moved(job, b, a);
   }
 
+  /** The gang has one slot per round. */
+  migrated(timeS: number, job: JobIndex, row: RowId, first: number): void {
+    const [from] = this.#rowsOfJob.get(job)!;
+    this.released(timeS, job, from!);
+    this.placed(timeS, job, row, first);
+  }
+
   decided(timeS: number): void {
     const isBusiest = this.#rows.size > (this.#busiest?.rows ?? 0);
     if (!isBusiest && timeS < this.#nextS) return;

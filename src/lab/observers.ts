@@ -44,6 +44,10 @@ export function both(a: Observer, b: Observer): Observer {
       a.exchanged?.(timeS, x, y, first, end);
       b.exchanged?.(timeS, x, y, first, end);
     },
+    migrated(timeS, job, row, first, costS) {
+      a.migrated?.(timeS, job, row, first, costS);
+      b.migrated?.(timeS, job, row, first, costS);
+    },
   };
 }
 

@@ -101,6 +101,8 @@ test("rowsOverTime() is the record of a gang schedule without repetitions, and n
     slots: 9,
     unifications: 0,
     moves: 0,
+    migrations: 0,
+    migrationS: 0,
   };
   const line = { submitS: 0, runS: 9, size: 1, startS: 0 };
   const steps = rowsOverTime(handMade(1, [line], { gang }).schedule)!;

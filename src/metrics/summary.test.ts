@@ -124,6 +124,8 @@ describe("summarise()", () => {
       slots: 10,
       unifications: 0,
       moves: 0,
+      migrations: 3,
+      migrationS: 25,
     };
     const { instance, schedule } = handMade(
       4,
@@ -140,6 +142,8 @@ describe("summarise()", () => {
       meanRows: (1 * 10 + 3 * 20 + 2 * 20) / 50,
       maxRows: 3,
       activeRatio: 12 / 40,
+      migrations: 3,
+      migrationS: 25,
     });
     expect(summary.machine.utilisation).toBeCloseTo(60 / 200, 12);
   });

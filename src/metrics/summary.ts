@@ -86,6 +86,10 @@ export interface GangSummary {
   readonly maxRows: number;
   /** r_a of zhou2000: processor-slots in which a job ran over processors × slots of the whole run. */
   readonly activeRatio: number;
+  /** How often gangs were moved to other processors. */
+  readonly migrations: number;
+  /** Seconds of service that the moved gangs lost, summed; utilisation does not count them. */
+  readonly migrationS: number;
 }
 
 /**
@@ -260,5 +264,7 @@ function summariseGang(instance: Instance, schedule: Schedule): GangSummary | un
     meanRows: spanS > 0 ? rowSeconds.value / spanS : Number.NaN,
     maxRows: gang.maxRows,
     activeRatio: slots > 0 ? gang.activeProcessorSlots / (slots * instance.processors) : Number.NaN,
+    migrations: gang.migrations,
+    migrationS: gang.migrationS,
   };
 }

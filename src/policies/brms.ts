@@ -1,6 +1,7 @@
 /** BRMS: as BR, and jobs keep the extra slots that they are given. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { BUDDY_GANG_GUARANTEES, BUDDY_GANG_RULES, BuddyGang, type ExtraOrder } from "./buddy-gang.ts";
+import { BUDDY_GANG_RULES, BuddyGang, buddyGangGuarantees, type ExtraOrder } from "./buddy-gang.ts";
+import { MIGRATE, migrationOf } from "./migration.ts";
 
 export const brms: GangPolicyDefinition = {
   name: "brms",
@@ -30,8 +31,9 @@ export const brms: GangPolicyDefinition = {
       default: 1,
       description: "extra slots given out per workload change, all jobs together; 0 for one to every job",
     },
+    MIGRATE,
   ],
-  guarantees: () => BUDDY_GANG_GUARANTEES,
+  guarantees: buddyGangGuarantees,
   make: (machine, jobs, parameters, limits) => {
     const extra = {
       returned: false,
@@ -39,6 +41,6 @@ export const brms: GangPolicyDefinition = {
       turns: 1,
       perChange: Number(parameters.perChange) || Number.POSITIVE_INFINITY,
     };
-    return new BuddyGang(machine, jobs, extra, limits);
+    return new BuddyGang(machine, jobs, extra, limits, migrationOf(machine, jobs, true, parameters));
   },
 };

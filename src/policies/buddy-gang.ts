@@ -14,10 +14,11 @@
  * departures: never more rows than BR.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, PlacementLimits, Policy } from "../core/policy.ts";
+import type { GangMachine, Guarantees, ParameterValues, PlacementLimits, Policy } from "../core/policy.ts";
 import { blockLevel } from "../structures/buddy.ts";
 import { gather, type RoomMaker } from "../structures/repacking.ts";
 import { WorkloadTree } from "../structures/workload-tree.ts";
+import { MIGRATION_RULES, type Migration, withMigration } from "./migration.ts";
 
 const NONE = -1;
 
@@ -39,6 +40,7 @@ export class BuddyGang implements Policy, RoomMaker {
   readonly #jobs: JobsView;
   readonly #extra: ExtraSlots | undefined;
   readonly #limits: PlacementLimits | undefined;
+  readonly #migration: Migration | undefined;
   /** Idle slots as they are. */
   readonly #idle: WorkloadTree;
   /** Idle slots if extra slots were given back; the same tree when they never are. */
@@ -61,14 +63,17 @@ export class BuddyGang implements Policy, RoomMaker {
   /**
    * @param extra undefined: every job has one slot per round
    * @param limits undefined: every block with room will do
+   * @param migration undefined: gangs keep their processors
    */
   constructor(
     machine: GangMachine,
     jobs: JobsView,
     extra: ExtraSlots | undefined,
     limits?: PlacementLimits | undefined,
+    migration?: Migration | undefined,
   ) {
     this.#limits = limits;
+    this.#migration = migration;
     this.#machine = machine;
     this.#jobs = jobs;
     this.#extra = extra;
@@ -105,6 +110,7 @@ export class BuddyGang implements Policy, RoomMaker {
     this.#arrivals.length = 0;
     // A job leaves the rest of its block idle, so the row that was added for it may be one too many.
     this.#deleteRows();
+    if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
     if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
   }
 
@@ -116,6 +122,31 @@ export class BuddyGang implements Policy, RoomMaker {
       this.#machine.deleteRow(gather(this.#machine, 0, processors, this.#maker));
       this.#addEverywhere(-1);
     }
+  }
+
+  /** Moves gangs while that saves rows. */
+  #migrateGangs(migration: Migration): void {
+    for (;;) {
+      this.#firm.copyTo(migration.idle);
+      migration.plan();
+      if (migration.jobs.length === 0) return;
+      for (const [i, job] of migration.jobs.entries()) this.#migrate(migration, job, migration.firsts[i]);
+      this.#deleteRows();
+    }
+  }
+
+  #migrate(migration: Migration, job: JobIndex, first: number): void {
+    const size = this.#jobs.size[job];
+    migration.machine.migrate(job, gather(this.#machine, first, first + size, this.#maker), first);
+    for (const tree of new Set([this.#idle, this.#firm])) {
+      tree.add(this.#first[job], this.#first[job] + size, 1);
+      tree.add(first, first + size, -1);
+    }
+    if (this.#extra !== undefined) this.#unlist(job);
+    this.#first[job] = first;
+    if (this.#extra === undefined) return;
+    const level = blockLevel(size);
+    this.#list(job, level, first >> level);
   }
 
   #place(job: JobIndex): void {
@@ -282,11 +313,10 @@ export const BUDDY_GANG_RULES: readonly string[] = [
   "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
   "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
   "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
+  ...MIGRATION_RULES,
   "departures come before arrivals, arrivals in order of submission; nobody waits: every arrival is placed at once",
 ];
 
-export const BUDDY_GANG_GUARANTEES = {
-  headNeverFits: true,
-  workConserving: true,
-  keepsPromises: true,
-} as const;
+export function buddyGangGuarantees(parameters: ParameterValues): Guarantees {
+  return withMigration({ headNeverFits: true, workConserving: true, keepsPromises: true }, parameters);
+}

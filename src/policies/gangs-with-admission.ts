@@ -12,19 +12,19 @@ import { brms as plainBrms } from "./brms.ts";
 import { buddy as plainBuddy } from "./buddy.ts";
 import { gang as plainGang } from "./gang.ts";
 import type { MatrixUse } from "./matrix-room.ts";
+import { migrationCostS } from "./migration.ts";
 import { unifyOf } from "./row-by-row.ts";
 import { wlv as plainWlv } from "./wlv.ts";
-
-const BUDDY_COLUMNS = { lines: "columns", blocks: "buddy", keepsExtraSlots: false, asks: true } as const;
 
 export const gang = withAdmission(plainGang, (parameters) => rowByRow(parameters, "side by side"));
 export const buddy = withAdmission(plainBuddy, (parameters) => rowByRow(parameters, "whole buddy"));
 export const bc = withAdmission(plainBc, (parameters) => rowByRow(parameters, "whole buddy"));
-export const br = withAdmission(plainBr, () => BUDDY_COLUMNS);
-export const brms = withAdmission(plainBrms, () => ({ ...BUDDY_COLUMNS, keepsExtraSlots: true }));
-export const brmms = withAdmission(plainBrmms, () => BUDDY_COLUMNS);
+export const br = withAdmission(plainBr, (parameters) => buddyColumns(parameters, false));
+export const brms = withAdmission(plainBrms, (parameters) => buddyColumns(parameters, true));
+export const brmms = withAdmission(plainBrmms, (parameters) => buddyColumns(parameters, false));
 export const wlv = withAdmission(plainWlv, (parameters) => {
   if (parameters["array"] === "ring") refuse("array=ring", "whether a gang fits depends on legal cuts");
+  refuseMigration(parameters);
   return {
     lines: "columns",
     blocks: "side by side",
@@ -32,6 +32,17 @@ export const wlv = withAdmission(plainWlv, (parameters) => {
     asks: true,
   };
 });
+
+function buddyColumns(parameters: ParameterValues, keepsExtraSlots: boolean): MatrixUse {
+  refuseMigration(parameters);
+  return { lines: "columns", blocks: "buddy", keepsExtraSlots, asks: true };
+}
+
+function refuseMigration(parameters: ParameterValues): void {
+  const costS = migrationCostS(parameters);
+  if (costS !== undefined)
+    refuse(`migrate=${costS}`, "reservations are forecast on processors that gangs keep");
+}
 
 function rowByRow(parameters: ParameterValues, blocks: MatrixUse["blocks"]): MatrixUse {
   if (unifyOf(parameters) === "returned")

@@ -14,12 +14,21 @@
  * which may not exist (ring-repacking.ts). Then the ring is opened at a cut legal in all rows and the least loaded window of
  * the array is taken; without such a cut or such a window a row is added.
  */
+import { InputError } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, PlacementLimits, Policy, RowId } from "../core/policy.ts";
 import { firstCut } from "../structures/legal-cuts.ts";
 import { gather, type RoomMaker } from "../structures/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../structures/ring-repacking.ts";
 import { WorkloadVector } from "../structures/workload-vector.ts";
+import {
+  MIGRATE,
+  MIGRATION_RULES,
+  type Migration,
+  migrationCostS,
+  migrationOf,
+  withMigration,
+} from "./migration.ts";
 import { UNIFY, type Unify, unifyOf } from "./row-by-row.ts";
 import { LargestFirst } from "./slot-unification.ts";
 
@@ -42,6 +51,7 @@ class WorkloadVectorGang implements Policy, RoomMaker {
   readonly #stretches = new Int32Array(4);
   readonly #arrivals: JobIndex[] = [];
   readonly #limits: PlacementLimits | undefined;
+  readonly #migration: Migration | undefined;
 
   /** @param limits on a linear array only; undefined: every window with room will do */
   constructor(
@@ -50,8 +60,10 @@ class WorkloadVectorGang implements Policy, RoomMaker {
     isRing: boolean,
     unify: Unify,
     limits?: PlacementLimits | undefined,
+    migration?: Migration | undefined,
   ) {
     this.#limits = limits;
+    this.#migration = migration;
     this.#machine = machine;
     this.#jobs = jobs;
     this.#isRing = isRing;
@@ -82,6 +94,7 @@ class WorkloadVectorGang implements Policy, RoomMaker {
     this.#arrivals.length = 0;
     // On a ring a row may have been added though every processor had an idle slot.
     if (this.#isRing) this.#deleteRows();
+    if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
     if (this.#unify !== "none") this.#giveExtraSlots();
   }
 
@@ -93,6 +106,27 @@ class WorkloadVectorGang implements Policy, RoomMaker {
       if (row === NONE) return;
       machine.deleteRow(row);
       this.#addEverywhere(-1);
+    }
+  }
+
+  /** Moves gangs while that saves rows. On a linear array only. */
+  #migrateGangs(migration: Migration): void {
+    const machine = this.#machine;
+    for (;;) {
+      this.#firm.copyTo(migration.idle);
+      migration.plan();
+      if (migration.jobs.length === 0) return;
+      for (const [i, job] of migration.jobs.entries()) {
+        const first = migration.firsts[i];
+        const size = this.#jobs.size[job];
+        migration.machine.migrate(job, gather(machine, first, first + size, this.#maker), first);
+        for (const vector of new Set([this.#idle, this.#firm])) {
+          vector.add(this.#first[job], size, 1);
+          vector.add(first, size, -1);
+        }
+        this.#first[job] = first;
+      }
+      this.#deleteRows();
     }
   }
 
@@ -263,6 +297,7 @@ export const wlv: GangPolicyDefinition = {
     "unify=none: a job has one slot per round",
     "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
     "unify=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+    ...MIGRATION_RULES,
     "departures come before arrivals, arrivals in order of submission; nobody waits: every arrival is placed at once",
   ],
   source: "Zhou, Brent, Johnson and Walsh 1999, sections 3 and 4",
@@ -275,8 +310,18 @@ export const wlv: GangPolicyDefinition = {
       description: "whether the last processor and the first are neighbours",
     },
     UNIFY,
+    MIGRATE,
   ],
-  guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
-  make: (machine, jobs, parameters, limits) =>
-    new WorkloadVectorGang(machine, jobs, parameters.array === "ring", unifyOf(parameters), limits),
+  guarantees: (parameters) =>
+    withMigration({ headNeverFits: true, workConserving: true, keepsPromises: true }, parameters),
+  make: (machine, jobs, parameters, limits) => {
+    const isRing = parameters.array === "ring";
+    if (isRing && migrationCostS(parameters) !== undefined) {
+      throw new InputError(
+        `Cannot run wlv with "array=ring" and "migrate=${parameters["migrate"]}": whether a row can be saved depends on legal cuts there, expected array=linear or no migrate`,
+      );
+    }
+    const migration = migrationOf(machine, jobs, false, parameters);
+    return new WorkloadVectorGang(machine, jobs, isRing, unifyOf(parameters), limits, migration);
+  },
 };

@@ -109,6 +109,14 @@ const GANG_COLUMNS: readonly RankingColumn[] = [
   rowsColumn("most rows", 7, (summary) => summary.gang?.maxRows),
 ];
 
+const MIGRATIONS: RankingColumn = {
+  title: "migrations",
+  better: "neither",
+  dispensable: 6,
+  value: (summary) => summary.gang?.migrations ?? Number.NaN,
+  formatter: () => formatCount,
+};
+
 const KILLED: RankingColumn = {
   title: "killed",
   better: "neither",
@@ -138,6 +146,7 @@ export function rankingColumns(policies: readonly { readonly summary: Summary }[
     },
   );
   if (gangs > 0) columns.push(...GANG_COLUMNS);
+  if (policies.some(({ summary }) => (summary.gang?.migrations ?? 0) > 0)) columns.push(MIGRATIONS);
   if (policies.some(({ summary }) => summary.jobs.killed > 0)) columns.push(KILLED);
   return columns;
 }

@@ -27,6 +27,8 @@ const GANG: GangRecord = {
   slots: 10,
   unifications: 0,
   moves: 0,
+  migrations: 0,
+  migrationS: 0,
 };
 
 /** Two policies, the second one time sharing if wanted. Mean waits: (0 + 0 + 15 + 19 + 15)/5 and (0 + 0 + 35 + 4 + 0)/5: 9.8 s and 7.8 s. */

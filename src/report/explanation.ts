@@ -112,7 +112,7 @@ export interface GangFacts {
   /** Position of its first row in the round, from 1, and the number of rows after the decision that placed it. */
   readonly position: number;
   readonly rowsThen: number;
-  /** Its processors, which it keeps to the end: first and last of each stretch that stands side by side. */
+  /** Its processors, which it keeps until it migrates: first and last of each stretch that stands side by side. */
   readonly processors: readonly (readonly [first: number, last: number])[];
   /** Whole slots of work. */
   readonly workSlots: number;
@@ -125,6 +125,9 @@ export interface GangFacts {
   readonly slotsGiven: number;
   readonly slotsTaken: number;
   readonly moves: number;
+  /** Times it was moved to other processors, and the seconds of service that it lost by that. */
+  readonly migrations: number;
+  readonly migrationS: number;
   /** Changes of its slots per round; first ones when there are many. */
   readonly changes: readonly { readonly atS: number; readonly slots: number; readonly rows: number }[];
   /** Time in the system over its work in slots. */
@@ -264,7 +267,13 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
     );
   }
   if (facts.moves > 0)
-    lines.push(`It was moved to another row ${many(facts.moves, "time")}, always on the same processors.`);
+    lines.push(
+      `It was moved to another row ${many(facts.moves, "time")}${facts.migrations > 0 ? "" : ", always"} on the same processors.`,
+    );
+  if (facts.migrations > 0)
+    lines.push(
+      `It was moved to other processors ${many(facts.migrations, "time")} to save a row, which cost it ${span(facts.migrationS)} of service.`,
+    );
   if (job.endS !== null) {
     lines.push(
       `It ended at ${span(job.endS)}, ${facts.slowdown === 1 ? "" : `${formatNumber(facts.slowdown)} times `}as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${many(facts.mostRows, "row")}).`,

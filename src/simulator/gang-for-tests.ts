@@ -104,6 +104,9 @@ export class NaiveMachine implements GangMachine {
   /** Slots of service that each job has had. */
   readonly served: number[] = [];
   switchS = 0;
+  /** What a migration costs; and what each job has lost by migrations. */
+  migrationS = 0;
+  readonly lostS: number[] = [];
   readonly #size: ArrayLike<number>;
   #nextId = 0;
 
@@ -218,6 +221,12 @@ export class NaiveMachine implements GangMachine {
     for (let at = first; at < end; at++) [left[at], right[at]] = [right[at], left[at]];
   }
 
+  migrate(job: JobIndex, row: RowId, first: number): void {
+    this.removeJob(job);
+    this.place(job, row, first);
+    this.lostS[job] = (this.lostS[job] ?? 0) + this.migrationS;
+  }
+
   servedSlots(job: JobIndex): number {
     return this.served[job] ?? 0;
   }
@@ -238,6 +247,7 @@ export function stepRounds(
   const { slotS, switchS } = options;
   const machine = new NaiveMachine(instance.processors, slotS, instance.size);
   machine.switchS = switchS;
+  machine.migrationS = definition.guarantees(parameters).migrationS ?? 0;
   const policy = definition.make(machine, instance, parameters);
   const startS = new Array<number>(instance.count).fill(Number.NaN);
   const endS = new Array<number>(instance.count).fill(Number.NaN);
@@ -249,7 +259,10 @@ export function stepRounds(
     const ended = served
       .map((_, job) => job)
       .filter(
-        (job) => Number.isNaN(endS[job]) && served[job] > 0 && served[job] * slotS >= instance.runS[job],
+        (job) =>
+          Number.isNaN(endS[job]) &&
+          served[job] > 0 &&
+          served[job] * slotS >= instance.runS[job] + (machine.lostS[job] ?? 0),
       )
       .sort((a, b) => startS[a] - startS[b] || a - b);
     for (const job of ended) {

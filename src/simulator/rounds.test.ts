@@ -6,18 +6,21 @@ import type { GangMachine, GangPolicyDefinition, Policy, RowId } from "../core/p
 import { Random } from "../core/random.ts";
 import type { Observer } from "../core/schedule.ts";
 import { gangInstance, stepRounds } from "./gang-for-tests.ts";
-import { simulateRounds, slotsOfWork } from "./rounds.ts";
+import { slotsOfWork } from "./gang-work.ts";
+import { simulateRounds } from "./rounds.ts";
 
-/** Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept or deleted. */
+/** Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept or deleted, migrations. */
 class Dice implements Policy {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #random: Random;
   readonly #waiting: JobIndex[] = [];
   readonly #running: JobIndex[] = [];
+  readonly #migrates: boolean;
 
-  constructor(machine: GangMachine, jobs: JobsView, seed: number) {
+  constructor(machine: GangMachine, jobs: JobsView, seed: number, migrates: boolean) {
     this.#machine = machine;
+    this.#migrates = migrates;
     this.#jobs = jobs;
     this.#random = new Random(seed);
   }
@@ -48,6 +51,7 @@ class Dice implements Policy {
       if (dice === 0) this.#place(job, first);
       else if (dice === 1 && machine.slotsOf(job) > 1) machine.release(job, this.#someRowOf(job));
       else if (dice === 2) this.#exchange();
+      else if (this.#migrates && machine.slotsOf(job) === 1) this.#migrate(job);
     }
   }
 
@@ -72,6 +76,13 @@ class Dice implements Policy {
     return true;
   }
 
+  #migrate(job: JobIndex): void {
+    const first = this.#random.below(this.#machine.processors - this.#jobs.size[job] + 1);
+    const row = this.#someRow();
+    if (this.#machine.isIdle(row, first, first + this.#jobs.size[job]))
+      this.#machine.migrate?.(job, row, first);
+  }
+
   #exchange(): void {
     const a = this.#someRow();
     const b = this.#someRow();
@@ -90,7 +101,7 @@ class Dice implements Policy {
   }
 }
 
-function definition(make: GangPolicyDefinition["make"]): GangPolicyDefinition {
+function definition(make: GangPolicyDefinition["make"], migrationS?: number): GangPolicyDefinition {
   return {
     name: "test",
     title: "test",
@@ -99,12 +110,13 @@ function definition(make: GangPolicyDefinition["make"]): GangPolicyDefinition {
     source: "test",
     parameters: [],
     sharing: "time",
-    guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
+    guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true, migrationS }),
     make,
   };
 }
 
-const dice = (seed: number) => definition((machine, jobs) => new Dice(machine, jobs, seed));
+const dice = (seed: number, migrationS?: number) =>
+  definition((machine, jobs) => new Dice(machine, jobs, seed, migrationS !== undefined), migrationS);
 
 /** Every job in a row of its own, at processor 0. */
 const rowEach = definition((machine) => {
@@ -156,6 +168,7 @@ const cases = fc.integer({ min: 1, max: 12 }).chain((processors) =>
     jobs: jobsFor(processors),
     slotS: fc.constantFrom(0.5, 1, 2),
     switchS: fc.constantFrom(0, 0.25, 1),
+    migrationS: fc.constantFrom(undefined, 0, 0.25, 3.5),
     seed: fc.nat(),
   }),
 );
@@ -163,10 +176,10 @@ const cases = fc.integer({ min: 1, max: 12 }).chain((processors) =>
 describe("simulateRounds()", () => {
   test("gives every job the start and the end that stepping slot by slot gives, under random decisions", () => {
     fc.assert(
-      fc.property(cases, ({ processors, jobs, slotS, switchS, seed }) => {
+      fc.property(cases, ({ processors, jobs, slotS, switchS, migrationS, seed }) => {
         const instance = gangInstance(processors, jobs);
-        const schedule = simulateRounds(instance, dice(seed), {}, { slotS, switchS });
-        const twin = stepRounds(instance, dice(seed), {}, { slotS, switchS });
+        const schedule = simulateRounds(instance, dice(seed, migrationS), {}, { slotS, switchS });
+        const twin = stepRounds(instance, dice(seed, migrationS), {}, { slotS, switchS });
         expect([...schedule.startS]).toEqual(twin.startS);
         expect([...schedule.endS]).toEqual(twin.endS);
         expect(schedule.instants).toBe(twin.rows.length);
@@ -191,6 +204,44 @@ describe("simulateRounds()", () => {
     expect([...schedule.gang!.rows]).toEqual([3, 2, 1, 0]);
     expect(schedule.gang!.activeProcessorSlots).toBe(2 * 1 + 3 * 4 + 1 * 2);
     expect(schedule.gang!.slots).toBe(6);
+  });
+
+  test("a migration costs service, added up in seconds before it is rounded to slots: hand-worked", () => {
+    // A needs 2 slots and moves at 0 and 1, each time for half a slot: it ends after 3.
+    const moving = (migrationS: number) =>
+      definition((machine) => {
+        let row: RowId;
+        return {
+          arrive: (job) => {
+            if (job > 0) return;
+            row = machine.addRow();
+            machine.place(0, row, 0);
+          },
+          depart: () => {},
+          decide: () => {
+            if (machine.slotsOf(0) === 0) return;
+            expect(machine.servedSlots?.(0)).toBe(machine.nowS);
+            machine.migrate?.(0, row, machine.runFirst(machine.firstRunOfJob(0)) + 2);
+            expect(machine.servedSlots?.(0)).toBe(machine.nowS);
+          },
+        };
+      }, migrationS);
+    const instance = gangInstance(6, [
+      [0, 2, 2],
+      [1, 1, 1],
+    ]);
+    const told: string[] = [];
+    const observer: Observer = { migrated: (...values) => void told.push(values.join(" ")) };
+    const options = { slotS: 1, switchS: 0, observer };
+    const schedule = simulateRounds(instance, moving(0.5), {}, options);
+    expect(schedule.endS[0]).toBe(3);
+    expect(told).toEqual(["0 0 0 2 0.5", "1 0 0 4 0.5"]);
+    expect(schedule.gang).toMatchObject({ migrations: 2, migrationS: 1, activeProcessorSlots: 3 * 2 });
+    expect(simulateRounds(instance, moving(1.25), {}, options).endS[0]).toBe(5);
+    expect(simulateRounds(instance, moving(0), {}, options).endS[0]).toBe(2);
+    expect(() =>
+      simulateRounds(instance, { ...moving(0), guarantees: rowEach.guarantees }, {}, options),
+    ).toThrow(expect.objectContaining({ rule: "migrated", timeS: 0 }));
   });
 
   test("a switch costs time only while there are two rows or more, and comes before the service", () => {

@@ -16,7 +16,8 @@
  * one: in round r, with b of its rows already passed, S grows exactly as r·k + b does. So target = slots left + r·k + b stays
  * fixed while the job's rows do; it ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in
  * order of the round. Adding a row at the end or deleting another job's row changes neither, because the order of the other rows stays.
- * Only jobs that are placed, released or exchanged are settled and entered anew in the queue of finishes.
+ * Only jobs that are placed, released, exchanged or migrated are settled and entered anew in the queue of finishes. A migration adds
+ * to the slots left.
  */
 import { assert, RuleViolation } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
@@ -32,6 +33,7 @@ import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled, doubledFloats } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
 import { SlotClock } from "./slot-clock.ts";
 import { policyView } from "./view.ts";
@@ -59,7 +61,7 @@ export function simulateRounds(
   parameters: ParameterValues,
   options: RoundsOptions,
 ): Schedule {
-  const rounds = new Rounds(instance, options);
+  const rounds = new Rounds(instance, options, () => definition.guarantees(parameters).migrationS);
   const policy = definition.make(rounds, policyView(instance), parameters);
   let next: JobIndex = 0;
   for (;;) {
@@ -75,13 +77,6 @@ export function simulateRounds(
   return rounds.schedule();
 }
 
-/** Slots of work of a job: the least whole number w ≥ 1 with w × slotS ≥ runS. */
-export function slotsOfWork(runS: number, slotS: number): number {
-  const slots = Math.ceil(runS / slotS);
-  // A quotient that should be whole may lie just above it.
-  return slots > 1 && (slots - 1) * slotS >= runS ? slots - 1 : Math.max(1, slots);
-}
-
 class Rounds extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
   readonly switchS: number;
@@ -95,6 +90,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   #round = 0;
   #pointer = 0;
 
+  readonly #needed: GangWork;
   /** Slots of work left of a job that is not in the queue or is touched; its target (see above) otherwise. */
   readonly #work: Float64Array;
   readonly #finish: FinishQueue;
@@ -125,12 +121,14 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   #moves = 0;
   readonly #rows = new RowsRecord();
 
-  constructor(instance: Instance, options: RoundsOptions) {
+  /** @param migrationS what the policy declares that a migration costs */
+  constructor(instance: Instance, options: RoundsOptions, migrationS: () => number | undefined) {
     super(instance.processors, instance.size);
     assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
     this.slotS = options.slotS;
     this.switchS = options.switchS;
     this.#clock = new SlotClock(options.slotS);
+    this.#needed = new GangWork(instance, options.slotS, migrationS);
     this.#instance = instance;
     this.#observer = options.observer;
     this.#startS = new Float64Array(instance.count).fill(Number.NaN);
@@ -223,13 +221,21 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     this.#observer?.exchanged?.(this.nowS, a, b, first, end);
   }
 
+  migrate(job: JobIndex, row: RowId, first: number): void {
+    const costS = this.#needed.migrationCostS(job, this.nowS);
+    if (this.slotsOf(job) === 1) this.#touch(job);
+    this.move(job, row, first);
+    this.#work[job] += this.#needed.addMigration(job, costS);
+    this.#observer?.migrated?.(this.nowS, job, row, first, costS);
+  }
+
   /** By its number in the source, as tables name it. */
   protected override jobName(job: JobIndex): string {
     return String(this.#instance.id[job] ?? `in row ${job} of the table`);
   }
 
   servedSlots(job: JobIndex): number {
-    const work = slotsOfWork(this.#instance.runS[job], this.slotS);
+    const work = this.#needed.slotsOf(job);
     const isEntered = this.#finish.has(job) && this.#touched[job] === 0;
     return work - (isEntered ? this.#work[job] - this.#service(job) : this.#work[job]);
   }
@@ -283,8 +289,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
       this.#lastEndSlot = this.#clock.slot;
-      this.#activeProcessorSlots +=
-        slotsOfWork(this.#instance.runS[job], this.slotS) * this.#instance.size[job];
+      this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#instance.size[job];
       this.removeJob(job);
     }
     for (let i = 0; i < count; i++) {
@@ -296,7 +301,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   arrive(job: JobIndex, policy: Policy): void {
     if (job === 0) this.#firstSlot = this.#clock.slot;
     this.#arrived = job + 1;
-    this.#work[job] = slotsOfWork(this.#instance.runS[job], this.slotS);
+    this.#work[job] = this.#needed.slotsOf(job);
     this.#observer?.arrived?.(this.nowS, job);
     policy.arrive(job);
   }
@@ -325,6 +330,8 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       slots: Math.max(0, this.#lastEndSlot - this.#firstSlot),
       unifications: this.#unifications,
       moves: this.#moves,
+      migrations: this.#needed.migrations,
+      migrationS: this.#needed.lostS,
     };
     return { startS: this.#startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
   }

@@ -148,6 +148,19 @@ function commands(processors: number): fc.Arbitrary<Command> {
         target.cells = target.cells.map((cell) => (cell === j ? IDLE : cell));
       }
     }),
+    fc.tuple(job, row, at).map<Command>(([j, n, first]) => (matrix, model) => {
+      const target = rowOf(model, n);
+      if (target === undefined) return;
+      const end = first + model.size[j];
+      const slots = model.rows.filter(({ cells }) => cells.includes(j)).length;
+      let rule: string | undefined;
+      if (slots !== 1) rule = slots === 0 ? "not-there" : "migrated";
+      else if (end > processors) rule = "off-machine";
+      else if (target.cells.slice(first, end).some((cell) => cell !== IDLE)) rule = "not-idle";
+      if (!attempt(rule, () => matrix.move(j, target.id, first))) return;
+      for (const other of model.rows) other.cells = other.cells.map((cell) => (cell === j ? IDLE : cell));
+      target.cells.fill(j, first, end);
+    }),
     job.map<Command>((j) => (matrix, model) => {
       matrix.removeJob(j);
       for (const target of model.rows) target.cells = target.cells.map((cell) => (cell === j ? IDLE : cell));

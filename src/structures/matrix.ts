@@ -79,6 +79,24 @@ export class OusterhoutMatrix extends RunLists {
     this.removeRun(run);
   }
 
+  /** Moves a job that has one slot to other processors, first … first + size − 1 of a row, which are idle. */
+  move(job: JobIndex, row: RowId, first: number): void {
+    const slots = this.slotsOf(job);
+    if (slots !== 1) {
+      throw this.#violation(
+        slots === 0 ? "not-there" : "migrated",
+        job,
+        `Cannot move job ${this.jobName(job)}: it has ${slots} slots per round, expected 1`,
+      );
+    }
+    this.#checkRow("move a job to", row, job);
+    this.#checkIdle(job, row, first, first + this.size[job]);
+    this.removeRun(this.firstRunOfJob(job));
+    this.#oneStretch[0] = first;
+    this.#oneStretch[1] = first + this.size[job];
+    this.insert(job, row, this.#oneStretch, 1);
+  }
+
   /** Removes all runs of a job, at its end. */
   removeJob(job: JobIndex): void {
     for (let run = this.firstRunOfJob(job); run !== NONE; run = this.firstRunOfJob(job)) this.removeRun(run);

@@ -52,6 +52,9 @@ class Leaves {
 
 function expectSame(tree: WorkloadTree, leaves: Leaves): void {
   tree.audit();
+  const copy = new Int32Array(leaves.idle.length);
+  tree.copyTo(copy);
+  expect([...copy]).toEqual([...leaves.idle]);
   for (let level = 0; level <= leaves.height; level++) {
     for (const node of leaves.nodes(level)) {
       expect(tree.value(level, node)).toBe(leaves.value(level, node));

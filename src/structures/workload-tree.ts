@@ -86,6 +86,11 @@ export class WorkloadTree {
     return this.#least[index] + this.#above(index);
   }
 
+  /** Writes the idle slots of every processor. */
+  copyTo(out: Int32Array): void {
+    this.#copy(1, this.height, 0, 0, out);
+  }
+
   /** Value of a node: idle slots below it when every processor below has one, else 0. */
   value(level: number, node: number): number {
     const index = (this.#leaves >> level) + node;
@@ -160,6 +165,17 @@ export class WorkloadTree {
     if (end > middle) this.#add(2 * node + 1, height - 1, middle, first, end, delta);
     if (delta > 0 && this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
     this.#pull(node, height);
+  }
+
+  #copy(node: number, height: number, low: number, above: number, out: Int32Array): void {
+    if (low >= this.processors) return;
+    if (height === 0 || this.#least[node] === this.#most[node]) {
+      out.fill(this.#least[node] + above, low, Math.min(low + (1 << height), this.processors));
+      return;
+    }
+    const below = above + this.#pending[node];
+    this.#copy(2 * node, height - 1, low, below, out);
+    this.#copy(2 * node + 1, height - 1, low + (1 << (height - 1)), below, out);
   }
 
   /** Adds to all leaves of a subtree that has all its processors. */

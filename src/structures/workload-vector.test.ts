@@ -51,6 +51,9 @@ describe("WorkloadVector", () => {
               expect(() => new WorkloadVector(processors).add(first, size, -1)).toThrow("Broken invariant");
             vector.audit();
             expect(Array.from({ length: processors }, (_, at) => vector.at(at))).toEqual(idle);
+            const copy = new Int32Array(processors);
+            vector.copyTo(copy);
+            expect([...copy]).toEqual(idle);
             expect(vector.least(first, size)).toBe(Math.min(...own.map((at) => idle[at])));
             expect(vector.leastLoaded(size, 0, processors)).toBe(naive(idle, size, 0, processors));
             const ring = processors + size - 1;

@@ -41,6 +41,14 @@ export class WorkloadVector {
     return this.#value[this.#find(processor)] + this.#everywhere;
   }
 
+  /** Writes the idle slots of every processor. */
+  copyTo(out: Int32Array): void {
+    for (let k = 0; k < this.#count; k++) {
+      const end = k + 1 < this.#count ? this.#first[k + 1] : this.processors;
+      out.fill(this.#value[k] + this.#everywhere, this.#first[k], end);
+    }
+  }
+
   /** Adds `delta` idle slots to every processor. */
   addEverywhere(delta: number): void {
     this.#everywhere += delta;

@@ -29,6 +29,8 @@ const gang: Schedule["gang"] = {
   slots: 0,
   unifications: 0,
   moves: 0,
+  migrations: 0,
+  migrationS: 0,
 };
 
 /** Every field in its own range; run time and size such that the line can be simulated. */
