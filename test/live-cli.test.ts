@@ -273,7 +273,13 @@ describe("jobs", () => {
     expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
     expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);
     expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
-    expect((await tutti("policy", "easy")).stdout).toMatch(/^easy/);
+    const changed = await tutti("policy", "easy");
+    expect(changed.stdout).toBe("easy from now on; running jobs go on\n");
+    expect(changed.stderr).toMatch(/next: tutti policy states its rules/);
+    expect((await tutti("why", "1")).stdout).toMatch(/^job 1 \(sim\) failed with exit code 3/);
+    expect((await tutti("why", "name:evil*")).stdout).toMatch(
+      /▶ running\n {2}Runs on CPU 0 since .* has had/,
+    );
     expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
     expect((await tutti("history")).stdout).toMatch(/1 +sim +✗ failed/);
     expect((await tutti("events")).stdout.split("\n")).toHaveLength(service.events.length + 1);
@@ -328,7 +334,9 @@ describe("jobs", () => {
     service.finish(1, 0);
     await tutti("submit", "--name", "=1+1", "--", "x");
     const file = join(folder, "ran.swf");
-    expect((await tutti("export", "-o", file)).stderr).toMatch(/next: tutti simulate/);
+    expect((await tutti("export", "-o", file)).stderr).toMatch(
+      /next: tutti compare .*ran.swf --policy fcfs,gang:rows=4,easy --slot \d+ms/,
+    );
     const { stdout, status } = await tutti("simulate", file, "--policy", "easy", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout).workload).toMatchObject({ jobs: 1, processors: 4 });
@@ -359,6 +367,32 @@ describe("down", () => {
       stdout: expect.stringMatching(/has ended/),
     });
     expect(downs).toEqual([false, true]);
+  });
+});
+
+describe("habits from elsewhere", () => {
+  test.each([
+    [["squeue"], /Cannot find verb "squeue": here it is tutti jobs\n/],
+    [["kill", "7"], /here it is tutti cancel\n/],
+    [["submit", "--dependency=afterok:3", "--", "x"], /--dependency of Slurm: --after 12,13/],
+    [["submit", "-c", "2", "--", "x"], /-c of Slurm: -n 4, one CPU each/],
+  ])("%j is told what it is here", async (parameters, words) => {
+    const { status, stderr, stdout } = await tutti(...parameters);
+    expect(stderr).toMatch(words);
+    expect([status, stdout]).toEqual([2, ""]);
+  });
+});
+
+describe("many jobs at once", () => {
+  test("are changed together and counted; one that ended meanwhile is no failure unless it was named", async () => {
+    await tutti("submit", "-a", "1-30", "--", "x");
+    service.start(1);
+    service.finish(1, 0);
+    expect(await tutti("cancel", "1-30")).toMatchObject({ status: 0, stdout: "29 jobs: 29 cancelled\n" });
+    expect(await tutti("cancel", "1")).toMatchObject({ status: 4, stdout: "" });
+    expect((await tutti("cancel", "all")).stderr).toBe(
+      'tutti: Cannot find a job for "all": no job that waits or runs matches; tutti jobs --all lists them\n',
+    );
   });
 });
 

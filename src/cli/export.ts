@@ -1,7 +1,7 @@
 /** `tutti export`: what ran here, as SWF (which `tutti simulate` reads) or CSV. */
 import { type Command, Option } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
+import type { Job, MatrixAnswer } from "../api/contract.ts";
 import { writeOutput } from "../lab/output.ts";
 import { csvLine } from "../report/csv.ts";
 import { isoText } from "./job-text.ts";
@@ -58,11 +58,11 @@ async function run({ format, output }: Options): Promise<void> {
     format === "swf" ? await client.text("/v1/export.swf") : csvOf((await client.jobs({ last: ALL })).jobs);
   if (output === undefined) return writeOut(text);
   await writeOutput(output, [text]);
-  hint(
-    format === "swf"
-      ? `The workload is in ${output}; next: tutti simulate ${output} --policy easy`
-      : `The jobs are in ${output}`,
-  );
+  if (format === "csv") return hint(`The jobs are in ${output}`);
+  // The laboratory's own slot is that of the papers, a minute.
+  const { policy, slotMs } = await client.ask<MatrixAnswer>("/v1/matrix");
+  const policies = [...new Set([policy, "gang:rows=4", "easy"])].join(",");
+  hint(`The workload is in ${output}; next: tutti compare ${output} --policy ${policies} --slot ${slotMs}ms`);
 }
 
 function csvOf(jobs: readonly Job[]): string {

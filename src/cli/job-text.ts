@@ -1,6 +1,6 @@
 /** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
 import type { Job, JobState } from "../api/contract.ts";
-import { formatDuration, NO_VALUE } from "../report/format.ts";
+import { formatCount, formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable, type TableColumn } from "../report/table.ts";
 import { isColourful, tableWidth } from "./text.ts";
 import { visibleLine } from "./visible.ts";
@@ -17,21 +17,27 @@ const SIGNS: Readonly<Record<JobState, string>> = {
   cancelled: "⊘",
 };
 
+/** A line of a table: a job, or jobs of an array that wait one behind the other. */
+export interface JobLine extends Job {
+  /** The last of the jobs that the line is about. */
+  readonly upTo?: Job;
+}
+
 interface JobColumn extends TableColumn {
-  readonly of: (job: Job) => string;
+  readonly of: (job: JobLine) => string;
 }
 
 const column = (
   title: string,
   align: "left" | "right",
   dispensable: number,
-  of: (job: Job) => string,
+  of: (job: JobLine) => string,
 ): JobColumn => ({ title, align, dispensable, of });
 
-const NUMBER = column("job", "right", 0, ({ job }) => String(job));
-const NAME = column("name", "left", 0, ({ name, arrayIndex }) =>
-  visibleLine(arrayIndex === undefined ? name : `${name}[${arrayIndex}]`),
+const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
+  upTo === undefined ? String(job) : `${job}-${upTo.job}`,
 );
+const NAME = column("name", "left", 0, (job) => visibleLine(nameText(job)));
 const STATE = column("state", "left", 0, ({ state }) => stateText(state));
 const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
 const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
@@ -40,7 +46,7 @@ const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
   startedAtMs === undefined ? NO_VALUE : formatDuration(ranMs / 1000),
 );
 const LIMIT = column("limit", "right", 6, ({ limitMs }) =>
-  limitMs === undefined ? NO_VALUE : formatDuration(limitMs / 1000),
+  limitMs === undefined ? NO_VALUE : limitText(limitMs),
 );
 const REASON = column("remark", "left", 4, (job) => remark(job));
 const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
@@ -51,10 +57,53 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
   endedAtMs === undefined ? NO_VALUE : clockText(endedAtMs),
 );
 
-/** Jobs as `tutti jobs` lists them; the user only where there are several. */
-export function jobsTable(jobs: readonly Job[]): string {
-  const isShared = new Set(jobs.map(({ user }) => user)).size > 1;
-  return table([NUMBER, NAME, STATE, ...(isShared ? [USER] : []), QUEUE, CPUS, RAN, LIMIT, REASON], jobs);
+/**
+ * Jobs as `tutti jobs` lists them; user and queue only where there are several.
+ * @param stopped running jobs for which the matrix has no room
+ */
+export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
+  const differ = (of: (job: Job) => string) => new Set(jobs.map(of)).size > 1;
+  const remarks = column("remark", "left", 4, (job) =>
+    stopped.has(job.job) ? "stopped: the policy has no room for it now" : remark(job),
+  );
+  return table(
+    [
+      NUMBER,
+      NAME,
+      STATE,
+      ...(differ(({ user }) => user) ? [USER] : []),
+      ...(differ(({ queue }) => queue) ? [QUEUE] : []),
+      CPUS,
+      RAN,
+      LIMIT,
+      remarks,
+    ],
+    jobs,
+  );
+}
+
+/** Those that run, then those that wait, in the order in which they came; jobs of an array that wait are one line. */
+export function jobLines(jobs: readonly Job[]): JobLine[] {
+  const lines: JobLine[] = [];
+  for (const job of [...jobs].sort((a, b) => rank(a) - rank(b) || a.job - b.job)) {
+    const line = lines.at(-1);
+    const last = line?.upTo ?? line;
+    const isNext =
+      last !== undefined &&
+      job.array !== undefined &&
+      job.array === last.array &&
+      job.job === last.job + 1 &&
+      job.state === last.state &&
+      rank(job) === 1;
+    if (isNext) lines[lines.length - 1] = { ...line!, upTo: job };
+    else lines.push(job);
+  }
+  return lines;
+}
+
+/** Jobs that lines stand for. */
+export function jobsIn(lines: readonly JobLine[]): number {
+  return lines.reduce((sum, { job, upTo }) => sum + (upTo === undefined ? 1 : upTo.job - job + 1), 0);
 }
 
 /** Ended jobs. */
@@ -68,6 +117,23 @@ export function historyTable(jobs: readonly Job[]): string {
 
 export function stateText(state: JobState): string {
   return `${SIGNS[state]} ${state}`;
+}
+
+/** A limit as it was asked for: `1 d 2 h`, `90 min` as `1 h 30 min`. */
+export function limitText(limitMs: number): string {
+  if (limitMs % 1000 !== 0) return formatDuration(limitMs / 1000);
+  const parts: string[] = [];
+  let rest = limitMs / 1000;
+  for (const [unit, seconds] of [
+    ["d", 86_400],
+    ["h", 3600],
+    ["min", 60],
+    ["s", 1],
+  ] as const) {
+    if (rest >= seconds) parts.push(`${Math.floor(rest / seconds)} ${unit}`);
+    rest %= seconds;
+  }
+  return parts.join(" ");
 }
 
 /** One job in a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
@@ -103,25 +169,43 @@ export function cpusText(cpus: readonly number[]): string {
   return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
 }
 
-function table(columns: readonly JobColumn[], jobs: readonly Job[]): string {
+function table(columns: readonly JobColumn[], jobs: readonly JobLine[]): string {
   const rows = jobs.map((job) => columns.map(({ of }) => of(job)));
   return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() });
 }
 
-/** Whether the reason says more than the exit code or the signal does. */
-export function saysMore({ reason, code, signal }: Job): boolean {
-  return reason !== undefined && reason !== `exit code ${code}` && reason !== signal;
+/** Whether the reason says more than the state, the exit code or the signal does. */
+export function saysMore({ reason, state, code, signal }: Job): boolean {
+  return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
 }
 
-function remark(job: Job): string {
-  if (saysMore(job)) return visibleLine(job.reason ?? "");
-  if (job.state === "running") return job.cpus.length === 0 ? "" : `on CPUs ${cpusText(job.cpus)}`;
+/** The reason for people: what was lost says itself why. */
+export function reasonText({ reason = "" }: Job): string {
+  return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
+}
+
+function rank({ state }: Job): number {
+  if (state === "running" || state === "ending" || state === "starting") return 0;
+  return state === "queued" || state === "held" ? 1 : 2;
+}
+
+function nameText({ name, arrayIndex, upTo }: JobLine): string {
+  if (arrayIndex === undefined) return name;
+  return `${name}[${upTo === undefined ? arrayIndex : `${arrayIndex}…${upTo.arrayIndex}`}]`;
+}
+
+function remark(job: JobLine): string {
+  if (job.upTo !== undefined) return `${formatCount(job.upTo.job - job.job + 1)} jobs of an array`;
+  if (saysMore(job)) return reasonText(job);
+  if (job.state === "running" && job.cpus.length > 0) {
+    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus)}`;
+  }
   return job.state === "failed" ? endingText(job) : "";
 }
 
 function endingText(job: Job): string {
   const { state, code, signal } = job;
-  const why = saysMore(job) ? ` (${visibleLine(job.reason ?? "")})` : "";
+  const why = saysMore(job) ? ` (${reasonText(job)})` : "";
   if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
   if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
   return `${state === "done" ? "ended well" : state === "cancelled" ? "was cancelled" : state}${why}`;

@@ -2,10 +2,11 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job, JobsAnswer } from "../api/contract.ts";
-import { jobsTable } from "./job-text.ts";
+import { jobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { integer } from "./parse.ts";
 import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { stoppedJobs } from "./stopped-jobs.ts";
 import { hint, writeOut } from "./text.ts";
 
 interface Options {
@@ -18,7 +19,7 @@ export function configure(command: Command): void {
   command
     .argument("[jobs...]", `${SELECTOR_HELP} (default: those that have not ended)`)
     .option("--all", "those that have ended too")
-    .option("--limit <n>", "show so many, those that run first", integer(1), 50)
+    .option("--limit <n>", "show so many lines, those that run first", integer(1), 50)
     .option("--json", "print all of them as JSON")
     .action(run);
 }
@@ -33,12 +34,11 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
     hint("next: tutti submit -- COMMAND, or tutti history for those that have ended");
     return;
   }
-  // The limit is for a terminal's sake: those that run, then those that wait, in the order in which they came.
-  const sorted = [...jobs].sort((a, b) => rank(a) - rank(b) || a.job - b.job);
-  const shown = sorted.slice(0, limit);
-  writeOut(jobsTable(shown));
-  if (shown.length < jobs.length)
-    writeOut(`and ${jobs.length - shown.length} more; --limit ${jobs.length} shows all\n`);
+  // The limit is for a terminal's sake.
+  const shown = jobLines(jobs).slice(0, limit);
+  writeOut(jobsTable(shown, await stoppedJobs(client, jobs)));
+  const more = jobs.length - jobsIn(shown);
+  if (more > 0) writeOut(`and ${more} more; --limit ${jobs.length} shows all\n`);
 }
 
 async function chosen(client: Client, words: readonly string[], { jobs }: JobsAnswer): Promise<Job[]> {
@@ -47,9 +47,4 @@ async function chosen(client: Client, words: readonly string[], { jobs }: JobsAn
   // A single number that is not among them: the scheduler says why.
   for (const number of numbers) if (!found.some(({ job }) => job === number)) await client.job(number);
   return found;
-}
-
-function rank({ state }: Job): number {
-  if (state === "running" || state === "ending" || state === "starting") return 0;
-  return state === "queued" || state === "held" ? 1 : 2;
 }

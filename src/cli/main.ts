@@ -5,6 +5,51 @@ import { CheckFailed, ExitCode, explainError, UsageError } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 
+/** Verbs of Slurm and of a shell that people's fingers know. */
+const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+  sbatch: "submit",
+  srun: "run",
+  salloc: "run",
+  squeue: "jobs",
+  scancel: "cancel",
+  sinfo: "status, or tutti queues",
+  sacct: "history",
+  scontrol: "show, hold, release, requeue",
+  sprio: "why",
+  list: "jobs",
+  ls: "jobs",
+  ps: "jobs",
+  queue: "queues",
+  kill: "cancel",
+  rm: "cancel",
+  stop: "cancel for a job, tutti down for the scheduler",
+  start: "serve",
+  top: "matrix --watch",
+  log: "logs",
+  tail: "logs -f",
+};
+
+const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
+  "--ntasks": "-n 4",
+  "--cpus-per-task": "-n 4, one CPU each",
+  "-c": "-n 4, one CPU each",
+  "--nodes": "one machine, so -n 4 alone",
+  "-N": "one machine, so -n 4 alone",
+  "--mem-per-cpu": "--mem 2G, of the whole job",
+  "--partition": "--queue NAME",
+  "-p": "--queue NAME",
+  "--job-name": "--name NAME",
+  "--dependency": "--after 12,13, or --after any:12",
+  "-d": "--after 12,13, or --after any:12",
+  "--begin": "--hold, and later tutti release",
+  "--chdir": "--cwd FOLDER",
+  "--export": "--env all, none or NAME=value",
+  "--wrap": "-- sh -c '…'",
+  "--parsable": "--json",
+  "-H": "--hold",
+  "--requeue": "--retries 1",
+};
+
 async function main(parameters: readonly string[]): Promise<void> {
   watchOutput();
   const words = parameters.filter((word) => !word.startsWith("-"));
@@ -21,13 +66,20 @@ async function main(parameters: readonly string[]): Promise<void> {
 function checkVerb(verb: string | undefined): void {
   const names = VERBS.map(({ name }) => name);
   if (verb === undefined || names.includes(verb)) return;
+  const ours = KNOWN_ELSEWHERE[verb];
+  if (ours !== undefined) throw new UsageError(`Cannot find verb "${verb}": here it is tutti ${ours}`);
   throw new UsageError(
     `Cannot find verb "${verb}"${closest(verb, names)}: expected one of ${names.join(", ")}`,
   );
 }
 
 function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+  if (error instanceof CommanderError) {
+    const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
+    const ours = OPTIONS_ELSEWHERE[option];
+    if (ours !== undefined) process.stderr.write(`(${option} of Slurm: ${ours})\n`);
+    return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+  }
   if (error instanceof CheckFailed) return ExitCode.failed;
   const { message, exitCode } = explainError(error);
   process.stderr.write(`tutti: ${message}\n`);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { PolicyAnswer } from "../api/contract.ts";
 import { writeJson } from "./json.ts";
-import { bold, wrap, writeOut } from "./text.ts";
+import { bold, commandName, hint, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 export function configure(command: Command): void {
@@ -14,7 +14,11 @@ export function configure(command: Command): void {
       const change = policy === undefined ? {} : { method: "PUT", body: { policy } };
       const answer = await new Client().ask<PolicyAnswer>("/v1/policy", change);
       if (json) writeJson(answer);
-      else writeOut(policyText(answer));
+      else if (policy === undefined) writeOut(policyText(answer));
+      else {
+        writeOut(`${bold(visibleLine(answer.policy))} from now on; running jobs go on\n`);
+        hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
+      }
     });
 }
 

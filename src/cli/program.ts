@@ -25,7 +25,8 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
       "Schedules parallel jobs as gangs on this machine, and replays workloads through any policy to measure it",
     )
     .version(provenance().version, "-V, --version")
-    .helpCommand(true)
+    .commandsGroup("Command line:")
+    .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)
     .showHelpAfterError("(tutti --help shows what there is)")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })

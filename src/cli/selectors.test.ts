@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
-import { parseSelector, selectJobs } from "./selectors.ts";
+import { ACTIVE, isNamed, parseSelector, selectJobs } from "./selectors.ts";
 import { bytes, chooseEnvironment } from "./submit-options.ts";
 
 const jobs = [
@@ -38,6 +38,21 @@ describe("selectJobs()", () => {
   test("a pattern means only jobs in the states asked for; a number means its job", async () => {
     expect(await selectJobs(client, ["all", "3"], ["queued", "running"])).toEqual([3, 4, 8]);
     await expect(selectJobs(client, ["state:done"], ["queued"])).rejects.toThrow(NotFoundError);
+    expect(await selectJobs(client, ["3-8"], ["queued", "running"])).toEqual([4, 8]);
+  });
+
+  test("what matches nothing is named as it was given, and which states were looked at", async () => {
+    await expect(selectJobs(client, ["4,5", "name:x"], ["held"])).rejects.toThrow(
+      'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists them',
+    );
+    const none = { jobs: async () => ({ schema: "tutti.jobs/1", jobs: [] }) } as unknown as Client;
+    await expect(selectJobs(none, ["all"], ACTIVE)).rejects.toThrow(
+      /"all": no job that waits or runs matches/,
+    );
+  });
+
+  test("only a number alone names its job", () => {
+    expect([3, 4, 5].map((job) => isNamed(job, ["3", "4-5", "all"]))).toEqual([true, false, false]);
   });
 
   test.each(["", "x", "9-3", "state:", "state:sleeping", "1--3", "-1", "name:", "all:", "1e3", "__proto__"])(

@@ -22,7 +22,7 @@ export function parseSelector(text: string): Selector[] {
 
 /**
  * The numbers of the jobs meant, rising, each once. A single number is given back unseen: the request about it tells whether there is such a job.
- * @param among for selectors that match: only jobs in these states
+ * @param among for selectors that match, and ranges: only jobs in these states
  * @throws UsageError, NotFoundError when a selector matches nothing
  */
 export async function selectJobs(
@@ -30,10 +30,10 @@ export async function selectJobs(
   words: readonly string[],
   among?: readonly JobState[],
 ): Promise<number[]> {
-  const selectors = words.flatMap(parseSelector);
+  const selectors = words.flatMap((word) => parseSelector(word).map((one) => ({ ...one, word })));
   const numbers = new Set<number>();
   let all: readonly Job[] | undefined;
-  for (const [i, selector] of selectors.entries()) {
+  for (const selector of selectors) {
     if (selector.kind === "numbers" && selector.first === selector.last) {
       numbers.add(selector.first);
       continue;
@@ -41,9 +41,9 @@ export async function selectJobs(
     all ??= (await client.jobs()).jobs;
     const found = chosen(selector, all, among);
     if (found.length === 0) {
-      const states = among === undefined || selector.kind === "last" ? "" : ` that is ${among.join(", ")}`;
+      const what = among === undefined || selector.kind === "last" ? "no job" : noneText(among);
       throw new NotFoundError(
-        `Cannot find a job for "${words[i] ?? words.join(" ")}": none matches${states}; tutti jobs --all lists them`,
+        `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`,
       );
     }
     for (const { job } of found) numbers.add(job);
@@ -51,15 +51,26 @@ export async function selectJobs(
   return [...numbers].sort((a, b) => a - b);
 }
 
+/** Whether the words name this job by its number: what cannot be done with it is then told. */
+export function isNamed(job: number, words: readonly string[]): boolean {
+  return words
+    .flatMap(parseSelector)
+    .some((one) => one.kind === "numbers" && one.first === job && one.last === job);
+}
+
+function noneText(among: readonly JobState[]): string {
+  return among.length === ACTIVE.length
+    ? "no job that waits or runs"
+    : `no job that is ${among.join(" or ")}`;
+}
+
 function chosen(selector: Selector, all: readonly Job[], among?: readonly JobState[]): readonly Job[] {
-  switch (selector.kind) {
-    case "last":
-      return all.slice(-1);
-    case "numbers":
-      return all.filter(({ job }) => job >= selector.first && job <= selector.last);
-    case "matching":
-      return all.filter((job) => selector.matches(job) && (among?.includes(job.state) ?? true));
-  }
+  if (selector.kind === "last") return all.slice(-1);
+  const matches =
+    selector.kind === "matching"
+      ? selector.matches
+      : ({ job }: Job) => job >= selector.first && job <= selector.last;
+  return all.filter((job) => matches(job) && (among?.includes(job.state) ?? true));
 }
 
 function parseOne(part: string, whole: string): Selector {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { formatDuration } from "../report/format.ts";
-import { clockText, cpusText, saysMore, stateText } from "./job-text.ts";
+import { clockText, cpusText, limitText, reasonText, saysMore, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
@@ -24,11 +24,11 @@ export function configure(command: Command): void {
 }
 
 function jobText(job: Job): string {
-  const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, reason, array, arrayIndex } = job;
+  const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
   const duration = (ms: number) => formatDuration(ms / 1000);
   const lines: [string, string | undefined][] = [
     ["state", stateText(job.state)],
-    ["reason", saysMore(job) ? reason : undefined],
+    ["reason", saysMore(job) ? reasonText(job) : undefined],
     ["exit", code === undefined ? signal : String(code)],
     ["user", job.user],
     ["queue", job.queue],
@@ -37,7 +37,7 @@ function jobText(job: Job): string {
     ["command", job.command.map(quoted).join(" ")],
     ["folder", job.cwd],
     ["CPUs", `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus)}`}`],
-    ["limit", limitMs === undefined ? undefined : `${duration(limitMs)} of running time`],
+    ["limit", limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`],
     ["memory", memoryBytes === undefined ? undefined : bytesText(memoryBytes)],
     ["after", job.after.length === 0 ? undefined : job.after.join(", ")],
     ["submitted", clockText(job.submittedAtMs)],

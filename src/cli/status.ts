@@ -6,14 +6,15 @@ import { Client } from "../api/client.ts";
 import type { StatusAnswer } from "../api/contract.ts";
 import { NoDaemonError } from "../api/errors.ts";
 import { currentUid } from "../api/places.ts";
-import { jobsTable } from "./job-text.ts";
+import { jobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
-import { bold, commandName, dim, writeOut } from "./text.ts";
+import { stoppedJobs } from "./stopped-jobs.ts";
+import { bold, commandName, dim, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
-const JOBS_SHOWN = 10;
+const LINES_SHOWN = 10;
 
 export function configure(command: Command): void {
   command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
@@ -46,26 +47,40 @@ const HOW_TO_START = `No scheduler runs here for you.
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
   const { counts, conductor, cpus, busyCpus, trouble } = status;
-  const late =
-    conductor.lateP99Ms === undefined
-      ? ""
-      : `, slots at most ${conductor.lateP99Ms.toFixed(1)} ms late (p99)`;
-  const how =
-    conductor.freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(conductor.freezer)}`;
-  const lines = [
-    `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${counts.running} running, ${counts.queued} queued, ${counts.held} held`,
-    ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
-    conductor.connected
-      ? `conductor ${conductor.pid ?? ""}${how}${late}`
-      : "the conductor is not connected: nothing starts or ends until it is",
-    dim(
-      `socket ${client.socket}${status.http === undefined ? "" : `, API ${status.http}, token in ${tokenFile(client.socket)}`}, memory ${bytesText(status.residentBytes)}`,
-    ),
+  const { freezer, lateP99Ms } = conductor;
+  const how = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
+  const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
+  const running = counts.starting + counts.running + counts.ending;
+  const lines: (readonly [string, string])[] = [
+    [
+      "conductor",
+      conductor.connected
+        ? `process ${conductor.pid ?? "unknown"}${how}${late}`
+        : "not connected: nothing starts or ends until it is",
+    ],
+    ["socket", client.socket],
+    ...(status.http === undefined
+      ? []
+      : [["API", `${status.http}, token in ${tokenFile(client.socket)}`] as const]),
+    ["memory", `${bytesText(status.residentBytes)} in the front end`],
   ];
-  writeOut(`${lines.join("\n")}\n`);
-  const { jobs } = await client.jobs({ states: ACTIVE, last: JOBS_SHOWN });
-  if (jobs.length > 0) writeOut(`\n${jobsTable(jobs)}`);
-  else writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n 2 -- COMMAND\n`);
+  writeOut(
+    [
+      `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.queued} queued, ${counts.held} held`,
+      ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
+      ...lines.map(([name, value]) => dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)),
+      "",
+    ].join("\n"),
+  );
+  const { jobs } = await client.jobs({ states: ACTIVE });
+  if (jobs.length === 0) {
+    writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
+    return;
+  }
+  const shown = jobLines(jobs).slice(0, LINES_SHOWN);
+  writeOut(`\n${jobsTable(shown, await stoppedJobs(client, jobs))}`);
+  const more = jobs.length - jobsIn(shown);
+  if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
 }
 
 function tokenFile(socket: string): string {

@@ -1,12 +1,12 @@
 /** `tutti whatif POLICY…`: when each waiting job would start under other policies, by running the present state forward. Changes nothing. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { PolicyAnswer, WhatIfAnswer } from "../api/contract.ts";
+import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../api/contract.ts";
 import { formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable } from "../report/table.ts";
 import { clockText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
-import { bold, isColourful, tableWidth, writeOut } from "./text.ts";
+import { bold, isColourful, plural, tableWidth, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 const JOBS_SHOWN = 30;
@@ -23,8 +23,16 @@ export function configure(command: Command): void {
       ];
       const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body: { policies } });
       if (json) writeJson(answer);
-      else writeOut(whatIfText(answer));
+      else if (answer.policies.some(({ jobs }) => jobs.length > 0)) writeOut(whatIfText(answer));
+      else writeOut(`${nothingText((await client.ask<StatusAnswer>("/v1/status")).counts)}\n`);
     });
+}
+
+/** Why there is no forecast. */
+function nothingText({ queued, held }: StatusAnswer["counts"]): string {
+  if (queued + held === 0) return "No job waits.";
+  if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
+  return `No forecast can be made: ${plural(queued, "job")} queued, too many or all behind other jobs; tutti why all tells.`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */
@@ -32,7 +40,6 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
   const jobs = [...new Set(policies.flatMap(({ jobs: own }) => own.map(({ job }) => job)))].sort(
     (a, b) => a - b,
   );
-  if (jobs.length === 0) return "No job waits, or none for which a forecast can be made.\n";
   const starts = policies.map(({ jobs: own }) => new Map(own.map((forecast) => [forecast.job, forecast])));
   const cell = (job: number, i: number) => {
     const forecast = starts[i]!.get(job);

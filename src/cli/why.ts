@@ -1,12 +1,14 @@
 /** `tutti why JOB`: why a job waits, and when it is expected to start. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, WhyAnswer } from "../api/contract.ts";
+import type { Job, JobState, WhyAnswer } from "../api/contract.ts";
 import { formatDuration } from "../report/format.ts";
-import { clockText, outcomeText, stateText } from "./job-text.ts";
+import { NotFoundError } from "./errors.ts";
+import { clockText, cpusText, limitText, outcomeText, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
-import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
+import { stoppedJobs } from "./stopped-jobs.ts";
 import { bold, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -16,20 +18,39 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
       const client = new Client();
-      for (const number of await selectJobs(client, words, ["queued", "held"])) {
+      for (const number of await chosen(client, words)) {
         const why = await client.ask<WhyAnswer>(`/v1/jobs/${number}/why`);
-        if (json) writeJson(why);
-        else writeOut(whyText(why, (await client.job(number)).job));
+        if (json) {
+          writeJson(why);
+          continue;
+        }
+        const { job } = await client.job(number);
+        writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
       }
     });
 }
 
+/** Those that wait; where a selector means none of them, those that run; else whichever it means. */
+async function chosen(client: Client, words: readonly string[]): Promise<number[]> {
+  const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE];
+  if (!words.includes("all")) among.push(undefined);
+  for (const states of among.slice(0, -1)) {
+    try {
+      return await selectJobs(client, words, states);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+  return selectJobs(client, words, among.at(-1));
+}
+
 /** One paragraph: since when and where, what is in the way, when it is expected to start. */
-export function whyText(why: WhyAnswer, job: Job): string {
+export function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
   if (!["queued", "held"].includes(why.state)) {
-    const state = job.endedAtMs === undefined ? `${head}: ${stateText(job.state)}` : outcomeText(job);
-    return `${state}\n`;
+    if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
+    const text = job.state === "running" ? `\n  ${wrap(runningText(job, isStopped), 2)}` : "";
+    return `${head}: ${stateText(job.state)}${text}\n`;
   }
   const sentences = [
     `Waits for ${formatDuration(why.waitedMs / 1000)} in queue ${visibleLine(job.queue)}${
@@ -37,9 +58,20 @@ export function whyText(why: WhyAnswer, job: Job): string {
     }.`,
     ...(why.queuedBefore === 0 ? [] : [`${jobCount(why.queuedBefore)} of the queue before it.`]),
     ...why.obstacles.map(obstacleText),
-    ...(why.forecast === undefined ? [] : [forecastText(why.forecast)]),
+    // The forecast runs forward without regard to memory.
+    ...(why.forecast === undefined || why.obstacles.some(({ kind }) => kind === "memory")
+      ? []
+      : [forecastText(why.forecast)]),
   ];
   return `${head}: ${stateText(why.state)}\n  ${wrap(sentences.join(" "), 2)}\n`;
+}
+
+function runningText({ cpus, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
+  const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
+  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its ${limitText(limitMs)}`}`;
+  return isStopped
+    ? `Started${since.replace(" since", " at")} and stopped: the policy has no room for it now. It goes on when its CPUs are free, and ${had}.`
+    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus)}${since} and ${had}.`;
 }
 
 function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
@@ -50,9 +82,12 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
       return `It starts after ${jobsText(obstacle.jobs)}.`;
     case "cpus": {
       const { needed, free, rows, mostRows } = obstacle;
-      const row = rows === 0 ? "" : ` in the emptiest of ${rows} ${rows === 1 ? "row" : "rows"}`;
-      const limit = mostRows === 0 || rows < mostRows ? "" : `; there may be no more than ${mostRows}`;
-      return `It needs ${needed} ${needed === 1 ? "CPU" : "CPUs"}, ${free} ${free === 1 ? "is" : "are"} free${row}${limit}.`;
+      // One row for all is space sharing: rows are not spoken of.
+      const row =
+        rows <= 1 && mostRows <= 1 ? "" : ` in the emptiest of ${rows} ${rows === 1 ? "row" : "rows"}`;
+      const limit =
+        row === "" || mostRows === 0 || rows < mostRows ? "" : `; there may be no more than ${mostRows}`;
+      return `It needs ${needed} ${needed === 1 ? "CPU" : "CPUs"}, ${free === 0 ? "none" : free} ${free === 1 ? "is" : "are"} free${row}${limit}.`;
     }
     case "memory":
       return `It needs ${bytesText(obstacle.neededBytes)} of memory, ${bytesText(obstacle.freeBytes)} are free beside the other rows.`;
@@ -75,7 +110,8 @@ export function forecastText({
     pastErrorP50Ms === undefined
       ? ""
       : `; forecasts so far were off by ${formatDuration(pastErrorP50Ms / 1000)} at the median`;
-  return `Expected to start at ${clockText(p50Ms)} (${clockText(p10Ms)} to ${clockText(p90Ms)})${past}.`;
+  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
+  return `Expected to start at ${clockText(p50Ms)}${range}${past}.`;
 }
 
 function jobsText(jobs: readonly number[]): string {

@@ -85,9 +85,11 @@ export class Forecaster {
     const random = new Random(SEED, "forecast");
     const found = waiting.map((): number[] => []);
     const options = { slotS: config.slotMs / 1000, switchS: 0 };
+    // As it would be made here: with the limit on rows.
+    const limited = { ...choice, parameters: scheduler.parametersFor(choice) };
     for (let i = 0; i < replications; i++) {
       const instance = this.#instance(running, waiting, random);
-      const { startS } = simulate(instance, choice, options);
+      const { startS } = simulate(instance, limited, options);
       waiting.forEach((_, j) => {
         const s = startS[running.length + j];
         found[j].push(Number.isNaN(s) ? Number.POSITIVE_INFINITY : s);

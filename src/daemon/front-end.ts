@@ -243,7 +243,8 @@ export class FrontEnd implements Service {
 
   policy() {
     const { definition, label } = this.#scheduler.choice;
-    return { policy: label, rules: definition.rules, mostRows: this.#options.config.mostRows };
+    const mostRows = definition.sharing === "space" ? 1 : this.#options.config.mostRows;
+    return { policy: label, rules: definition.rules, mostRows };
   }
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {

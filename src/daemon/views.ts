@@ -57,7 +57,8 @@ export class Views {
       rows: rows.map((seats) =>
         seats.map(({ job, processors }) => ({
           job,
-          name: book.live(job)?.name ?? "",
+          // Its end is known, the next matrix not yet in force.
+          name: book.live(job)?.name ?? "(ended)",
           cpus: processors.map((one) => cpus[one]),
         })),
       ),
