@@ -61,7 +61,7 @@ const root = mkdtempSync(join(tmpdir(), "tutti-bench-"));
 const home = join(root, "home");
 mkdirSync(home, { mode: 0o700 });
 const containment = openContainment(home) as Containment;
-const shares = new GangShares(containment.groups);
+const shares = new GangShares(containment.groups, containment.freezer);
 /** Groups without a conductor, for the cases that it is compared with. */
 const plainHome = join(root, "plain");
 const plain = openContainment(plainHome) as Containment;

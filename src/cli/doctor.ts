@@ -17,6 +17,14 @@ const PINNING = {
   taskset: "by taskset: a job could undo it",
   none: "not possible: taskset is missing",
 };
+const CONCURRENT = {
+  "cpu-group": "by the weights of cpu control groups",
+  "idle-class":
+    "by SCHED_IDLE, since no cpu control group may be used: costs about 1 ms of CPU for each process at each switch, so take slots of 500 ms or longer",
+  autogroup:
+    "by the nice values of sessions, since no cpu control group may be used and the kernel groups processes by session, where SCHED_IDLE has no effect",
+  none: "not possible here: no cpu control group may be used, and nothing else has an effect without more rights",
+};
 const USERS = { all: "jobs run as the user who submits them", own: "jobs run as you" };
 
 export function configure(command: Command): void {
@@ -50,7 +58,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
       "process limits",
       diagnosis.processLimit ? "kept by the kernel" : "not possible here: no pids control group",
     ],
-    ["concurrent mode", diagnosis.concurrentMode ? "possible" : "not possible here: no cpu control group"],
+    ["concurrent mode", CONCURRENT[diagnosis.concurrentMode]],
     ["users", USERS[diagnosis.users]],
     [
       "clock",
@@ -102,7 +110,11 @@ function adviceFor(diagnosis: Diagnosis): string[] {
     );
   }
   if (!diagnosis.memoryLimit) advice.push("--mem is believed but not enforced");
-  if (!diagnosis.concurrentMode) advice.push("mode concurrent is turned like mode gang");
+  if (diagnosis.concurrentMode === "none") {
+    advice.push(
+      "serve --mode concurrent is refused; it takes root, or CAP_SYS_NICE (AmbientCapabilities= of systemd) where the kernel does not group processes by session (sysctl kernel.sched_autogroup_enabled=0)",
+    );
+  }
   if (diagnosis.users === "own") advice.push("for several users on this machine, root starts the scheduler");
   return advice;
 }

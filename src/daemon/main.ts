@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "./clock.ts";
 import { connectConductor } from "./conductor/client.ts";
+import { concurrentMeansHere } from "./conductor/doctor.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
@@ -47,6 +48,11 @@ export interface RunningFrontEnd {
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const config = { ...readConfig(setup.configFile), ...setup.settings };
   const cpus = chooseCpus(config);
+  if (config.mode === "concurrent" && concurrentMeansHere(setup.freezer) === "none") {
+    throw new InputError(
+      'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
+    );
+  }
   const folder = makeStateFolder(setup.stateFolder, setup.isShared);
   const unlock = lockStateFolder(folder);
   let store: Store | undefined;

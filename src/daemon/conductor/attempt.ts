@@ -34,7 +34,7 @@ export interface Machine {
 }
 
 export function makeMachine(containment: Containment, setpriv: string | undefined): Machine {
-  return { containment, shares: new GangShares(containment.groups), setpriv };
+  return { containment, shares: new GangShares(containment.groups, containment.freezer), setpriv };
 }
 
 export class Attempt {
@@ -216,6 +216,8 @@ export class Attempt {
     if (kill || !this.begun) this.#kill();
     else if (isNew) {
       this.thaw();
+      // Nor is its grace time spent waiting behind other gangs.
+      this.#machine.shares.weigh(this.name, false);
       this.#machine.containment.freezer.signalAll(this.name, "SIGTERM");
     }
   }

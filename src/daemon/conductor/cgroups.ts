@@ -20,6 +20,7 @@ import {
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { isShortage } from "./processes.ts";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
 export type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
@@ -219,9 +220,7 @@ export class GangGroups {
   gangs(): string[] {
     const names = new Set<string>();
     for (const { folder } of this.#hierarchies) {
-      for (const entry of readdirSync(folder, { withFileTypes: true })) {
-        if (entry.isDirectory()) names.add(entry.name);
-      }
+      for (const entry of groupsIn(folder)) names.add(entry);
     }
     return [...names];
   }
@@ -279,7 +278,8 @@ function removeGroup(group: string): boolean {
 function tryRead(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
 }
@@ -289,7 +289,8 @@ function tryWrite(path: string, text: string): boolean {
     // Not created where it is missing: a folder of ours on an ordinary file system would otherwise look like a group.
     writeFileSync(path, text, { flag: "r+" });
     return true;
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return false;
   }
 }

@@ -60,11 +60,12 @@ describe("SlotClock", () => {
     expect(seen.map(([slot]) => slot)).toEqual([...new Set(seen.map(([slot]) => slot))]);
   });
 
-  test("setSlot() begins a new count at once", async () => {
-    const clock = new SlotClock(monotonicMs() - 1e6, 1000, () => {});
+  test("setSlot() keeps the epoch, so that whoever knows it knows the slot", async () => {
+    const epochMs = monotonicMs() - 1e6;
+    const clock = new SlotClock(epochMs, 1000, () => {});
     clock.setSlot(50_000);
-    expect(clock.slot()).toBe(0);
-    expect(clock.slotMs).toBe(50_000);
+    expect(clock.epochMs).toBe(epochMs);
+    expect(clock.slot()).toBe(slotAt(monotonicMs(), epochMs, 50_000));
     expect(clock.isTurning).toBe(false);
   });
 });

@@ -56,9 +56,8 @@ export class SlotClock {
     return this.epochMs + (this.#slot + 1) * this.slotMs;
   }
 
-  /** Another length of slots; the slot that begins now is the first of them. */
+  /** Another length of slots, on a grid that begins at the same epoch: the front end was told of that one. */
   setSlot(slotMs: number): void {
-    this.epochMs = monotonicMs();
     this.slotMs = slotMs;
     if (this.isTurning) this.start();
   }

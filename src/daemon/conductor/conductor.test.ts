@@ -172,7 +172,7 @@ describe("a job", () => {
     s.launch(2, BURN);
     await s.begun(1);
     await s.begun(2);
-    // Another length of slots begins a new count: now it is the first row's slot, for a minute.
+    // Now it is the first row's slot, for up to a minute.
     s.turn([[1], [2]], { slotMs: 60_000, mode: "concurrent" });
     const [pid = 0] = s.processes(2);
     await new Promise((resolve) => setTimeout(resolve, 60));

@@ -175,9 +175,9 @@ export class Conductor {
       this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
       return;
     }
-    if (matrix.mode === "concurrent" && !this.#machine.shares.canWeigh) {
+    if (matrix.mode === "concurrent" && this.#matrix.mode === "gang" && !this.#machine.shares.canWeigh) {
       this.#refuse(
-        "Cannot run gangs of other rows behind that of the slot: no cpu control group may be used here; they are stopped, as in mode gang",
+        "Cannot run gangs of other rows behind that of the slot: there is no cpu control group that may be used, and no right to change classes; they are stopped, as in mode gang",
       );
     }
     this.#matrix = matrix;
@@ -315,8 +315,7 @@ export class Conductor {
       if (attempt.isOver) continue;
       attempt.slotEnds(nowMs);
       if (!attempt.turns || on.has(attempt.name)) continue;
-      if (behind?.has(attempt.name)) {
-        shares.weigh(attempt.name, true);
+      if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
         if (attempt.frozen) attempt.thaw();
       } else if (!attempt.frozen || freezer.kind === "signals") attempt.freeze();
     }
@@ -324,7 +323,7 @@ export class Conductor {
       const attempt = this.#attempts.get(name);
       if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;
       if (attempt.begun) {
-        if (shares.canWeigh) shares.weigh(name, false);
+        shares.weigh(name, false);
         if (attempt.frozen) attempt.thaw();
       }
       attempt.slotBegins(nowMs);

@@ -9,6 +9,7 @@ import { type Containment, FREEZER_KINDS, openContainment } from "./freezers/cho
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { type ClockPriority, leavePriority, takePriority } from "./priority.ts";
 import { identityOf } from "./processes.ts";
+import { type ConcurrentMeans, concurrentMeans } from "./shares.ts";
 
 const GANG = "1.1";
 const MOST_BURNERS = 4;
@@ -32,8 +33,8 @@ export interface Diagnosis {
   readonly pinning: "cpuset" | "taskset" | "none";
   readonly memoryLimit: boolean;
   readonly processLimit: boolean;
-  /** Whether gangs of other rows can run behind that of the slot. */
-  readonly concurrentMode: boolean;
+  /** How gangs of other rows can run behind that of the slot. */
+  readonly concurrentMode: ConcurrentMeans;
   readonly users: "all" | "own";
   readonly priority: ClockPriority;
   /** µs from the call on. */
@@ -65,6 +66,7 @@ export async function diagnose(): Promise<Diagnosis> {
     const containment = openContainment(home);
     if (containment === undefined) throw new Error("Signals always work");
     const { freezer, groups } = containment;
+    const concurrentMode = concurrentMeans(groups);
     const priority = takePriority();
     const burners = await startBurners(containment);
     try {
@@ -77,7 +79,7 @@ export async function diagnose(): Promise<Diagnosis> {
         pinning: groups.of("cpuset") !== undefined ? "cpuset" : hasTaskset() ? "taskset" : "none",
         memoryLimit: groups.of("memory") !== undefined,
         processLimit: groups.of("pids") !== undefined,
-        concurrentMode: groups.of("cpu") !== undefined,
+        concurrentMode,
         users: process.getuid?.() === 0 ? "all" : "own",
         priority,
         switching,
@@ -89,6 +91,18 @@ export async function diagnose(): Promise<Diagnosis> {
       await endBurners(containment, burners);
     }
   } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+/** How gangs could run behind others with that freezer, or with the best one. Takes up to half a second. */
+export function concurrentMeansHere(freezer?: FreezerKind): ConcurrentMeans {
+  const home = mkdtempSync(join(tmpdir(), "tutti-means-"));
+  const containment = openContainment(home, freezer);
+  try {
+    return containment === undefined ? "none" : concurrentMeans(containment.groups);
+  } finally {
+    containment?.groups.close();
     rmSync(home, { recursive: true });
   }
 }

@@ -65,12 +65,17 @@ describe("findMounts()", () => {
 
 describe("processes", () => {
   test("parseStat() is not misled by a name with blanks and parentheses", () => {
-    const fields = ["S", "4", "5", "6", ...Array.from({ length: 15 }, () => "0"), "777", "0"];
+    const fields = Array.from({ length: 50 }, (_, i) => String(100 + i));
+    fields.splice(0, 4, "S", "4", "5", "6");
+    fields.splice(17, 3, "9", "0", "777");
+    fields[38] = "5";
     expect(parseStat(`12 (a) R 1 (b) ${fields.join(" ")}`)).toEqual({
       pid: 12,
       state: "S",
       parent: 4,
       session: 6,
+      threads: 9,
+      policy: 5,
       startTicks: 777,
     });
     expect(parseStat("")).toBeUndefined();

@@ -6,7 +6,9 @@
  * blocked, which we take for I/O: from outside, waiting for a message looks the same.
  */
 import { Grades } from "../../policies/local-task-scheduler.ts";
+import { Background, type BackgroundMeans, backgroundMeans } from "./background.ts";
 import type { GangGroups } from "./cgroups.ts";
+import type { Freezer } from "./freezers/freezer.ts";
 
 const SLOTS_AVERAGED = 5;
 const ALPHA = 2;
@@ -14,6 +16,13 @@ const ALPHA = 2;
 const GREATEST = { shares: 262_144, weight: 10_000 };
 /** Weight in others' slots of a gang with priority 1. Below 1 % of the greatest, which is as good as an idle class. */
 const PER_PRIORITY = 10;
+
+/** How a gang can be put behind another, if it can. */
+export type ConcurrentMeans = "cpu-group" | BackgroundMeans | "none";
+
+export function concurrentMeans(groups: GangGroups): ConcurrentMeans {
+  return groups.of("cpu") !== undefined ? "cpu-group" : (backgroundMeans() ?? "none");
+}
 
 interface Gang {
   readonly grades: Grades;
@@ -25,14 +34,22 @@ interface Gang {
 export class GangShares {
   readonly #groups: GangGroups;
   readonly #gangs = new Map<string, Gang>();
+  readonly #freezer: Freezer;
+  #means: ConcurrentMeans | undefined;
+  #background: Background | undefined;
 
-  constructor(groups: GangGroups) {
+  constructor(groups: GangGroups, freezer: Freezer) {
     this.#groups = groups;
+    this.#freezer = freezer;
   }
 
-  /** True where the kernel can be told to put one gang behind another. */
+  /** True where the kernel can be told to put one gang behind another. The first answer may take half a second. */
   get canWeigh(): boolean {
-    return this.#groups.of("cpu") !== undefined;
+    this.#means ??= concurrentMeans(this.#groups);
+    if (this.#means === "idle-class" || this.#means === "autogroup") {
+      this.#background ??= new Background(this.#means, (gang) => this.#freezer.pids(gang));
+    }
+    return this.#means !== "none";
   }
 
   /** CPU time of all processes the gang ever had, in ms; undefined where nobody counts it. */
@@ -67,16 +84,26 @@ export class GangShares {
     return { share, gradeCompute: grades.grade(0, 0) };
   }
 
-  /** Puts the gang in front, or behind those whose slot it is, with the weight that its grades give it. */
-  weigh(gang: string, background: boolean): void {
+  /**
+   * Puts the gang in front, or behind those whose slot it is, with the weight that its grades give it, where there are weights.
+   * @returns false when it could not be put behind
+   */
+  weigh(gang: string, background: boolean): boolean {
     const found = this.#of(gang);
-    if (!background && !found.background) return;
+    if (!background && !found.background) return true;
+    if (this.#background !== undefined) {
+      const were = this.#background.put(gang, background);
+      // Processes that were just being born are seen next time.
+      found.background = background || were !== true;
+      return were !== undefined;
+    }
     found.background = background;
     const priority = Math.max(ALPHA * found.grades.grade(0, 1), found.grades.grade(0, 0));
     const behind = Math.max(2, Math.round(PER_PRIORITY * priority));
     if (this.#groups.of("cpu")?.version === 1) {
       this.#groups.write("cpu", gang, "cpu.shares", String(background ? behind : GREATEST.shares));
     } else this.#groups.write("cpu", gang, "cpu.weight", String(background ? behind : GREATEST.weight));
+    return true;
   }
 
   /** Somebody else has written weights: the next weighing is written, whatever it was before. */

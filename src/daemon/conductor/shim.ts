@@ -22,7 +22,9 @@ import {
   openSync,
   readlinkSync,
   readSync,
+  renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { constants as osConstants } from "node:os";
@@ -86,8 +88,12 @@ if [ "\${1-}" != job ]; then
   }' > /dev/null 2> shim.log
 fi
 ln -s "$identity" job || fail "Cannot write to the attempt's folder"
-read -r go cpus < gate
-[ "$go" = go ] || fail "Cannot start: the gate was not opened"
+# A conductor may die at the open gate before it says a word; the next one comes.
+go=
+while [ "$go" != go ]; do
+  [ -p gate ] || fail "Cannot start: the gate is gone"
+  read -r go cpus < gate || sleep 1
+done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 umask 022
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
@@ -105,14 +111,17 @@ exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
 /** Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already. */
 export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
   const path = join(spec.folder, "launch");
-  rmSync(path, { force: true });
-  const descriptor = openSync(path, "wx", 0o400);
+  // All of it or nothing: a shim of an earlier conductor may be about to read it.
+  const whole = `${path}.new`;
+  rmSync(whole, { force: true });
+  const descriptor = openSync(whole, "wx", 0o400);
   try {
-    writeSync(descriptor, launchScript(spec, mark));
+    writeFileSync(descriptor, launchScript(spec, mark));
     if (spec.uid !== undefined) fchownSync(descriptor, spec.uid, spec.gid ?? spec.uid);
   } finally {
     closeSync(descriptor);
   }
+  renameSync(whole, path);
   const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
   if (spec.uid === undefined) return spawn("/bin/sh", [path], options);
   const gid = spec.gid ?? spec.uid;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { ConductorClient } from "../conductor-client.ts";
 import type { AttemptEnd, FreezerKind, FromConductor, LaunchSpec, TurningMatrix } from "../protocol.ts";
 import { connectConductor } from "./client.ts";
+import { monotonicMs, slotAt } from "./clock.ts";
 import { openContainment } from "./freezers/choose.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { allPids, signal } from "./processes.ts";
@@ -108,7 +109,7 @@ export class Stage {
     return spec;
   }
 
-  /** Rows of jobs: on CPU 0, or [job, CPU, …]. */
+  /** Rows of jobs: on CPU 0, or [job, CPU, …]. The first row has the slot that is now. */
   turn(
     rows: readonly (readonly (number | readonly [number, ...number[]])[])[],
     more: Partial<Pick<TurningMatrix, "slotMs" | "mode">> = {},
@@ -119,7 +120,10 @@ export class Stage {
         return { ...this.key(job), cpus };
       }),
     );
-    const matrix = { sequence: ++this.#sequence, slotMs: 100, mode: "gang", ...more, rows: placed } as const;
+    const { slotMs = 100, mode = "gang" } = more;
+    const epochMs = this.heard.findLast((message) => message.type === "state")?.epochMs ?? 0;
+    const fromSlot = slotAt(monotonicMs(), epochMs, slotMs);
+    const matrix = { sequence: ++this.#sequence, slotMs, mode, fromSlot, rows: placed };
     this.client.send({ type: "matrix", matrix });
   }
 

@@ -6,6 +6,8 @@ export interface SavedAttempt {
   /** Without the environment, which only the launch needs. */
   readonly spec: Omit<LaunchSpec, "env">;
   readonly shim?: ProcessIdentity;
+  /** First process of the job; written down, since what the folder says later may be the job's own work. */
+  readonly job?: ProcessIdentity;
   /** The job was let through its gate. */
   readonly begun: boolean;
   readonly startedAtMs: number;

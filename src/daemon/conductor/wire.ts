@@ -107,12 +107,15 @@ function specProblem(spec: Fields): string | undefined {
 
 /** Why no machine can turn that matrix. */
 export function matrixProblem(matrix: Fields | TurningMatrix): string | undefined {
-  const { sequence, slotMs, mode, rows } = matrix as Fields;
+  const { sequence, slotMs, mode, fromSlot, rows } = matrix as Fields;
   if (!isCount(sequence, 0, Number.MAX_SAFE_INTEGER)) return `sequence ${show(sequence)} is no number`;
   if (typeof slotMs !== "number" || !(slotMs >= 20 && slotMs <= 60_000)) {
     return `slotMs ${show(slotMs)} is not between 20 and 60000`;
   }
   if (mode !== "gang" && mode !== "concurrent") return `mode ${show(mode)} is neither gang nor concurrent`;
+  if (fromSlot !== undefined && !Number.isSafeInteger(fromSlot)) {
+    return `fromSlot ${show(fromSlot)} is no whole number`;
+  }
   if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is no list of lists";
   const cpusOfGang = new Map<string, string>();
   for (const row of rows) {

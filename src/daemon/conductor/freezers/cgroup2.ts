@@ -40,11 +40,10 @@ export class Cgroup2Freezer implements Freezer {
   kill(gang: string): boolean {
     const events = this.#groups.read("freezer", gang, "cgroup.events");
     if (events === undefined || events.includes("populated 0")) return true;
-    if (!this.#groups.write("kill", gang, "cgroup.kill", "1")) {
-      // Before Linux 5.14: frozen, they cannot fork while we go through them, and die frozen.
-      this.freeze(gang);
-      this.signalAll(gang, "SIGKILL");
-    }
+    // Before Linux 5.14: frozen, they cannot fork while we go through them, and die frozen.
+    if (!this.#groups.write("kill", gang, "cgroup.kill", "1")) this.freeze(gang);
+    // cgroup.kill passes over a process whose first thread has ended while others run (seen with Linux 6.18).
+    this.signalAll(gang, "SIGKILL");
     return false;
   }
 

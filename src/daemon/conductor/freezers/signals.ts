@@ -8,7 +8,7 @@
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../../protocol.ts";
-import { allPids, bootId, hasEnded, type ProcessStat, readStat, signal } from "../processes.ts";
+import { allPids, bootId, hasEnded, isStopped, type ProcessStat, readStat, signal } from "../processes.ts";
 import type { Freezer } from "./freezer.ts";
 
 /** Environment variable that marks the processes of a gang. */
@@ -17,6 +17,8 @@ export const MARK_VARIABLE = "TUTTI_GANG";
 const MOST_ROUNDS = 6;
 /** Between looks at processes that were seen before and were strangers, whose pid may have been used again; in looks. */
 const LOOKS_PER_FULL_LOOK = 64;
+/** So many members of a stopped gang are looked at again at each boundary, in turns: a switch must not take longer for a large gang. */
+const LOOKED_AT_AGAIN = 64;
 
 interface Gang {
   readonly shim: ProcessIdentity;
@@ -24,6 +26,8 @@ interface Gang {
   readonly members: Map<number, number>;
   /** All were stopped when we looked last; then none can have started another. */
   frozen: boolean;
+  /** How many members have been looked at again. */
+  lookedAt: number;
 }
 
 export class SignalsFreezer implements Freezer {
@@ -36,6 +40,7 @@ export class SignalsFreezer implements Freezer {
   #looks = 0;
   /** Members in the file that the guardian reads, so that it is written only when one was added. */
   readonly #written = new Set<string>();
+  #toldOfDisk = false;
 
   /**
    * @param marks what all marks of this conductor begin with
@@ -48,7 +53,12 @@ export class SignalsFreezer implements Freezer {
 
   enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void {
     const members = this.#gangs.get(gang)?.members ?? new Map<number, number>();
-    this.#gangs.set(gang, { shim, members: members.set(job.pid, job.startTicks), frozen: false });
+    this.#gangs.set(gang, {
+      shim,
+      members: members.set(job.pid, job.startTicks),
+      frozen: false,
+      lookedAt: 0,
+    });
     this.#owner.set(job.pid, gang);
     // Its other processes may have been looked at before.
     this.#strangers.clear();
@@ -56,15 +66,21 @@ export class SignalsFreezer implements Freezer {
 
   freeze(gang: string): void {
     const found = this.#gangs.get(gang);
-    if (found === undefined || (found.frozen && this.#living(gang).every(isStopped))) return;
+    if (found === undefined || (found.frozen && this.#seemsStopped(found))) return;
+    found.frozen = false;
+    const stopped = new Set<number>();
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.#look();
-      const running = this.#living(gang).filter((stat) => !isStopped(stat));
+      const running: ProcessStat[] = [];
+      for (const stat of this.#living(gang, stopped)) {
+        if (isStopped(stat)) stopped.add(stat.pid);
+        else running.push(stat);
+      }
       if (running.length === 0) {
         found.frozen = true;
         return;
       }
-      this.#writeDown(running);
+      if (!this.#writeDown(running)) return;
       for (const { pid } of running) signal(pid, "SIGSTOP");
     }
   }
@@ -118,11 +134,25 @@ export class SignalsFreezer implements Freezer {
     }
   }
 
-  #living(gang: string): ProcessStat[] {
+  /** Some members, others each time. */
+  #seemsStopped(gang: Gang): boolean {
+    const pids = [...gang.members.keys()];
+    const from = gang.lookedAt;
+    gang.lookedAt = from + LOOKED_AT_AGAIN >= pids.length ? 0 : from + LOOKED_AT_AGAIN;
+    return pids.slice(from, from + LOOKED_AT_AGAIN).every((pid) => {
+      const stat = readStat(pid);
+      return (
+        stat === undefined || stat.startTicks !== gang.members.get(pid) || hasEnded(stat) || isStopped(stat)
+      );
+    });
+  }
+
+  #living(gang: string, except?: ReadonlySet<number>): ProcessStat[] {
     const members = this.#gangs.get(gang)?.members;
     const living: ProcessStat[] = [];
     if (members === undefined) return living;
     for (const [pid, startTicks] of members) {
+      if (except?.has(pid)) continue;
       const stat = readStat(pid);
       if (stat?.startTicks === startTicks && !hasEnded(stat)) living.push(stat);
       else {
@@ -183,19 +213,25 @@ export class SignalsFreezer implements Freezer {
     return `\0${environment}`.slice(at + start.length).split("\0", 1)[0];
   }
 
-  #writeDown(processes: readonly ProcessStat[]): void {
+  /** @returns false when it cannot be written, so that nobody would continue these processes after us */
+  #writeDown(processes: readonly ProcessStat[]): boolean {
     const lines = processes.map(({ pid, startTicks }) => `${bootId()} ${pid} ${startTicks}`);
-    if (lines.every((line) => this.#written.has(line))) return;
+    if (lines.every((line) => this.#written.has(line))) return true;
     this.#written.clear();
     for (const line of lines) this.#written.add(line);
     for (const { members } of this.#gangs.values()) {
       for (const [pid, startTicks] of members) this.#written.add(`${bootId()} ${pid} ${startTicks}`);
     }
-    writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });
-    renameSync(`${this.#membersFile}.new`, this.#membersFile);
+    try {
+      writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });
+      renameSync(`${this.#membersFile}.new`, this.#membersFile);
+    } catch (error) {
+      this.#written.clear();
+      if (!this.#toldOfDisk) console.error(`Cannot stop gangs, which run on: ${(error as Error).message}`);
+      this.#toldOfDisk = true;
+      return false;
+    }
+    this.#toldOfDisk = false;
+    return true;
   }
-}
-
-function isStopped({ state }: ProcessStat): boolean {
-  return state === "T" || state === "t";
 }
