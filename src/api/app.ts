@@ -4,6 +4,7 @@ import type { Caller } from "../daemon/service.ts";
 import { readBody, readQuery } from "./body.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
 import { HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
+import { Load, untilRead } from "./load.ts";
 import type { RequestCount } from "./metrics-text.ts";
 import { type ApiRefusal, isRefusal, refusalResponse } from "./refusal.ts";
 import { ROUTES, type Route } from "./routes.ts";
@@ -29,6 +30,7 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
 export function makeApp(setup: AppSetup): App {
   const { door } = setup;
   const counts = new Map<string, RequestCount>();
+  const load = new Load();
   const around: Surroundings = {
     ...setup,
     requests: () => [...counts.values()],
@@ -37,9 +39,18 @@ export function makeApp(setup: AppSetup): App {
   const router = new Hono<{ Bindings: { transport: Transport } }>();
   for (const route of ROUTES) {
     router.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
-      const { transport } = context.env;
-      const outcome = await answer(route, context.req.raw, context.req.param(), transport, door, around);
-      return count(counts, route, finished(route, outcome));
+      const request = context.req.raw;
+      const caller = route.isPublic ? door.owner : authenticate(request, context.env.transport, door);
+      if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
+      const release = load.take(caller, request);
+      if (isRefusal(release)) return count(counts, route, refusalResponse(release));
+      try {
+        const outcome = await answer(route, request, context.req.param(), caller, around);
+        return untilRead(count(counts, route, finished(route, outcome)), request, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
     });
   }
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env.transport, door)));
@@ -65,12 +76,9 @@ async function answer(
   route: Route,
   request: Request,
   parameters: Readonly<Record<string, string>>,
-  transport: Transport,
-  door: Door,
+  caller: Caller,
   around: Surroundings,
 ): Promise<Outcome> {
-  const caller: Caller | ApiRefusal = route.isPublic ? door.owner : authenticate(request, transport, door);
-  if (isRefusal(caller)) return caller;
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
     return { refused: "not-found", message: `Cannot find job ${JSON.stringify(job)}: expected its number` };
@@ -116,6 +124,7 @@ function unknownRoute(request: Request, transport: Transport, door: Door): ApiRe
         refused: "invalid",
         status: 405,
         message: `Cannot ${request.method} ${pathname}: expected ${allowed.join(" or ")}`,
+        headers: { allow: allowed.join(", ") },
       };
 }
 

@@ -134,7 +134,9 @@ export const job = z
     state: jobState,
     tasks: z.int().min(1),
     priority: z.int(),
-    command: z.array(z.string()),
+    command: z
+      .array(z.string())
+      .describe("In lists of jobs a long one is cut and ends with …; the answer for one job has all of it"),
     cwd: z.string(),
     limitMs: durationMs.exactOptional(),
     memoryBytes: z.number().exactOptional(),

@@ -21,12 +21,13 @@ export function eventStream(service: Service, caller: Caller, since: number): Re
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const send = (text: string) => {
-          if (!isOpen) return;
+        const send = (text: string): boolean => {
+          if (!isOpen) return false;
           controller.enqueue(encoder.encode(text));
-          if ((controller.desiredSize ?? 0) > -MOST_BEHIND) return;
+          if ((controller.desiredSize ?? 0) > -MOST_BEHIND) return true;
           end();
           controller.close();
+          return false;
         };
         // Begins the answer at once, so that the client knows it is connected.
         send(": tutti events\nretry: 1000\n\n");
@@ -46,7 +47,8 @@ export function eventStream(service: Service, caller: Caller, since: number): Re
 export function pastEvents(service: Service, caller: Caller, since: number): DaemonEvent[] {
   const events: DaemonEvent[] = [];
   service.listen(caller, since, (event) => {
-    if (events.length < MOST_EVENTS) events.push(event);
+    events.push(event);
+    return events.length < MOST_EVENTS;
   })();
   return events;
 }

@@ -197,14 +197,18 @@ export class FakeService implements Service {
     return `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
   }
 
-  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => void): () => void {
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
     const mine = (event: DaemonEvent) => {
       const entry = event.job === undefined ? undefined : this.entries.get(event.job);
-      if (entry === undefined || maySee(caller, entry)) listener(event);
+      return entry === undefined || maySee(caller, entry) ? listener(event) : undefined;
     };
-    for (const event of this.events) if (event.sequence > since) mine(event);
+    for (const event of this.events) if (event.sequence > since && mine(event) === false) return () => {};
     this.#listeners.add(mine);
     return () => this.#listeners.delete(mine);
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
   }
 
   status() {

@@ -6,7 +6,7 @@ import { parseArray } from "./array.ts";
 import type * as c from "./contract.ts";
 import { MOST_JOBS_IN_BATCH } from "./contract.ts";
 import { eventStream, pastEvents } from "./events.ts";
-import { followPieces, isInside, lastBytes, openInside, parseRange, pause, readPieces } from "./logs.ts";
+import { followPieces, isInside, lastBytes, openInside, parseRange, pause, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
 import { pageResponse } from "./page.ts";
@@ -45,6 +45,7 @@ type Handler = (call: Call, around: Surroundings) => Outcome | Promise<Outcome>;
 const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 1000;
+const LISTED_COMMAND_LENGTH = 1000;
 const FINAL: readonly JobInfo["state"][] = ["done", "failed", "cancelled"];
 
 const jobAction =
@@ -67,17 +68,18 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   submit: async ({ caller, body }, { service }) => {
     const batch = submitBatch(body as c.SubmitBody);
-    return Array.isArray(batch) ? service.submit(caller, batch) : (batch as ApiRefusal);
+    if (!Array.isArray(batch)) return batch as ApiRefusal;
+    const answer = await service.submit(caller, batch);
+    return isRefusal(answer) ? answer : { jobs: answer.jobs.map(brief) };
   },
   jobs: ({ caller, query }, { service }) => {
     const states = query.states?.split(",") as readonly JobInfo["state"][] | undefined;
     const last = query.last === undefined ? undefined : Number(query.last);
-    return {
-      jobs: service.jobs(caller, {
-        ...(states === undefined ? {} : { states }),
-        ...(last === undefined ? {} : { last }),
-      }),
-    };
+    const jobs = service.jobs(caller, {
+      ...(states === undefined ? {} : { states }),
+      ...(last === undefined ? {} : { last }),
+    });
+    return { jobs: jobs.map(brief) };
   },
   job: async ({ caller, job, query, request }, { service }) => {
     if (query.wait !== undefined) {
@@ -151,6 +153,19 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return isRefusal(answer) ? answer : { stopping: true };
   },
 };
+
+/** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
+function brief(job: JobInfo): JobInfo {
+  let left = LISTED_COMMAND_LENGTH;
+  const end = job.command.findIndex((word) => {
+    left -= word.length + 1;
+    return left < 0;
+  });
+  if (end < 0) return job;
+  const rest = job.command[end]!;
+  const cut = rest.slice(0, Math.max(0, left + rest.length));
+  return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
+}
 
 function asJob(answer: Answer<JobInfo>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };
@@ -257,7 +272,10 @@ function logsResponse({ caller, job, stream, query, request }: Call, around: Sur
   const { offset, limit } = range;
   const length = Math.max(0, Math.min(limit, size - offset));
   return new Response(
-    streamOf(() => readPieces(file, { offset, limit: length })),
+    streamOf(
+      () => piecesOf(file, { offset, limit: length }),
+      () => closeSync(file),
+    ),
     {
       status: header === null ? 200 : 206,
       headers: {
@@ -276,20 +294,37 @@ function rangeOf(query: Call["query"], size: number) {
   };
 }
 
-/** Pieces as a stream that is read only as fast as the client takes it; when the client leaves, the pieces end. */
-function streamOf(make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+/**
+ * Pieces as a stream that is read only as fast as the client takes it; when the client leaves, the pieces end.
+ * @param atEnd called once, also when the first piece was never asked for
+ */
+function streamOf(
+  make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
+  atEnd = () => {},
+): ReadableStream<Uint8Array> {
   const left = new AbortController();
   const pieces = make(left.signal);
+  let isOver = false;
+  const end = () => {
+    if (!isOver) atEnd();
+    isOver = true;
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await pieces.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        try {
+          const { done, value } = await pieces.next();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        end();
       },
       async cancel() {
         left.abort();
         await pieces.return(undefined);
+        end();
       },
     },
     { highWaterMark: 0 },

@@ -71,12 +71,26 @@ export function lastBytes(size: number, bytes: number): ByteRange {
   return { offset: size - limit, limit };
 }
 
-/** The bytes of an open file in pieces of at most 64 KiB, then closes it; the memory used does not grow with the file. */
-export async function* readPieces(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
+/** The bytes of an open file, then closes it. A file is left open when nothing of it is ever asked for. */
+export async function* readPieces(file: number, range: ByteRange): AsyncGenerator<Uint8Array> {
   try {
-    yield* piecesFrom(file, offset, limit);
+    yield* piecesOf(file, range);
   } finally {
     closeSync(file);
+  }
+}
+
+/** The bytes of an open file in pieces of at most 64 KiB; the memory used does not grow with the file. */
+export async function* piecesOf(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
+  let at = offset;
+  let left = limit;
+  while (left > 0) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+    const { bytesRead } = await readAt(file, buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    left -= bytesRead;
+    yield buffer.subarray(0, bytesRead);
   }
 }
 
@@ -107,7 +121,7 @@ export async function* followPieces(
       // The state is asked before the file is read: what was written before the end is then certain to be read.
       const job = await look();
       if (file !== undefined && openPath !== job?.path) {
-        yield* piecesFrom(file, offset, Number.POSITIVE_INFINITY);
+        yield* piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY });
         closeSync(file);
         file = undefined;
         offset = 0;
@@ -121,7 +135,9 @@ export async function* followPieces(
         }
       }
       if (file !== undefined) {
-        for await (const piece of piecesFrom(file, offset, Number.POSITIVE_INFINITY)) {
+        // Made shorter meanwhile: what is written from now on is at its new end.
+        offset = Math.min(offset, fstatSync(file).size);
+        for await (const piece of piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY })) {
           offset += piece.byteLength;
           yield piece;
           if (signal.aborted) return;
@@ -147,19 +163,6 @@ export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener("abort", done);
     if (signal?.aborted) done();
   });
-}
-
-async function* piecesFrom(file: number, offset: number, limit: number): AsyncGenerator<Uint8Array> {
-  let at = offset;
-  let left = limit;
-  while (left > 0) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
-    const { bytesRead } = await readAt(file, buffer, 0, buffer.length, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
-    left -= bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
 }
 
 function partsInside(root: string, file: string): string[] | undefined {

@@ -8,6 +8,7 @@ export interface ApiRefusal {
   readonly message: string;
   /** Where the code alone does not decide it. */
   readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const STATUS: Readonly<Record<ApiRefusalCode, number>> = {
@@ -28,11 +29,17 @@ export function isRefusal<Value>(value: Value): value is Extract<Value, { readon
   return typeof value === "object" && value !== null && "refused" in value;
 }
 
-export function refusalResponse({ refused, message, status = STATUS[refused] }: ApiRefusal): Response {
+export function refusalResponse({
+  refused,
+  message,
+  status = STATUS[refused],
+  headers,
+}: ApiRefusal): Response {
   const answer: RefusalAnswer = { schema: "tutti.refusal/1", refused, message };
   return Response.json(answer, {
     status,
     headers: {
+      ...headers,
       ...(status === 503 ? { "retry-after": "1" } : {}),
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     },

@@ -1,10 +1,21 @@
 /** Answers that flow: events and logs. */
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
 import * as contract from "./contract.ts";
+import { followPieces } from "./logs.ts";
 
 let app: TestApp;
 beforeEach(() => {
@@ -194,4 +205,82 @@ describe("logs", () => {
       expect(text).not.toMatch(/^secret|root:/);
     }
   });
+});
+
+describe("what nobody reads", () => {
+  /** Files of jobs that this process has open. */
+  function openFiles(): string[] {
+    return readdirSync("/proc/self/fd").flatMap((fd) => {
+      try {
+        const path = readlinkSync(`/proc/self/fd/${fd}`);
+        return path.startsWith(app.jobsFolder) ? [path] : [];
+      } catch {
+        // The folder's own.
+        return [];
+      }
+    });
+  }
+
+  const get = (path: string, method = "GET") =>
+    app.fetch(
+      new Request(`http://127.0.0.1:7448${path}`, {
+        method,
+        headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(ADA)}` },
+      }),
+    );
+
+  test("a log asked for by HEAD, or given up before its first byte, is closed again", async () => {
+    await submit({ jobs: [someJob()] }, ADA);
+    app.service.start(1, "some output");
+    app.service.finish(1);
+    for (let i = 0; i < 3; i++) {
+      const head = await get("/v1/jobs/1/logs/stdout", "HEAD");
+      expect([head.status, head.headers.get("accept-ranges"), await head.text()]).toEqual([200, "bytes", ""]);
+      await (await get("/v1/jobs/1/logs/stdout")).body!.cancel();
+      await (await get("/v1/jobs/1/logs/stdout?follow=1")).body!.cancel();
+      expect(await (await get("/v1/jobs/1/logs/stdout")).text()).toBe("some output");
+    }
+    expect(openFiles()).toEqual([]);
+  });
+
+  test("events asked for by HEAD are not listened to", async () => {
+    expect((await get("/v1/events", "HEAD")).status).toBe(200);
+    expect(app.service.listenerCount).toBe(0);
+  });
+
+  test("a user has so many requests open and no more; others are answered; each that ends makes room", async () => {
+    const open: Response[] = [];
+    for (;;) {
+      const response = await get("/v1/events");
+      if (response.status !== 200) break;
+      open.push(response);
+    }
+    expect(open).toHaveLength(1024);
+    expect((await app.ask("GET", "/v1/jobs", { as: ADA })).json).toMatchObject({ refused: "full" });
+    expect((await app.ask("GET", "/v1/jobs", { as: BOB })).status).toBe(200);
+    expect((await app.ask("GET", "/v1/jobs")).status).toBe(200);
+    await open.pop()!.body!.cancel();
+    expect((await app.ask("GET", "/v1/jobs", { as: ADA })).status).toBe(200);
+    for (const response of open) await response.body!.cancel();
+    expect(app.service.listenerCount).toBe(0);
+  });
+});
+
+test("a log that is made shorter while it is followed goes on with what is written then", async () => {
+  const path = join(app.jobsFolder, "log");
+  mkdirSync(app.jobsFolder, { recursive: true });
+  writeFileSync(path, "a long first line\n");
+  let looks = 0;
+  const look = async () => {
+    looks++;
+    if (looks === 2) truncateSync(path);
+    if (looks === 3) appendFileSync(path, "short\n");
+    return { path, hasEnded: looks === 3 };
+  };
+  const open = () => openSync(path, "r");
+  const read: string[] = [];
+  for await (const piece of followPieces(look, open, () => 0, new AbortController().signal)) {
+    read.push(Buffer.from(piece).toString());
+  }
+  expect(read).toEqual(["a long first line\n", "short\n"]);
 });

@@ -8,7 +8,7 @@ type Data = NonNullable<DaemonEvent["data"]>;
 
 interface Listener {
   readonly caller: Caller;
-  readonly tell: (event: DaemonEvent) => void;
+  readonly tell: (event: DaemonEvent) => unknown;
 }
 
 const PAGE = 500;
@@ -44,21 +44,26 @@ export class EventFeed {
     const events = this.#pending;
     this.#pending = [];
     this.#committed += events.length;
-    for (const stored of events) for (const listener of [...this.#listeners]) tell(listener, stored);
+    for (const stored of events) {
+      for (const listener of [...this.#listeners]) {
+        if (tell(listener, stored) === false) this.#listeners.delete(listener);
+      }
+    }
   }
 
   rollback(): void {
     this.#pending = [];
   }
 
-  /** Tells at once what came after `since`, then goes on. Returns how to stop. */
-  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => void): () => void {
+  /** Tells at once what came after `since`, then goes on, until the listener says false. Returns how to stop. */
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
     const entry: Listener = { caller, tell: listener };
+    const uid = caller.isAdministrator ? undefined : caller.uid;
     for (let last = since; last < this.#committed; ) {
-      const page = this.#store.eventsAfter(last, PAGE);
+      const page = this.#store.eventsAfter(last, PAGE, uid);
       if (page.length === 0) break;
       for (const stored of page) {
-        if (stored.event.sequence <= this.#committed) tell(entry, stored);
+        if (stored.event.sequence <= this.#committed && tell(entry, stored) === false) return () => {};
         last = stored.event.sequence;
       }
     }
@@ -68,11 +73,12 @@ export class EventFeed {
 }
 
 /** What happens to jobs of others is not told. A listener that fails must not disturb the rest. */
-function tell({ caller, tell: call }: Listener, { event, uid }: StoredEvent): void {
-  if (uid !== undefined && uid !== caller.uid && !caller.isAdministrator) return;
+function tell({ caller, tell: call }: Listener, { event, uid }: StoredEvent): unknown {
+  if (uid !== undefined && uid !== caller.uid && !caller.isAdministrator) return undefined;
   try {
-    call(event);
+    return call(event);
   } catch {
     // Whoever listens has to look after its own errors.
+    return undefined;
   }
 }

@@ -6,6 +6,7 @@ import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
 import type { JobState } from "./service.ts";
 import type { Store } from "./store/store.ts";
+import { heldBytes } from "./submission.ts";
 
 export class JobBook {
   readonly #store: Store;
@@ -15,6 +16,7 @@ export class JobBook {
   /** Who waits for a job. */
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
   readonly #counts: Record<JobState, number>;
+  readonly #held = new Map<number, { readonly jobs: number; readonly bytes: number }>();
   #undo: (() => void)[] = [];
   #latestJob: number;
   #latestPlace: number;
@@ -28,7 +30,10 @@ export class JobBook {
       JobState,
       number
     >;
-    for (const record of store.liveJobs()) this.#enter(record);
+    for (const record of store.liveJobs()) {
+      this.#enter(record);
+      this.#hold(undefined, record);
+    }
   }
 
   get liveCount(): number {
@@ -37,6 +42,11 @@ export class JobBook {
 
   get counts(): Readonly<Record<JobState, number>> {
     return { ...this.#counts };
+  }
+
+  /** What a user's jobs that have not ended take. */
+  heldBy(uid: number): { readonly jobs: number; readonly bytes: number } {
+    return this.#held.get(uid) ?? { jobs: 0, bytes: 0 };
   }
 
   nextJob(): JobNumber {
@@ -120,6 +130,7 @@ export class JobBook {
   }
 
   #swap(from: JobRecord | undefined, to: JobRecord | undefined): void {
+    this.#hold(from, to);
     if (from !== undefined) {
       this.#counts[from.state]--;
       if (!hasEnded(from.state)) this.#leave(from);
@@ -128,6 +139,15 @@ export class JobBook {
       this.#counts[to.state]++;
       if (!hasEnded(to.state)) this.#enter(to);
     }
+  }
+
+  #hold(from: JobRecord | undefined, to: JobRecord | undefined): void {
+    const change = Number(isLive(to)) - Number(isLive(from));
+    const record = change > 0 ? to : from;
+    if (change === 0 || record === undefined) return;
+    const { jobs, bytes } = this.heldBy(record.uid);
+    if (jobs + change === 0) this.#held.delete(record.uid);
+    else this.#held.set(record.uid, { jobs: jobs + change, bytes: bytes + change * heldBytes(record) });
   }
 
   #enter(record: JobRecord): void {
@@ -149,4 +169,8 @@ export class JobBook {
       if (dependents?.size === 0) this.#dependents.delete(job);
     }
   }
+}
+
+function isLive(record: JobRecord | undefined): boolean {
+  return record !== undefined && !hasEnded(record.state);
 }

@@ -26,6 +26,8 @@ export interface LauncherOptions {
 }
 
 const HOSTS = "hosts";
+const OUTPUTS = ["stdout", "stderr"];
+const IN_THE_WAY: ReadonlySet<string> = new Set(["EEXIST", "EISDIR", "ELOOP", "ENOTDIR", "ERR_FS_EISDIR"]);
 const SCRIPTS = "script";
 const LONGEST_NAME_BYTES = 255;
 
@@ -47,7 +49,7 @@ export class Launcher {
   /**
    * Makes the folder of the record's attempt.
    * @param script content of the job's script, written anew for every attempt: the job may have changed its copy
-   * @throws Error when the disk refuses
+   * @throws Error when the disk refuses, which concerns all jobs; never for what a user has asked for or has put in the way
    */
   prepare(record: JobRecord, script?: Uint8Array): void {
     if (!this.#options.makesFolders) return;
@@ -57,22 +59,28 @@ export class Launcher {
       this.#prepareFor(record, folder, account.gid, script);
       return;
     }
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (script !== undefined) this.#writeScript(record, script, undefined);
-    writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (script !== undefined) this.#writeScript(record, script, undefined);
+      writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
+    } catch (error) {
+      // Another job has put something in the way. The conductor cannot start this one there, and says so; the others go on.
+      if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
+    }
     for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path);
   }
 
   /**
-   * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next; the attempt's folder
-   * is given away last.
+   * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next, and no name in it is
+   * the user's choice; only the user's group may enter it, lest others see how much was written. The attempt's folder is given away last.
    */
   #prepareFor(record: JobRecord, folder: string, gid: number, script: Uint8Array | undefined): void {
     const jobFolder = this.folderOf(record.job);
-    makeFolder(jobFolder, 0o711);
+    makeFolder(jobFolder, 0o710);
+    chownSync(jobFolder, process.getuid!(), gid);
     if (script !== undefined) this.#writeScript(record, script, gid);
-    for (const path of [record.stdout, record.stderr]) {
-      if (dirname(path) === jobFolder) makeFileFor(path, record.uid, gid);
+    for (const path of OUTPUTS.map((name) => join(jobFolder, name))) {
+      if (path === record.stdout || path === record.stderr) makeFileFor(path, record.uid, gid);
     }
     makeFolder(folder, 0o700);
     // Given away already: prepared before a crash, and launched again.

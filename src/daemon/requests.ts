@@ -4,8 +4,12 @@ import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
-import type { Answer, Caller, JobInfo, SubmitRequest } from "./service.ts";
-import { type ChosenQueue, chooseQueue, isRefusal, nameOf, refuse } from "./submission.ts";
+import type { Answer, Caller, JobInfo, Refusal, SubmitRequest } from "./service.ts";
+import { type ChosenQueue, chooseQueue, heldBytes, isRefusal, nameOf, refuse } from "./submission.ts";
+
+/** Of all jobs that the scheduler keeps, what one user may have, administrators excepted. */
+const LARGEST_SHARE = 0.25;
+const MOST_BYTES_OF_USER = 2 ** 27;
 
 export class Requests {
   readonly #context: Context;
@@ -40,15 +44,20 @@ export class Requests {
         `Cannot accept ${batch.length} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
       );
     }
+    const overShare = this.#overShare(caller, batch);
+    if (overShare !== undefined) return overShare;
     const queues: ChosenQueue[] = [];
+    /** Jobs that are waited for, each looked up once. */
+    const others = new Map<JobNumber, JobRecord>();
     for (const request of batch) {
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
       for (const { job } of request.after ?? []) {
-        const other = this.find(caller, job);
+        const other = others.get(job) ?? this.find(caller, job);
         if (isRefusal(other)) {
           return refuse("invalid", `Cannot wait for job ${job}: there is no such job`);
         }
+        others.set(job, other);
       }
       queues.push(queue);
     }
@@ -56,7 +65,22 @@ export class Requests {
     const records = batch.map((request, i) =>
       this.#enter(caller, request, queues[i], i === 0 ? first : book.nextJob(), first),
     );
-    return { jobs: records.map((record) => infoOf(this.#afterSubmit(record, nowMs))) };
+    return { jobs: records.map((record) => infoOf(this.#afterSubmit(record, others, nowMs))) };
+  }
+
+  /** One user's jobs must not keep those of the others out, nor take all memory. */
+  #overShare(caller: Caller, batch: readonly SubmitRequest[]): Refusal | undefined {
+    if (caller.isAdministrator) return undefined;
+    const { book, mostJobs } = this.#context;
+    const share = Math.floor(mostJobs * LARGEST_SHARE);
+    const held = book.heldBy(caller.uid);
+    let bytes = held.bytes;
+    for (const request of batch) bytes += heldBytes(request);
+    if (held.jobs + batch.length <= share && bytes <= MOST_BYTES_OF_USER) return undefined;
+    return refuse(
+      "full",
+      `Cannot accept ${batch.length} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user, with commands and paths of at most ${MOST_BYTES_OF_USER} bytes; try again when some have ended`,
+    );
   }
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
@@ -179,12 +203,12 @@ export class Requests {
   }
 
   /** Tells of a new job; one whose condition cannot be met any more is cancelled at once. */
-  #afterSubmit(record: JobRecord, nowMs: number): JobRecord {
+  #afterSubmit(record: JobRecord, others: ReadonlyMap<JobNumber, JobRecord>, nowMs: number): JobRecord {
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.noteSubmit(record.job, nowMs);
     feed.add("submitted", clock.unixMs(), record, { tasks: record.tasks, queue: record.queue });
     const failed = record.after.find(({ job, ok }) => {
-      const state = book.find(job)?.state;
+      const state = others.get(job)?.state;
       return ok && (state === "failed" || state === "cancelled");
     });
     if (failed !== undefined) return this.#desk.cancel(record, `job ${failed.job} did not end well`);

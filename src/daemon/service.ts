@@ -210,8 +210,8 @@ export interface Service {
   }[];
   /** Ended jobs and those that run, as SWF text. */
   exportSwf(caller: Caller): string;
-  /** Calls the listener for each event after `since` that the caller may see; returns how to stop. */
-  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => void): () => void;
+  /** Calls the listener for each event after `since` that the caller may see, until it says false; returns how to stop. */
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void;
   status(): {
     readonly startedAtMs: number;
     readonly cpus: number;

@@ -22,6 +22,10 @@ const MOST_BYTES = 1_000_000;
 const MOST_STRING_BYTES = 131_071;
 /** A script is kept in the store and copied for every start. */
 export const MOST_SCRIPT_BYTES = 2 ** 20;
+/** What the jobs of a batch may hold together, each job of an array counted: each is written to disk and kept. */
+const MOST_BATCH_BYTES = 2 ** 26;
+/** A job waited for, as kept. */
+const AFTER_BYTES = 24;
 const MOST_MS = 10 * 365 * 86_400_000;
 const MOST_AFTER = 1000;
 const MOST_RETRIES = 1000;
@@ -48,14 +52,37 @@ export function checkBatch(
       `Cannot submit ${count} at once: expected 1 to ${MOST_JOBS_AT_ONCE}; submit them in several batches`,
     );
   }
+  let bytes = 0;
+  let before: SubmitRequest | undefined;
   for (const request of batch) {
-    const refusal = checkRequest(caller, request, limits);
+    const refusal = checkRequest(caller, request, limits, before);
     if (refusal !== undefined) return refusal;
+    before = request;
+    bytes += heldBytes(request);
+    if (bytes > MOST_BATCH_BYTES) {
+      return refuse(
+        "too-large",
+        `Cannot submit these ${batch.length} jobs: their commands, paths and jobs to wait for have more than ${MOST_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
+      );
+    }
   }
   if (batch.some(({ key }) => key !== batch[0].key)) {
     return refuse("invalid", "Cannot submit a batch with several keys: expected the same key in each job");
   }
   return undefined;
+}
+
+/** Bytes that a job holds in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
+export function heldBytes({
+  command,
+  cwd,
+  stdout = "",
+  stderr = "",
+  after = [],
+}: Pick<SubmitRequest, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
+  let bytes = cwd.length + stdout.length + stderr.length + after.length * AFTER_BYTES;
+  for (const word of command) bytes += word.length + 1;
+  return bytes;
 }
 
 /** Queue of a job and how it was chosen. */
@@ -129,16 +156,25 @@ function describeLimit(limit: string, value: number): string {
   return `${value} ${value === 1 ? limit.replace(/e?s$/, limit === "processes" ? "" : "") : limit}`;
 }
 
-function checkRequest(caller: Caller, request: SubmitRequest, limits: SubmissionLimits): Refusal | undefined {
+/** @param before the request before it in its batch: what both share, as the jobs of an array do, is checked once */
+function checkRequest(
+  caller: Caller,
+  request: SubmitRequest,
+  limits: SubmissionLimits,
+  before: SubmitRequest | undefined,
+): Refusal | undefined {
   if (typeof request !== "object" || request === null || Array.isArray(request)) {
     return refuse("invalid", `Cannot submit ${quote(request)}: expected a job with a command`);
   }
+  const { command, cwd, env, script, after } = request;
+  const isFirst = before === undefined;
+  const isSame = !isFirst && before.command === command && before.cwd === cwd && before.env === env;
   return (
-    checkCommand(request) ??
-    checkScript(request) ??
+    (isSame ? undefined : checkCommand(request)) ??
+    (isSame && before.script === script ? undefined : checkScript(request)) ??
     checkNumbers(caller, request) ??
     checkText(request) ??
-    checkAfter(request) ??
+    (!isFirst && before.after === after ? undefined : checkAfter(request)) ??
     checkSize(request, limits)
   );
 }

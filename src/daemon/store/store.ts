@@ -41,6 +41,7 @@ export class Store {
   /** Environments of the last submits by hash; most submits have one that was there just before. */
   readonly #environments = new Map<string, number>();
   /** That of the last submit. */
+  #environment: { readonly environment: Readonly<Record<string, string>>; readonly id: number } | undefined;
   #script: { readonly base64: string; readonly id: number } | undefined;
 
   /**
@@ -74,6 +75,7 @@ export class Store {
 
   rollback(): void {
     this.#environments.clear();
+    this.#environment = undefined;
     this.#script = undefined;
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
@@ -97,6 +99,14 @@ export class Store {
 
   /** Number of an environment, which is stored if it is new. */
   environmentId(environment: Readonly<Record<string, string>>): number {
+    // All jobs of an array have the very same one.
+    if (this.#environment?.environment === environment) return this.#environment.id;
+    const id = this.#environmentId(environment);
+    this.#environment = { environment, id };
+    return id;
+  }
+
+  #environmentId(environment: Readonly<Record<string, string>>): number {
     const json = JSON.stringify(environment);
     const hash = createHash("sha256").update(json).digest();
     const key = hash.toString("base64");
@@ -257,11 +267,14 @@ export class Store {
     return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.latest ?? 0);
   }
 
-  /** Events after a number, oldest first. */
-  eventsAfter(sequence: number, most: number): StoredEvent[] {
-    return this.#all("SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?", sequence, most).map(
-      eventOf,
-    );
+  /** Events after a number, oldest first; with a user only those of that user's jobs and of all. */
+  eventsAfter(sequence: number, most: number, uid?: number): StoredEvent[] {
+    return this.#all(
+      "SELECT * FROM events WHERE sequence > ?1 AND (?3 IS NULL OR uid IS NULL OR uid = ?3) ORDER BY sequence LIMIT ?2",
+      sequence,
+      most,
+      uid ?? null,
+    ).map(eventOf);
   }
 
   /** Keeps the first forecast of a job's start, to be judged when it starts. */
