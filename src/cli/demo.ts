@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../api/contract.ts";
+import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../api/contract.ts";
 import { pause } from "../api/logs.ts";
 import { CheckFailed, ExitCode } from "./errors.ts";
 import { historyTable } from "./job-text.ts";
@@ -82,7 +82,8 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
   // Its failure is told by the await below.
   waiting.catch(() => {});
   const below = () => `\n${ended} of ${jobs.length} gangs have ended\n`;
-  await watchMatrix(client, AbortSignal.any([over.signal, left]), process.stdout, below);
+  const ask = () => client.ask<MatrixAnswer>("/v1/matrix");
+  await watchMatrix(ask, AbortSignal.any([over.signal, left]), process.stdout, below);
   if (left.aborted) return;
   const done: Job[] = await waiting;
   writeOut(

@@ -1,9 +1,10 @@
 /** `tutti events [-f]`: what the scheduler has decided and what has happened, one line each. */
 import type { Command } from "commander";
-import { Client } from "../api/client.ts";
+import type { Client } from "../api/client.ts";
 import type { Event, EventsAnswer } from "../api/contract.ts";
 import { clockText } from "./job-text.ts";
 import { integer } from "./parse.ts";
+import { Patience } from "./patience.ts";
 import { writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -22,7 +23,7 @@ export function configure(command: Command): void {
 }
 
 async function run({ follow = false, since, json = false }: Options): Promise<void> {
-  const client = new Client();
+  const patience = new Patience("tutti events -f");
   let last = since;
   const write = (event: Event) => {
     last = event.sequence;
@@ -30,12 +31,20 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
   };
   for (;;) {
     const accept = "application/json";
-    const { events } = await client.ask<EventsAnswer>(`/v1/events?since=${last}`, { accept });
+    const path = `/v1/events?since=${last}`;
+    const { events } = await patience.keep((client) => client.ask<EventsAnswer>(path, { accept }));
     for (const event of events) write(event);
     if (events.length === 0) break;
   }
-  // The server cuts off who is far behind; what was missed is asked for again.
-  while (follow) for await (const event of eventsOf(client, last)) write(event);
+  // The server cuts off who is far behind, or is ended; what was missed is asked for again.
+  while (follow) {
+    try {
+      for await (const event of eventsOf(patience.client, last)) write(event);
+    } catch (error) {
+      patience.next = `tutti events -f --since ${last}`;
+      await patience.outlive(error);
+    }
+  }
 }
 
 /** Events of one connection. */

@@ -4,6 +4,7 @@ import type { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
 import { followPieces, lastBytes, readPieces } from "../api/logs.ts";
+import type { Patience } from "./patience.ts";
 import { VisibleStream } from "./visible.ts";
 
 export interface LogOptions {
@@ -15,38 +16,83 @@ export interface LogOptions {
   readonly raw: boolean;
 }
 
-/** Copies the output of a job; resolves when it is all out. On a terminal escape sequences are shown as text. */
+/**
+ * Copies the output of a job; resolves when it is all out. Goes on where it was when the scheduler is gone for a while. On a terminal
+ * escape sequences are shown as text.
+ */
 export async function copyLog(
-  client: Client,
+  patience: Patience,
   job: Job,
-  { stream, follow, tail, raw }: LogOptions,
+  options: LogOptions,
   to: NodeJS.WriteStream,
-  signal?: AbortSignal,
 ): Promise<void> {
-  const query = [...(follow ? ["follow=1"] : []), ...(tail === undefined ? [] : [`tail=${tail}`])];
-  const path = `/v1/jobs/${job.job}/logs/${stream}${query.length === 0 ? "" : `?${query.join("&")}`}`;
-  const answer = client.open(path, signal === undefined ? {} : { signal });
-  const pieces = await answer
-    .then((open) => client.pieces(open))
-    .catch((error: unknown) => {
-      if (error instanceof RefusedError && error.refused === "wrong-state") {
-        return ownFile(client, job, { stream, follow, ...(tail === undefined ? {} : { tail }), raw }, signal);
-      }
-      throw error;
-    });
-  const shown = raw || !to.isTTY ? undefined : new VisibleStream();
-  for await (const piece of pieces) {
+  const shown = options.raw || !to.isTTY ? undefined : new VisibleStream();
+  for await (const piece of piecesOf(patience, job, options)) {
     await write(to, shown === undefined ? piece : shown.next(piece));
   }
   if (shown !== undefined) await write(to, shown.end());
 }
 
+async function* piecesOf(patience: Patience, job: Job, options: LogOptions): AsyncGenerator<Uint8Array> {
+  const { follow, tail } = options;
+  const path = `/v1/jobs/${job.job}/logs/${options.stream}`;
+  try {
+    if (follow) {
+      yield* followed(patience, path, job, tail);
+      return;
+    }
+    const answer = await patience.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
+    yield* patience.client.pieces(answer);
+  } catch (error) {
+    // Said before the first byte: it is to be read where it is.
+    if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
+    yield* ownFile(patience, job, options);
+  }
+}
+
+/** By offset, so that nothing is lost or told twice when the connection ends before the job. */
+async function* followed(
+  patience: Patience,
+  path: string,
+  job: Job,
+  tail: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  let offset = tail === undefined ? 0 : await patience.keep((client) => startOfTail(client, path, tail));
+  for (;;) {
+    try {
+      const { client } = patience;
+      for await (const piece of client.pieces(await client.open(`${path}?follow=1&offset=${offset}`))) {
+        offset += piece.byteLength;
+        yield piece;
+      }
+      const { job: now } = await client.job(job.job);
+      if (hasEnded(now)) return;
+    } catch (error) {
+      await patience.outlive(error);
+    }
+  }
+}
+
+/** Where the last so many bytes begin. */
+async function startOfTail(client: Client, path: string, tail: number): Promise<number> {
+  let answer: Awaited<ReturnType<Client["open"]>>;
+  try {
+    answer = await client.open(path, { headers: { range: "bytes=0-0" } });
+  } catch (error) {
+    // Nothing satisfies a range of an empty file.
+    if (error instanceof RefusedError && error.refused === "failed") return 0;
+    throw error;
+  }
+  for await (const _ of client.pieces(answer));
+  const [, size = "0"] = /\/(\d+)$/.exec(answer.headers["content-range"] ?? "") ?? [];
+  return lastBytes(Number(size), tail).offset;
+}
+
 /** Read with the rights of who asks, not with those of the scheduler. */
 async function* ownFile(
-  client: Client,
+  patience: Patience,
   job: Job,
   { stream, follow, tail }: LogOptions,
-  signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<Uint8Array> {
   const open = (path: string) => {
     try {
@@ -59,10 +105,10 @@ async function* ownFile(
   const first = (size: number) => (tail === undefined ? 0 : lastBytes(size, tail).offset);
   if (follow) {
     const look = async () => {
-      const { job: now } = await client.job(job.job);
-      return { path: now[stream], hasEnded: ["done", "failed", "cancelled"].includes(now.state) };
+      const { job: now } = await patience.keep((client) => client.job(job.job));
+      return { path: now[stream], hasEnded: hasEnded(now) };
     };
-    yield* followPieces(look, open, first, signal);
+    yield* followPieces(look, open, first, new AbortController().signal);
     return;
   }
   const file = open(job[stream]);
@@ -71,6 +117,10 @@ async function* ownFile(
   const { size } = fstatSync(file);
   const offset = first(size);
   yield* readPieces(file, { offset, limit: size - offset });
+}
+
+function hasEnded({ state }: Job): boolean {
+  return ["done", "failed", "cancelled"].includes(state);
 }
 
 /** Waits where the reader is slow, so that little is held in memory. */

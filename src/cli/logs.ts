@@ -1,8 +1,8 @@
 /** `tutti logs JOB [-f]`: what a job has written. */
 import type { Command } from "commander";
-import { Client } from "../api/client.ts";
 import { copyLog } from "./log-stream.ts";
 import { integer } from "./parse.ts";
+import { Patience } from "./patience.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
@@ -26,14 +26,14 @@ export function configure(command: Command): void {
 
 async function run(words: readonly string[], options: Options): Promise<void> {
   const { follow = false, stderr = false, tail, raw = false } = options;
-  const client = new Client();
-  const numbers = await selectJobs(client, words);
+  const patience = new Patience(`tutti logs -f ${words.join(" ")}`);
+  const numbers = await patience.keep((client) => selectJobs(client, words));
   for (const number of numbers) {
-    const { job } = await client.job(number);
+    const { job } = await patience.keep((client) => client.job(number));
     if (numbers.length > 1) writeOut(`==> job ${number} (${visibleLine(job.name)}) <==\n`);
     const stream = stderr ? "stderr" : "stdout";
     await copyLog(
-      client,
+      patience,
       job,
       { stream, follow, raw, ...(tail === undefined ? {} : { tail }) },
       process.stdout,

@@ -6,6 +6,7 @@ import { pause } from "../api/logs.ts";
 import { ExitCode } from "./errors.ts";
 import { writeJson } from "./json.ts";
 import { matrixText } from "./matrix-text.ts";
+import { Patience } from "./patience.ts";
 import { isColourful, tableWidth, writeOut } from "./text.ts";
 
 /** Redrawn no more often than an eye follows, and no less often than it waits. */
@@ -17,15 +18,16 @@ export function configure(command: Command): void {
     .option("-w, --watch", "redraw as it turns, until Ctrl-C")
     .option("--json", "print as JSON")
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
-      const client = new Client();
       if (watch && !json) {
         const left = new AbortController();
         for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => left.abort());
-        await watchMatrix(client, left.signal, process.stdout);
+        const patience = new Patience("tutti matrix --watch", { signal: left.signal });
+        const ask = () => patience.keep((client) => client.ask<MatrixAnswer>("/v1/matrix"));
+        await watchMatrix(ask, left.signal, process.stdout);
         process.exitCode = ExitCode.interrupted;
         return;
       }
-      const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
+      const matrix = await new Client().ask<MatrixAnswer>("/v1/matrix");
       if (json) writeJson(matrix);
       else writeOut(draw(matrix));
     });
@@ -37,7 +39,7 @@ export function configure(command: Command): void {
  * @param below what stands under the matrix
  */
 export async function watchMatrix(
-  client: Client,
+  ask: () => Promise<MatrixAnswer>,
   over: AbortSignal,
   to: NodeJS.WriteStream,
   below: () => string = () => "",
@@ -47,13 +49,15 @@ export async function watchMatrix(
   let before = "";
   try {
     while (!over.aborted) {
-      const matrix = await client.ask<MatrixAnswer>("/v1/matrix");
+      const matrix = await ask();
       const picture = draw(matrix) + below();
       if (screen) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
       else if (picture !== before) to.write(`${picture}\n`);
       before = picture;
       await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)), over);
     }
+  } catch (error) {
+    if (!over.aborted) throw error;
   } finally {
     if (screen) to.write("\u001b[?25h");
   }

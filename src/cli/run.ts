@@ -1,10 +1,10 @@
 /** `tutti run [options] -- COMMAND`: submits, shows the output as it is written, and ends as the job ends. Ctrl-C cancels the job. */
 import type { Command } from "commander";
-import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { ExitCode, UsageError } from "./errors.ts";
 import { outcomeText, saysMore } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";
+import { Patience } from "./patience.ts";
 import { submit } from "./submit.ts";
 import { addSubmitOptions, type SubmitOptions } from "./submit-options.ts";
 import { hint } from "./text.ts";
@@ -37,18 +37,19 @@ async function run(words: readonly string[], options: Options): Promise<void> {
       "Cannot run an array: its output would be mixed; expected tutti submit and tutti wait",
     );
   }
-  const client = new Client();
-  const { jobs } = await submit(words, options);
+  const patience = new Patience("tutti jobs shows whether it was submitted");
+  const { jobs } = await submit(patience, words, options);
   const job = jobs[0]!;
-  const stop = cancelWhenLeft(client, job.job);
+  patience.next = `tutti logs -f ${job.job}`;
+  const stop = cancelWhenLeft(patience, job.job);
   const { raw = false } = options;
-  const copies = [copyLog(client, job, { stream: "stdout", follow: true, raw }, process.stdout)];
+  const copies = [copyLog(patience, job, { stream: "stdout", follow: true, raw }, process.stdout)];
   // Where both go to one file, it is shown once.
   if (job.stderr !== job.stdout) {
-    copies.push(copyLog(client, job, { stream: "stderr", follow: true, raw }, process.stderr));
+    copies.push(copyLog(patience, job, { stream: "stderr", follow: true, raw }, process.stderr));
   }
   await Promise.all(copies);
-  const ended = await client.ended(job.job);
+  const ended = await patience.keep((client) => client.ended(job.job));
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
     hint(`tutti: ${outcomeText(ended)}`);
@@ -62,17 +63,32 @@ export function exitCodeOf({ state, code, signal }: Job): number {
 }
 
 /** Cancels the job at the first Ctrl-C, leaves at the second. Gives a function that ends the watch and says whether it was cancelled. */
-function cancelWhenLeft(client: Client, job: number): () => boolean {
+function cancelWhenLeft(patience: Patience, job: number): () => boolean {
   let isLeft = false;
+  let isTold = false;
+  const ask = async () => {
+    await patience.keep(async (client) => {
+      // Asked again while it is ending, the scheduler would kill it.
+      const { state } = (await client.job(job)).job;
+      if (["queued", "held", "starting", "running"].includes(state)) {
+        await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
+      }
+    });
+    isTold = true;
+  };
   const cancel = (what: string) => {
     if (isLeft) {
-      hint(`\ntutti: job ${job} goes on ending; see tutti show ${job}`);
+      hint(
+        isTold
+          ? `\ntutti: job ${job} goes on ending; see tutti show ${job}`
+          : `\ntutti: job ${job} is not cancelled, the scheduler has not heard of it; later: tutti cancel ${job}`,
+      );
       process.exit(ExitCode.interrupted);
     }
     isLeft = true;
     hint(`\ntutti: ${what}, job ${job} is cancelled; again to leave at once`);
     // It may have ended meanwhile; its state will tell.
-    client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" }).catch(() => {});
+    ask().catch(() => {});
   };
   const onInterrupt = () => cancel("interrupted");
   const onTerm = () => cancel("asked to end");
@@ -80,7 +96,7 @@ function cancelWhenLeft(client: Client, job: number): () => boolean {
   // A reader that has closed its end has what it wanted: nothing may be left running for it.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
-    client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" }).then(leave, leave);
+    ask().then(leave, leave);
   });
   return () => {
     process.off("SIGINT", onInterrupt).off("SIGTERM", onTerm).off("SIGHUP", onTerm);

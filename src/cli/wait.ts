@@ -1,10 +1,10 @@
 /** `tutti wait JOBS`: until they have ended; 0 when all ended well. */
 import type { Command } from "commander";
-import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
 import { CheckFailed } from "./errors.ts";
 import { outcomeText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
+import { Patience } from "./patience.ts";
 import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { writeOut } from "./text.ts";
 
@@ -16,9 +16,10 @@ export function configure(command: Command): void {
     .argument("<jobs...>", SELECTOR_HELP)
     .option("--json", "print the jobs as JSON when all have ended")
     .action(async (words: readonly string[], { json = false }: { readonly json?: boolean }) => {
-      const client = new Client();
-      const numbers = await selectJobs(client, words, words.includes("all") ? ACTIVE : undefined);
-      const jobs = await waitForAll(client, numbers, (job) => {
+      const patience = new Patience(`tutti wait ${words.join(" ")}`);
+      const among = words.includes("all") ? ACTIVE : undefined;
+      const numbers = await patience.keep((client) => selectJobs(client, words, among));
+      const jobs = await waitForAll(patience, numbers, (job) => {
         if (!json) writeOut(`${outcomeText(job)}\n`);
       });
       if (json) writeJson({ schema: "tutti.jobs/1", jobs });
@@ -28,7 +29,7 @@ export function configure(command: Command): void {
 
 /** The jobs when they have ended, in the order given; each is told when it has. */
 async function waitForAll(
-  client: Client,
+  patience: Patience,
   numbers: readonly number[],
   onEnd: (job: Job) => void,
 ): Promise<Job[]> {
@@ -37,7 +38,7 @@ async function waitForAll(
   const worker = async () => {
     while (next < numbers.length) {
       const i = next++;
-      const job = await client.ended(numbers[i]!);
+      const job = await patience.keep((client) => client.ended(numbers[i]!));
       jobs[i] = job;
       onEnd(job);
     }
