@@ -232,9 +232,9 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs)));
   }
 
-  ranMs(job: JobNumber): number {
+  ranMs(job: JobNumber, nowMs: number): number {
     const row = this.#table.rowOf(job);
-    return row < 0 ? 0 : this.servedSlots(row) * this.#options.slotMs;
+    return row < 0 ? 0 : (this.servedSlots(row) + this.#turnsSince(row, nowMs)) * this.#options.slotMs;
   }
 
   promisedMs(job: JobNumber): number {
@@ -412,6 +412,18 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   #enterTouched(): void {
     for (const job of this.#touched) if (this.slotsOf(job) > 0) this.#served[job] -= this.#service(job);
     this.#touched.clear();
+  }
+
+  /** Slots that the job has had since the round was brought up to date last. */
+  #turnsSince(row: JobIndex, nowMs: number): number {
+    const passed = Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs) - this.#slot;
+    const rows = this.rowCount;
+    let turns = 0;
+    for (let run = this.firstRunOfJob(row); run !== -1; run = this.nextRunOfJob(run)) {
+      const ahead = (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows;
+      turns += Math.max(0, Math.ceil((passed - ahead) / rows));
+    }
+    return turns;
   }
 
   /** Slots that the job's rows have had since round 0, as in simulator/rounds.ts. */
