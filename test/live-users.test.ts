@@ -1,6 +1,16 @@
 /** Several users on one machine, for real: a front end run by root, processes of two other users that talk to it, jobs that run as them. */
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, chownSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -168,5 +178,69 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     const copy = join(frontEnd.jobsFolder, String(job), "script", "mine.sh");
     expect(spawnSync("cat", [copy], { uid: ADA.uid, gid: ADA.uid }).status).toBe(0);
     expect(spawnSync("cat", [copy], { uid: BOB.uid, gid: BOB.uid }).status).not.toBe(0);
+  });
+
+  test("others see neither how much a job has written nor that it has", async () => {
+    const stdout = join(frontEnd.jobsFolder, "2", "stdout");
+    const status = ({ uid }: typeof ADA) => spawnSync("stat", [stdout], { uid, gid: uid }).status;
+    expect([status(ADA), status(BOB)]).toEqual([0, 1]);
+  });
+
+  test("no output path that a user thinks of keeps the jobs of others from starting", async () => {
+    for (const inside of ["1", ".", "script", "x".repeat(300)]) {
+      const { job } = JSON.parse((await as(BOB, "submit", "--hold", "--json", "--", "true")).stdout).jobs[0];
+      const path = `${join(frontEnd.jobsFolder, String(job + 1))}/${inside}`;
+      expect((await as(BOB, "submit", "-o", path, "--", "true")).status).toBe(0);
+      await as(BOB, "cancel", String(job));
+      expect(await as(ADA, "run", "--", "echo", "mine")).toMatchObject({ status: 0, stdout: "mine\n" });
+      await as(BOB, "wait", String(job + 1));
+    }
+    expect((await as(BOB, "status")).stdout).not.toContain("trouble");
+  });
+
+  test("an array of large jobs is refused, and a large environment costs an array no more than one job", async () => {
+    const word = "x".repeat(100_000);
+    const large = await as(ADA, "submit", "--array", "1-10000", "--", "echo", word);
+    expect([large.status, large.stderr]).toEqual([
+      4,
+      expect.stringContaining("more than 67108864 bytes together"),
+    ]);
+    const env = Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`v${i}`, "x"]));
+    const caller = { ...ADA, isAdministrator: false };
+    const command = ["true"];
+
+    const answer = await frontEnd.service.submit(
+      caller,
+      Array.from({ length: 1000 }, (_, i) => ({
+        command,
+        cwd: "/",
+        env,
+        arrayIndex: i,
+        held: true,
+      })),
+    );
+
+    expect(answer).toHaveProperty("jobs.length", 1000);
+
+    await as(ADA, "cancel", "all");
+  });
+
+  test("the token of who has started it comes into no log", () => {
+    const log = join(folder, "log");
+    const inLog = openSync(log, "w");
+    const environment = { ...process.env, TUTTI_SOCKET: join(folder, "run2", "tutti.sock"), NO_COLOR: "1" };
+    const state = join(folder, "state2");
+    const parameters = [program, "serve", "--private", "--port", "0", "--state", state];
+    const options = { env: environment, timeout: 5000 } as const;
+    spawnSync(process.execPath, parameters, { ...options, stdio: ["ignore", inLog, "pipe"] });
+    closeSync(inLog);
+    const token = readFileSync(join(folder, "run2", "tokens", "0"), "utf8").trim();
+    const text = readFileSync(log, "utf8");
+    expect(text).toContain(`token in ${join(folder, "run2", "tokens", "0")}`);
+    expect(text).not.toContain(token);
+    const env = { ...environment, JOURNAL_STREAM: "8:1234" };
+    const { stdout } = spawnSync(process.execPath, parameters, { ...options, env, encoding: "utf8" });
+    expect(stdout).toContain("token in ");
+    expect(stdout).not.toContain(token);
   });
 });

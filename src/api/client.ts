@@ -23,7 +23,7 @@ export class Client {
 
   /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
   constructor(env: NodeJS.ProcessEnv = process.env) {
-    this.socket = findSocket(env);
+    this.socket = chooseSocket(socketsToTry(env));
     this.#token = readToken(placesAround(this.socket));
   }
 
@@ -133,20 +133,23 @@ function noDaemonMessage(why: string): string {
   return `Cannot reach the scheduler\n  why:  ${why}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`;
 }
 
-function findSocket(env: NodeJS.ProcessEnv): string {
-  const candidates = socketsToTry(env);
-  const found = candidates.find((socket) => exists(socket));
-  if (found === undefined) {
+/**
+ * The first socket that can be trusted: what another user puts in the place of our own must not hide the machine's.
+ * @throws NoDaemonError when there is none
+ */
+export function chooseSocket(candidates: readonly string[]): string {
+  const there = candidates.filter((socket) => exists(socket));
+  const found = there.find((socket) => isTrustworthy(dirname(socket)));
+  if (found !== undefined) return found;
+  const [distrusted] = there;
+  if (distrusted === undefined) {
     const places = candidates.map((socket) => `"${socket}"`).join(" or ");
     throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`));
   }
-  const folder = dirname(found);
-  if (!isTrustworthy(folder)) {
-    throw new NoDaemonError(
-      `Cannot trust the scheduler at "${found}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${currentUid()})`,
-    );
-  }
-  return found;
+  const folder = dirname(distrusted);
+  throw new NoDaemonError(
+    `Cannot trust the scheduler at "${distrusted}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${currentUid()})`,
+  );
 }
 
 function exists(path: string): boolean {

@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { someJob } from "./app-for-tests.ts";
-import { Client } from "./client.ts";
+import { Client, chooseSocket } from "./client.ts";
 import type { JobsAnswer, StatusAnswer } from "./contract.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
@@ -418,5 +418,10 @@ describe.skipIf(!isRoot)("several users (as root)", () => {
     expect(isTrustworthy(run, ADA.uid)).toBe(false);
     expect(isTrustworthy(run, BOB.uid)).toBe(true);
     expect(() => new Client({ TUTTI_SOCKET: socketIn() })).toThrow(/Cannot trust the scheduler/);
+    // Nor does it let that keep it from the next place.
+    const own = join(folder, "own");
+    mkdirSync(own, { mode: 0o755 });
+    writeFileSync(join(own, "tutti.sock"), "");
+    expect(chooseSocket([socketIn(), join(own, "tutti.sock")])).toBe(join(own, "tutti.sock"));
   });
 });

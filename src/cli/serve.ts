@@ -1,5 +1,6 @@
 /** `tutti serve`: the scheduler of this machine, front end and API; says where it is met and what to type next. */
 
+import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -139,7 +140,7 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
     ["socket", api.socket],
     ...(api.http === undefined
       ? []
-      : [["API", `${api.http}#token=${api.token}   (open it: the page describes the API)`] as const]),
+      : [["API", `${withToken(api, api.http)}   (open it: the page describes the API)`] as const]),
     ["state", join(jobsFolder, "..")],
     [
       "next",
@@ -148,6 +149,14 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
   ];
   const head = `${bold("tutti")} ${provenance().version} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
   return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
+}
+
+/** The token of who has started it is for that person's eyes: logs are kept, and read by others. */
+function withToken({ socket, token }: Api, address: string): string {
+  const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
+  return isKept
+    ? `${address}   token in ${join(placesAround(socket).tokens, String(currentUid()))}`
+    : `${address}#token=${token}`;
 }
 
 function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {
