@@ -130,6 +130,11 @@ describe("help", () => {
     expect(complete("tutti simulate --policy sites-o")).toBe("");
     expect(complete("tutti policies sites-o")).toBe("sites-one");
     expect(complete("tutti workload generate --ou")).toBe("--out");
+    write("example.sh", "");
+    expect(complete("tutti submit exam")).toBe("example.sh");
+    expect(complete("tutti cancel exam")).toBe("");
+    expect(complete("tutti cancel l")).toBe("last");
+    expect(complete("tutti serve --mode c")).toBe("concurrent");
   });
 });
 

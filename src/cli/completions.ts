@@ -7,14 +7,25 @@ import { writeOut } from "./text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
+/** Verbs whose argument may be a file: a script, a command, a trace. */
+const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
 const TAKE_JOBS = ["jobs", "show", "logs", "wait", "cancel", "hold", "release", "requeue", "priority", "why"];
 
 interface VerbWords {
   readonly name: string;
   readonly summary: string;
-  readonly options: readonly { readonly flag: string; readonly summary: string }[];
-  /** Words that may stand as an argument; file names may where there are none. */
+  readonly options: readonly OptionWords[];
+  /** Words that may stand as an argument. */
   readonly words: readonly string[];
+  /** Whether an argument may be a file. */
+  readonly takesFiles: boolean;
+}
+
+interface OptionWords {
+  readonly flag: string;
+  readonly summary: string;
+  /** What may stand behind it, where that is known. */
+  readonly values: readonly string[];
 }
 
 export function configure(command: Command): void {
@@ -50,25 +61,36 @@ function describe(program: Command): VerbWords[] {
     summary: command.description(),
     options: optionsOf([command, ...command.commands]),
     words: [...(words[command.name()] ?? []), ...command.commands.map((sub) => sub.name())],
+    takesFiles: TAKE_FILES.includes(command.name()),
   }));
 }
 
 /** Options of a verb and of the verbs below it, each once. */
 function optionsOf(commands: readonly Command[]): VerbWords["options"] {
   const all = commands.flatMap((command) =>
-    command.options.map((option) => ({ flag: option.long ?? option.flags, summary: option.description })),
+    command.options.map((option) => ({
+      flag: option.long ?? option.flags,
+      summary: option.description,
+      values: option.argChoices ?? [],
+    })),
   );
   return all.filter(({ flag }, i) => all.findIndex((other) => other.flag === flag) === i);
 }
 
 function bashScript(verbs: readonly VerbWords[]): string {
   const cases = verbs.map(
-    ({ name, options, words }) =>
-      `    ${name}) words="${[...options.map(({ flag }) => flag), ...words].join(" ")}" ;;`,
+    ({ name, options, words, takesFiles }) =>
+      `    ${name}) words="${[...options.map(({ flag }) => flag), ...words].join(" ")}"${takesFiles ? " files=yes" : ""} ;;`,
   );
+  const valued = new Map(
+    verbs.flatMap(({ options }) =>
+      options.flatMap(({ flag, values }) => (values.length === 0 ? [] : [[flag, values] as const])),
+    ),
+  );
+  const values = [...valued].map(([flag, choices]) => `    ${flag}) words="${choices.join(" ")}" ;;`);
   return `# bash completion for tutti
 _tutti() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" files=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${verbs.map(({ name }) => name).join(" ")} help --help --version" -- "$word"))
     return
@@ -77,10 +99,14 @@ _tutti() {
     COMPREPLY=($(compgen -W "${POLICIES.map(({ name }) => name).join(" ")}" -- "$word") $(compgen -f -- "$word"))
     return
   fi
-  case "\${COMP_WORDS[1]}" in
+  case "$before" in
+${values.join("\n")}
+    -o|-e|-D|--output|--error|--cwd|--config|--state|--html|--swf|--svg) files=yes ;;
+    *) case "\${COMP_WORDS[1]}" in
 ${cases.join("\n")}
+    esac ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))
+  COMPREPLY=($(compgen -W "$words" -- "$word") $([ -n "$files" ] && compgen -f -- "$word"))
 }
 complete -o filenames -F _tutti tutti
 `;
@@ -89,10 +115,10 @@ complete -o filenames -F _tutti tutti
 function zshScript(verbs: readonly VerbWords[]): string {
   const safe = (text: string) => text.replace(/['[\]:\\]/g, " ");
   const cases = verbs.map(
-    ({ name, options, words }) => `    ${name})
+    ({ name, options, words, takesFiles }) => `    ${name})
       _arguments \\
-${options.map(({ flag, summary }) => `        '${flag}[${safe(summary)}]' \\`).join("\n")}
-        '*:argument:_alternative "words\\:word\\:(${words.join(" ")})" "files\\:file\\:_files"' ;;`,
+${options.map(({ flag, summary, values }) => `        '${flag}[${safe(summary)}]${values.length === 0 ? "" : `:value:(${values.join(" ")})`}' \\`).join("\n")}
+        '*:argument: _alternative "words\\:word\\:(${words.join(" ")})"${takesFiles ? ' "files\\:file\\:_files"' : ""}' ;;`,
   );
   return `#compdef tutti
 _tutti() {
@@ -108,21 +134,24 @@ ${verbs.map(({ name, summary }) => `    '${name}:${safe(summary)}'`).join("\n")}
 ${cases.join("\n")}
   esac
 }
-_tutti "$@"
+# Loaded as a function it completes at once; sourced, it is made known.
+if [ "$funcstack[1]" = "_tutti" ]; then _tutti "$@"; else compdef _tutti tutti; fi
 `;
 }
 
 function fishScript(verbs: readonly VerbWords[]): string {
   const safe = (text: string) => text.replace(/['\\]/g, " ");
-  const lines = verbs.flatMap(({ name, summary, options, words }) => [
+  const lines = verbs.flatMap(({ name, summary, options, words, takesFiles }) => [
     `complete -c tutti -n __fish_use_subcommand -a ${name} -d '${safe(summary)}'`,
     ...options.map(
-      ({ flag, summary: text }) =>
-        `complete -c tutti -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, "")} -d '${safe(text)}'`,
+      ({ flag, summary: text, values }) =>
+        `complete -c tutti -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, "")}${values.length === 0 ? "" : ` -x -a '${values.join(" ")}'`} -d '${safe(text)}'`,
     ),
     ...(words.length === 0
       ? []
-      : [`complete -c tutti -n '__fish_seen_subcommand_from ${name}' -a '${words.join(" ")}'`]),
+      : [
+          `complete -c tutti -n '__fish_seen_subcommand_from ${name}'${takesFiles ? "" : " -f"} -a '${words.join(" ")}'`,
+        ]),
   ]);
   return `# fish completion for tutti\n${lines.join("\n")}\n`;
 }

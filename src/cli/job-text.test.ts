@@ -46,7 +46,7 @@ describe("jobLines()", () => {
   test("is shown with the range, its indices and how many they are", () => {
     const table = jobsTable(jobLines(jobs), new Set([17]));
     expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
-    expect(table).toMatch(/^ *17 .*stopped: the policy has no room for it now$/m);
+    expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
     expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);
     // One queue, one user: nothing to tell apart.
     expect(table).not.toMatch(/queue |user/);

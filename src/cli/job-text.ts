@@ -64,7 +64,7 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
 export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
   const differ = (of: (job: Job) => string) => new Set(jobs.map(of)).size > 1;
   const remarks = column("remark", "left", 4, (job) =>
-    stopped.has(job.job) ? "stopped: the policy has no room for it now" : remark(job),
+    stopped.has(job.job) ? "stopped: no room now" : remark(job),
   );
   return table(
     [

@@ -16,7 +16,7 @@ export function configure(command: Command): void {
       if (json) writeJson(answer);
       else if (policy === undefined) writeOut(policyText(answer));
       else {
-        writeOut(`${bold(visibleLine(answer.policy))} from now on; running jobs go on\n`);
+        writeOut(`${bold(visibleLine(answer.policy))} from now on; running jobs go on as there is room\n`);
         hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
       }
     });

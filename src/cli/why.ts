@@ -9,8 +9,11 @@ import { writeJson } from "./json.ts";
 import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
-import { bold, wrap, writeOut } from "./text.ts";
+import { bold, plural, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
+
+/** Paragraphs; of an array all say much the same. */
+const MOST_TOLD = 20;
 
 export function configure(command: Command): void {
   command
@@ -18,7 +21,8 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
       const client = new Client();
-      for (const number of await chosen(client, words)) {
+      const numbers = await chosen(client, words);
+      for (const number of json ? numbers : numbers.slice(0, MOST_TOLD)) {
         const why = await client.ask<WhyAnswer>(`/v1/jobs/${number}/why`);
         if (json) {
           writeJson(why);
@@ -26,6 +30,9 @@ export function configure(command: Command): void {
         }
         const { job } = await client.job(number);
         writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
+      }
+      if (!json && numbers.length > MOST_TOLD) {
+        writeOut(`and ${plural(numbers.length - MOST_TOLD, "job")} more; tutti why NUMBER tells of one\n`);
       }
     });
 }
