@@ -100,6 +100,8 @@ describe("submit", () => {
         stderr: "out-%j",
         cwd: folder,
         env: { A: "b" },
+        // Sent again after a lost answer it is known.
+        key: expect.stringMatching(/^[0-9a-f-]{36}$/),
       },
     ]);
   });
