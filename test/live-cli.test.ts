@@ -385,6 +385,33 @@ describe("habits from elsewhere", () => {
   });
 });
 
+describe("what a terminal shows", () => {
+  test("events -f begins with the last twenty and goes on", async () => {
+    await tutti("submit", "-a", "1-40", "--", "x");
+    const { child, stdout, result } = startTutti(api.socket, ["events", "-f"]);
+    await until(() => stdout().includes("job 40 "));
+    expect(stdout().trimEnd().split("\n")).toHaveLength(20);
+    await tutti("submit", "--", "x");
+    await until(() => stdout().includes("job 41 "));
+    child.kill("SIGINT");
+    await result;
+    const all = await tutti("events");
+    expect(all.stdout.trimEnd().split("\n")).toHaveLength(service.events.length);
+  });
+
+  test("a program that cannot be run ends run with 127, as in a shell", async () => {
+    const { result } = startTutti(api.socket, ["run", "--", "./nowhere"]);
+    await until(() => service.entries.size === 1);
+    service.start(1);
+    service.fail(1, 'lost: Cannot run "./nowhere": no such command');
+    const { status, stderr } = await result;
+    expect(stderr).toBe(
+      'tutti: job 1 (nowhere) failed (Cannot run "./nowhere": no such command) after 5 s\n',
+    );
+    expect(status).toBe(127);
+  });
+});
+
 describe("many jobs at once", () => {
   test("are changed together and counted; one that ended meanwhile is no failure unless it was named", async () => {
     await tutti("submit", "-a", "1-30", "--", "x");

@@ -257,6 +257,11 @@ export class FakeService implements Service {
     );
   }
 
+  /** Ends a job without an exit code. */
+  fail(job: number, reason: string): void {
+    this.#set(job, { state: "failed", endedAtMs: this.#tick(), ranMs: 5000, reason, cpus: [] }, "ended");
+  }
+
   #add(caller: Caller, request: SubmitRequest, array: number | undefined): JobInfo {
     const job = this.#next++;
     const folder = join(this.#folder, String(job));

@@ -10,32 +10,45 @@ import { visibleLine } from "./visible.ts";
 
 interface Options {
   readonly follow?: boolean;
-  readonly since: number;
+  readonly since?: number;
   readonly json?: boolean;
 }
 
+/** Events shown before those to come. */
+const LAST = 20;
+
 export function configure(command: Command): void {
   command
-    .option("-f, --follow", "go on with those to come, until Ctrl-C")
-    .option("--since <n>", "those after this number", integer(0), 0)
+    .option(
+      "-f, --follow",
+      `go on with those to come, until Ctrl-C; without --since from the last ${LAST} on`,
+    )
+    .option("--since <n>", "those after this number (default: all that are kept)", integer(0))
     .option("--json", "one JSON object per line")
     .action(run);
 }
 
 async function run({ follow = false, since, json = false }: Options): Promise<void> {
   const patience = new Patience("tutti events -f");
-  let last = since;
+  let last = since ?? 0;
   const write = (event: Event) => {
     last = event.sequence;
     writeOut(json ? `${JSON.stringify(event)}\n` : `${eventText(event)}\n`);
   };
+  const newest: Event[] = [];
   for (;;) {
     const accept = "application/json";
     const path = `/v1/events?since=${last}`;
     const { events } = await patience.keep((client) => client.ask<EventsAnswer>(path, { accept }));
-    for (const event of events) write(event);
     if (events.length === 0) break;
+    if (!follow || since !== undefined) for (const event of events) write(event);
+    else {
+      newest.push(...events);
+      newest.splice(0, newest.length - LAST);
+      last = events.at(-1)!.sequence;
+    }
   }
+  for (const event of newest) write(event);
   // The server cuts off who is far behind, or is ended; what was missed is asked for again.
   while (follow) {
     try {
@@ -60,7 +73,9 @@ async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
 }
 
 function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): string {
-  const details = Object.entries(data).map(([name, value]) => `${name}=${visibleLine(String(value))}`);
+  const details = Object.entries(data).map(
+    ([name, value]) => `${name}=${visibleLine(valueText(name, value))}`,
+  );
   const whose = job === undefined ? [] : [`job ${job}`, ...(user === undefined ? [] : [visibleLine(user)])];
   return [
     String(sequence).padStart(6),
@@ -69,4 +84,10 @@ function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): strin
     ...whose,
     ...details,
   ].join(" ");
+}
+
+/** Unix times as times of day, monotonic ones to the millisecond. */
+function valueText(name: string, value: unknown): string {
+  if (typeof value !== "number") return String(value);
+  return name.endsWith("AtMs") ? clockText(value) : String(name.endsWith("Ms") ? Math.round(value) : value);
 }

@@ -24,6 +24,8 @@ export function configure(command: Command): void {
         const patience = new Patience("tutti matrix --watch", { signal: left.signal });
         const ask = () => patience.keep((client) => client.ask<MatrixAnswer>("/v1/matrix"));
         await watchMatrix(ask, left.signal, process.stdout);
+        // The terminal has written ^C behind the picture.
+        if (process.stdout.isTTY) writeOut("\n");
         process.exitCode = ExitCode.interrupted;
         return;
       }

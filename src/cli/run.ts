@@ -55,10 +55,14 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     hint(`tutti: ${outcomeText(ended)}`);
 }
 
+/** The program could not be run, as a shell has it. */
+const NO_PROGRAM = 127;
+
 /** The job's own exit code; 128 and the signal's number, as a shell has it; 1 for a job without either. */
-export function exitCodeOf({ state, code, signal }: Job): number {
+export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
+  if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
   return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
 }
 
