@@ -240,6 +240,7 @@ export const statusAnswer = z.object({
     lateP99Ms: z.number().exactOptional(),
   }),
   trouble: z.string().exactOptional().describe("What keeps the scheduler from working, such as a full disk"),
+  keptSinceMs: z.number().exactOptional().describe("Jobs that ended before, Unix time in ms, are forgotten"),
   residentBytes: z.number(),
 });
 export const whatIfAnswer = z.object({

@@ -29,11 +29,26 @@ export interface Config {
   readonly cpus?: readonly number[] | undefined;
   /** Time from TERM to KILL. */
   readonly graceMs: number;
+  /** Ended jobs and events are kept for so long. */
+  readonly keepDays: number;
+  /** And of ended jobs so many at most. */
+  readonly keepJobs: number;
   /** Never empty; without any in the file there is one, `default`, that admits everything. */
   readonly queues: readonly QueueSetting[];
 }
 
-const FIELDS = ["policy", "slotMs", "mode", "mostRows", "memoryBytes", "cpus", "graceMs", "queues"];
+const FIELDS = [
+  "policy",
+  "slotMs",
+  "mode",
+  "mostRows",
+  "memoryBytes",
+  "cpus",
+  "graceMs",
+  "keepDays",
+  "keepJobs",
+  "queues",
+];
 const QUEUE_FIELDS = [
   "name",
   "processors",
@@ -51,6 +66,8 @@ export const DEFAULT_CONFIG: Config = {
   mode: "gang",
   mostRows: 4,
   graceMs: 5000,
+  keepDays: 30,
+  keepJobs: 100_000,
   queues: [{ queueClass: { name: "default", processors: WIDEST, processes: WIDEST, threads: WIDEST } }],
 };
 
@@ -79,6 +96,8 @@ export function parseConfig(text: string, file: string): Config {
     slotMs: integer("slotMs", 20, 60_000, DEFAULT_CONFIG.slotMs),
     mostRows: integer("mostRows", 1, 1000, DEFAULT_CONFIG.mostRows),
     graceMs: integer("graceMs", 0, 86_400_000, DEFAULT_CONFIG.graceMs),
+    keepDays: integer("keepDays", 1, 36_500, DEFAULT_CONFIG.keepDays),
+    keepJobs: integer("keepJobs", 1, 10_000_000, DEFAULT_CONFIG.keepJobs),
     ...(fields.memoryBytes !== undefined && {
       memoryBytes: integer("memoryBytes", 1, Number.MAX_SAFE_INTEGER, 0),
     }),

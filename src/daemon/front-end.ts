@@ -22,10 +22,12 @@ import { EventFeed } from "./event-feed.ts";
 import { Forecaster } from "./forecast.ts";
 import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
+import { refuseMigration } from "./live-rounds.ts";
 import { explainWaiting } from "./obstacles.ts";
 import type { FromConductor, JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
+import { Retention } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { Answer, Caller, JobInfo, JobState, MatrixInfo, Service, SubmitRequest } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -61,8 +63,6 @@ interface Request {
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const MOST_JOBS = 200_000;
-/** Events that outlive a restart. */
-const EVENTS_KEPT = 1_000_000;
 /** At most a fifth of the time goes into adoptions. */
 const REST_PER_ADOPTION = 4;
 const MOST_DRAIN_MS = 15_000;
@@ -79,6 +79,8 @@ export class FrontEnd implements Service {
   readonly #desk: ConductorDesk;
   readonly #views: Views;
   readonly #forecaster: Forecaster;
+  /** Does nothing until it is started. */
+  readonly retention: Retention;
   readonly #startedAtMs: number;
   #waitingRequests: Request[] = [];
   #inbox: FromConductor[] = [];
@@ -96,7 +98,6 @@ export class FrontEnd implements Service {
     const { store, clock, config, cpus, memoryBytes, launcher } = options;
     this.#options = options;
     this.#startedAtMs = clock.unixMs();
-    store.forgetEvents(EVENTS_KEPT);
     this.#book = new JobBook(store);
     this.#feed = new EventFeed(store);
     const nowMs = clock.nowMs();
@@ -132,6 +133,7 @@ export class FrontEnd implements Service {
     this.#requests = new Requests(context, this.#desk);
     this.#views = new Views(context, this.#desk);
     this.#forecaster = new Forecaster(context);
+    this.retention = new Retention(context);
     this.#unlisten.push(
       options.conductor.onMessage((message) => {
         this.#inbox.push(message);
@@ -151,6 +153,7 @@ export class FrontEnd implements Service {
     if (this.#isStopped) return;
     this.#turn();
     this.#isStopped = true;
+    this.retention.stop();
     this.#cancelTimer?.();
     for (const unlisten of this.#unlisten) unlisten();
     for (const { answer } of this.#waitingRequests) answer(this.#stopped());
@@ -270,6 +273,7 @@ export class FrontEnd implements Service {
       cpus: this.#options.cpus.length,
       policy: this.#scheduler.choice.label,
       queues: this.#options.config.queues.map(({ queueClass }) => queueClass.name),
+      keptSinceMs: this.#options.store.keptSinceMs(),
     });
   }
 
@@ -315,7 +319,9 @@ export class FrontEnd implements Service {
     const { queues } = this.#options.config;
     const isOwn = queues.length > 1 || queues[0].queueClass.name !== "default";
     const own = isOwn ? [connectedReservationOver(queues.map(({ queueClass }) => queueClass))] : [];
-    return choosePolicy(text, own);
+    const choice = choosePolicy(text, own);
+    refuseMigration(choice);
+    return choice;
   }
 
   #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {

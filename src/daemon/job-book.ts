@@ -115,6 +115,16 @@ export class JobBook {
     return changed;
   }
 
+  /** The number given last. */
+  get latestJob(): JobNumber {
+    return this.#latestJob;
+  }
+
+  /** Ended jobs of these states have gone from the store. */
+  forget(states: readonly JobState[]): void {
+    for (const state of states) this.#counts[state]--;
+  }
+
   commit(): void {
     this.#undo = [];
   }

@@ -14,6 +14,7 @@ import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 export interface LauncherOptions {
   /** Folder that holds a folder per job. */
@@ -89,6 +90,11 @@ export class Launcher {
     writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
     chownSync(hosts, record.uid, gid);
     chownSync(folder, record.uid, gid);
+  }
+
+  /** Removes all that the scheduler keeps of a job on disk, also what is another user's. Says whether it is gone. */
+  async remove(job: JobNumber): Promise<boolean> {
+    return !this.#options.makesFolders || (await removeFolder(this.folderOf(job)));
   }
 
   /** In a folder that stays ours, for the user alone to read. An attempt that still reads an older copy keeps that one. */

@@ -81,6 +81,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         makesFolders: true,
       }),
     });
+    service.retention.start();
     let isStopped = false;
     return {
       service,

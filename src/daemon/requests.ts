@@ -24,7 +24,9 @@ export class Requests {
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
     if (record !== undefined && mayTouch(caller, record)) return record;
-    return refuse("not-found", `Cannot find job ${job}: there is no such job; \`tutti jobs\` lists yours`);
+    return this.#isForgotten(job)
+      ? refuse("not-found", `Cannot find job ${job}: ${this.#forgotten()}`)
+      : refuse("not-found", `Cannot find job ${job}: there is no such job; \`tutti jobs\` lists yours`);
   }
 
   submit(
@@ -52,12 +54,11 @@ export class Requests {
     for (const request of batch) {
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
-      for (const { job } of request.after ?? []) {
+      for (const { job, ok } of request.after ?? []) {
         const other = others.get(job) ?? this.find(caller, job);
-        if (isRefusal(other)) {
-          return refuse("invalid", `Cannot wait for job ${job}: there is no such job`);
-        }
-        others.set(job, other);
+        if (!isRefusal(other)) others.set(job, other);
+        // However it ended, it has.
+        else if (ok || !this.#isForgotten(job)) return this.#cannotWaitFor(job);
       }
       queues.push(queue);
     }
@@ -149,6 +150,25 @@ export class Requests {
     feed.add("policy", clock.unixMs(), undefined, { before, after: choice.label, by: caller.user });
     this.#desk.switchPolicy(choice);
     return { policy: choice.label };
+  }
+
+  #isForgotten(job: JobNumber): boolean {
+    const { book } = this.#context;
+    return Number.isSafeInteger(job) && job >= 1 && job <= book.latestJob && book.find(job) === undefined;
+  }
+
+  #cannotWaitFor(job: JobNumber): Refusal {
+    return refuse(
+      "invalid",
+      this.#isForgotten(job)
+        ? `Cannot wait for job ${job}: ${this.#forgotten()}, so nobody knows whether it ended well; leave it out, or wait for it however it ended (any:${job})`
+        : `Cannot wait for job ${job}: there is no such job`,
+    );
+  }
+
+  #forgotten(): string {
+    const { keepDays, keepJobs } = this.#context.config;
+    return `it has ended and is forgotten (ended jobs are kept for ${keepDays} days, the last ${keepJobs} at most)`;
   }
 
   #enter(

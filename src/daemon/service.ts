@@ -225,6 +225,8 @@ export interface Service {
     };
     /** What keeps the front end from working, such as a full disk. */
     readonly trouble?: string;
+    /** Jobs that ended before are forgotten; left out: none is. */
+    readonly keptSinceMs?: number;
     readonly residentBytes: number;
   };
 }

@@ -10,7 +10,14 @@ export function exportSwf(
     cpus,
     policy,
     queues,
-  }: { readonly cpus: number; readonly policy: string; readonly queues: readonly string[] },
+    keptSinceMs,
+  }: {
+    readonly cpus: number;
+    readonly policy: string;
+    readonly queues: readonly string[];
+    /** Jobs that ended up to then are forgotten; undefined: none is. */
+    readonly keptSinceMs?: number | undefined;
+  },
 ): string {
   const told = jobs
     .filter(({ startedAtMs }) => startedAtMs !== undefined)
@@ -26,6 +33,9 @@ export function exportSwf(
     `; MaxProcs: ${cpus}`,
     `; Note: policy at the time of the export: ${policy}`,
     "; Note: run time is time that the job's row had the processors",
+    ...(keptSinceMs === undefined
+      ? []
+      : [`; Note: jobs that ended before ${new Date(keptSinceMs).toISOString()} are forgotten`]),
     ...queues.map((name, i) => `; Queue: ${i + 1} ${name}`),
   ];
   for (const job of told) {

@@ -84,7 +84,8 @@ export class Views {
   }
 
   status(startedAtMs: number, trouble: string | undefined) {
-    const { book, scheduler } = this.#context;
+    const { book, scheduler, store } = this.#context;
+    const keptSinceMs = store.keptSinceMs();
     const seats = scheduler.layout().rows.flat();
     return {
       startedAtMs,
@@ -93,6 +94,7 @@ export class Views {
       counts: book.counts,
       conductor: this.#desk.status(),
       ...(trouble !== undefined && { trouble }),
+      ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
       residentBytes: process.memoryUsage.rss(),
     };
   }

@@ -154,12 +154,20 @@ describe("Store against a model", () => {
   });
 });
 
-test("only the last events are kept when there are too many, and numbers go on", () => {
+test("events are forgotten from the first on, by age and number, the very last never", () => {
   const store = new Store(":memory:", 0);
   for (let sequence = 1; sequence <= 9; sequence++) {
-    store.addEvent({ event: { sequence, atMs: 0, kind: "matrix" }, uid: undefined });
+    store.addEvent({
+      event: { sequence, atMs: sequence === 2 ? 99 : sequence, kind: "matrix" },
+      uid: undefined,
+    });
   }
-  store.forgetEvents(3);
+  expect(store.lastEventToForget(1, 100, 10)).toBeUndefined();
+  // Event 2 is dated later than its neighbours; what is behind it stays, so that there is no gap.
+  expect(store.lastEventToForget(5, 100, 10)).toBe(1);
+  expect(store.lastEventToForget(0, 3, 4)).toBe(4);
+  expect(store.lastEventToForget(1000, 100, 100)).toBe(8);
+  store.forgetEvents(6);
   expect(store.eventsAfter(0, 99).map(({ event }) => event.sequence)).toEqual([7, 8, 9]);
   expect(store.latestEvent()).toBe(9);
 });

@@ -10,6 +10,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../protocol.ts";
 import type { JobRecord } from "../record.ts";
+import type { JobState } from "../service.ts";
 import { migrate } from "./migrations.ts";
 import {
   CHANGING,
@@ -30,6 +31,18 @@ export interface AttemptRow extends AttemptKey {
   readonly endedAtMs: number | undefined;
 }
 
+/** What is left of a job that is to be forgotten. */
+export interface EndedJob {
+  readonly job: JobNumber;
+  readonly state: JobState;
+  readonly endedAtMs: number;
+  readonly environment: number;
+  readonly script: number | undefined;
+}
+
+/** Names in `meta`. */
+const FORGOTTEN_JOB = "forgotten job";
+const FORGOTTEN_UNTIL = "forgotten until";
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
@@ -195,8 +208,71 @@ export class Store {
     return this.#all("SELECT * FROM jobs WHERE uid = ? AND key = ? ORDER BY job", uid, key).map(recordOf);
   }
 
+  /** The highest number that was given to a job, kept or not. */
   latestJob(): JobNumber {
-    return Number(this.#get("SELECT max(job) AS latest FROM jobs")?.latest ?? 0);
+    const kept = Number(this.#get("SELECT max(job) AS latest FROM jobs")?.latest ?? 0);
+    return Math.max(kept, Number(this.meta(FORGOTTEN_JOB) ?? 0));
+  }
+
+  /** Every job that has ended after this Unix time is kept; undefined when none was ever forgotten. */
+  keptSinceMs(): number | undefined {
+    const value = this.meta(FORGOTTEN_UNTIL);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  /** Ended jobs, the oldest end first. */
+  oldestEnded(most: number): EndedJob[] {
+    return this.#all(
+      `SELECT job, state, ended_ms, environment, script FROM jobs WHERE ended_ms IS NOT NULL
+       ORDER BY ended_ms, job LIMIT ?`,
+      most,
+    ).map((row) => ({
+      job: Number(row.job),
+      state: row.state as JobState,
+      endedAtMs: Number(row.ended_ms),
+      environment: Number(row.environment),
+      script: row.script === null ? undefined : Number(row.script),
+    }));
+  }
+
+  /** Removes all that is known of jobs, and notes that their folders are to go. To be called between `begin` and `commit`. */
+  forgetJobs(jobs: readonly EndedJob[]): void {
+    let highest = this.latestJob();
+    let untilMs = this.keptSinceMs() ?? Number.NEGATIVE_INFINITY;
+    for (const { job, endedAtMs } of jobs) {
+      for (const table of ["attempts", "forecasts", "jobs"])
+        this.#run(`DELETE FROM ${table} WHERE job = ?`, job);
+      this.#run("INSERT INTO leftovers (job) VALUES (?)", job);
+      highest = Math.max(highest, job);
+      untilMs = Math.max(untilMs, endedAtMs);
+    }
+    if (jobs.length === 0) return;
+    this.setMeta(FORGOTTEN_JOB, String(highest));
+    this.setMeta(FORGOTTEN_UNTIL, String(untilMs));
+    for (const id of new Set(jobs.map(({ environment }) => environment))) {
+      this.#run(
+        "DELETE FROM environments WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE environment = ?1)",
+        id,
+      );
+    }
+    for (const id of new Set(jobs.flatMap(({ script }) => (script === undefined ? [] : [script])))) {
+      this.#run(
+        "DELETE FROM scripts WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE script = ?1)",
+        id,
+      );
+    }
+    this.#environments.clear();
+    this.#script = undefined;
+  }
+
+  /** Forgotten jobs after a number whose folders may still be there. */
+  leftovers(after: JobNumber, most: number): JobNumber[] {
+    const rows = this.#all("SELECT job FROM leftovers WHERE job > ? ORDER BY job LIMIT ?", after, most);
+    return rows.map(({ job }) => Number(job));
+  }
+
+  forgetLeftovers(jobs: readonly JobNumber[]): void {
+    for (const job of jobs) this.#run("DELETE FROM leftovers WHERE job = ?", job);
   }
 
   latestPlace(): number {
@@ -254,13 +330,23 @@ export class Store {
     );
   }
 
-  /** Removes all events but the last. A disk that refuses is no reason not to start. */
-  forgetEvents(kept: number): void {
-    try {
-      this.#run("DELETE FROM events WHERE sequence <= (SELECT max(sequence) FROM events) - ?", kept);
-    } catch {
-      // Next time.
+  /**
+   * The last of the first few events that may go: those before a Unix time, and those that are too many. Numbers stay without
+   * gaps, and the very last event stays, since the next one gets the number after it.
+   */
+  lastEventToForget(beforeMs: number, kept: number, most: number): number | undefined {
+    const latest = this.latestEvent();
+    let last: number | undefined;
+    for (const row of this.#all("SELECT sequence, at_ms FROM events ORDER BY sequence LIMIT ?", most)) {
+      const sequence = Number(row.sequence);
+      if (sequence === latest || (Number(row.at_ms) >= beforeMs && sequence > latest - kept)) break;
+      last = sequence;
     }
+    return last;
+  }
+
+  forgetEvents(last: number): void {
+    this.#run("DELETE FROM events WHERE sequence <= ?", last);
   }
 
   latestEvent(): number {

@@ -1,0 +1,85 @@
+/**
+ * Removes the folder of a job, whoever made what is in it. The front end may be root and the job's user hostile, so no path is walked:
+ * each folder is opened without following links, and what is in it is named from there (what unlinkat does; through /proc/self/fd,
+ * since Node has no unlinkat). Folders found inside are moved up into the job's own, which is ours alone, before they are
+ * looked into: so depth costs nothing, and nobody can put another folder in the place of one that is being emptied.
+ */
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, type FileHandle, open, opendir, rename, rmdir, unlink } from "node:fs/promises";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+
+/**
+ * Everything happens outside the event loop's thread, an entry at a time.
+ * @param path in a folder that only we can write to
+ * @returns whether it is gone; what cannot be removed now may be tried again
+ */
+export async function removeFolder(path: string): Promise<boolean> {
+  let top: FileHandle;
+  try {
+    top = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || ((code === "ELOOP" || code === "ENOTDIR") && (await done(unlink(path))));
+  }
+  try {
+    const folders: Buffer[] = [];
+    await empty(top, async (name) => {
+      folders.push(name);
+    });
+    for (let name = folders.pop(); name !== undefined; name = folders.pop()) {
+      const at = inside(top, name);
+      await makeWritable(at);
+      const folder = await open(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      try {
+        await empty(folder, async (deeper) => {
+          const moved = Buffer.from(`.${randomUUID()}`);
+          await makeWritable(inside(folder, deeper));
+          await rename(inside(folder, deeper), inside(top, moved));
+          folders.push(moved);
+        });
+      } finally {
+        await folder.close();
+      }
+      await rmdir(at);
+    }
+  } catch {
+    return false;
+  } finally {
+    await top.close();
+  }
+  return done(rmdir(path));
+}
+
+/** Removes what is no folder; folders are told. */
+async function empty(folder: FileHandle, onFolder: (name: Buffer) => Promise<void>): Promise<void> {
+  // Names need not be text.
+  const options = { encoding: "buffer" as BufferEncoding };
+  for await (const { name } of await opendir(`/proc/self/fd/${folder.fd}`, options)) {
+    const entry = name as unknown as Buffer;
+    try {
+      await unlink(inside(folder, entry));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EISDIR") throw error;
+      await onFolder(entry);
+    }
+  }
+}
+
+function inside(folder: FileHandle, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), name]);
+}
+
+/** Jobs may take rights from their own folders. Root needs none, and must not follow what may be a link by now. */
+async function makeWritable(path: Buffer): Promise<void> {
+  if (process.getuid?.() !== 0) await done(chmod(path, 0o700));
+}
+
+function done(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
