@@ -17,7 +17,12 @@ export async function readBody<Body>(request: Request, schema: z.ZodType<Body>):
       message: `Cannot read a body of type "${type}", expected application/json`,
     };
   }
-  const text = await readText(request);
+  let text: string | ApiRefusal;
+  try {
+    text = await readText(request);
+  } catch {
+    return { refused: "invalid", message: "Cannot read the body: the connection ended before it did" };
+  }
   if (typeof text !== "string") return text;
   if (depthOf(text) > DEEPEST) {
     return {

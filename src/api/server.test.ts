@@ -290,6 +290,25 @@ describe("broken clients", () => {
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
   });
 
+  test("one that leaves in the middle of its body is no bug of ours", async () => {
+    const bugs: unknown[] = [];
+    const api = await start({ onBug: (error) => bugs.push(error) });
+    const head = "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    for (const text of [
+      `${head}Content-Length: 100\r\n\r\n{`,
+      `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"jo`,
+    ]) {
+      await new Promise<void>((resolve) => {
+        const connection = connect(api.socket, () => connection.end(text));
+        connection.on("error", () => {}).on("close", () => resolve());
+        connection.resume();
+      });
+    }
+    // Whatever came of them has come before this answer.
+    expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toEqual([]);
+    expect(bugs).toEqual([]);
+  });
+
   test("100 MB in pieces without a length are refused, and not kept", async () => {
     const api = await start();
     const before = process.memoryUsage.rss();
