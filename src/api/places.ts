@@ -70,12 +70,19 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
 
 /**
  * Makes the folders, or checks those that are there.
- * @throws InputError when a folder belongs to someone else or others may write to it
+ * @throws InputError when a folder cannot be made, belongs to someone else or others may write to it
  */
 export function makePlaces(places: Places): void {
   withUmask(0o077, () => {
-    mkdirSync(dirname(places.folder), { recursive: true });
-    checkParent(dirname(places.folder));
+    const parent = dirname(places.folder);
+    try {
+      mkdirSync(parent, { recursive: true });
+    } catch (error) {
+      throw new InputError(
+        `Cannot put the socket below "${parent}": ${(error as Error).message}, expected a folder that can be made; name another place with TUTTI_SOCKET`,
+      );
+    }
+    checkParent(parent);
     for (const folder of [places.folder, places.tokens]) {
       try {
         mkdirSync(folder, 0o700);

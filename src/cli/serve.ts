@@ -11,6 +11,7 @@ import type { Config } from "../daemon/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
 import { defaultStateFolder } from "../daemon/state-folder.ts";
 import { provenance } from "../lab/provenance.ts";
+import { formatDuration } from "../report/format.ts";
 import { UsageError } from "./errors.ts";
 import { duration, integer } from "./parse.ts";
 import { bold, commandName, dim, hint, writeOut } from "./text.ts";
@@ -172,7 +173,7 @@ function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<C
 function slotMs(seconds: number): number {
   const ms = Math.round(seconds * 1000);
   if (ms >= 20 && ms <= 60_000) return ms;
-  throw new UsageError(`Cannot use slots of ${ms} ms: expected 20 ms to 60 s`);
+  throw new UsageError(`Cannot use slots of ${formatDuration(ms / 1000)}: expected 20 ms to 60 s`);
 }
 
 function cpuList(text: string): number[] {

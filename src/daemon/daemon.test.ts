@@ -75,6 +75,9 @@ describe("one front end at a time", () => {
     const writable = join(folder, "writable");
     mkdirSync(writable);
     chmodSync(writable, 0o777);
+    expect(() => makeStateFolder("/dev/null/state", false)).toThrow(
+      /Cannot keep the state in "\/dev\/null\/state": ENOTDIR.*name another with TUTTI_STATE/,
+    );
     expect(() => makeStateFolder(writable, false)).toThrow(
       /others may write to it, expected a folder of our own/,
     );

@@ -35,7 +35,7 @@ export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?
 /**
  * Makes the folders, private from their first instant.
  * @param isShared whether jobs run as other users, who must reach their own job's folder
- * @throws InputError when the folder belongs to someone else, or others may write to it
+ * @throws InputError when the folder cannot be made, belongs to someone else, or others may write to it
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
@@ -48,7 +48,13 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   const jobs = join(path, "jobs");
   const places = { path, database: join(path, "tutti.db"), conductor, jobs };
   for (const one of [path, conductor, jobs]) {
-    mkdirSync(one, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(one, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw new InputError(
+        `Cannot keep the state in "${one}": ${(error as Error).message}, expected a folder that can be made; name another with TUTTI_STATE`,
+      );
+    }
     const { uid, mode } = lstatSync(one);
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
       const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;

@@ -319,10 +319,14 @@ function checkSize(
   if (memoryBytes > limits.memoryBytes) {
     return refuse(
       "too-large",
-      `Cannot give ${memoryBytes} bytes of memory: the scheduler has ${limits.memoryBytes}; ask for less`,
+      `Cannot give ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
     );
   }
   return undefined;
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
 function isText(value: unknown): value is string {
