@@ -295,6 +295,20 @@ describe("why, forecast, export", () => {
     expect(frontEnd.policy().policy).toBe("fcfs");
   });
 
+  test("a policy that moves running gangs is refused, at the start too; gangs keep their processors live", async () => {
+    const { frontEnd, clock } = makeBench(fcfs);
+    const message = expect.stringContaining(
+      'Cannot use policy "wlv:migrate=60" live: it moves running gangs to other processors, expected one whose gangs keep theirs',
+    );
+    const refused = { refused: "invalid", message };
+    expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "wlv:migrate=60"))).toMatchObject(refused);
+    expect(frontEnd.whatIf(ANNA, "wlv:migrate=60")).toMatchObject(refused);
+    expect(frontEnd.policy().policy).toBe("fcfs");
+    expect(() => makeBench({ config: { policy: "brmms:migrate=0" }, slotted: true })).toThrow(
+      'Cannot use policy "brmms:migrate=0" live',
+    );
+  });
+
   test("what ran goes back into the simulator as SWF", async () => {
     const bench = makeBench({ ...fcfs, runMs: (job) => 500 * job });
     await submit(bench, { tasks: 4, limitMs: 2000 });

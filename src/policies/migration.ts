@@ -39,6 +39,8 @@ export class Migration {
   readonly #movableAt: Float64Array;
   /** Behind the last full processor. */
   #fullEnd = 0;
+  /** Processors side by side that have two idle slots each: the most there are. */
+  #widest = 0;
 
   /** @param inBlocks windows are buddy blocks: aligned, and all of the block's processors count */
   constructor(machine: MovingMachine, jobs: JobsView, inBlocks: boolean, costS: number) {
@@ -55,13 +57,10 @@ export class Migration {
     this.jobs.length = 0;
     this.firsts.length = 0;
     const { idle } = this;
-    let most = 0;
-    for (let at = 0; at < idle.length; at++) {
-      if (idle[at] > most) most = idle[at];
-      if (idle[at] === 0) this.#fullEnd = at + 1;
-    }
+    this.#fullEnd = 1 + idle.lastIndexOf(0);
+    this.#findWidest();
     // A gang that leaves a full processor needs another one with two idle slots: one that it takes and one that the row takes.
-    if (most < 2) return;
+    if (this.#widest === 0) return;
     const gain = this.#gainOfARow();
     let processors = 0;
     for (let at = 0; at < this.#fullEnd; at++) {
@@ -123,6 +122,7 @@ export class Migration {
     const job = machine.runJob(best);
     this.#add(machine.runFirst(best), this.#size[job], 1);
     this.#add(bestFirst, this.#size[job], -1);
+    this.#findWidest();
     this.jobs.push(job);
     this.firsts.push(bestFirst);
     return job;
@@ -151,21 +151,35 @@ export class Migration {
   /** The least loaded window of the gang's size that has room beside a deleted row; −1 when there is none. */
   #windowFor(run: RunId): number {
     const size = this.machine.runSize(run);
-    this.#add(this.machine.runFirst(run), size, 1);
-    const first = this.#inBlocks ? this.#leastLoadedBlock(size) : this.#leastLoadedWindow(size);
-    this.#add(this.machine.runFirst(run), size, -1);
+    const own = this.machine.runFirst(run);
+    this.#add(own, size, 1);
+    // Without a wide enough stretch elsewhere the window needs some of the gang's own processors.
+    const from = size <= this.#widest ? 0 : Math.max(0, own - size);
+    const end = size <= this.#widest ? this.idle.length : Math.min(own + 2 * size, this.idle.length);
+    const first = this.#inBlocks ? this.#leastLoadedBlock(size) : this.#leastLoadedWindow(size, from, end);
+    this.#add(own, size, -1);
     return first;
   }
 
-  #leastLoadedWindow(size: number): number {
+  #findWidest(): void {
+    let free = 0;
+    this.#widest = 0;
+    for (let at = 0; at < this.idle.length; at++) {
+      free = this.idle[at] > 1 ? free + 1 : 0;
+      if (free > this.#widest) this.#widest = free;
+    }
+  }
+
+  /** Within from … end − 1. */
+  #leastLoadedWindow(size: number, from: number, end: number): number {
     const { idle } = this;
     let best = NONE;
     let mostIdle = 0;
     // Idle slots of the window that ends with `at`, and how many processors up to `at` have two each.
     let sum = 0;
     let free = 0;
-    for (let at = 0; at < idle.length; at++) {
-      sum += idle[at] - (at >= size ? idle[at - size] : 0);
+    for (let at = from; at < end; at++) {
+      sum += idle[at] - (at >= from + size ? idle[at - size] : 0);
       free = idle[at] > 1 ? free + 1 : 0;
       if (free < size || sum <= mostIdle) continue;
       best = at - size + 1;
@@ -222,7 +236,7 @@ export const MIGRATION_RULES: readonly string[] = [
 
 /** Seconds that a migration costs; undefined when gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {
-  const costS = Number(parameters["migrate"] ?? -1);
+  const costS = Number(parameters.migrate ?? -1);
   return costS < 0 ? undefined : costS;
 }
 
