@@ -221,12 +221,13 @@ describe("run", () => {
     expect(service.entries.get(1)!.info.state).toBe("cancelled");
   });
 
-  test("output in a file of the user's own is shown from there", async () => {
+  test("output in a file of the user's own is shown from there, what stood in it before is not", async () => {
+    writeFileSync(join(folder, "own.txt"), "of last week\n");
     const { result } = startTutti(api.socket, ["run", "-o", join(folder, "own.txt"), "--", "x"], {
       cwd: folder,
     });
     await until(() => service.entries.size === 1);
-    service.start(1, "in my file\n");
+    service.start(1, "of last week\nin my file\n");
     service.finish(1, 0);
     expect(await result).toEqual({ status: 0, stdout: "in my file\n", stderr: "" });
   });

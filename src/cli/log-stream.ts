@@ -12,6 +12,8 @@ export interface LogOptions {
   readonly follow: boolean;
   /** Only the last so many bytes. */
   readonly tail?: number;
+  /** First byte of a file of the user's own. */
+  readonly from?: number;
   /** Bytes as they are, also on a terminal. */
   readonly raw: boolean;
 }
@@ -92,7 +94,7 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
 async function* ownFile(
   patience: Patience,
   job: Job,
-  { stream, follow, tail }: LogOptions,
+  { stream, follow, tail, from = 0 }: LogOptions,
 ): AsyncGenerator<Uint8Array> {
   const open = (path: string) => {
     try {
@@ -102,7 +104,7 @@ async function* ownFile(
       throw new RefusedError("not-yours", `Cannot read "${path}": ${(error as Error).message}`);
     }
   };
-  const first = (size: number) => (tail === undefined ? 0 : lastBytes(size, tail).offset);
+  const first = (size: number) => (tail === undefined ? Math.min(from, size) : lastBytes(size, tail).offset);
   if (follow) {
     const look = async () => {
       const { job: now } = await patience.keep((client) => client.job(job.job));

@@ -1,12 +1,14 @@
 /** `tutti run [options] -- COMMAND`: submits, shows the output as it is written, and ends as the job ends. Ctrl-C cancels the job. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Job } from "../api/contract.ts";
+import type { Job, SubmitJob } from "../api/contract.ts";
 import { ExitCode, UsageError } from "./errors.ts";
 import { outcomeText, saysMore } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";
 import { Patience } from "./patience.ts";
 import { submit } from "./submit.ts";
-import { addSubmitOptions, type SubmitOptions } from "./submit-options.ts";
+import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
 import { hint } from "./text.ts";
 
 interface Options extends SubmitOptions {
@@ -38,21 +40,38 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     );
   }
   const patience = new Patience("tutti jobs shows whether it was submitted");
-  const { jobs } = await submit(patience, words, options);
+  const wanted = await submitJob(words, options, process.argv);
+  const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
+  const { jobs } = await submit(patience, wanted);
   const job = jobs[0]!;
   patience.next = `tutti logs -f ${job.job}`;
   const stop = cancelWhenLeft(patience, job.job);
   const { raw = false } = options;
-  const copies = [copyLog(patience, job, { stream: "stdout", follow: true, raw }, process.stdout)];
+  const copies = [
+    copyLog(patience, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
+  ];
   // Where both go to one file, it is shown once.
   if (job.stderr !== job.stdout) {
-    copies.push(copyLog(patience, job, { stream: "stderr", follow: true, raw }, process.stderr));
+    copies.push(
+      copyLog(patience, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
+    );
   }
   await Promise.all(copies);
   const ended = await patience.keep((client) => client.ended(job.job));
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
     hint(`tutti: ${outcomeText(ended)}`);
+}
+
+/** What a file of the user's own holds already: the job writes behind it. One named after the job is new. */
+function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
+  const path = job[stream];
+  if (path === undefined || path.includes("%")) return 0;
+  try {
+    return statSync(resolve(cwd, path)).size;
+  } catch {
+    return 0;
+  }
 }
 
 /** The program could not be run, as a shell has it. */

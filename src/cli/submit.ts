@@ -1,7 +1,7 @@
 /** `tutti submit [options] -- COMMAND` or `tutti submit [options] SCRIPT`: a job, or an array of them, to be run when there is room. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import type { JobsAnswer, SubmitBody } from "../api/contract.ts";
+import type { JobsAnswer, SubmitBody, SubmitJob } from "../api/contract.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
@@ -17,7 +17,10 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const answer = await submit(new Patience("tutti jobs shows whether it was submitted"), words, options);
+  const answer = await submit(
+    new Patience("tutti jobs shows whether it was submitted"),
+    await submitJob(words, options, process.argv),
+  );
   const [first] = answer.jobs;
   if (options.json) return writeJson(answer);
   if (first === undefined) return;
@@ -36,12 +39,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 }
 
 /** Sends the request. When the scheduler goes before it has answered, it is sent again with the same key, so nothing runs twice. */
-export async function submit(
-  patience: Patience,
-  words: readonly string[],
-  options: SubmitOptions,
-): Promise<JobsAnswer> {
-  const job = await submitJob(words, options, process.argv);
+export async function submit(patience: Patience, job: SubmitJob): Promise<JobsAnswer> {
   const body: SubmitBody = { jobs: [job], key: randomUUID() };
   return patience.keep((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
 }
