@@ -5,7 +5,6 @@ import {
   constants,
   existsSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -14,7 +13,7 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { monotonicMs, rowAt, slotAt } from "./clock.ts";
-import { readStat } from "./processes.ts";
+import { allPids, readStat } from "./processes.ts";
 import { startShim } from "./shim.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 
@@ -245,10 +244,8 @@ describe.skipIf(!has("python3")).each(kindsHere())("%s: a process without its fi
       spec: s.spec(1, ["sh", "-c", 'python3 -c "$0" & wait; sleep 1000', HEADLESS]),
     });
     await s.begun(1);
-    const headless = () =>
-      readdirSync("/proc")
-        .map(Number)
-        .filter((pid) => pid > 0 && isHeadless(pid));
+    const session = readStat(s.processes(1)[0] ?? 0)?.session;
+    const headless = () => allPids().filter((pid) => isHeadless(pid) && readStat(pid)?.session === session);
     await until("there is one", () => headless().length === 1);
     const [pid = 0] = headless();
     await until("it burns", () => cpuTicks(pid) > 5);

@@ -186,11 +186,6 @@ export class Attempt {
     this.#machine.shares.slotEnds(this.name, ranMs, this.#cpus.length);
   }
 
-  freeze(): void {
-    this.#machine.containment.freezer.freeze(this.name);
-    this.frozen = true;
-  }
-
   thaw(): void {
     this.#machine.containment.freezer.thaw(this.name);
     this.frozen = false;

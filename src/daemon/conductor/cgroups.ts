@@ -20,7 +20,7 @@ import {
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { isShortage } from "./processes.ts";
+import { isShortage, readSmall } from "./processes.ts";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
 export type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
@@ -232,7 +232,7 @@ export class GangGroups {
 
   read(control: Control, gang: string, file: string): string | undefined {
     const hierarchy = this.of(control);
-    return hierarchy && tryRead(join(hierarchy.folder, gang, file));
+    return hierarchy && readSmall(join(hierarchy.folder, gang, file));
   }
 
   write(control: Control, gang: string, file: string, text: string): boolean {

@@ -27,6 +27,7 @@ import { gangName, matrixProblem } from "./wire.ts";
 
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
+const AGAIN_MS = 5;
 const REPORT_MS = 1000;
 /** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
 const REMOVE_AGAIN_MS = 5000;
@@ -48,6 +49,7 @@ export class Conductor {
   #matrix = EMPTY_MATRIX;
   #lookTimer: NodeJS.Timeout | undefined;
   #reportTimer: NodeJS.Timeout | undefined;
+  #againTimer: NodeJS.Timeout | undefined;
   #saveDue = false;
   #removedAtMs = 0;
   #shutdown: (() => void) | undefined;
@@ -307,18 +309,20 @@ export class Conductor {
   /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
   #turn(nowMs: number): void {
     const on = new Set(this.#rowNow().map(gangName));
-    const { freezer } = this.#machine.containment;
-    const { shares } = this.#machine;
+    const { containment, shares } = this.#machine;
     const isConcurrent = this.#matrix.mode === "concurrent" && shares.canWeigh;
     const behind = isConcurrent ? new Set(this.#matrix.rows.flat().map(gangName)) : undefined;
+    const stopping: Attempt[] = [];
     for (const attempt of this.#attempts.values()) {
       if (attempt.isOver) continue;
       attempt.slotEnds(nowMs);
       if (!attempt.turns || on.has(attempt.name)) continue;
       if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
         if (attempt.frozen) attempt.thaw();
-      } else if (!attempt.frozen || freezer.kind === "signals") attempt.freeze();
+      } else if (!attempt.frozen || containment.freezer.kind === "signals") stopping.push(attempt);
     }
+    if (!containment.freezer.freeze(...stopping.map(({ name }) => name))) this.#turnAgainSoon();
+    for (const attempt of stopping) attempt.frozen = true;
     for (const name of on) {
       const attempt = this.#attempts.get(name);
       if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;
@@ -340,6 +344,14 @@ export class Conductor {
     for (const attempt of this.#attempts.values()) attempt.frozen = false;
     this.#machine.shares.forgetWeights();
     this.#turn(monotonicMs());
+  }
+
+  /** Processes that cannot stop before we sleep may have started others. Once for each boundary. */
+  #turnAgainSoon(): void {
+    this.#againTimer ??= setTimeout(() => {
+      if (!this.#closed) this.#turn(monotonicMs());
+      this.#againTimer = undefined;
+    }, AGAIN_MS);
   }
 
   /** Lets every attempt take its next step. */

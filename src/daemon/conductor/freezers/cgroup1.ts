@@ -16,8 +16,9 @@ export class Cgroup1Freezer implements Freezer {
 
   enter(): void {}
 
-  freeze(gang: string): void {
-    this.#groups.write("freezer", gang, "freezer.state", "FROZEN");
+  freeze(...gangs: readonly string[]): boolean {
+    for (const gang of gangs) this.#groups.write("freezer", gang, "freezer.state", "FROZEN");
+    return true;
   }
 
   thaw(gang: string): void {

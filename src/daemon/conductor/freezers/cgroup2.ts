@@ -16,8 +16,9 @@ export class Cgroup2Freezer implements Freezer {
 
   enter(): void {}
 
-  freeze(gang: string): void {
-    this.#groups.write("freezer", gang, "cgroup.freeze", "1");
+  freeze(...gangs: readonly string[]): boolean {
+    for (const gang of gangs) this.#groups.write("freezer", gang, "cgroup.freeze", "1");
+    return true;
   }
 
   thaw(gang: string): void {

@@ -5,8 +5,11 @@ export interface Freezer {
   readonly kind: FreezerKind;
   /** From now on the gang can be stopped. Called before the job, its first process, is let through its gate. */
   enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void;
-  /** Stops every process of the gang, those it starts meanwhile included. Frozen already is as good. */
-  freeze(gang: string): void;
+  /**
+   * Stops every process of the gangs, those they start meanwhile included. Frozen already is as good.
+   * @returns false when some were not seen to stop, so that asking again soon is worth while
+   */
+  freeze(...gangs: readonly string[]): boolean;
   thaw(gang: string): void;
   /** True when every process was seen stopped; true too when there is none. */
   isFrozen(gang: string): boolean;

@@ -8,15 +8,24 @@
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../../protocol.ts";
-import { allPids, bootId, hasEnded, isStopped, type ProcessStat, readStat, signal } from "../processes.ts";
+import {
+  allPids,
+  bootId,
+  hasEnded,
+  isStopped,
+  type ProcessStat,
+  readSmall,
+  readStat,
+  signal,
+} from "../processes.ts";
 import type { Freezer } from "./freezer.ts";
 
 /** Environment variable that marks the processes of a gang. */
 export const MARK_VARIABLE = "TUTTI_GANG";
 /** A gang that forks while it is being stopped is looked at so many times. */
 const MOST_ROUNDS = 6;
-/** Between looks at processes that were seen before and were strangers, whose pid may have been used again; in looks. */
-const LOOKS_PER_FULL_LOOK = 64;
+/** In this time the kernel may have used all process numbers once. */
+const ALL_PIDS_MS = 3000;
 /** So many members of a stopped gang are looked at again at each boundary, in turns: a switch must not take longer for a large gang. */
 const LOOKED_AT_AGAIN = 64;
 
@@ -37,7 +46,8 @@ export class SignalsFreezer implements Freezer {
   readonly #gangs = new Map<string, Gang>();
   readonly #owner = new Map<number, string>();
   #strangers = new Set<number>();
-  #looks = 0;
+  #lastPid = 0;
+  #lookedAtMs = 0;
   /** Members in the file that the guardian reads, so that it is written only when one was added. */
   readonly #written = new Set<string>();
   #toldOfDisk = false;
@@ -64,30 +74,46 @@ export class SignalsFreezer implements Freezer {
     this.#strangers.clear();
   }
 
-  freeze(gang: string): void {
-    const found = this.#gangs.get(gang);
-    if (found === undefined || (found.frozen && this.#seemsStopped(found))) return;
-    found.frozen = false;
+  freeze(...gangs: readonly string[]): boolean {
+    const open = gangs.filter((name) => {
+      const gang = this.#gangs.get(name);
+      return gang !== undefined && !(gang.frozen && this.#seemsStopped(gang));
+    });
+    if (open.length === 0) return true;
     const stopped = new Set<number>();
+    const signalled = new Set<number>();
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      this.#look();
+      // First those we know, then whom they started meanwhile.
+      if (round > 0) this.#look();
       const running: ProcessStat[] = [];
-      for (const stat of this.#living(gang, stopped)) {
-        if (isStopped(stat)) stopped.add(stat.pid);
-        else running.push(stat);
+      for (const name of open) {
+        for (const stat of this.#living(name, stopped)) {
+          if (isStopped(stat)) stopped.add(stat.pid);
+          else running.push(stat);
+        }
       }
-      if (running.length === 0) {
-        found.frozen = true;
-        return;
+      if (!this.#writeDown(running)) return true;
+      const isNew = running.some(({ pid }) => !signalled.has(pid));
+      for (const { pid } of running) {
+        if (!signalled.has(pid)) signal(pid, "SIGSTOP");
+        signalled.add(pid);
       }
-      if (!this.#writeDown(running)) return;
-      for (const { pid } of running) signal(pid, "SIGSTOP");
+      // Looking on without sleeping would only keep them from stopping.
+      if (isNew || round === 0) continue;
+      for (const name of open) this.#setFrozen(name, running.length === 0);
+      return running.length === 0;
     }
+    for (const name of open) this.#setFrozen(name, false);
+    return false;
+  }
+
+  #setFrozen(name: string, frozen: boolean): void {
+    const gang = this.#gangs.get(name);
+    if (gang !== undefined) gang.frozen = frozen;
   }
 
   thaw(gang: string): void {
-    const found = this.#gangs.get(gang);
-    if (found !== undefined) found.frozen = false;
+    this.#setFrozen(gang, false);
     // The youngest first, so that no parent sees its child still stopped.
     for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
   }
@@ -165,7 +191,12 @@ export class SignalsFreezer implements Freezer {
 
   /** Finds the processes that are new, and to which gang they belong. */
   #look(): void {
-    if (this.#looks++ % LOOKS_PER_FULL_LOOK === 0) this.#strangers.clear();
+    const lastPid = Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
+    const nowMs = performance.now();
+    // Numbers are given in a circle: only then can that of a stranger be another's by now.
+    if (lastPid < this.#lastPid || nowMs - this.#lookedAtMs > ALL_PIDS_MS) this.#strangers.clear();
+    this.#lastPid = lastPid;
+    this.#lookedAtMs = nowMs;
     const strangers = new Set<number>();
     for (const pid of allPids()) {
       if (this.#strangers.has(pid)) strangers.add(pid);
