@@ -296,6 +296,18 @@ describe("jobs", () => {
     expect((await tutti("logs", "--tail", "3", "1")).stdout).toBe("0m\n");
   });
 
+  test("logs of a job that wrote nothing say so, and how it stands", async () => {
+    expect(await tutti("logs", "2")).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: expect.stringMatching(/^tutti: nothing was written; job 2 is queued; there may be --stderr\n$/),
+    });
+    service.fail(2, 'lost: Cannot run "x": no such command');
+    expect((await tutti("logs", "2")).stderr).toMatch(
+      /nothing was written; job 2 .* failed \(Cannot run "x"/,
+    );
+  });
+
   test("logs -f ends when the job ends", async () => {
     const { result, stdout } = startTutti(api.socket, ["logs", "-f", "last"]);
     service.start(2, "a");
@@ -423,6 +435,22 @@ describe("many jobs at once", () => {
     expect((await tutti("cancel", "all")).stderr).toBe(
       'tutti: Cannot find a job for "all": no job that waits or runs matches; tutti jobs --all lists them\n',
     );
+  });
+});
+
+describe("config", () => {
+  test("check prints what is in force and where it comes from, or what is wrong; schema is JSON", async () => {
+    writeFileSync(join(folder, "t.toml"), '# ours\nslotMs = 50\npolicy = "easy"\n');
+    const { stdout, status } = await tutti("config", "check", "t.toml");
+    expect(stdout).toMatch(/^slotMs +50 +line 2$/m);
+    expect(stdout).toMatch(/^policy +easy +line 3$/m);
+    expect(stdout).toMatch(/^mostRows +4 +default$/m);
+    expect(status).toBe(0);
+    writeFileSync(join(folder, "t.toml"), 'policy = "eazy"\n');
+    const wrong = await tutti("config", "check", "t.toml");
+    expect([wrong.status, wrong.stdout]).toEqual([66, ""]);
+    expect(wrong.stderr).toMatch(/Cannot use "eazy" as policy in "t.toml", line 1: .*easy/);
+    expect(JSON.parse((await tutti("config", "schema")).stdout).properties.slotMs.minimum).toBe(20);
   });
 });
 

@@ -19,7 +19,7 @@ export interface LogOptions {
 }
 
 /**
- * Copies the output of a job; resolves when it is all out. Goes on where it was when the scheduler is gone for a while. On a terminal
+ * Copies the output of a job; resolves with the number of bytes when it is all out. Goes on where it was when the scheduler is gone for a while. On a terminal
  * escape sequences are shown as text.
  */
 export async function copyLog(
@@ -27,12 +27,15 @@ export async function copyLog(
   job: Job,
   options: LogOptions,
   to: NodeJS.WriteStream,
-): Promise<void> {
+): Promise<number> {
+  let bytes = 0;
   const shown = options.raw || !to.isTTY ? undefined : new VisibleStream();
   for await (const piece of piecesOf(patience, job, options)) {
+    bytes += piece.byteLength;
     await write(to, shown === undefined ? piece : shown.next(piece));
   }
   if (shown !== undefined) await write(to, shown.end());
+  return bytes;
 }
 
 async function* piecesOf(patience: Patience, job: Job, options: LogOptions): AsyncGenerator<Uint8Array> {
@@ -100,7 +103,7 @@ async function* ownFile(
     try {
       return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (["ENOENT", "ENOTDIR"].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
       throw new RefusedError("not-yours", `Cannot read "${path}": ${(error as Error).message}`);
     }
   };

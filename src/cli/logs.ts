@@ -1,10 +1,11 @@
 /** `tutti logs JOB [-f]`: what a job has written. */
 import type { Command } from "commander";
+import { outcomeText } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";
 import { integer } from "./parse.ts";
 import { Patience } from "./patience.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
-import { writeOut } from "./text.ts";
+import { hint, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 interface Options {
@@ -32,11 +33,13 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     const { job } = await patience.keep((client) => client.job(number));
     if (numbers.length > 1) writeOut(`==> job ${number} (${visibleLine(job.name)}) <==\n`);
     const stream = stderr ? "stderr" : "stdout";
-    await copyLog(
-      patience,
-      job,
-      { stream, follow, raw, ...(tail === undefined ? {} : { tail }) },
-      process.stdout,
-    );
+    const choice = { stream, follow, raw, ...(tail === undefined ? {} : { tail }) } as const;
+    const bytes = await copyLog(patience, job, choice, process.stdout);
+    if (bytes > 0 || tail === 0) continue;
+    const { job: now } = await patience.keep((client) => client.job(number));
+    const other =
+      job.stdout === job.stderr ? "" : stderr ? "; there may be standard output" : "; there may be --stderr";
+    const state = now.endedAtMs === undefined ? `job ${number} is ${now.state}` : outcomeText(now);
+    hint(`tutti: nothing was written; ${state}${other}`);
   }
 }
