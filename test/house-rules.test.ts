@@ -28,6 +28,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   report: ["echarts"],
   cli: ["commander"],
   api: ["hono", "@hono", "zod"],
+  daemon: ["smol-toml"],
 };
 const PURE = ["core", "structures", "policies", "workload", "simulator", "metrics", "report"];
 /** Not the same to the last bit in every engine, not pure, or both. */

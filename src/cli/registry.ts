@@ -36,6 +36,12 @@ export const VERBS: readonly Verb[] = [
     load: () => import("./demo.ts"),
   },
   {
+    name: "config",
+    group: "Scheduler",
+    summary: "check a configuration file, or print its schema",
+    load: () => import("./config.ts"),
+  },
+  {
     name: "doctor",
     group: "Scheduler",
     summary: "what this machine can do with gangs, and how fast",

@@ -52,7 +52,7 @@ jobs run as their users. Ctrl-C ends the front end; running jobs go on and are f
 export function configure(command: Command): void {
   command
     .option("--state <folder>", "where jobs and their output are kept")
-    .option("--config <file>", "JSON: queues, limits and the settings below, which win over it")
+    .option("--config <file>", "TOML or JSON: queues, limits and the settings below, which win over it")
     .option("--policy <policy>", "name:parameter=value; see tutti policies")
     .option("--slot <duration>", "length of a slot, 20ms to 60s", duration("above zero"))
     .option("--rows <n>", "most rows of the matrix", integer(1, 1000))

@@ -12,8 +12,6 @@
  */
 import type { PolicyChoice } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
-import { choosePolicy } from "../policies/choose.ts";
-import { connectedReservationOver } from "../policies/connected-reservation.ts";
 import type { Clock } from "./clock.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { ConductorDesk } from "./conductor-desk.ts";
@@ -22,8 +20,8 @@ import { EventFeed } from "./event-feed.ts";
 import { Forecaster } from "./forecast.ts";
 import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
-import { refuseMigration } from "./live-rounds.ts";
 import { explainWaiting } from "./obstacles.ts";
+import { choosePolicyFor } from "./policy-choice.ts";
 import type { FromConductor, JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
@@ -314,14 +312,8 @@ export class FrontEnd implements Service {
     }
   }
 
-  /** Policies of the registry, those that know queue classes over the configured ones. */
   #choose(text: string): PolicyChoice {
-    const { queues } = this.#options.config;
-    const isOwn = queues.length > 1 || queues[0].queueClass.name !== "default";
-    const own = isOwn ? [connectedReservationOver(queues.map(({ queueClass }) => queueClass))] : [];
-    const choice = choosePolicy(text, own);
-    refuseMigration(choice);
-    return choice;
+    return choosePolicyFor(text, this.#options.config);
   }
 
   #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {

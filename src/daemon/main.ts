@@ -46,7 +46,7 @@ export interface RunningFrontEnd {
  *   configuration
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
-  const config = { ...readConfig(setup.configFile), ...setup.settings };
+  const config = { ...configIn(setup.configFile), ...setup.settings };
   const cpus = chooseCpus(config);
   if (config.mode === "concurrent" && concurrentMeansHere(setup.freezer) === "none") {
     throw new InputError(
@@ -114,7 +114,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   }
 }
 
-function readConfig(file: string | undefined): Config {
+function configIn(file: string | undefined): Config {
   if (file === undefined) return DEFAULT_CONFIG;
   let text: string;
   try {

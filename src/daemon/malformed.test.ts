@@ -154,8 +154,11 @@ describe("parseConfig", () => {
   test.each([
     ["{", /Cannot read "t": .*expected JSON/],
     ["[]", /Cannot use \[\] as the configuration in "t": expected an object/],
-    ['{"slotms": 5}', /has no field "slotms" \(did you mean "slotMs"\?\)/],
-    ['{"slotMs": 5}', /Cannot use 5 as slotMs in "t": expected a whole number from 20 to 60000/],
+    [
+      '{"slotms": 5}',
+      /"slotms" in the configuration in "t", line 1: there is no such field \(did you mean "slotMs"\?\)/,
+    ],
+    ['{"slotMs": 5}', /Cannot use 5 as slotMs in "t", line 1: expected a whole number from 20 to 60000/],
     ['{"cpus": [1, 1]}', /expected a list of different CPU numbers/],
     ['{"mode": "both"}', /expected gang or concurrent/],
     ['{"queues": []}', /Cannot use 0 queue classes/],
