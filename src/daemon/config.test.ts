@@ -93,7 +93,7 @@ processors = 4
     [
       '"processors": 4',
       '"processors": }',
-      /Cannot read "f.json": Unexpected token '}', .*processors.*; expected JSON/,
+      /Cannot read "f.json": Unexpected token '}'.*; expected JSON/,
     ],
   ])("JSON: %s as %s", (right, wrong, message) => {
     expect(JSON_TEXT.split(right)).toHaveLength(2);
