@@ -219,6 +219,27 @@ test("startShim() that fails leaves an earlier script as it was: a shim may be a
   }
 });
 
+describe("a process with a line end and a parenthesis in its name", () => {
+  const here = stageFor("signals");
+
+  test("takes turns, and is continued when its conductor dies", async () => {
+    const s = here();
+    s.turn([[1]], { slotMs: 20 });
+    s.launch(1, `printf 'a\\n) b' > /proc/$$/comm; ${BURN}`);
+    await s.begun(1);
+    const [pid = 0] = s.processes(1);
+    await until("it has its name", () => readFileSync(`/proc/${pid}/comm`, "utf8") === "a\n) b\n");
+    s.turn([[]], { slotMs: 20 });
+    await standing(s, [pid]);
+    s.client.close();
+    const before = cpuTicks(pid);
+    process.kill(s.conductorPid(), "SIGKILL");
+    await until("it goes on", () => cpuTicks(pid) > before, 5000);
+    s.client = s.connect();
+    await until("the next conductor answers", () => s.client.connected);
+  });
+});
+
 /** A process whose first thread ends at once while another burns, which the kernel shows as a zombie. */
 const HEADLESS = `
 import ctypes, os, platform, resource, threading

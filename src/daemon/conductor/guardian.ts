@@ -47,7 +47,10 @@ continue_all() {
     members=$4
     while read -r booted pid ticks; do
       [ "$booted" = "$boot" ] || continue
-      read -r stat < "/proc/$pid/stat" || continue
+      # The name of a process may hold line ends; what follows it is on the last line.
+      stat=
+      while read -r line; do stat=$line; done < "/proc/$pid/stat"
+      [ -n "$stat" ] || continue
       set -- \${stat##*) }
       shift 19
       [ "$1" = "$ticks" ] && kill -CONT "$pid"

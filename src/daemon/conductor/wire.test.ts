@@ -73,6 +73,8 @@ test.each([
   [{ sequence: -1 }, "sequence"],
   [{ slotMs: 19.9 }, "slotMs"],
   [{ slotMs: 60_001 }, "slotMs"],
+  [{ fromSlot: "7" }, "fromSlot"],
+  [{ fromSlot: 0.5 }, "fromSlot"],
   [{ mode: "x" }, "mode"],
   [{ rows: [{}] }, "rows"],
   [{ rows: [[{ job: 1, attempt: 1, cpus: [1, 1] }]] }, "twice"],
