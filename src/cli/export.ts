@@ -61,7 +61,10 @@ async function run({ format, output }: Options): Promise<void> {
   if (format === "csv") return hint(`The jobs are in ${output}`);
   // The laboratory's own slot is that of the papers, a minute.
   const { policy, slotMs } = await client.ask<MatrixAnswer>("/v1/matrix");
-  const policies = [...new Set([policy, "gang:rows=4", "easy"])].join(",");
+  // Rows are limited here, in the laboratory only when asked.
+  const policies = [...new Set([policy === "gang" ? "gang:rows=4" : policy, "gang:rows=4", "easy"])].join(
+    ",",
+  );
   hint(`The workload is in ${output}; next: tutti compare ${output} --policy ${policies} --slot ${slotMs}ms`);
 }
 
