@@ -7,8 +7,8 @@ import { LARGEST_BODY_BYTES } from "./body.ts";
 import type { ApiRefusal } from "./refusal.ts";
 
 /** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
-const MOST_OPEN = 1024;
-const PIECE_BYTES = 64 * 1024;
+const MOST_OPEN = 512;
+const PIECE_BYTES = 256 * 1024;
 
 /** Gives back what a request took. */
 export type Release = () => void;
