@@ -10,9 +10,11 @@ import {
   statfsSync,
   writeFileSync,
 } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { monotonicMs, rowAt, slotAt } from "./clock.ts";
+import { openContainment } from "./freezers/choose.ts";
 import { allPids, readStat } from "./processes.ts";
 import { startShim } from "./shim.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
@@ -118,6 +120,19 @@ describe("a conductor", () => {
     s.client.send({ type: "stop", attempt: s.key(1), kill: false, reason: "cancelled" });
     expect(await s.end(1)).toMatchObject({ signal: "SIGTERM", reason: "cancelled" });
     expect(s.processes(1)).toEqual([]);
+  });
+
+  test("pins a gang to a CPU that had been away, as one that was off line", async ({ skip }) => {
+    const s = here();
+    const ours = openContainment(s.home)?.groups.of("cpuset");
+    if (ours?.version !== 1 || availableParallelism() < 2) skip();
+    else writeFileSync(join(ours.folder, "cpuset.cpus"), "0");
+    s.turn([[[1, 1]]], { slotMs: 20 });
+    s.launch(1, BURN);
+    await s.begun(1);
+    const [pid = 0] = s.processes(1);
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    expect(/^Cpus_allowed_list:\s*(.*)$/m.exec(status)?.[1]).toBe("1");
   });
 
   test("told of another length of slots turns on the grid that the front end knows", async () => {

@@ -313,8 +313,10 @@ export class Attempt {
     const { groups, freezer } = this.#machine.containment;
     if (this.#cpus.length === 0) return;
     const list = this.#cpus.join(",");
-    if (groups.of("cpuset") !== undefined) groups.write("cpuset", this.name, "cpuset.cpus", list);
-    else if (this.begun) {
+    if (groups.of("cpuset") !== undefined) {
+      if (groups.setCpus(this.name, list)) return;
+      console.error(`Cannot pin job ${this.name} to CPUs ${list}: refused, expected CPUs that are on line`);
+    } else if (this.begun) {
       const pids = freezer.pids(this.name).map(String);
       const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
       spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { stdio: "ignore" }).on("error", () => {});

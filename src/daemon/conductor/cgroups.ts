@@ -240,6 +240,16 @@ export class GangGroups {
     return hierarchy !== undefined && tryWrite(join(hierarchy.folder, gang, file), text);
   }
 
+  /** False when the gang cannot have these CPUs. One that was off line has left the set of our folder for good (v1), which is made anew. */
+  setCpus(gang: string, list: string): boolean {
+    if (this.write("cpuset", gang, "cpuset.cpus", list)) return true;
+    const hierarchy = this.of("cpuset");
+    if (hierarchy?.version !== 1) return false;
+    const all = tryRead(join(hierarchy.folder, "..", "cpuset.cpus"))?.trim() ?? "";
+    tryWrite(join(hierarchy.folder, "cpuset.cpus"), all);
+    return this.write("cpuset", gang, "cpuset.cpus", list);
+  }
+
   /** Pids in the gang's group and in the groups that the job made below it. */
   pids(gang: string): number[] {
     const hierarchy = this.of("freezer");

@@ -43,7 +43,6 @@ export class Conductor {
   readonly #attempts = new Map<string, Attempt>();
   readonly #record = new SwitchRecord();
   readonly #clock: SlotClock;
-  readonly #online = onlineCpus();
   readonly #launches: LaunchSpec[] = [];
   #guardianIdentity: SavedState["guardian"];
   #matrix = EMPTY_MATRIX;
@@ -190,8 +189,9 @@ export class Conductor {
   }
 
   #missingCpu(matrix: TurningMatrix): string | undefined {
+    const online = onlineCpus();
     for (const { job, cpus } of matrix.rows.flat()) {
-      const missing = cpus.find((cpu) => !this.#online.has(cpu));
+      const missing = cpus.find((cpu) => !online.has(cpu));
       if (missing !== undefined) return `job ${job} is to have CPU ${missing}, which this machine has not`;
     }
     return undefined;
