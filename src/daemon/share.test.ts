@@ -8,16 +8,7 @@ function submit({ clock, frontEnd }: Bench, caller: Caller, batch: readonly Subm
   return answerOf(clock, frontEnd.submit(caller, batch));
 }
 
-const LARGE = request({
-  held: true,
-  command: [
-    "true",
-    ..."x"
-      .repeat(10)
-      .split("")
-      .map((x) => x.repeat(100_000)),
-  ],
-});
+const LARGE = request({ held: true, command: ["true", ...Array(9).fill("x".repeat(100_000))] });
 
 describe("one user's share", () => {
   test("a quarter of all jobs, whatever the batches; others and administrators find room", async () => {
