@@ -303,3 +303,17 @@ describe("users", () => {
     expect(json).toMatchObject({ user: "ada", isAdministrator: false });
   });
 });
+
+test("a list shows the beginning of a long command, the job itself all of it", async () => {
+  const command = ["sh", "x".repeat(990), "second".repeat(10), "third"];
+  const { json } = await app.ask("POST", "/v1/jobs", { body: { jobs: [someJob({ command })] } });
+  const cut = ["sh", "x".repeat(990), "secon…"];
+  expect(json.jobs[0].command).toEqual(cut);
+  expect((await app.ask("GET", "/v1/jobs")).json.jobs[0].command).toEqual(cut);
+  expect((await app.ask("GET", "/v1/jobs/1")).json.job.command).toEqual(command);
+});
+
+test("a method that a route does not have is answered with those that it has", async () => {
+  const { status, headers } = await app.ask("DELETE", "/v1/jobs/1");
+  expect([status, headers.get("allow")]).toEqual([405, "GET, PATCH"]);
+});

@@ -21,12 +21,17 @@ const BOB = 34;
 
 describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   let stage: Stage;
+  /** Processes that are none of the conductor's. */
+  const bystanders: number[] = [];
   beforeAll(async () => {
     stage = new Stage();
     chmodSync(stage.folder, 0o711);
     await stage.ready();
   });
-  afterEach(() => stage.killJobs());
+  afterEach(async () => {
+    for (const pid of bystanders.splice(0)) signal(pid, "SIGKILL");
+    await stage.killJobs();
+  });
   afterAll(async () => expect(await stage.clear()).toEqual([]));
 
   /** A job of Eve's, with its folder as the front end makes it. */
@@ -40,6 +45,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const bob = spawn("sh", ["-c", "sleep 1000 & wait"], { uid: BOB, gid: BOB, cwd: "/" });
     await until("Bob's process has a child", () => childrenOf(bob).length === 1);
     const [child] = childrenOf(bob);
+    bystanders.push(child!.pid, bob.pid!);
     const spec = ofEve(1, "true");
     // What a process that tries all the time gets done between the making of the folder and the start of the shim.
     symlinkSync(textOf(identityOf(bob.pid!)!), join(spec.folder, "claim"));
@@ -50,7 +56,6 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect((await stage.end(1)).lost).toContain("could not claim the attempt");
     expect(groupsOf(child!)).toBe(before);
     expect([isAlive(child!), isAlive(identityOf(bob.pid!)!)]).toEqual([true, true]);
-    for (const pid of [child!.pid, bob.pid!]) signal(pid, "SIGKILL");
   });
 
   test("ends a job that has stopped its own shim", async () => {
@@ -68,6 +73,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
 
   test("goes on with the shim that it started, though the job's folder names another one by now", async () => {
     const other = spawn("sleep", ["1000"], { uid: EVE, gid: EVE });
+    bystanders.push(other.pid!);
     await until("the other runs", () => identityOf(other.pid!) !== undefined);
     const claim = `ln -sf ${textOf(identityOf(other.pid!)!)} claim`;
     const spec = ofEve(
@@ -83,7 +89,6 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     await until("another conductor", () => stage.client.connected && stage.conductorPid() !== before);
     writeFileSync(join(spec.folder, "go"), "");
     expect(await stage.end(1)).toMatchObject({ code: 7 });
-    signal(other.pid!, "SIGKILL");
   });
 
   test("has no name that another user could take to keep the next one from starting", () => {
