@@ -98,7 +98,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
     }
   });
 
-  test("put() moves all threads behind and back, and says when there are too many processes", async () => {
+  test("put() moves all processes behind and back, and says when there are too many processes", async () => {
     const child = spawn("sh", ["-c", "sleep 20 & wait"], { stdio: "ignore", detached: true });
     const pids = [child.pid ?? 0];
     await until("there are two", () => {
