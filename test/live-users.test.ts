@@ -3,10 +3,9 @@ import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
-  closeSync,
+  existsSync,
   lstatSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -225,22 +224,29 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     await as(ADA, "cancel", "all");
   });
 
-  test("the token of who has started it comes into no log", () => {
-    const log = join(folder, "log");
-    const inLog = openSync(log, "w");
-    const environment = { ...process.env, TUTTI_SOCKET: join(folder, "run2", "tutti.sock"), NO_COLOR: "1" };
-    const state = join(folder, "state2");
-    const parameters = [program, "serve", "--private", "--port", "0", "--state", state];
-    const options = { env: environment, timeout: 5000 } as const;
-    spawnSync(process.execPath, parameters, { ...options, stdio: ["ignore", inLog, "pipe"] });
-    closeSync(inLog);
-    const token = readFileSync(join(folder, "run2", "tokens", "0"), "utf8").trim();
-    const text = readFileSync(log, "utf8");
-    expect(text).toContain(`token in ${join(folder, "run2", "tokens", "0")}`);
-    expect(text).not.toContain(token);
-    const env = { ...environment, JOURNAL_STREAM: "8:1234" };
-    const { stdout } = spawnSync(process.execPath, parameters, { ...options, env, encoding: "utf8" });
-    expect(stdout).toContain("token in ");
-    expect(stdout).not.toContain(token);
-  });
+  test.each(["a file", "the journal"])(
+    "the token of who has started it does not come into %s",
+    async (kept) => {
+      const log = join(folder, `log of ${kept}`);
+      const socket = join(folder, "run2", "tutti.sock");
+      const env = { ...process.env, TUTTI_SOCKET: socket, NO_COLOR: "1" };
+      const parameters = ["serve", "--private", "--port", "0", "--state", join(folder, "state2")];
+      // What systemd says to what it starts.
+      const inJournal = kept === "a file" ? {} : { JOURNAL_STREAM: "8:1234" };
+      const script =
+        kept === "a file" ? 'log=$1; shift; exec "$@" > "$log"' : 'log=$1; shift; "$@" | tee "$log"';
+      const serve = spawn("sh", ["-c", script, "sh", log, process.execPath, program, ...parameters], {
+        env: { ...env, ...inJournal },
+        stdio: "ignore",
+      });
+      const ended = new Promise((resolve) => serve.on("close", resolve));
+      const text = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
+      while (!text().includes("next") && serve.exitCode === null) await new Promise((r) => setTimeout(r, 20));
+      const tokenFile = join(folder, "run2", "tokens", "0");
+      expect(text()).toContain(`token in ${tokenFile}`);
+      expect(text()).not.toContain(readFileSync(tokenFile, "utf8").trim());
+      expect(spawnSync(process.execPath, [program, "down"], { env }).status).toBe(0);
+      await ended;
+    },
+  );
 });
