@@ -25,6 +25,7 @@ await build({
   entryPoints: {
     worker: "src/lab/worker.ts",
     conductor: "src/daemon/conductor/main.ts",
+    forecast: "src/daemon/forecast-worker.ts",
     index: "src/index.ts",
     tutti: "src/cli/main.ts",
   },

@@ -240,6 +240,15 @@ export const statusAnswer = z.object({
     lateP99Ms: z.number().exactOptional(),
   }),
   trouble: z.string().exactOptional().describe("What keeps the scheduler from working, such as a full disk"),
+  forecasts: z
+    .object({
+      jobs: count,
+      errorP50Ms: durationMs,
+      errorP90Ms: durationMs,
+      withinShare: z.number().describe("Share that started between p10 and p90 of the forecast"),
+    })
+    .exactOptional()
+    .describe("How far the forecasts of the last jobs to start were off"),
   keptSinceMs: z.number().exactOptional().describe("Jobs that ended before, Unix time in ms, are forgotten"),
   residentBytes: z.number(),
 });

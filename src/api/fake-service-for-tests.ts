@@ -113,7 +113,7 @@ export class FakeService implements Service {
     return this.#set(job, { priority }, "priority");
   }
 
-  why(caller: Caller, job: number) {
+  async why(caller: Caller, job: number) {
     const info = this.job(caller, job);
     if (isRefused(info)) return info;
     return {

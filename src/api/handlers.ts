@@ -22,7 +22,10 @@ export interface Surroundings {
   readonly http: () => string | undefined;
   readonly requests: () => readonly RequestCount[];
   /** Runs the live state forward under a policy. */
-  readonly whatIf?: (caller: Caller, policy: string) => Answer<c.WhatIfAnswer["policies"][number]>;
+  readonly whatIf?: (
+    caller: Caller,
+    policy: string,
+  ) => Answer<c.WhatIfAnswer["policies"][number]> | Promise<Answer<c.WhatIfAnswer["policies"][number]>>;
   /** Ends the front end after the answer is out. */
   readonly shutdown?: (killJobs: boolean) => Promise<Answer<object>>;
 }
@@ -111,7 +114,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
     return isRefusal(answer) ? answer : service.policy();
   },
-  whatIf: ({ caller, body }, { whatIf }) => {
+  whatIf: async ({ caller, body }, { whatIf }) => {
     if (whatIf === undefined) {
       return {
         refused: "unavailable",
@@ -120,7 +123,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     }
     const policies: c.WhatIfAnswer["policies"] = [];
     for (const policy of (body as { policies: string[] }).policies) {
-      const answer = whatIf(caller, policy);
+      const answer = await whatIf(caller, policy);
       if (isRefusal(answer)) return answer;
       policies.push(answer);
     }

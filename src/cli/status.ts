@@ -6,12 +6,13 @@ import { Client } from "../api/client.ts";
 import type { StatusAnswer } from "../api/contract.ts";
 import { NoDaemonError } from "../api/errors.ts";
 import { currentUid } from "../api/places.ts";
+import { formatDuration } from "../report/format.ts";
 import { jobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
-import { bold, commandName, dim, wrap, writeOut } from "./text.ts";
+import { bold, commandName, dim, plural, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 const LINES_SHOWN = 10;
@@ -46,7 +47,7 @@ const HOW_TO_START = `No scheduler runs here for you.
 `;
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
-  const { counts, conductor, cpus, busyCpus, trouble } = status;
+  const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
   const { freezer, lateP99Ms } = conductor;
   const how = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
   const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
@@ -62,6 +63,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     ...(status.http === undefined
       ? []
       : [["API", `${status.http}, token in ${tokenFile(client.socket)}`] as const]),
+    ...(forecasts === undefined ? [] : [["forecasts", forecastsText(forecasts)] as const]),
     ["memory", `${bytesText(status.residentBytes)} in the front end`],
   ];
   writeOut(
@@ -81,6 +83,12 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   writeOut(`\n${jobsTable(shown, await stoppedJobs(client, jobs))}`);
   const more = jobs.length - jobsIn(shown);
   if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
+}
+
+function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
+  const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
+  const [half, most] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
+  return `off by ${half} at the median and ${most} at 90 % of the last ${plural(jobs, "start")}; ${Math.round(100 * withinShare)} % came within the range`;
 }
 
 function tokenFile(socket: string): string {

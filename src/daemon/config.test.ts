@@ -90,11 +90,7 @@ processors = 4
     ['"slotMs": 100', '"slotMs": "100"', /Cannot use "100" as slotMs in "f.json", line 2: /],
     ['"processors": 4', '"processors": -4', /queue class "long" in "f.json", line 12: /],
     ['"processors": 4', '"procesors": 4', /"procesors" in queues\[1\] in "f.json", line 14: /],
-    [
-      '"processors": 4',
-      '"processors": }',
-      /Cannot read "f.json": Unexpected token '}'.*; expected JSON/,
-    ],
+    ['"processors": 4', '"processors": }', /Cannot read "f.json": Unexpected token '}'.*; expected JSON/],
   ])("JSON: %s as %s", (right, wrong, message) => {
     expect(JSON_TEXT.split(right)).toHaveLength(2);
     expect(() => parseConfig(JSON_TEXT.replace(right, wrong), "f.json")).toThrow(message);

@@ -106,7 +106,7 @@ describe("dependencies", () => {
     const bench = makeBench({ ...fcfs, runMs: (job) => job * 1000 });
     const first = await submit(bench);
     const after = await submit(bench, { after: [{ job: first.job, ok: true }] });
-    expect(bench.frontEnd.why(ANNA, after.job)).toMatchObject({
+    expect(await bench.frontEnd.why(ANNA, after.job)).toMatchObject({
       obstacles: [{ kind: "dependency", jobs: [1] }],
     });
     bench.clock.advanceTo(1500);
@@ -151,7 +151,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     await submit(bench, { tasks: 4 });
     const held = await submit(bench, { tasks: 4, held: true });
     const other = await submit(bench, { tasks: 4 });
-    expect(bench.frontEnd.why(ANNA, held.job)).toMatchObject({ obstacles: [{ kind: "held" }] });
+    expect(await bench.frontEnd.why(ANNA, held.job)).toMatchObject({ obstacles: [{ kind: "held" }] });
     await answerOf(bench.clock, bench.frontEnd.release(ANNA, held.job));
     runToEnd(bench.clock);
     expect(bench.machine.launched).toEqual(["1/1", `${other.job}/1`, `${held.job}/1`]);
@@ -191,7 +191,7 @@ describe("several users", () => {
     const { frontEnd, clock } = bench;
     expect(frontEnd.jobs(BEN, {})).toEqual([]);
     expect(refusal(frontEnd.job(BEN, job))).toBe("not-found");
-    expect(refusal(frontEnd.why(BEN, job))).toBe("not-found");
+    expect(refusal(await frontEnd.why(BEN, job))).toBe("not-found");
     for (const ask of [frontEnd.cancel, frontEnd.hold, frontEnd.release, frontEnd.requeue]) {
       expect(refusal(await answerOf(clock, ask.call(frontEnd, BEN, job)))).toBe("not-found");
     }
@@ -242,7 +242,7 @@ describe("queues", () => {
     const long = await submit(bench, { tasks: 2, limitMs: 60_000 });
     const wide = await submit(bench, { tasks: 3, limitMs: 10_000 });
     expect([short, long, wide].map(({ queue }) => queue)).toEqual(["short", "long", "long"]);
-    expect(bench.frontEnd.why(ANNA, short.job)).toMatchObject({
+    expect(await bench.frontEnd.why(ANNA, short.job)).toMatchObject({
       queueReason: "admitted by short, long; short has the tightest limits (processors)",
     });
     const wrong = bench.frontEnd.submit(ANNA, [request({ queue: "short", tasks: 3 })]);
@@ -261,7 +261,7 @@ describe("why, forecast, export", () => {
     const second = await submit(bench, { tasks: 3, limitMs: 10_000 });
     const third = await submit(bench, { tasks: 2, limitMs: 10_000 });
     bench.clock.advanceTo(4000);
-    expect(bench.frontEnd.why(ANNA, third.job)).toMatchObject({
+    expect(await bench.frontEnd.why(ANNA, third.job)).toMatchObject({
       freeCpus: 0,
       queuedBefore: 1,
       waitedMs: 4000,
@@ -274,7 +274,7 @@ describe("why, forecast, export", () => {
     });
     bench.clock.advanceTo(21_000);
     // It started when it was forecast to.
-    const whatIf = bench.frontEnd.whatIf(ANNA, "easy");
+    const whatIf = await bench.frontEnd.whatIf(ANNA, "easy");
     expect(whatIf).toMatchObject({ policy: "easy", pastErrorP50Ms: 0, jobs: [] });
   });
 
@@ -290,7 +290,7 @@ describe("why, forecast, export", () => {
       );
       const refused = { refused: "invalid", message };
       expect(await answerOf(clock, frontEnd.setPolicy(ROOT, policy))).toMatchObject(refused);
-      expect(frontEnd.whatIf(ANNA, policy)).toMatchObject(refused);
+      expect(await frontEnd.whatIf(ANNA, policy)).toMatchObject(refused);
     }
     expect(frontEnd.policy().policy).toBe("fcfs");
   });
@@ -302,7 +302,7 @@ describe("why, forecast, export", () => {
     );
     const refused = { refused: "invalid", message };
     expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "wlv:migrate=60"))).toMatchObject(refused);
-    expect(frontEnd.whatIf(ANNA, "wlv:migrate=60")).toMatchObject(refused);
+    expect(await frontEnd.whatIf(ANNA, "wlv:migrate=60")).toMatchObject(refused);
     expect(frontEnd.policy().policy).toBe("fcfs");
     expect(() => makeBench({ config: { policy: "brmms:migrate=0" }, slotted: true })).toThrow(
       'Cannot use policy "brmms:migrate=0" live',
@@ -355,7 +355,7 @@ describe("limits of the matrix", () => {
     for (let i = 0; i < 3; i++) await submit(memory, { tasks: 1, memoryBytes: 400 });
     memory.clock.advanceTo(200);
     expect([1, 2, 3].map((job) => stateOf(memory, job))).toEqual(["running", "running", "queued"]);
-    expect(memory.frontEnd.why(ANNA, 3)).toMatchObject({
+    expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
       obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
     });
     runToEnd(memory.clock);

@@ -18,6 +18,8 @@ import { ConductorDesk } from "./conductor-desk.ts";
 import type { Config } from "./config.ts";
 import { EventFeed } from "./event-feed.ts";
 import { Forecaster } from "./forecast.ts";
+import { forecastStarts } from "./forecast-model.ts";
+import type { ForecastEngine } from "./forecast-thread.ts";
 import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
 import { explainWaiting } from "./obstacles.ts";
@@ -49,6 +51,8 @@ export interface FrontEndOptions {
   readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
   readonly mostJobs?: number;
+  /** Where forecasts are made; left out: in this thread. */
+  readonly forecastEngine?: ForecastEngine;
   /** Hears what the policy decides; job rows are those of the driver's table. */
   readonly observer?: Observer;
 }
@@ -76,7 +80,8 @@ export class FrontEnd implements Service {
   readonly #requests: Requests;
   readonly #desk: ConductorDesk;
   readonly #views: Views;
-  readonly #forecaster: Forecaster;
+  /** Makes forecasts when somebody asks; once it is started, of every job. */
+  readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
   readonly retention: Retention;
   readonly #startedAtMs: number;
@@ -130,7 +135,10 @@ export class FrontEnd implements Service {
     this.#desk = new ConductorDesk(context);
     this.#requests = new Requests(context, this.#desk);
     this.#views = new Views(context, this.#desk);
-    this.#forecaster = new Forecaster(context);
+    this.forecaster = new Forecaster(
+      context,
+      options.forecastEngine ?? (async (task) => forecastStarts(task)),
+    );
     this.retention = new Retention(context);
     this.#unlisten.push(
       options.conductor.onMessage((message) => {
@@ -152,6 +160,7 @@ export class FrontEnd implements Service {
     this.#turn();
     this.#isStopped = true;
     this.retention.stop();
+    this.forecaster.stop();
     this.#cancelTimer?.();
     for (const unlisten of this.#unlisten) unlisten();
     for (const { answer } of this.#waitingRequests) answer(this.#stopped());
@@ -225,7 +234,12 @@ export class FrontEnd implements Service {
     return this.#askAbout(() => this.#requests.setPriority(caller, job, priority));
   }
 
-  why(caller: Caller, job: JobNumber) {
+  async why(caller: Caller, job: JobNumber) {
+    const before = this.#requests.find(caller, job);
+    if ("refused" in before) return before;
+    const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
+    if (this.#isStopped) return this.#stopped();
+    // Much may have happened while the forecast was made.
     const record = this.#requests.find(caller, job);
     if ("refused" in record) return record;
     return explainWaiting(record, {
@@ -233,7 +247,7 @@ export class FrontEnd implements Service {
       scheduler: this.#scheduler,
       clock: this.#options.clock,
       conductorTrouble: this.#desk.trouble,
-      forecast: () => this.#forecaster.of(record.job),
+      forecast,
       sees: (other: JobRecord) => mayTouch(caller, other),
     });
   }
@@ -280,24 +294,27 @@ export class FrontEnd implements Service {
   }
 
   status() {
-    return this.#views.status(this.#startedAtMs, this.#trouble);
+    return this.#views.status(this.#startedAtMs, this.#trouble, this.forecaster.record());
   }
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */
-  whatIf(caller: Caller, policy?: string) {
+  async whatIf(caller: Caller, policy?: string) {
     let choice = this.#scheduler.choice;
     try {
       if (policy !== undefined) choice = this.#choose(policy);
     } catch (error) {
       return refuse("invalid", messageOf(error));
     }
-    const visible = (job: JobNumber): boolean => mayTouch(caller, this.#book.live(job)!);
+    const starts = await this.forecaster.all(choice);
+    if (this.#isStopped) return this.#stopped();
+    const visible = (job: JobNumber): boolean => {
+      const record = this.#book.live(job);
+      return record !== undefined && mayTouch(caller, record);
+    };
     return {
       policy: choice.label,
-      ...this.#forecaster.pastErrors(),
-      jobs: [...this.#forecaster.all(choice)]
-        .filter(([job]) => visible(job))
-        .map(([job, f]) => ({ job, ...f })),
+      ...this.forecaster.pastErrors(),
+      jobs: [...starts].filter(([job]) => visible(job)).map(([job, f]) => ({ job, ...f })),
     };
   }
 
@@ -389,6 +406,7 @@ export class FrontEnd implements Service {
       answer(answers[i]);
     });
     this.#feed.commit();
+    if (requests.length > 0) this.forecaster.wake();
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 

@@ -8,6 +8,7 @@ import { systemClock } from "./clock.ts";
 import { connectConductor } from "./conductor/client.ts";
 import { concurrentMeansHere } from "./conductor/doctor.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
+import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import { allowedCpus, bootId, groupOf, memoryBytes } from "./machine.ts";
@@ -71,6 +72,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       clock: systemClock,
       config,
       policy: setup.settings?.policy,
+      forecastEngine: forecastThread(),
       cpus,
       memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
       bootId: bootId(),
@@ -82,6 +84,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       }),
     });
     service.retention.start();
+    service.forecaster.start();
     let isStopped = false;
     return {
       service,

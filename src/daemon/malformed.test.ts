@@ -97,7 +97,7 @@ describe("FrontEnd against anything", () => {
           accepted++;
           for (const { job } of answer.jobs) {
             expect(JSON.parse(JSON.stringify(frontEnd.job(ANNA, job)))).toMatchObject({ job, user: "anna" });
-            frontEnd.why(ANNA, job);
+            await frontEnd.why(ANNA, job);
           }
           clock.advanceTo(clock.nowMs() + 5);
         },
@@ -120,7 +120,7 @@ describe("FrontEnd against anything", () => {
           checkAnswer(await answerOf(clock, call.call(frontEnd, ROOT, job as number)));
         checkAnswer(await answerOf(clock, frontEnd.setPriority(ROOT, job as number, other as number)));
         checkAnswer(frontEnd.job(ROOT, job as number));
-        checkAnswer(frontEnd.why(ROOT, job as number));
+        checkAnswer(await frontEnd.why(ROOT, job as number));
       }),
       { numRuns: 500 },
     );

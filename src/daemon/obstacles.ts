@@ -11,7 +11,7 @@ export interface WaitingContext {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly conductorTrouble: string | undefined;
-  readonly forecast: () => WhyInfo["forecast"];
+  readonly forecast: WhyInfo["forecast"];
   /** Whether who asks may see the job. */
   readonly sees: (record: JobRecord) => boolean;
 }
@@ -27,7 +27,7 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): WhyI
     record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];
   const obstacles =
     record.state === "queued" || record.state === "held" ? obstaclesOf(record, before, context) : [];
-  const forecast = record.state === "queued" ? context.forecast() : undefined;
+  const forecast = record.state === "queued" ? context.forecast : undefined;
   return {
     job: record.job,
     state: record.state,

@@ -132,7 +132,7 @@ describe("what the conductor tells the next front end", () => {
     const past = await runningThenGone();
     const bench = makeBench({ ...past, config, connected: false });
     expect(states(bench)).toEqual(["running", "running", "queued"]);
-    expect(bench.frontEnd.why(ANNA, 3)).toMatchObject({ obstacles: [{ kind: "conductor" }] });
+    expect(await bench.frontEnd.why(ANNA, 3)).toMatchObject({ obstacles: [{ kind: "conductor" }] });
     past.machine.connect();
     bench.clock.settle();
     expect(bench.frontEnd.jobs(ROOT, {}).map(({ cpus }) => cpus)).toEqual([[0], [1, 2, 3], []]);

@@ -154,6 +154,16 @@ export interface WhyInfo {
   };
 }
 
+/** How far the forecasts of the last jobs to start were off. */
+export interface ForecastRecord {
+  readonly jobs: number;
+  /** Of the absolute difference between the start and the median forecast. */
+  readonly errorP50Ms: number;
+  readonly errorP90Ms: number;
+  /** Share of the jobs that started between p10 and p90 of their forecast. */
+  readonly withinShare: number;
+}
+
 export interface DaemonEvent {
   /** Grows without gaps; a client asks for what came after the last one it saw. */
   readonly sequence: number;
@@ -196,7 +206,7 @@ export interface Service {
   release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>>;
-  why(caller: Caller, job: JobNumber): Answer<WhyInfo>;
+  why(caller: Caller, job: JobNumber): Promise<Answer<WhyInfo>>;
   matrix(): MatrixInfo;
   policy(): { readonly policy: string; readonly rules: readonly string[]; readonly mostRows: number };
   /** Takes effect while jobs run. */
@@ -225,6 +235,8 @@ export interface Service {
     };
     /** What keeps the front end from working, such as a full disk. */
     readonly trouble?: string;
+    /** Left out: no forecast could be judged yet. */
+    readonly forecasts?: ForecastRecord;
     /** Jobs that ended before are forgotten; left out: none is. */
     readonly keptSinceMs?: number;
     readonly residentBytes: number;

@@ -2,7 +2,7 @@
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
-import type { Caller, JobInfo, JobState, MatrixInfo } from "./service.ts";
+import type { Caller, ForecastRecord, JobInfo, JobState, MatrixInfo } from "./service.ts";
 
 /** Ended jobs that are listed when nobody says how many. */
 const LISTED_ENDED = 1000;
@@ -83,7 +83,7 @@ export class Views {
     }));
   }
 
-  status(startedAtMs: number, trouble: string | undefined) {
+  status(startedAtMs: number, trouble: string | undefined, forecasts: ForecastRecord | undefined) {
     const { book, scheduler, store } = this.#context;
     const keptSinceMs = store.keptSinceMs();
     const seats = scheduler.layout().rows.flat();
@@ -95,6 +95,7 @@ export class Views {
       conductor: this.#desk.status(),
       ...(trouble !== undefined && { trouble }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
+      ...(forecasts !== undefined && { forecasts }),
       residentBytes: process.memoryUsage.rss(),
     };
   }

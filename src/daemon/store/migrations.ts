@@ -77,6 +77,7 @@ export const MIGRATIONS: readonly string[] = [
   -- What is needed to forget ended jobs, the oldest end first, and what no job uses any more.
   CREATE INDEX jobs_ended ON jobs (ended_ms, job) WHERE ended_ms IS NOT NULL;
   CREATE INDEX jobs_by_environment ON jobs (environment);
+  CREATE INDEX forecasts_judged ON forecasts (started_ms) WHERE started_ms IS NOT NULL;
   CREATE INDEX jobs_by_script ON jobs (script) WHERE script IS NOT NULL;
   -- Jobs that are forgotten, whose folders are still to be removed.
   CREATE TABLE leftovers (job INTEGER PRIMARY KEY);

@@ -148,9 +148,9 @@ describe("Store against a model", () => {
     ]);
     store.noteForecast(3, 0, 1, 5, 9);
     store.noteForecast(3, 1, 2, 6, 10);
-    expect(store.forecastErrors(9)).toEqual([]);
+    expect(store.judgedForecasts(9)).toEqual([]);
     store.noteForecastStart(3, 7);
-    expect(store.forecastErrors(9)).toEqual([2]);
+    expect(store.judgedForecasts(9)).toEqual([{ errorMs: 2, isWithin: true }]);
   });
 });
 
@@ -257,7 +257,7 @@ describe("versions", () => {
       expect(store.environment(store.job(2)!.environment)).toEqual({ PATH: "/bin", LANG: "C.UTF-8" });
       expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000 }]);
       expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
-      expect(store.forecastErrors(5)).toEqual([500]);
+      expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
       const { script, scriptWord } = store.job(3)!;
       expect(scriptWord).toBe(version < 2 ? undefined : 1);
       const content = script === undefined ? undefined : store.script(script);

@@ -379,12 +379,13 @@ export class Store {
     this.#run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
   }
 
-  /** How far the last forecasts were off in ms: actual start minus p50. */
-  forecastErrors(last: number): number[] {
+  /** How far the forecasts of the last jobs to start were off in ms: actual start minus p50. */
+  judgedForecasts(last: number): { readonly errorMs: number; readonly isWithin: boolean }[] {
     return this.#all(
-      "SELECT started_ms - p50_ms AS error FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?",
+      `SELECT started_ms - p50_ms AS error, started_ms BETWEEN p10_ms AND p90_ms AS within
+       FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?`,
       last,
-    ).map((row) => Number(row.error));
+    ).map((row) => ({ errorMs: Number(row.error), isWithin: Number(row.within) === 1 }));
   }
 
   #statement(sql: string): StatementSync {
