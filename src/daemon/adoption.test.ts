@@ -104,7 +104,9 @@ test("a policy that breaks down is replaced, and the log says so", async () => {
   expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);
   expect(bench.frontEnd.policy().policy).toBe("fcfs");
   const told: unknown[] = [];
-  bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => kind === "policy" && told.push(data?.because));
+  bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => {
+    if (kind === "policy") told.push(data?.because);
+  });
   expect(told).toContainEqual(expect.stringContaining("connected-reservation gave up: Cannot find a queue"));
 });
 
