@@ -23,10 +23,14 @@ export const LUBLIN: FindingsSource = { source: "lublin:jobs=4000", slotS: SLOT_
 /** Run times of the model are minutes, so the slots are shorter. */
 export const DOWNEY: FindingsSource = { source: "downey:jobs=4000:load=0.7", slotS: 5, seeds: 10 };
 const MEMORY: FindingsSource = { source: "HPC2N", limit: 60_000, slotS: SLOT_S };
+const MIGRATING: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 const LOADS: readonly FindingsSource[] = [0.5, 0.7, 0.9].map((load) => ({ ...trace("KTH-SP2"), load }));
 
 const GANG = "wlv:unify=returned";
 const limited = (rows: number) => `${GANG}:rows=${rows}:queue=easy`;
+
+/** Gangs that may be moved to other processors, each time for so many seconds of its service. */
+const moving = (costS: number) => `${GANG}:migrate=${costS}`;
 
 /** Policies of the first table. */
 export const TABLE: readonly string[] = [
@@ -217,5 +221,101 @@ export const CLAIMS: readonly Claim[] = [
     metric: "response",
     expected: "above",
     sources: LOADS,
+  },
+  {
+    text: "Moving gangs to other processors where that saves a row would shorten the mean response if it cost nothing …",
+    a: moving(0),
+    b: GANG,
+    metric: "response",
+    expected: "below",
+    sources: MIGRATING,
+  },
+  {
+    text: "… and does so where a move costs a minute of the gang's service …",
+    a: moving(60),
+    b: GANG,
+    metric: "response",
+    expected: "below",
+    sources: MIGRATING,
+  },
+  {
+    text: "… or ten minutes, where jobs run for hours …",
+    a: moving(600),
+    b: GANG,
+    metric: "response",
+    expected: "below",
+    sources: [...TRACES, LUBLIN],
+  },
+  {
+    text: "… but not under Downey's model, where they run for minutes: there ten minutes make it longer.",
+    a: moving(600),
+    b: GANG,
+    metric: "response",
+    expected: "above",
+    sources: [DOWNEY],
+  },
+  {
+    text: "An hour is about where it ends: moving is shown to pay on two of the four traces, and makes the jobs of Lublin's model slower.",
+    a: moving(3600),
+    b: GANG,
+    metric: "response",
+    expected: "below",
+    sources: [...TRACES, LUBLIN],
+  },
+  {
+    text: "Four hours make the mean response longer everywhere: the rule, which does not know how soon an arrival brings the row back, moves gangs too readily where a move is dear.",
+    a: moving(14400),
+    b: GANG,
+    metric: "response",
+    expected: "above",
+    sources: MIGRATING,
+  },
+  {
+    text: "With ten minutes a move, the bounded slowdown falls as well …",
+    a: moving(600),
+    b: GANG,
+    metric: "bounded slowdown",
+    expected: "below",
+    sources: [...TRACES, LUBLIN],
+  },
+  {
+    text: "… and so does the slowdown of jobs above one hour, which pay for gangs otherwise.",
+    a: moving(600),
+    b: GANG,
+    metric: "slowdown over 1 h",
+    expected: "below",
+    sources: TRACES,
+  },
+  {
+    text: "With a minute a move, gangs are shown to have a longer mean response than EASY on two of the four traces only.",
+    a: moving(60),
+    b: "easy",
+    metric: "response",
+    expected: "above",
+    sources: TRACES,
+  },
+  {
+    text: "With one slot per job, moves of ten minutes about halve the mean response …",
+    a: "wlv:migrate=600",
+    b: "wlv",
+    metric: "response",
+    expected: "below",
+    sources: SMALLER,
+  },
+  {
+    text: "… which is still less than returned slots do without any move.",
+    a: "wlv:migrate=600",
+    b: GANG,
+    metric: "response",
+    expected: "above",
+    sources: SMALLER,
+  },
+  {
+    text: "Buddy blocks gain as windows do: BRMMS with moves of ten minutes against BRMMS without.",
+    a: "brmms:migrate=600",
+    b: "brmms",
+    metric: "response",
+    expected: "below",
+    sources: SMALLER,
   },
 ];

@@ -31,7 +31,8 @@ export function findingsPage(cells: readonly FindingsCell[], results: readonly C
   return [
     "# Findings",
     "",
-    "Which scheduler wins where: space sharing, gangs, and what no paper has: gangs behind an admission queue (`rows`, `queue`, `memory`).",
+    "Which scheduler wins where: space sharing, gangs, and what no paper has: gangs behind an admission queue (`rows`, `queue`, `memory`), and gangs that move to other",
+    "processors at a cost in service, `migrate` seconds of each moved gang's, where that saves a row.",
     "This page is generated: `npm run findings` makes it again to the last digit (traces from `TUTTI_TRACES`).",
     "",
     "Method. Every ratio is the mean of one metric under one policy over its mean under another, on the same jobs, all jobs counted. Traces: jobs in",
@@ -58,7 +59,7 @@ const LIMITS: readonly string[] = [
   "* The users of a trace reacted to the machine that it was recorded on; here they submit at the same times whatever the policy does.",
   "* Memory is what users asked for, else what jobs used, at all times; swapping, cache and the cost of bringing a gang back are not modelled beyond the switch.",
   "* Gangs here need processors side by side, space sharing takes any: the comparison is hard on gangs on a machine without such a need.",
-  "* Re-packing moves gangs between rows only. Moving them to other processors at a cost is not built.",
+  "* A move to other processors costs every gang the same service here, whatever its size and memory, and no trace says how much that would be. When to move is one rule of many; it goes by the service that gangs have had, not by estimates.",
 ];
 
 type Results = (cell: FindingsCell) => CellResult;
