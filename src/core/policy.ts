@@ -109,7 +109,7 @@ export interface GangMachine extends MatrixView {
   readonly slotS: number;
   /** Time of one switch between rows in seconds; left out where switches take none. */
   readonly switchS?: number;
-  /** Appends an empty row at the end of the round. */
+  /** Adds an empty row: last in the round, or in the next one when this one has taken in as many as it began with. */
   addRow(): RowId;
   /** Removes an empty row. Throws RuleViolation when it holds a job. */
   deleteRow(row: RowId): void;

@@ -23,6 +23,7 @@ import { StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { blockLevel } from "../structures/buddy.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { Turns } from "../structures/turns.ts";
 import {
   type Decision,
   type Layout,
@@ -72,8 +73,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   readonly #table: LiveTable;
   readonly #policy: Policy;
   #slot: number;
-  #round = 0;
-  #pointer = 0;
+  readonly #turns = new Turns();
   #placedJobs = 0;
   /** Slots that a job has had (touched, or not placed); less the service of its rows at the time otherwise. */
   readonly #served: Float64Array;
@@ -211,7 +211,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     for (let i = 0; i < this.rowCount; i++) {
       const seats: Seat[] = [];
       for (
-        let run = this.firstRun(this.rowAt((this.#pointer + i) % this.rowCount));
+        let run = this.firstRun(this.rowAt((this.#turns.pointer + i) % this.rowCount));
         run !== -1;
         run = this.nextRun(run)
       ) {
@@ -258,7 +258,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   }
 
   override addRow(): RowId {
-    const row = super.addRow();
+    const row = super.addRow(this.#turns.enter(this.rowCount));
     this.#options.observer?.rowAdded?.(this.nowS, row);
     return row;
   }
@@ -266,11 +266,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   override deleteRow(row: RowId): void {
     const position = this.positionOf(row);
     super.deleteRow(row);
-    if (position < this.#pointer) this.#pointer--;
-    if (this.#pointer >= this.rowCount && this.#pointer > 0) {
-      this.#pointer = 0;
-      this.#round++;
-    }
+    this.#turns.leave(position, this.rowCount);
     this.#options.observer?.rowDeleted?.(this.nowS, row);
   }
 
@@ -337,9 +333,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     if (this.#placedJobs > 0) {
       const passed = slot - this.#slot;
       this.#startJobs(passed);
-      const pointer = this.#pointer + passed;
-      this.#pointer = pointer % this.rowCount;
-      this.#round += (pointer - this.#pointer) / this.rowCount;
+      this.#turns.pass(passed, this.rowCount);
     }
     this.#slot = slot;
     this.nowS = this.#startOf(slot);
@@ -352,7 +346,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     this.#unstarted = this.#unstarted.filter((job) => {
       let ahead = rows;
       for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-        ahead = Math.min(ahead, (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows);
+        ahead = Math.min(ahead, (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows);
       }
       if (ahead >= passed) return true;
       this.#startS[job] = this.#startOf(this.#slot + ahead);
@@ -420,7 +414,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     const rows = this.rowCount;
     let turns = 0;
     for (let run = this.firstRunOfJob(row); run !== -1; run = this.nextRunOfJob(run)) {
-      const ahead = (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows;
+      const ahead = (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows;
       turns += Math.max(0, Math.ceil((passed - ahead) / rows));
     }
     return turns;
@@ -430,8 +424,8 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   #service(job: JobIndex): number {
     let passed = 0;
     for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-      if (this.positionOf(this.runRow(run)) < this.#pointer) passed++;
+      if (this.positionOf(this.runRow(run)) < this.#turns.pointer) passed++;
     }
-    return this.#round * this.slotsOf(job) + passed;
+    return this.#turns.round * this.slotsOf(job) + passed;
   }
 }

@@ -28,6 +28,9 @@ export class GangChecker extends Checker {
   readonly #rows: { readonly row: RowId; runs: Run[] }[] = [];
   /** Position of the row that is served next. */
   #pointer = 0;
+  /** Rows when the round began, and those that it has taken in since. */
+  #begunWith = 0;
+  #joined = 0;
   /** The instant up to which rows have been served, and the length of a slot from then on. */
   #servedToS = 0;
   #slotLengthS: number;
@@ -243,7 +246,10 @@ export class GangChecker extends Checker {
     this.counts.matrixChanges++;
     if (this.#rows.some((one) => one.row === row))
       this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, it exists`);
-    this.#rows.push({ row, runs: [] });
+    // Last in the round, which takes in as many as it began with; further ones are behind those that had their slot.
+    const hasRoom = this.#pointer === 0 || this.#joined < this.#begunWith;
+    if (this.#pointer > 0 && hasRoom) this.#joined++;
+    this.#rows.splice(hasRoom ? this.#rows.length : this.#pointer++, 0, { row, runs: [] });
     const most = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
     if (this.#rows.length > most)
       this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, there are ${most} already`);
@@ -347,6 +353,7 @@ export class GangChecker extends Checker {
     this.counts.slots += slots;
     const firstRound = Math.min(slots, rows.length);
     for (let slot = 0; slot < firstRound; slot++) {
+      this.#noteRound();
       for (const { job } of rows[this.#pointer].runs) {
         this.#served[job]++;
         if (Number.isNaN(this.#firstSlotS[job])) this.#firstSlotS[job] = this.#servedToS + slot * lengthS;
@@ -359,6 +366,12 @@ export class GangChecker extends Checker {
       for (const { job } of rows[this.#pointer].runs) this.#served[job]++;
       this.#pointer = (this.#pointer + 1) % rows.length;
     }
+  }
+
+  #noteRound(): void {
+    if (this.#pointer > 0) return;
+    this.#begunWith = this.#rows.length;
+    this.#joined = 0;
   }
 
   /** Compares the first slots with the starts that were told. */

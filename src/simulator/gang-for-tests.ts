@@ -109,6 +109,9 @@ export class NaiveMachine implements GangMachine {
   readonly lostS: number[] = [];
   readonly #size: ArrayLike<number>;
   #nextId = 0;
+  /** Rows when the round began, and those that it has taken in since. */
+  #begunWith = 0;
+  #joined = 0;
 
   constructor(processors: number, slotS: number, size: ArrayLike<number>) {
     this.processors = processors;
@@ -189,7 +192,13 @@ export class NaiveMachine implements GangMachine {
 
   addRow(): RowId {
     const id = this.#nextId++;
-    this.rows.push({ id, cells: new Array(this.processors).fill(-1) });
+    const row = { id, cells: new Array<number>(this.processors).fill(-1) };
+    const passed = this.positionOf(this.next);
+    if (passed > 0 && this.#joined === this.#begunWith) this.rows.splice(passed, 0, row);
+    else {
+      this.rows.push(row);
+      if (passed > 0) this.#joined++;
+    }
     if (this.next === -1) this.next = id;
     return id;
   }
@@ -197,6 +206,14 @@ export class NaiveMachine implements GangMachine {
     if (this.next === row) this.serveNext();
     this.rows.splice(this.positionOf(row), 1);
     if (this.rows.length === 0) this.next = -1;
+  }
+  /** The row that is next has its slot. */
+  serve(): void {
+    if (this.positionOf(this.next) === 0) {
+      this.#begunWith = this.rows.length;
+      this.#joined = 0;
+    }
+    this.serveNext();
   }
   /** Lets the turn pass to the row behind the one that has it. */
   serveNext(): void {
@@ -286,7 +303,7 @@ export function stepRounds(
         if (job === -1) continue;
         if (served[job]++ === 0) startS[job] = machine.nowS;
       }
-      machine.serveNext();
+      machine.serve();
     }
     machine.nowS += busy && machine.rowCount > 1 ? slotS + switchS : slotS;
   }

@@ -206,6 +206,34 @@ describe("simulateRounds()", () => {
     expect(schedule.gang!.slots).toBe(6);
   });
 
+  test("a round takes in as many rows as it began with, then further ones wait for the next: hand-worked", () => {
+    // At each instant a job arrives, and goes into a row of its own. A needs three slots, the others one.
+    // slot   0  1  2  3  4  5  6  7  8
+    // row    A  A  B  C  D  A  E  F  G     the round of slots 1 to 4 begins with A B and takes in C D; E is in the next
+    const jobs = Array.from({ length: 12 }, (_, at) => [at, at === 0 ? 3 : 1, 1] as const);
+    const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
+    expect([...schedule.endS]).toEqual([6, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14]);
+  });
+
+  test("jobs of one slot that never stop coming do not keep a gang from its turns", () => {
+    // Each slot of A leaves one job more behind. So its k-th round begins with at most k rows and has at most 2k slots.
+    const jobs = Array.from({ length: 12_000 }, (_, at) => [at, at === 0 ? 100 : 1, 1] as const);
+    const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
+    expect(schedule.endS[0]).toBeLessThanOrEqual(100 * 101);
+  });
+
+  test("many rows put in at one place stay in their order", () => {
+    // 200 rows, then at slot 100 more than that at once: 99 join the round, the others are put in behind those that passed.
+    const first = Array.from({ length: 200 }, () => [0, 4, 1] as const);
+    const second = Array.from({ length: 3000 }, () => [100, 2, 1] as const);
+    const third = Array.from({ length: 50 }, () => [150, 3, 1] as const);
+    const instance = gangInstance(1, [...first, ...second, ...third]);
+    const options = { slotS: 1, switchS: 0 };
+    expect([...simulateRounds(instance, rowEach, {}, options).endS]).toEqual(
+      stepRounds(instance, rowEach, {}, options).endS,
+    );
+  });
+
   test("a migration costs service, added up in seconds before it is rounded to slots: hand-worked", () => {
     // A needs 2 slots and moves at 0 and 1, each time for half a slot: it ends after 3.
     const moving = (migrationS: number) =>

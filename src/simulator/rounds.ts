@@ -10,12 +10,12 @@
  * decisions happen between slots only: first all jobs that have just ended (by start, then by index), then all
  * arrivals up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
  * clock starts at time 0; while no row holds a job, time goes on in slots of slotS and the rounds stand still. A new row is last in the
- * round. When the round has served its last row, the next one begins at once, before the decision.
+ * round, or in the next one (structures/turns.ts). When the round has served its last row, the next one begins at once, before the decision.
  *
  * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of
  * one: in round r, with b of its rows already passed, S grows exactly as r·k + b does. So target = slots left + r·k + b stays
  * fixed while the job's rows do; it ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in
- * order of the round. Adding a row at the end or deleting another job's row changes neither, because the order of the other rows stays.
+ * order of the round. Adding a row or deleting another job's row changes neither, because the order of the other rows stays.
  * Only jobs that are placed, released, exchanged or migrated are settled and entered anew in the queue of finishes. A migration adds
  * to the slots left.
  */
@@ -31,8 +31,10 @@ import {
 } from "../core/policy.ts";
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
-import { doubled, doubledFloats } from "../structures/grow.ts";
+import { doubled } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { RowRanks } from "../structures/row-ranks.ts";
+import { Turns } from "../structures/turns.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
 import { SlotClock } from "./slot-clock.ts";
@@ -86,9 +88,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   readonly #endS: Float64Array;
 
   readonly #clock: SlotClock;
-  // The round, and the position of the row that is served next.
-  #round = 0;
-  #pointer = 0;
+  readonly #turns = new Turns();
 
   readonly #needed: GangWork;
   /** Slots of work left of a job that is not in the queue or is touched; its target (see above) otherwise. */
@@ -99,9 +99,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   readonly #touched: Uint8Array;
   #touchedJobs = new Int32Array(64);
   #touchedCount = 0;
-  /** Rows by age: the order of the round. */
-  #rank = new Float64Array(8);
-  #nextRank = 0;
+  readonly #ranks = new RowRanks();
 
   #arrived = 0;
   /** Jobs placed that have not had a slot yet, in order of placing. */
@@ -143,9 +141,8 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   // What the policy calls.
 
   override addRow(): RowId {
-    const row = super.addRow();
-    if (row === this.#rank.length) this.#rank = doubledFloats(this.#rank);
-    this.#rank[row] = this.#nextRank++;
+    const row = super.addRow(this.#turns.enter(this.rowCount));
+    if (!this.#ranks.enter(this, row)) this.#touchAll();
     this.#observer?.rowAdded?.(this.nowS, row);
     return row;
   }
@@ -153,11 +150,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   override deleteRow(row: RowId): void {
     const position = this.positionOf(row);
     super.deleteRow(row);
-    if (position < this.#pointer) this.#pointer--;
-    if (this.#pointer >= this.rowCount && this.#pointer > 0) {
-      this.#pointer = 0;
-      this.#round++;
-    }
+    this.#turns.leave(position, this.rowCount);
     this.#observer?.rowDeleted?.(this.nowS, row);
   }
 
@@ -262,9 +255,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     if (this.#finish.count > 0) {
       const passed = slot - this.#clock.slot;
       this.#startJobs(passed);
-      const pointer = this.#pointer + passed;
-      this.#pointer = pointer % this.rowCount;
-      this.#round += (pointer - this.#pointer) / this.rowCount;
+      this.#turns.pass(passed, this.rowCount);
     }
     this.#clock.slot = slot;
     this.nowS = this.#clock.startS(slot);
@@ -341,9 +332,9 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     const position = this.positionOf(this.#finishRow[job]);
     return (
       this.#clock.slot +
-      (this.#finish.roundOf(job) - this.#round) * this.rowCount +
+      (this.#finish.roundOf(job) - this.#turns.round) * this.rowCount +
       position -
-      this.#pointer +
+      this.#turns.pointer +
       1
     );
   }
@@ -361,7 +352,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       const job = unstarted[i];
       let ahead = rows;
       for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-        const slots = (this.positionOf(this.runRow(run)) - this.#pointer + rows) % rows;
+        const slots = (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows;
         if (slots < ahead) ahead = slots;
       }
       if (ahead < passed) {
@@ -391,6 +382,13 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     if (this.#finish.has(job)) this.#work[job] -= this.#service(job);
   }
 
+  #touchAll(): void {
+    for (let at = 0; at < this.rowCount; at++) {
+      for (let run = this.firstRun(this.rowAt(at)); run !== -1; run = this.nextRun(run))
+        this.#touch(this.runJob(run));
+    }
+  }
+
   #touchRange(row: RowId, first: number, end: number): void {
     for (
       let run = this.runFrom(row, first);
@@ -406,9 +404,9 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   #service(job: JobIndex): number {
     let passed = 0;
     for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-      if (this.positionOf(this.runRow(run)) < this.#pointer) passed++;
+      if (this.positionOf(this.runRow(run)) < this.#turns.pointer) passed++;
     }
-    return this.#round * this.slotsOf(job) + passed;
+    return this.#turns.round * this.slotsOf(job) + passed;
   }
 
   /** Enters the jobs whose rows have changed in the queue of finishes. */
@@ -422,7 +420,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       const round = Math.floor((target - 1) / slots);
       const row = this.#rowOfJob(job, target - 1 - round * slots);
       this.#finishRow[job] = row;
-      this.#finish.set(job, round, this.#rank[row]);
+      this.#finish.set(job, round, this.#ranks.of(row));
     }
     this.#touchedCount = 0;
   }
@@ -434,11 +432,11 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     if (slots === 1) return this.runRow(run);
     while (this.#rowsOfJob.length < slots) this.#rowsOfJob = doubled(this.#rowsOfJob);
     const rows = this.#rowsOfJob;
-    const ranks = this.#rank;
+    const ranks = this.#ranks;
     for (let count = 0; run !== -1; run = this.nextRunOfJob(run), count++) {
       const row = this.runRow(run);
       let at = count;
-      for (; at > 0 && ranks[rows[at - 1]] > ranks[row]; at--) rows[at] = rows[at - 1];
+      for (; at > 0 && ranks.of(rows[at - 1]) > ranks.of(row); at--) rows[at] = rows[at - 1];
       rows[at] = row;
     }
     return rows[index];

@@ -20,9 +20,9 @@ export class OusterhoutMatrix extends RunLists {
   nowS = 0;
   readonly #oneStretch = new Int32Array(2);
 
-  /** Appends an empty row at the end of the round. */
-  addRow(): RowId {
-    return this.appendRow();
+  /** Adds an empty row at a position of the round, at its end if left out; the rows behind it move back. */
+  addRow(position = this.rowCount): RowId {
+    return this.insertRow(position);
   }
 
   /** Removes an empty row; the rows behind it move up. */

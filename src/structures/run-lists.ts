@@ -222,11 +222,17 @@ export class RunLists implements MatrixView {
     return this.#furtherStretches > 0;
   }
 
-  protected appendRow(): RowId {
+  /** Adds an empty row at a position; the rows behind it move back. */
+  protected insertRow(position: number): RowId {
     const row = this.#freeRowCount > 0 ? this.#freeRows[--this.#freeRowCount] : this.#newRow();
     this.#head[row] = NONE;
-    this.#order[this.#rowCount] = row;
-    this.#position[row] = this.#rowCount++;
+    for (let behind = this.#rowCount++; behind > position; behind--) {
+      const moved = this.#order[behind - 1];
+      this.#order[behind] = moved;
+      this.#position[moved] = behind;
+    }
+    this.#order[position] = row;
+    this.#position[row] = position;
     return row;
   }
 
