@@ -73,8 +73,9 @@ let sequence = 0;
 const children: ChildProcess[] = [];
 const heard: FromConductor[] = [];
 
-/** Interrupted: the same way out as at the end, so that nothing is left. */
+/** Interrupted, or nobody reads on: the same way out as at the end, so that nothing is left. */
 const interrupted = new Promise<never>((_, reject) => {
+  process.stdout.once("error", reject);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(name, () => reject(new Error(`Interrupted by ${name}`)));
   }
