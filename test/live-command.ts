@@ -19,7 +19,7 @@ export function startTutti(
   parameters: readonly string[],
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly onTerminal?: boolean } = {},
 ): Started {
-  const { TUTTI_TRACES: _, FORCE_COLOR: __, ...rest } = process.env;
+  const { TUTTI_TRACES: _, FORCE_COLOR: __, npm_lifecycle_event: ___, ...rest } = process.env;
   const env = { ...rest, NO_COLOR: "1", TUTTI_SOCKET: socket, ...options.env };
   const words = [process.execPath, program, ...parameters];
   const [file, ...list] = options.onTerminal

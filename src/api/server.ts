@@ -29,6 +29,8 @@ export interface Api {
   readonly http?: string;
   /** The owner's token. */
   readonly token: string;
+  /** Resolves when nobody has asked anything for `idleMs`, or after `mostMs`. */
+  quiet(idleMs: number, mostMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,10 +60,15 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const users = giveTokens(options, key);
   const servers: Server[] = [];
   let port: number | undefined;
-  const app = makeApp({
+  let lastRequestMs = Number.NEGATIVE_INFINITY;
+  const answer = makeApp({
     ...options,
     door: { key, owner, userOf: (uid) => users.current.get(uid), port: () => port },
   });
+  const app: App = (request, transport) => {
+    lastRequestMs = performance.now();
+    return answer(request, transport);
+  };
 
   const socketServer = makeServer(app, isShared ? "shared-socket" : "private-socket");
   servers.push(socketServer);
@@ -77,6 +84,15 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     socket: places.socket,
     ...(port === undefined ? {} : { http: `http://127.0.0.1:${port}/` }),
     token: makeToken(key, owner.uid),
+    quiet: async (idleMs, mostMs) => {
+      const untilMs = performance.now() + mostMs;
+      for (;;) {
+        const now = performance.now();
+        const leftMs = Math.min(Math.max(lastRequestMs, untilMs - mostMs) + idleMs, untilMs) - now;
+        if (leftMs <= 0) return;
+        await new Promise((resolve) => setTimeout(resolve, leftMs));
+      }
+    },
     close: async () => {
       users.stop();
       await Promise.all(servers.map(closeServer));

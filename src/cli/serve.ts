@@ -41,8 +41,9 @@ interface RunningScheduler {
 }
 
 const USUAL_PORT = 7448;
-/** The answer to `tutti down` is on its way before the listener closes. */
-const ANSWER_MS = 50;
+/** Before the listener closes, those who wait for jobs that have ended with it ask for the rest; but nobody keeps it up for long. */
+const QUIET_MS = 200;
+const MOST_QUIET_MS = 2000;
 
 const HELP = `
 State is kept in TUTTI_STATE, else /var/lib/tutti for root or ~/.local/state/tutti; the socket is TUTTI_SOCKET, else below /run/tutti or
@@ -115,7 +116,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       whatIf: (caller, policy) => service.whatIf(caller, policy),
       shutdown: async (killJobs) => {
         const answer = await frontEnd.shutdown(killJobs);
-        if (!isRefusal(answer)) setTimeout(end, ANSWER_MS);
+        if (!isRefusal(answer)) void api.quiet(QUIET_MS, MOST_QUIET_MS).then(end);
         return answer;
       },
     });
