@@ -18,16 +18,21 @@ export function parseArray(text: string, most: number): ArraySpec | string {
   if (list === "" || atOnce === 0) return `Cannot use the array "${text}": ${expected}`;
   const indices = new Set<number>();
   for (const part of list.split(",")) {
-    const [, first, last = first, step = "1"] = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/.exec(part) ?? [];
-    if (first === undefined || Number(last) < Number(first) || Number(step) === 0) {
+    const [, first, last = first, step = "1"] =
+      /^(\d{1,15})(?:-(\d{1,15})(?::(\d{1,15}))?)?$/.exec(part) ?? [];
+    if (first === undefined || Number(step) === 0) {
       return `Cannot use "${part}" in the array "${text}": ${expected}`;
+    }
+    if (Number(last) < Number(first)) {
+      return `Cannot use "${part}" in the array "${text}": nothing is in it, expected the smaller index first`;
     }
     if (Number(last) > LARGEST_INDEX) {
       return `Cannot use "${part}" in the array "${text}": expected indices up to ${LARGEST_INDEX}`;
     }
     for (let i = Number(first); i <= Number(last); i += Number(step)) {
       indices.add(i);
-      if (indices.size > most) return `Cannot use the array "${text}": it has more than ${most} jobs`;
+      if (indices.size > most)
+        return `Cannot use the array "${text}": it has more than ${most} jobs, expected at most so many; submit several arrays`;
     }
   }
   const sorted = [...indices].sort((a, b) => a - b);

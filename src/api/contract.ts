@@ -235,6 +235,7 @@ export const statusAnswer = z.object({
   counts: z.record(jobState, count),
   conductor: z.object({
     connected: z.boolean(),
+    silentMs: durationMs.exactOptional().describe("It turns gangs and has said nothing for so long"),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
     lateP99Ms: z.number().exactOptional(),

@@ -39,11 +39,12 @@ export class Load {
   }
 }
 
-/** A body that does not say how long it is may be as long as any. */
+/** A body that does not say how long it is may be as long as any; without transfer-encoding there is none then. */
 function bodyBytes({ method, headers }: Request): number {
   if (method === "GET" || method === "HEAD") return 0;
   const stated = headers.get("content-length");
-  return stated === null ? LARGEST_BODY_BYTES : Math.min(Number(stated), LARGEST_BODY_BYTES);
+  if (stated === null) return headers.has("transfer-encoding") ? LARGEST_BODY_BYTES : 0;
+  return Math.min(Number(stated), LARGEST_BODY_BYTES);
 }
 
 /**

@@ -28,6 +28,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
+import { makeFolders } from "../daemon/make-folders.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
@@ -76,7 +77,7 @@ export function makePlaces(places: Places): void {
   withUmask(0o077, () => {
     const parent = dirname(places.folder);
     try {
-      mkdirSync(parent, { recursive: true });
+      makeFolders(parent);
     } catch (error) {
       throw new InputError(
         `Cannot put the socket below "${parent}": ${(error as Error).message}, expected a folder that can be made; name another place with TUTTI_SOCKET`,

@@ -1,5 +1,6 @@
 /** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
 import type { Job, JobState } from "../api/contract.ts";
+import { cpusText } from "../core/cpu-list.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable, type TableColumn } from "../report/table.ts";
 import { isColourful, tableWidth } from "./text.ts";
@@ -155,18 +156,6 @@ export function clockText(unixMs: number, nowMs = Date.now()): string {
 /** Unix time as ISO 8601 with the zone of this machine left to UTC. */
 export function isoText(unixMs: number): string {
   return new Date(unixMs).toISOString();
-}
-
-/** CPU numbers as runs: 0-3,6. */
-export function cpusText(cpus: readonly number[]): string {
-  const sorted = [...cpus].sort((a, b) => a - b);
-  const runs: [number, number][] = [];
-  for (const cpu of sorted) {
-    const last = runs.at(-1);
-    if (last !== undefined && last[1] + 1 === cpu) last[1] = cpu;
-    else runs.push([cpu, cpu]);
-  }
-  return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
 }
 
 function table(columns: readonly JobColumn[], jobs: readonly JobLine[]): string {

@@ -8,8 +8,8 @@
  *   ▶ row 2 14  14  14  14
  */
 import type { MatrixAnswer } from "../api/contract.ts";
+import { cpusText } from "../core/cpu-list.ts";
 import { shorten } from "../report/table.ts";
-import { cpusText } from "./job-text.ts";
 import { visibleLine } from "./visible.ts";
 
 /** Okabe and Ito's colours as background and a foreground that reads on it. */

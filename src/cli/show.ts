@@ -2,8 +2,9 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
+import { cpusText } from "../core/cpu-list.ts";
 import { formatDuration } from "../report/format.ts";
-import { clockText, cpusText, limitText, reasonText, saysMore, stateText } from "./job-text.ts";
+import { clockText, limitText, reasonText, saysMore, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";

@@ -12,7 +12,7 @@ import { visibleLine } from "./visible.ts";
 
 export interface SubmitOptions {
   readonly tasks?: number;
-  readonly time?: number;
+  readonly time?: TimeLimit;
   readonly mem?: number;
   readonly queue?: string;
   readonly name?: string;
@@ -25,6 +25,12 @@ export interface SubmitOptions {
   readonly error?: string;
   readonly cwd?: string;
   readonly env?: string;
+}
+
+export interface TimeLimit {
+  readonly seconds: number;
+  /** Without a unit: Slurm would take it for minutes. */
+  readonly isBare: boolean;
 }
 
 /** What the scheduler keeps of a script. */
@@ -62,12 +68,16 @@ export async function submitJob(
   }
   // Commander takes the -- away; whether it stood before the command tells a command from a script.
   const isCommand = raw[raw.length - words.length - 1] === "--";
-  if (isCommand) return makeJob(words, basename(words[0]!), given);
+  if (isCommand) {
+    tellBareLimit(given);
+    return makeJob(words, basename(words[0]!), given);
+  }
   const content = readScript(words[0]!);
   const script = content.toString("utf8");
   const { words: inScript, warnings, isForSlurm } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, words[0]!), ...given };
+  tellBareLimit(options);
   const path = resolve(words[0]!);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
   const job = makeJob([...interpreter, path, ...words.slice(1)], basename(path), options);
@@ -142,9 +152,14 @@ function addOptions(command: Command): Command {
 }
 
 /** Seconds: a duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
-function timeLimit(text: string): number {
-  const seconds = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
-  return seconds !== undefined && seconds > 0 ? seconds : duration("above zero")(text);
+function timeLimit(text: string): TimeLimit {
+  const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
+  const seconds = inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
+  return { seconds, isBare: /^[\d.]+$/.test(text.trim()) };
+}
+
+function tellBareLimit({ time }: SubmitOptions): void {
+  if (time?.isBare) hint(`tutti: limit ${time.seconds} s; write ${time.seconds}m for minutes`);
 }
 
 /** What the scheduler takes at most. */
@@ -173,7 +188,7 @@ function makeJob(command: readonly string[], defaultName: string, options: Submi
     cwd: resolve(options.cwd ?? "."),
     env: chooseEnvironment(options.env ?? "all", process.env),
     ...(tasks === undefined ? {} : { tasks }),
-    ...(time === undefined ? {} : { limitMs: Math.max(1, Math.round(time * 1000)) }),
+    ...(time === undefined ? {} : { limitMs: Math.max(1, Math.round(time.seconds * 1000)) }),
     ...(mem === undefined ? {} : { memoryBytes: mem }),
     ...(queue === undefined ? {} : { queue }),
     ...(after === undefined ? {} : { after }),

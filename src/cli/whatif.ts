@@ -32,7 +32,7 @@ export function configure(command: Command): void {
 function nothingText({ queued, held }: StatusAnswer["counts"]): string {
   if (queued + held === 0) return "No job waits.";
   if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
-  return `No forecast can be made: ${plural(queued, "job")} queued, too many or all behind other jobs; tutti why all tells.`;
+  return `No forecast can be made: ${plural(queued, "job")} queued, too many, behind other jobs or behind one that waits for memory; tutti why all tells.`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */

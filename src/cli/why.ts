@@ -2,9 +2,10 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job, JobState, WhyAnswer } from "../api/contract.ts";
+import { cpusText } from "../core/cpu-list.ts";
 import { formatDuration } from "../report/format.ts";
 import { NotFoundError } from "./errors.ts";
-import { clockText, cpusText, limitText, outcomeText, stateText } from "./job-text.ts";
+import { clockText, limitText, outcomeText, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
@@ -56,7 +57,11 @@ export function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
   if (!["queued", "held"].includes(why.state)) {
     if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
-    const text = job.state === "running" ? `\n  ${wrap(runningText(job, isStopped), 2)}` : "";
+    const told = [
+      ...(job.state === "running" ? [runningText(job, isStopped)] : []),
+      ...why.obstacles.map(obstacleText),
+    ];
+    const text = told.length === 0 ? "" : `\n  ${wrap(told.join(" "), 2)}`;
     return `${head}: ${stateText(job.state)}${text}\n`;
   }
   const sentences = [
@@ -103,7 +108,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
     case "reservation":
       return `It would delay job ${obstacle.holder}, which is promised a start at ${clockText(obstacle.startAtMs)}.`;
     case "conductor":
-      return `Nothing can start now: ${visibleLine(obstacle.message)}.`;
+      return `Nothing can start or end now: ${visibleLine(obstacle.message)}.`;
   }
 }
 

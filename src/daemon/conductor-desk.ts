@@ -26,6 +26,10 @@ import { hasProcess, type JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
 import type { JobState } from "./service.ts";
 
+/** A conductor that turns gangs reports every second, or with each slot that is longer. */
+const SILENCE_MS = 10_000;
+const SILENT_SLOTS = 2;
+
 export class ConductorDesk {
   readonly #context: Context;
   #outbox: ToConductor[] = [];
@@ -34,6 +38,9 @@ export class ConductorDesk {
   #state: Extract<FromConductor, { type: "state" }> | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
+  /** When it was heard last, or, if that is later, when it got something to turn. */
+  #heardMs = Number.NEGATIVE_INFINITY;
+  #isTurning = false;
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
   /** Values before the turn, for `rollback`. */
@@ -58,14 +65,28 @@ export class ConductorDesk {
     return this.#sequence;
   }
 
-  /** Why nothing can be started; undefined while the conductor is there. */
+  /** Why nothing can be started; undefined while the conductor is there and answers. */
   get trouble(): string | undefined {
-    return this.isConnected ? undefined : this.#lostBecause;
+    if (!this.isConnected) return this.#lostBecause;
+    const silentMs = this.#silentMs();
+    return silentMs === undefined
+      ? undefined
+      : `the conductor does not answer, for ${Math.round(silentMs / 1000)} s now`;
+  }
+
+  /** For how long it has said nothing; undefined while that is no wonder. */
+  #silentMs(): number | undefined {
+    const { clock, config } = this.#context;
+    const silentMs = clock.nowMs() - this.#heardMs;
+    const isWonder = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
+    return this.isConnected && this.#isTurning && isWonder ? silentMs : undefined;
   }
 
   status() {
+    const silentMs = this.#silentMs();
     return {
       connected: this.isConnected,
+      ...(silentMs !== undefined && { silentMs }),
       ...(this.#state !== undefined && { pid: this.#state.pid, freezer: this.#state.freezer }),
       ...(this.#statistics !== undefined && { lateP99Ms: this.#statistics.lateP99Ms }),
     };
@@ -84,6 +105,10 @@ export class ConductorDesk {
 
   /** Gives out what is to be sent, now that the turn is on disk. */
   commit(): ToConductor[] {
+    const { scheduler, clock } = this.#context;
+    const isTurning = scheduler.layout().rows.some((seats) => seats.length > 0);
+    if (isTurning && !this.#isTurning) this.#heardMs = clock.nowMs();
+    this.#isTurning = isTurning;
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
@@ -102,6 +127,7 @@ export class ConductorDesk {
 
   hear(message: FromConductor, nowMs: number): void {
     const { feed, clock } = this.#context;
+    this.#heardMs = nowMs;
     switch (message.type) {
       case "state":
         this.#reconcile(message, nowMs);

@@ -23,6 +23,18 @@ export function parseText(text: string, file: string): unknown {
 /** The line, from 1, of a field such as `slotMs`, `cpus[1]` or `queues[1].processors`; undefined when it is not found. */
 export function lineOf(text: string, field: string): number | undefined {
   const parts = field.match(/\w+|\[\d+\]/g) ?? [];
+  return lineOfParts(withoutRemarks(text), parts);
+}
+
+/** The same text with blanks for what stands behind #, outside strings: settings that are out of use stand there. */
+function withoutRemarks(text: string): string {
+  return text.replace(
+    /("(?:\\.|[^"\\\n])*"|'[^'\n]*')|#[^\n]*/g,
+    (all, string: string | undefined) => string ?? " ".repeat(all.length),
+  );
+}
+
+function lineOfParts(text: string, parts: readonly string[]): number | undefined {
   let at = 0;
   for (const [i, part] of parts.entries()) {
     const [, index] = /^\[(\d+)\]$/.exec(part) ?? [];

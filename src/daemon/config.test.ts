@@ -38,6 +38,17 @@ describe("docs/tutti.toml", () => {
   });
 });
 
+test("what the schema requires of a queue, reading requires too, and no more", () => {
+  const { properties } = configSchema() as { properties: { queues: { items: { required: string[] } } } };
+  const { required } = properties.queues.items;
+  const queue = Object.fromEntries(required.map((field) => [field, "a"]));
+  expect(parseConfig(JSON.stringify({ queues: [queue] }), "x.json").queues).toHaveLength(1);
+  for (const field of required) {
+    const { [field]: _, ...less } = queue;
+    expect(() => parseConfig(JSON.stringify({ queues: [less] }), "x.json"), field).toThrow(field);
+  }
+});
+
 describe("mistakes", () => {
   const TOML = `slotMs = 100
 cpus = [0,
@@ -79,6 +90,12 @@ processors = 4
       /queues\[1\].defaultLimitMs in "f.toml", line 12/,
     ],
     ['"long"', '"short"', /queue class 2 in "f.toml", line 9: an earlier class has it/],
+    ["slotMs = 100", "# slotMs = 100\nslotMs = 1", /as slotMs in "f.toml", line 2: /],
+    [
+      "processors = 4",
+      "processors = 4\n# defaultLimitMs = 9\ndefaultLimitMs = 0.5",
+      /defaultLimitMs in "f.toml", line 13/,
+    ],
     ["processors = 4", "processors = = 4", /Cannot read "f.toml", line 11, column \d+: /],
   ])("TOML: %s as %s", (right, wrong, message) => {
     expect(TOML.split(right)).toHaveLength(2);

@@ -156,7 +156,7 @@ export function configSchema(): object {
         items: {
           type: "object",
           additionalProperties: false,
-          required: ["name", "processors"],
+          required: ["name"],
           properties: {
             name: { type: "string", pattern: "^[^\\s:]+$" },
             processors: size("Most CPUs of a job"),

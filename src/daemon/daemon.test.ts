@@ -1,6 +1,6 @@
 /** The front end as a process on this machine: one at a time, private folders, a disk that is really full, a burst of submits. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
 import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
 import { parseCpuList } from "./machine.ts";
+import { startFrontEnd } from "./main.ts";
 import { lockStateFolder, makeStateFolder } from "./state-folder.ts";
 import { Store } from "./store/store.ts";
 
@@ -49,6 +50,20 @@ describe("one front end at a time", () => {
     const next = await serve(path);
     expect(next.line).toBe("up");
     next.child.kill("SIGKILL");
+  });
+
+  test("a setting that cannot be is refused before anything is made or started, with what to change", async () => {
+    const stateFolder = join(folder, "never");
+    const configFile = join(folder, "cpus.toml");
+    writeFileSync(configFile, "cpus = [4000, 4001, 4003]\n");
+    const start = (settings: object, file?: string) =>
+      startFrontEnd({ stateFolder, isShared: false, settings, configFile: file });
+    await expect(start({ cpus: [4000, 4001] })).rejects.toThrow(/CPU 4000-4001: .*; .* with --cpus$/);
+    await expect(start({}, configFile)).rejects.toThrow(
+      /4000-4001,4003: .*; change "cpus" in ".*cpus.toml"$/,
+    );
+    await expect(start({ policy: "nonsense" })).rejects.toThrow(/Cannot find policy "nonsense"/);
+    expect(existsSync(stateFolder)).toBe(false);
   });
 
   test("the lock goes with its holder, not with a file", () => {

@@ -132,7 +132,7 @@ export class Forecaster {
 
   async #forecast(choice: PolicyChoice): Promise<Forecasts> {
     const starts = new Map<JobNumber, Forecast>();
-    const waiting = this.#context.book.eligible().slice(0, MOST_WAITING);
+    const waiting = this.#foreseeable(choice).slice(0, MOST_WAITING);
     if (waiting.length === 0) return starts;
     const unixMs = this.#context.clock.unixMs();
     let found: Float64Array;
@@ -147,6 +147,21 @@ export class Forecaster {
       if (Number.isFinite(p90Ms)) starts.set(job, { p10Ms, p50Ms, p90Ms });
     });
     return starts;
+  }
+
+  /**
+   * Waiting jobs in the order in which they are served, up to the first that waits for memory: of that the model knows nothing, so a
+   * forecast for it or for those behind it would say that they start at once.
+   */
+  #foreseeable(choice: PolicyChoice): readonly JobRecord[] {
+    const { book, scheduler } = this.#context;
+    const waiting = book.eligible();
+    // Under space sharing memory is counted in processors.
+    if (choice.definition.sharing === "space") return waiting;
+    let freeBytes = scheduler.options.memoryBytes;
+    for (const record of book.withProcess()) freeBytes -= record.memoryBytes ?? 0;
+    const first = waiting.findIndex(({ memoryBytes = 0 }) => memoryBytes > Math.max(0, freeBytes));
+    return first < 0 ? waiting : waiting.slice(0, first);
   }
 
   #task(choice: PolicyChoice, waiting: readonly JobRecord[]): ForecastTask {

@@ -177,7 +177,10 @@ describe("cancel, hold, release, priority, requeue", () => {
     await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job));
     bench.clock.settle();
     expect(bench.machine.launched).toEqual(["1/1", "1/2"]);
-    expect(refusal(await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job)))).toBe("wrong-state");
+    expect(await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job))).toMatchObject({
+      refused: "wrong-state",
+      message: expect.stringMatching(/started 2 times, and may be started anew 1 time;/),
+    });
     bench.machine.end({ job, attempt: 2 }, "none", { lost: "shim gone" });
     bench.clock.settle();
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
@@ -341,6 +344,30 @@ test("the policy that was switched to outlives the front end; one named at the s
   expect(await named.frontEnd.submit(ANNA, [request()])).toMatchObject({ refused: "unavailable" });
 });
 
+test("a conductor that turns gangs and says nothing for long is told of, and no more once it is heard", async () => {
+  const bench = makeBench({ config: { policy: "gang" }, slotted: true, runMs: () => 60_000 });
+  const { clock, frontEnd } = bench;
+  clock.advanceTo(50_000);
+  // Nothing to do, nothing to say.
+  expect(frontEnd.status().conductor).not.toHaveProperty("silentMs");
+  await submit(bench, { tasks: 4 });
+  clock.advanceTo(59_000);
+  expect(frontEnd.status().conductor).not.toHaveProperty("silentMs");
+  expect(await frontEnd.why(ANNA, 1)).toMatchObject({ state: "running", obstacles: [] });
+  await submit(bench, { held: true });
+  clock.advanceTo(61_000);
+  expect(frontEnd.status().conductor).toMatchObject({ connected: true, silentMs: expect.any(Number) });
+  const message = expect.stringMatching(/does not answer, for 1\d s now$/);
+  expect(await frontEnd.why(ANNA, 1)).toMatchObject({ obstacles: [{ kind: "conductor", message }] });
+  expect(await frontEnd.why(ANNA, 2)).toMatchObject({
+    obstacles: [{ kind: "held" }, { kind: "conductor", message }],
+  });
+  bench.machine.connect();
+  clock.settle();
+  expect(frontEnd.status().conductor).not.toHaveProperty("silentMs");
+  expect(await frontEnd.why(ANNA, 1)).toMatchObject({ obstacles: [] });
+});
+
 describe("limits of the matrix", () => {
   test("gangs wait when the rows or the memory are used up", async () => {
     const rows = makeBench({ config: { policy: "gang", mostRows: 2 }, slotted: true });
@@ -358,6 +385,12 @@ describe("limits of the matrix", () => {
     expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
       obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
     });
+    // It may wait long, and so may those behind it: nothing is foretold of them, nor of policies that share time.
+    await submit(memory, { tasks: 1 });
+    expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
+    expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");
+    expect(await memory.frontEnd.whatIf(ANNA, "gang")).toMatchObject({ jobs: [] });
+    expect(await memory.frontEnd.whatIf(ANNA, "fcfs")).toMatchObject({ jobs: [{ job: 3 }, { job: 4 }] });
     runToEnd(memory.clock);
     expect(stateOf(memory, 3)).toBe("done");
   });

@@ -58,6 +58,12 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
 }
 
 describe("Launcher", () => {
+  test("an output folder that cannot be made holds nobody up", () => {
+    const jobs = join(folder, "proc");
+    launcherIn(jobs, false).prepare(recordIn(jobs, { stdout: "/proc/tutti/folder/out" }));
+    expect(lstatSync(join(jobs, "7", "1")).isDirectory()).toBe(true);
+  });
+
   const SCRIPT = Buffer.from("#!/bin/sh\necho caf\xe9\n", "latin1");
   const scripted = { command: ["/bin/sh", "/home/anna/weather.sh", "-x"], script: 1, scriptWord: 1 };
 

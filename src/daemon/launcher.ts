@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { makeFolders } from "./make-folders.ts";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 import { removeFolder } from "./remove-folder.ts";
@@ -61,7 +62,7 @@ export class Launcher {
       return;
     }
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolders(folder, 0o700);
       if (script !== undefined) this.#writeScript(record, script, undefined);
       writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
     } catch (error) {
@@ -124,7 +125,7 @@ export class Launcher {
     if (this.#options.accountOf !== undefined) return;
     if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolders(dirname(path));
     } catch {
       // The shim will say why the file cannot be opened.
     }

@@ -3,15 +3,18 @@
  * gives out the service.
  */
 import { readFileSync } from "node:fs";
+import { cpusText } from "../core/cpu-list.ts";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "./clock.ts";
 import { connectConductor } from "./conductor/client.ts";
 import { concurrentMeansHere } from "./conductor/doctor.ts";
+import type { ConductorClient } from "./conductor-client.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
 import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import { allowedCpus, bootId, groupOf, memoryBytes } from "./machine.ts";
+import { choosePolicyFor } from "./policy-choice.ts";
 import type { FreezerKind } from "./protocol.ts";
 import type { Answer } from "./service.ts";
 import { lockStateFolder, makeStateFolder, privately } from "./state-folder.ts";
@@ -48,7 +51,8 @@ export interface RunningFrontEnd {
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const config = { ...configIn(setup.configFile), ...setup.settings };
-  const cpus = chooseCpus(config);
+  const cpus = chooseCpus(config, setup);
+  choosePolicyFor(config.policy, config);
   if (config.mode === "concurrent" && concurrentMeansHere(setup.freezer) === "none") {
     throw new InputError(
       'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
@@ -57,18 +61,20 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const folder = makeStateFolder(setup.stateFolder, setup.isShared);
   const unlock = lockStateFolder(folder);
   let store: Store | undefined;
+  let conductor: ConductorClient | undefined;
   try {
     store = privately(() => new Store(folder.database));
-    const conductor = connectConductor({
+    const connected = connectConductor({
       home: folder.conductor,
       name: `tutti ${process.pid}`,
       ...(setup.freezer !== undefined && { freezer: setup.freezer }),
     });
+    conductor = connected;
     const opened = store;
     const ownUid = process.getuid?.();
     const service = new FrontEnd({
       store: opened,
-      conductor,
+      conductor: connected,
       clock: systemClock,
       config,
       policy: setup.settings?.policy,
@@ -94,7 +100,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         if (isStopped) return;
         isStopped = true;
         service.stop();
-        conductor.close();
+        connected.close();
         opened.close();
         unlock();
       },
@@ -111,6 +117,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       },
     };
   } catch (error) {
+    conductor?.close();
     store?.close();
     unlock();
     throw error;
@@ -128,12 +135,14 @@ function configIn(file: string | undefined): Config {
   return parseConfig(text, file);
 }
 
-function chooseCpus({ cpus }: Config): readonly number[] {
+function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): readonly number[] {
   const allowed = allowedCpus();
   if (cpus === undefined) return allowed;
   const missing = cpus.filter((cpu) => !allowed.includes(cpu));
   if (missing.length === 0) return cpus;
+  const change =
+    settings?.cpus === undefined ? `change "cpus" in "${configFile}"` : "name only such with --cpus";
   throw new InputError(
-    `Cannot use CPU ${missing.join(", ")}: this process may use ${allowed.join(", ")}; change "cpus" in the configuration`,
+    `Cannot use CPU ${cpusText(missing)}: this process may use ${cpusText(allowed)}; ${change}`,
   );
 }

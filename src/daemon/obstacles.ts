@@ -25,8 +25,8 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): WhyI
   const { book, scheduler, clock } = context;
   const before =
     record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];
-  const obstacles =
-    record.state === "queued" || record.state === "held" ? obstaclesOf(record, before, context) : [];
+  const waits = record.state === "queued" || record.state === "held";
+  const obstacles = waits ? obstaclesOf(record, before, context) : conductorObstacles(record, context);
   const forecast = record.state === "queued" ? context.forecast : undefined;
   return {
     job: record.job,
@@ -39,6 +39,12 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): WhyI
     ...(record.queueReason !== undefined && { queueReason: record.queueReason }),
     ...(forecast !== undefined && { forecast }),
   };
+}
+
+/** Nor does anything go on, start or end while the conductor is away. */
+function conductorObstacles(record: JobRecord, { conductorTrouble }: WaitingContext): Obstacle[] {
+  if (conductorTrouble === undefined || !hasProcess(record.state)) return [];
+  return [{ kind: "conductor", message: conductorTrouble }];
 }
 
 function obstaclesOf(

@@ -123,7 +123,7 @@ export class Requests {
     if (record.attempt > record.retries) {
       return refuse(
         "wrong-state",
-        `Cannot requeue job ${job}: it has been started ${record.attempt} times, and may be started anew ${record.retries} times; submit it again, with more retries if it shall be requeued`,
+        `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and may be started anew ${times(record.retries)}; submit it again, with more retries if it shall be requeued`,
       );
     }
     return this.#desk.stop(record, "requeued");
@@ -241,6 +241,10 @@ export class Requests {
 function afterInArray({ arrayIndex, arrayAtOnce }: SubmitRequest, job: JobNumber, first: JobNumber) {
   if (arrayIndex === undefined || arrayAtOnce === undefined || job - first < arrayAtOnce) return [];
   return [{ job: job - arrayAtOnce, ok: false }];
+}
+
+function times(count: number): string {
+  return `${count} ${count === 1 ? "time" : "times"}`;
 }
 
 function wrongState(action: string, record: JobRecord, why: string): Answer<never> {

@@ -151,6 +151,28 @@ describe("Retention", () => {
     expect(frontEnd.jobs(ROOT, {})).toHaveLength(1);
   });
 
+  test("a disk that refuses after a folder is removed disturbs nobody, and its note goes later", async () => {
+    const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
+    const { clock, frontEnd, store } = bench;
+    await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
+    clock.advanceTo(5000);
+    forgetAll(bench);
+    expect(store.leftovers(0, 9)).toEqual([1]);
+    const forget = vi.spyOn(store, "forgetLeftovers").mockImplementation(() => {
+      throw new Error("database or disk is full");
+    });
+    const pass = () => new Promise((resolve) => setImmediate(resolve));
+    frontEnd.retention.start();
+    clock.advanceTo(10_000);
+    await vi.waitUntil(() => forget.mock.calls.length > 0);
+    await pass();
+    expect(await answerOf(clock, frontEnd.submit(ANNA, [request()]))).toMatchObject({ jobs: [{ job: 3 }] });
+    forget.mockRestore();
+    clock.advanceTo(100_000);
+    await vi.waitUntil(() => store.leftovers(0, 9).length === 0);
+    frontEnd.stop();
+  });
+
   test("folders go after the store has forgotten their jobs, also when the front end was killed in between", async () => {
     const state = join(folder, "state");
     const jobs = join(state, "jobs");

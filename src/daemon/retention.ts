@@ -80,9 +80,14 @@ export class Retention {
         if (this.#isStopped) return;
       }
       last = jobs[jobs.length - 1];
-      store.begin();
-      store.forgetLeftovers(removed);
-      store.commit();
+      try {
+        store.begin();
+        store.forgetLeftovers(removed);
+        store.commit();
+      } catch {
+        store.rollback();
+        return;
+      }
     }
   }
 

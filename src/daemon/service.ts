@@ -229,6 +229,8 @@ export interface Service {
     readonly counts: Readonly<Record<JobState, number>>;
     readonly conductor: {
       readonly connected: boolean;
+      /** Set when it has not answered for longer than it should take. */
+      readonly silentMs?: number;
       readonly pid?: number;
       readonly freezer?: string;
       readonly lateP99Ms?: number;

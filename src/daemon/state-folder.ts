@@ -9,11 +9,12 @@
  *     jobs/12/                0700          jobs/12/  0711, ours, with output and copied script, which are the user's
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
  */
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { chmodSync, lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InputError } from "../core/errors.ts";
+import { makeFolders } from "./make-folders.ts";
 
 export interface StateFolder {
   readonly path: string;
@@ -49,7 +50,7 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   const places = { path, database: join(path, "tutti.db"), conductor, jobs };
   for (const one of [path, conductor, jobs]) {
     try {
-      mkdirSync(one, { recursive: true, mode: 0o700 });
+      makeFolders(one, 0o700);
     } catch (error) {
       throw new InputError(
         `Cannot keep the state in "${one}": ${(error as Error).message}, expected a folder that can be made; name another with TUTTI_STATE`,

@@ -136,6 +136,16 @@ describe("Store against a model", () => {
     expect(store.script(99)).toBeUndefined();
   });
 
+  test("an environment that went with its last job is stored anew for the next one", () => {
+    const store = new Store(":memory:", 0);
+    const environment = { HOME: "/h" };
+    const id = store.environmentId(environment);
+    store.insertJob(recordOf(1, { environment: id, after: [], state: "done", endedAtMs: 5 }));
+    store.forgetJobs(store.oldestEnded(9));
+    expect(store.environment(id)).toEqual({});
+    expect(store.environment(store.environmentId(environment))).toEqual(environment);
+  });
+
   test("attempts and forecasts are kept", () => {
     const store = new Store(":memory:", 0);
     store.insertAttempt({ job: 3, attempt: 1 }, [0, 1], 10);

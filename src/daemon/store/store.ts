@@ -262,6 +262,7 @@ export class Store {
       );
     }
     this.#environments.clear();
+    this.#environment = undefined;
     this.#script = undefined;
   }
 

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { parseArray } from "./array.ts";
+
+test("indices are read as Slurm writes them, each once", () => {
+  expect(parseArray("0-6:3,2,2%4", 10)).toEqual({ indices: [0, 2, 3, 6], atOnce: 4 });
+});
+
+test.each([
+  ["5-1", /"5-1" in the array "5-1": nothing is in it, expected the smaller index first$/],
+  ["1-10000000", /expected indices up to 1000000$/],
+  ["1-99999999999", /expected indices up to 1000000$/],
+  ["1-20000", /has more than 10000 jobs/],
+  ["1-5:0", /expected indices such as/],
+  ["1-5,x", /"x" in the array "1-5,x": expected indices such as/],
+])("%s is refused with what is wrong with it", (text, message) => {
+  expect(parseArray(text, 10_000)).toMatch(message);
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { Load } from "./load.ts";
+
+const caller = { uid: 1000, user: "ada", isAdministrator: false };
+
+/** How many such requests of one user are let in at a time. */
+function mostAtOnce(headers: Record<string, string>): number {
+  const load = new Load();
+  const request = new Request("http://localhost/v1/jobs/1/cancel", { method: "POST", headers });
+  for (let count = 0; ; count++) if (typeof load.take(caller, request) !== "function") return count;
+}
+
+test("a request is counted by its body: one that states neither length nor encoding has none", () => {
+  expect(mostAtOnce({})).toBe(512);
+  expect(mostAtOnce({ "content-length": "0" })).toBe(512);
+  expect(mostAtOnce({ "content-length": "10" })).toBe(256);
+  expect(mostAtOnce({ "transfer-encoding": "chunked" })).toBeLessThan(10);
+});
