@@ -58,6 +58,19 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
 }
 
 describe("Launcher", () => {
+  test("a job that has taken the rights from its folders is prepared again all the same", () => {
+    const jobs = join(folder, "rights");
+    const launcher = launcherIn(jobs, false);
+    launcher.prepare(recordIn(jobs));
+    const next = join(jobs, "7", "2");
+    mkdirSync(next);
+    writeFileSync(join(next, "hosts"), "not ours", { mode: 0 });
+    for (const path of [next, join(jobs, "7")]) chmodSync(path, 0);
+    launcher.prepare(recordIn(jobs, { attempt: 2 }));
+    for (const path of [join(jobs, "7"), next]) expect(lstatSync(path).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(next, "hosts"), "utf8")).toBe("localhost slots=3\n");
+  });
+
   test("an output folder that cannot be made holds nobody up", () => {
     const jobs = join(folder, "proc");
     launcherIn(jobs, false).prepare(recordIn(jobs, { stdout: "/proc/tutti/folder/out" }));

@@ -61,10 +61,15 @@ export class Launcher {
       this.#prepareFor(record, folder, account.gid, script);
       return;
     }
+    const jobFolder = this.folderOf(record.job);
+    const hosts = join(folder, HOSTS);
     try {
-      makeFolders(folder, 0o700);
+      makeFolders(jobFolder, 0o700);
+      // An earlier attempt may have taken the rights from what is there.
+      for (const own of [jobFolder, folder]) makeFolder(own, 0o700);
       if (script !== undefined) this.#writeScript(record, script, undefined);
-      writeFileSync(join(folder, HOSTS), hostsOf(record), { mode: 0o600 });
+      rmSync(hosts, { force: true });
+      writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
     } catch (error) {
       // Another job has put something in the way. The conductor cannot start this one there, and says so; the others go on.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
