@@ -59,7 +59,7 @@ describe("routes", () => {
     ]);
     expect(app.service.submitted.map(({ arrayAtOnce }) => arrayAtOnce)).toEqual([2, 2, 2]);
     expect((await submit({ jobs: [someJob({ array: "1-2" }), someJob()] })).status).toBe(400);
-    expect((await submit({ jobs: [someJob({ array: "5-1" })] })).json.message).toMatch(/expected indices/);
+    expect((await submit({ jobs: [someJob({ array: "5-1" })] })).json.message).toMatch(/smaller index first/);
     expect((await submit({ jobs: [someJob({ array: "1-10001" })] })).status).toBe(400);
   });
 
