@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeService } from "../src/api/fake-service-for-tests.ts";
 import { placesAround } from "../src/api/places.ts";
 import { type Api, startApi } from "../src/api/server.ts";
@@ -162,7 +162,7 @@ describe("submit", () => {
     [["submit", "-n", "0", "--", "x"], 2, /Expected an integer, from 1/],
     [["submit", "--mem", "5", "--", "x"], 2, /Expected a size with its unit/],
     [["submit", "-n", "9", "--", "x"], 4, /9 CPUs are asked for, there are 4/],
-    [["submit", "-a", "9-1", "--", "x"], 4, /expected indices/],
+    [["submit", "-a", "9-1", "--", "x"], 4, /smaller index first/],
     [["submit", "--after", "77", "--", "x"], 5, /no such job/],
     [["submit", "--after", "9-1", "--", "x"], 2, /such as 12,13, 12-40 or any:12/],
     [["submit", "-t", "0:00", "--", "x"], 2, /Expected a duration above 0/],
@@ -426,6 +426,16 @@ describe("what a terminal shows", () => {
 });
 
 describe("many jobs at once", () => {
+  test("are cancelled from the last on, so that none starts only because another is gone", async () => {
+    await tutti("submit", "-a", "1-200", "--", "x");
+    const cancel = vi.spyOn(service, "cancel");
+    await tutti("cancel", "all");
+    const order = cancel.mock.calls.map(([, job]) => job);
+    expect(order).toHaveLength(200);
+    expect(Math.min(...order.slice(0, 100))).toBeGreaterThan(50);
+    expect(Math.max(...order.slice(-8))).toBe(8);
+  });
+
   test("are changed together and counted; one that ended meanwhile is no failure unless it was named", async () => {
     await tutti("submit", "-a", "1-30", "--", "x");
     service.start(1);

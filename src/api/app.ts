@@ -42,7 +42,7 @@ export function makeApp(setup: AppSetup): App {
       const request = context.req.raw;
       const caller = route.isPublic ? door.owner : authenticate(request, context.env.transport, door);
       if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
-      const release = load.take(caller, request);
+      const release = load.take(caller, request, route.id === "whatIf");
       if (isRefusal(release)) return count(counts, route, refusalResponse(release));
       try {
         const outcome = await answer(route, request, context.req.param(), caller, around);

@@ -4,11 +4,16 @@ import { Load } from "./load.ts";
 const caller = { uid: 1000, user: "ada", isAdministrator: false };
 
 /** How many such requests of one user are let in at a time. */
-function mostAtOnce(headers: Record<string, string>): number {
+function mostAtOnce(headers: Record<string, string>, isForecast?: boolean): number {
   const load = new Load();
   const request = new Request("http://localhost/v1/jobs/1/cancel", { method: "POST", headers });
-  for (let count = 0; ; count++) if (typeof load.take(caller, request) !== "function") return count;
+  for (let count = 0; ; count++)
+    if (typeof load.take(caller, request, isForecast) !== "function") return count;
 }
+
+test("few requests for forecasts are open at a time, lest those of others wait for them", () => {
+  expect(mostAtOnce({ "content-length": "30" }, true)).toBe(3);
+});
 
 test("a request is counted by its body: one that states neither length nor encoding has none", () => {
   expect(mostAtOnce({})).toBe(512);

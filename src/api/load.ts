@@ -8,6 +8,8 @@ import type { ApiRefusal } from "./refusal.ts";
 
 /** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
 const MOST_OPEN = 512;
+/** A forecast is made for a second, one at a time: who asks for many would keep others from theirs. */
+const FORECAST_WEIGHT = 128;
 const PIECE_BYTES = 256 * 1024;
 
 /** Gives back what a request took. */
@@ -16,15 +18,18 @@ export type Release = () => void;
 export class Load {
   readonly #open = new Map<number, number>();
 
-  /** Lets a request in, until it is released. Administrators are let in always. */
-  take({ uid, user, isAdministrator }: Caller, request: Request): Release | ApiRefusal {
+  /**
+   * Lets a request in, until it is released. Administrators are let in always.
+   * @param isForecast whether forecasts are to be made for it
+   */
+  take({ uid, user, isAdministrator }: Caller, request: Request, isForecast = false): Release | ApiRefusal {
     if (isAdministrator) return () => {};
     const before = this.#open.get(uid) ?? 0;
-    const weight = 1 + Math.ceil(bodyBytes(request) / PIECE_BYTES);
+    const weight = (isForecast ? FORECAST_WEIGHT : 1) + Math.ceil(bodyBytes(request) / PIECE_BYTES);
     if (before + weight > MOST_OPEN) {
       return {
         refused: "full",
-        message: `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies; wait for some to end`,
+        message: `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
       };
     }
     this.#open.set(uid, before + weight);

@@ -271,6 +271,8 @@ describe("what nobody reads", () => {
     expect((await app.ask("GET", "/v1/jobs")).status).toBe(200);
     await open.pop()!.body!.cancel();
     expect((await app.ask("GET", "/v1/jobs", { as: ADA })).status).toBe(200);
+    const forecast = { as: ADA, body: { policies: ["fcfs"] } };
+    expect((await app.ask("POST", "/v1/whatif", forecast)).json).toMatchObject({ refused: "full" });
     for (const response of open) await response.body!.cancel();
     expect(app.service.listenerCount).toBe(0);
   });

@@ -14,6 +14,8 @@ export interface Change {
   readonly method: "POST" | "PATCH";
   readonly path: (job: number) => string;
   readonly body?: object;
+  /** The last jobs first. */
+  readonly isBackwards?: boolean;
 }
 
 /** Requests under way at once: the scheduler writes to the disk what comes in together. */
@@ -50,8 +52,9 @@ export async function changeJobs(
       if (error.refused !== "wrong-state" || isNamed(number, words)) refusals.push(error);
     }
   };
-  for (let i = 0; i < numbers.length; i += AT_ONCE) {
-    await Promise.all(numbers.slice(i, i + AT_ONCE).map(changeOne));
+  const order = change.isBackwards ? numbers.toReversed() : numbers;
+  for (let i = 0; i < order.length; i += AT_ONCE) {
+    await Promise.all(order.slice(i, i + AT_ONCE).map(changeOne));
   }
   jobs.sort((a, b) => a.job - b.job);
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });

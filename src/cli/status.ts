@@ -48,15 +48,19 @@ const HOW_TO_START = `No scheduler runs here for you.
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
   const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
-  const { freezer, lateP99Ms } = conductor;
+  const { freezer, lateP99Ms, silentMs } = conductor;
   const how = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
   const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
+  const silent =
+    silentMs === undefined
+      ? undefined
+      : ` does not answer, for ${formatDuration(silentMs / 1000)} now: nothing starts or ends until it does`;
   const running = counts.starting + counts.running + counts.ending;
   const lines: (readonly [string, string])[] = [
     [
       "conductor",
       conductor.connected
-        ? `process ${conductor.pid ?? "unknown"}${how}${late}`
+        ? `process ${conductor.pid ?? "unknown"}${silent ?? how + late}`
         : "not connected: nothing starts or ends until it is",
     ],
     ["socket", client.socket],
