@@ -39,7 +39,7 @@ afterAll(async () => {
 
 test("npm start says where the scheduler is and what to type next", () => {
   expect(said).toContain(`socket ${socket}`);
-  expect(said).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\/#token=\S+/);
+  expect(said).toMatch(/^ {2}API +.*:\n^http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/m);
   expect(said).toMatch(/next +npx tutti submit -n [12] -- COMMAND/);
 });
 

@@ -55,7 +55,7 @@ describe("the whole", () => {
     const text = server.stdout();
     expect(text).toMatch(/^tutti \S+ schedules \d+ CPUs?: policy gang, slots of 50 ms/);
     expect(text).toContain(`socket ${socket}\n`);
-    const [, address = "", token = ""] = /API +(http:\/\/127\.0\.0\.1:\d+\/)#token=(\S+)/.exec(text) ?? [];
+    const [, address = "", token = ""] = /^(http:\/\/127\.0\.0\.1:\d+\/)#token=(\S+)$/m.exec(text) ?? [];
     expect(await (await fetch(address)).text()).toContain("<h1>Tutti");
     const answer = await fetch(`${address}v1/status`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.status).toBe(200);

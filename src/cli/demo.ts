@@ -25,8 +25,13 @@ const COUNTS_PER_SECOND = 1_000_000;
 
 export function configure(command: Command): void {
   command
-    .option("--slot <duration>", "length of a slot", duration("above zero"), 0.5)
-    .option("--work <duration>", "work of each gang, roughly", duration("above zero"), 2)
+    .option(
+      "--slot <duration>",
+      "length of a slot, in seconds unless a unit is given",
+      duration("above zero"),
+      0.5,
+    )
+    .option("--work <duration>", "work of each gang, roughly, likewise", duration("above zero"), 2)
     .action(run);
 }
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import { NoDaemonError, RefusedError } from "../api/errors.ts";
 import { pause } from "../api/logs.ts";
-import { writeOut } from "./text.ts";
+import { commandName, writeOut } from "./text.ts";
 
 const LOOK_MS = 50;
 
@@ -14,7 +14,9 @@ export function configure(command: Command): void {
       const client = new Client();
       await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
       await untilGone(client);
-      writeOut("The scheduler has ended; waiting jobs are kept and go on with the next tutti serve.\n");
+      writeOut(
+        `The scheduler has ended; waiting jobs are kept and go on with the next ${commandName()} serve.\n`,
+      );
     });
 }
 

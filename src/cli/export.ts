@@ -5,7 +5,7 @@ import type { Job, MatrixAnswer } from "../api/contract.ts";
 import { writeOutput } from "../lab/output.ts";
 import { csvLine } from "../report/csv.ts";
 import { isoText } from "./job-text.ts";
-import { hint, writeOut } from "./text.ts";
+import { commandName, hint, writeOut } from "./text.ts";
 
 interface Options {
   readonly format: "swf" | "csv";
@@ -65,7 +65,9 @@ async function run({ format, output }: Options): Promise<void> {
   const policies = [...new Set([policy === "gang" ? "gang:rows=4" : policy, "gang:rows=4", "easy"])].join(
     ",",
   );
-  hint(`The workload is in ${output}; next: tutti compare ${output} --policy ${policies} --slot ${slotMs}ms`);
+  hint(
+    `The workload is in ${output}; next: ${commandName()} compare ${output} --policy ${policies} --slot ${slotMs}ms`,
+  );
 }
 
 function csvOf(jobs: readonly Job[]): string {

@@ -7,7 +7,7 @@ import { writeJson } from "./json.ts";
 import { integer } from "./parse.ts";
 import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
-import { hint, writeOut } from "./text.ts";
+import { commandName, hint, writeOut } from "./text.ts";
 
 interface Options {
   readonly all?: boolean;
@@ -31,7 +31,7 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
   if (json) return writeJson({ ...answer, jobs });
   if (jobs.length === 0) {
     writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
-    hint("next: tutti submit -- COMMAND, or tutti history for those that have ended");
+    hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for those that have ended`);
     return;
   }
   // The limit is for a terminal's sake.

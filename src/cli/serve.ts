@@ -138,27 +138,28 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
 /** Where it is met and what to type next. */
 function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
   const { cpus } = service.status();
+  const submit = `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
+  const watch = `${commandName()} matrix --watch`.padEnd(submit.length);
   const lines: (readonly [string, string])[] = [
     ["socket", api.socket],
-    ...(api.http === undefined
-      ? []
-      : [["API", `${withToken(api, api.http)}   (open it: the page describes the API)`] as const]),
     ["state", join(jobsFolder, "..")],
-    [
-      "next",
-      `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND   (in another terminal; ${commandName()} matrix --watch shows the turns)`,
-    ],
+    ...(api.http === undefined ? [] : [["API", apiText(api, api.http)] as const]),
+    ["next", `${submit}   (in another terminal)`],
+    ["", `${watch}   (shows the turns)`],
   ];
   const head = `${bold("tutti")} ${provenance().version} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
   return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
 }
 
-/** The token of who has started it is for that person's eyes: logs are kept, and read by others. */
-function withToken({ socket, token }: Api, address: string): string {
+/**
+ * The token of who has started it is for that person's eyes: logs are kept, and read by others.
+ * With it the address begins a line of its own, so that 80 columns do not break it and it can be copied whole.
+ */
+function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
   return isKept
-    ? `${address}   token in ${join(placesAround(socket).tokens, String(currentUid()))}`
-    : `${address}#token=${token}`;
+    ? `${address}, token in ${join(placesAround(socket).tokens, String(currentUid()))}`
+    : `open this address, with your token, for the page that describes it:\n${address}#token=${token}`;
 }
 
 function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {

@@ -33,18 +33,21 @@ export async function overview(): Promise<void> {
     await writeStatus(client, await client.ask<StatusAnswer>("/v1/status"));
   } catch (error) {
     if (!(error instanceof NoDaemonError)) throw error;
-    writeOut(HOW_TO_START);
+    writeOut(howToStart(commandName()));
   }
 }
 
-const HOW_TO_START = `No scheduler runs here for you.
+function howToStart(tutti: string): string {
+  return `No scheduler runs here for you.
 
-  tutti serve                start one for this machine's CPUs
-  tutti demo                 watch six toy gangs take turns
-  tutti compare TRACE --policy fcfs,easy
-                             replay a trace through policies: simulate, compare, reproduce, policies, workload
-  tutti --help               all verbs
+  ${tutti} serve             start one for this machine's CPUs
+  ${tutti} demo              watch six toy gangs take turns
+  ${tutti} compare TRACE --policy fcfs,easy
+  ${" ".repeat(tutti.length)}                   replay a trace through policies: simulate, compare,
+  ${" ".repeat(tutti.length)}                   reproduce, policies, workload
+  ${tutti} --help            all verbs
 `;
+}
 
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
   const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;

@@ -5,7 +5,7 @@ import type { JobsAnswer, SubmitBody, SubmitJob } from "../api/contract.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
-import { hint, writeOut } from "./text.ts";
+import { commandName, hint, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
 interface Options extends SubmitOptions {
@@ -33,7 +33,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   if (process.stderr.isTTY) {
     const jobs = numbers.length === 1 ? String(first.job) : `${first.job}-${numbers.at(-1)}`;
     hint(
-      `${visibleLine(first.name)} waits in queue ${visibleLine(first.queue)}; next: tutti why ${first.job}, tutti wait ${jobs}`,
+      `${visibleLine(first.name)} waits in queue ${visibleLine(first.queue)}; next: ${commandName()} why ${first.job}, ${commandName()} wait ${jobs}`,
     );
   }
 }
