@@ -448,6 +448,20 @@ describe("many jobs at once", () => {
   });
 });
 
+describe("a job that the selector means and that cannot be changed", () => {
+  test("is told with its reason: an error when nothing was changed, a remark else", async () => {
+    await tutti("submit", "-a", "1-3", "--", "x");
+    service.start(3);
+    const alone = await tutti("hold", "last");
+    expect(alone).toMatchObject({ status: 4, stdout: "" });
+    expect(alone.stderr).toMatch(/^tutti: Cannot .*3/);
+    const besides = await tutti("hold", "last", "all");
+    expect(besides.status).toBe(0);
+    expect(besides.stdout.match(/‖ held/g)).toHaveLength(2);
+    expect(besides.stderr).toMatch(/^tutti: 1 job left unchanged: Cannot .*3/);
+  });
+});
+
 describe("config", () => {
   test("check prints what is in force and where it comes from, or what is wrong; schema is JSON", async () => {
     writeFileSync(join(folder, "t.toml"), '# ours\nslotMs = 50\npolicy = "easy"\n');

@@ -29,8 +29,8 @@ export function addSelectors(command: Command): Command {
 
 /**
  * Changes the jobs and prints them.
- * @param among which jobs a selector such as `all` means; one that ends before its turn comes is no failure
- * @throws RefusedError the first refusal, after all have been tried
+ * @param among which jobs a selector such as `all` means; one of several that cannot be changed is told and is no failure
+ * @throws RefusedError the first refusal, after all have been tried; also when nothing could be changed
  */
 export async function changeJobs(
   words: readonly string[],
@@ -42,6 +42,7 @@ export async function changeJobs(
   const numbers = await selectJobs(client, words, among);
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
+  const left: RefusedError[] = [];
   const changeOne = async (number: number): Promise<void> => {
     try {
       const { method, path, body } = change;
@@ -49,7 +50,7 @@ export async function changeJobs(
       jobs.push((await client.ask<JobAnswer>(path(number), options)).job);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      if (error.refused !== "wrong-state" || isNamed(number, words)) refusals.push(error);
+      (error.refused !== "wrong-state" || isNamed(number, words) ? refusals : left).push(error);
     }
   };
   const order = change.isBackwards ? numbers.toReversed() : numbers;
@@ -57,10 +58,13 @@ export async function changeJobs(
     await Promise.all(order.slice(i, i + AT_ONCE).map(changeOne));
   }
   jobs.sort((a, b) => a.job - b.job);
+  if (jobs.length === 0 && refusals.length === 0) refusals.push(...left.splice(0, 1));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });
   else if (jobs.length > MOST_LINES) writeOut(`${countText(jobs)}\n`);
   else for (const job of jobs) writeOut(`${changeText(job)}\n`);
   for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
+  if (left[0] !== undefined)
+    hint(`tutti: ${plural(left.length, "job")} left unchanged: ${visibleLine(left[0].message)}`);
   if (refusals[0] !== undefined) throw refusals[0];
 }
 
