@@ -50,15 +50,15 @@ export class Requests {
     if (overShare !== undefined) return overShare;
     const queues: ChosenQueue[] = [];
     /** Jobs that are waited for, each looked up once. */
-    const others = new Map<JobNumber, JobRecord>();
+    const others = new Map<JobNumber, JobRecord | "forgotten">();
     for (const request of batch) {
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
       for (const { job, ok } of request.after ?? []) {
-        const other = others.get(job) ?? this.find(caller, job);
-        if (!isRefusal(other)) others.set(job, other);
-        // However it ended, it has.
-        else if (ok || !this.#isForgotten(job)) return this.#cannotWaitFor(job);
+        const other = others.get(job) ?? this.#waitedFor(caller, job);
+        // One that is forgotten has ended, however it did.
+        if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
+        others.set(job, other);
       }
       queues.push(queue);
     }
@@ -157,6 +157,12 @@ export class Requests {
     return Number.isSafeInteger(job) && job >= 1 && job <= book.latestJob && book.find(job) === undefined;
   }
 
+  #waitedFor(caller: Caller, job: JobNumber): JobRecord | "forgotten" | undefined {
+    const record = this.find(caller, job);
+    if (!isRefusal(record)) return record;
+    return this.#isForgotten(job) ? "forgotten" : undefined;
+  }
+
   #cannotWaitFor(job: JobNumber): Refusal {
     return refuse(
       "invalid",
@@ -223,13 +229,18 @@ export class Requests {
   }
 
   /** Tells of a new job; one whose condition cannot be met any more is cancelled at once. */
-  #afterSubmit(record: JobRecord, others: ReadonlyMap<JobNumber, JobRecord>, nowMs: number): JobRecord {
+  #afterSubmit(
+    record: JobRecord,
+    others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
+    nowMs: number,
+  ): JobRecord {
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.noteSubmit(record.job, nowMs);
     feed.add("submitted", clock.unixMs(), record, { tasks: record.tasks, queue: record.queue });
     const failed = record.after.find(({ job, ok }) => {
-      const state = others.get(job)?.state;
-      return ok && (state === "failed" || state === "cancelled");
+      const other = others.get(job);
+      if (!ok || other === undefined || other === "forgotten") return false;
+      return other.state === "failed" || other.state === "cancelled";
     });
     if (failed !== undefined) return this.#desk.cancel(record, `job ${failed.job} did not end well`);
     if (book.isEligible(record)) scheduler.arrived(record);

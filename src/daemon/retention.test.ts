@@ -135,6 +135,19 @@ describe("Retention", () => {
     expect(frontEnd.job(ANNA, 4)).toMatchObject({ state: "done" });
   });
 
+  test("a forgotten job that many wait for is looked up once", async () => {
+    const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
+    const { clock, frontEnd, store } = bench;
+    await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
+    clock.advanceTo(5000);
+    forgetAll(bench);
+    const lookUp = vi.spyOn(store, "job");
+    const after = Array.from({ length: 1000 }, () => ({ job: 1, ok: false }));
+    const answer = await answerOf(clock, frontEnd.submit(ANNA, Array(20).fill(request({ after }))));
+    expect(answer).toMatchObject({ jobs: { length: 20 } });
+    expect(lookUp.mock.calls.length).toBeLessThan(5);
+  });
+
   test("a store that refuses takes the step back, and it is done later", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepJobs: 1 } });
     const { clock, frontEnd, store } = bench;
