@@ -197,6 +197,18 @@ describe("run", () => {
     expect(await result).toEqual({ status: 7, stdout: "first\nlast\n", stderr: "trouble\n" });
   });
 
+  test("an array is refused, also one that a script asks for, since its outputs would be mixed", async () => {
+    writeFileSync(join(folder, "array.sh"), "#!/bin/sh\n#SBATCH -a 1-2\ntrue\n");
+    for (const words of [["array.sh"], ["-a", "1-2", "--", "true"]]) {
+      const { status, stderr } = await tutti("run", ...words);
+      expect(stderr).toBe(
+        "tutti: Cannot run an array: its output would be mixed; expected tutti submit and tutti wait\n",
+      );
+      expect(status).toBe(2);
+    }
+    expect(service.submitted).toEqual([]);
+  });
+
   test("Ctrl-C cancels the job", async () => {
     const { child, result } = startTutti(api.socket, ["run", "--", "./a.out"]);
     await until(() => service.entries.size === 1);

@@ -34,13 +34,14 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  if (options.array !== undefined) {
+  const patience = new Patience("tutti jobs shows whether it was submitted");
+  const wanted = await submitJob(words, options, process.argv);
+  // The script may ask for one, too.
+  if (wanted.array !== undefined) {
     throw new UsageError(
       "Cannot run an array: its output would be mixed; expected tutti submit and tutti wait",
     );
   }
-  const patience = new Patience("tutti jobs shows whether it was submitted");
-  const wanted = await submitJob(words, options, process.argv);
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
   const { jobs } = await submit(patience, wanted);
   const job = jobs[0]!;

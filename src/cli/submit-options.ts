@@ -138,7 +138,11 @@ function addOptions(command: Command): Command {
     .option("-a, --array <indices>", "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once")
     .option("--hold", "do not start before tutti release")
     .option("--priority <n>", "from -100 to 100; above 0 for administrators", integer(-100, 100))
-    .option("--retries <n>", "start anew so many times when it was lost or requeued", integer(0, 1000))
+    .option(
+      "--retries <n>",
+      "start anew so many times when it was lost or requeued (default: 0)",
+      integer(0, 1000),
+    )
     .option(
       "-o, --output <file>",
       "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
