@@ -1,4 +1,5 @@
 /** The whole: `tutti serve` with its conductor on this machine, real processes, every step by the command line; nothing is left behind. */
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -217,6 +218,21 @@ describe("the whole", () => {
     const { status, stdout } = await tutti("simulate", "ran.swf", "--policy", "easy", "--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout).workload.jobs).toBeGreaterThan(4);
+  });
+
+  test("with address and token file from tutti status the requests of docs/api.md are answered", async () => {
+    const { stdout } = await tutti("status");
+    const [, address = "", file = ""] = /API +(\S+) with the token in\s+(\S+)/.exec(stdout) ?? [];
+    const page = readFileSync(new URL("../docs/api.md", import.meta.url), "utf8");
+    const requests = page.match(/^curl .*ADDRESS.*$/gm)!.filter((line) => !line.includes("-N"));
+    expect(requests).toHaveLength(2);
+    for (const line of requests) {
+      const script = line.replace("ADDRESS", address).replace("TOKEN_FILE", file);
+      const { status, stdout: answer } = spawnSync("sh", ["-c", script.replace("curl", "curl -s")]);
+      expect(status).toBe(0);
+      expect(JSON.parse(String(answer))).toMatchObject({ schema: "tutti.jobs/1" });
+    }
+    await tutti("wait", "last");
   });
 
   test("down is refused while a job runs, ends all with --kill, and leaves no process and no socket", async () => {

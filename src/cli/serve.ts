@@ -158,7 +158,7 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
 function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
   return isKept
-    ? `${address}, token in ${join(placesAround(socket).tokens, String(currentUid()))}`
+    ? `${address} with the token in ${join(placesAround(socket).tokens, String(currentUid()))}`
     : `open this address, with your token, for the page that describes it:\n${address}#token=${token}`;
 }
 

@@ -37,6 +37,11 @@ export async function overview(): Promise<void> {
   }
 }
 
+/** Without the slash at the end, so that a route can be put behind it. */
+function baseAddress(http: string): string {
+  return http.replace(/\/$/, "");
+}
+
 function howToStart(tutti: string): string {
   return `No scheduler runs here for you.
 
@@ -69,7 +74,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     ["socket", client.socket],
     ...(status.http === undefined
       ? []
-      : [["API", `${status.http}, token in ${tokenFile(client.socket)}`] as const]),
+      : [["API", `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`] as const]),
     ...(forecasts === undefined ? [] : [["forecasts", forecastsText(forecasts)] as const]),
     ["memory", `${bytesText(status.residentBytes)} in the front end`],
   ];
