@@ -270,6 +270,7 @@ describe("jobs", () => {
       [["status"], "tutti.status/1"],
       [["history"], "tutti.jobs/1"],
       [["whatif"], "tutti.whatif/1"],
+      [["eta"], "tutti.whatif/1"],
     ] as const) {
       const { stdout, status } = await tutti(...verb, "--json");
       expect(JSON.parse(stdout).schema).toBe(schema);
@@ -296,6 +297,9 @@ describe("jobs", () => {
       /▶ running\n {2}Runs on CPU 0 since .* has had/,
     );
     expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
+    const eta = await tutti("eta");
+    expect(eta.stdout).toMatch(/^job +name +starts in .*\n +3 +next +– +– +–\n$/);
+    expect(eta.stderr).toMatch(/why NUMBER/);
     expect((await tutti("history")).stdout).toMatch(/1 +sim +✗ failed/);
     expect((await tutti("events")).stdout.split("\n")).toHaveLength(service.events.length + 1);
     expect((await tutti()).stdout).toMatch(/^tutti 1\.2\.3: 1 of 4 CPUs busy, 1 running, 1 queued/);

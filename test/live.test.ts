@@ -208,6 +208,19 @@ describe("the whole", () => {
 
   test("the policy changes while jobs run; whatif and history answer; the export goes back into the laboratory", async () => {
     expect((await tutti("policy", "fcfs")).stdout).toMatch(/^fcfs/);
+    const { cpus } = await json("status");
+    const [long = "", next = ""] = await Promise.all(
+      ["long", "next"].map(async (name) => {
+        const said = await tutti("submit", "-n", String(cpus), "-t", "1h", "-J", name, "--", "sleep", "600");
+        return /job (\d+)/.exec(said.stdout)?.[1] ?? "";
+      }),
+    );
+    const eta = await tutti("eta");
+    expect(eta.stdout).toMatch(
+      /^job +name +starts in +at +with 80 % between\n +\d+ +(next|long) +\S+ (h|min|s) .* to /,
+    );
+    await tutti("cancel", next, long);
+    await tutti("wait", next, long);
     expect((await tutti("policy", "no-such-policy")).status).toBe(4);
     expect((await tutti("policy", "gang")).status).toBe(0);
     expect((await json("whatif", "easy")).policies.map(({ policy }: { policy: string }) => policy)).toEqual([

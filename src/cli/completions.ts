@@ -9,7 +9,19 @@ const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** Verbs whose argument may be a file: a script, a command, a trace. */
 const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
-const TAKE_JOBS = ["jobs", "show", "logs", "wait", "cancel", "hold", "release", "requeue", "priority", "why"];
+const TAKE_JOBS = [
+  "jobs",
+  "show",
+  "logs",
+  "wait",
+  "cancel",
+  "hold",
+  "release",
+  "requeue",
+  "priority",
+  "why",
+  "eta",
+];
 
 interface VerbWords {
   readonly name: string;

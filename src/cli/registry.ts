@@ -126,6 +126,12 @@ export const VERBS: readonly Verb[] = [
     load: () => import("./why.ts"),
   },
   {
+    name: "eta",
+    group: "Insight",
+    summary: "say when waiting jobs are expected to start",
+    load: () => import("./eta.ts"),
+  },
+  {
     name: "matrix",
     group: "Insight",
     summary: "show the matrix of rows and CPUs as it turns",

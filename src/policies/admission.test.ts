@@ -173,8 +173,8 @@ function watched(
   instance: Instance,
   slot: { slotS: number; switchS: number },
 ): GangPolicyDefinition {
-  const rows = Number(parameters["rows"]) || Infinity;
-  const limitKB = 1024 * Number(parameters["memory"] ?? 0) || Infinity;
+  const rows = Number(parameters.rows) || Infinity;
+  const limitKB = 1024 * Number(parameters.memory ?? 0) || Infinity;
   const { name } = definition;
   const make: GangPolicyDefinition["make"] = (machine, jobs) => {
     const waiting = new Set<JobIndex>();
@@ -223,10 +223,10 @@ function watched(
           hasRoom(name, instance, others, job, rows, limitKB);
         const [head] = waiting;
         if (head === undefined) return;
-        if (parameters["queue"] === "first-fit")
+        if (parameters.queue === "first-fit")
           for (const job of waiting) expect(room(job, present)).toBe(false);
         else expect(room(head, present)).toBe(false);
-        if (parameters["queue"] !== "easy") return;
+        if (parameters.queue !== "easy") return;
         expect(promises.map(({ job }) => job)).toEqual([head]);
         const [{ startS: shadowS }] = promises;
         if (rows === Infinity) return;

@@ -23,7 +23,7 @@ export const br = withAdmission(plainBr, (parameters) => buddyColumns(parameters
 export const brms = withAdmission(plainBrms, (parameters) => buddyColumns(parameters, true));
 export const brmms = withAdmission(plainBrmms, (parameters) => buddyColumns(parameters, false));
 export const wlv = withAdmission(plainWlv, (parameters) => {
-  if (parameters["array"] === "ring") refuse("array=ring", "whether a gang fits depends on legal cuts");
+  if (parameters.array === "ring") refuse("array=ring", "whether a gang fits depends on legal cuts");
   refuseMigration(parameters);
   return {
     lines: "columns",

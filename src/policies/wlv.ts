@@ -318,7 +318,7 @@ export const wlv: GangPolicyDefinition = {
     const isRing = parameters.array === "ring";
     if (isRing && migrationCostS(parameters) !== undefined) {
       throw new InputError(
-        `Cannot run wlv with "array=ring" and "migrate=${parameters["migrate"]}": whether a row can be saved depends on legal cuts there, expected array=linear or no migrate`,
+        `Cannot run wlv with "array=ring" and "migrate=${parameters.migrate}": whether a row can be saved depends on legal cuts there, expected array=linear or no migrate`,
       );
     }
     const migration = migrationOf(machine, jobs, false, parameters);
