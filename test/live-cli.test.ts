@@ -478,6 +478,11 @@ describe("a job that the selector means and that cannot be changed", () => {
   });
 });
 
+test("wait all is over at once when nothing waits or runs; a name that nothing has is refused", async () => {
+  expect(await tutti("wait", "all")).toEqual({ status: 0, stdout: "", stderr: "No job waits or runs.\n" });
+  expect((await tutti("wait", "name:none")).status).toBe(5);
+});
+
 describe("config", () => {
   test("check prints what is in force and where it comes from, or what is wrong; schema is JSON", async () => {
     writeFileSync(join(folder, "t.toml"), '# ours\nslotMs = 50\npolicy = "easy"\n');
@@ -490,6 +495,10 @@ describe("config", () => {
     const wrong = await tutti("config", "check", "t.toml");
     expect([wrong.status, wrong.stdout]).toEqual([66, ""]);
     expect(wrong.stderr).toMatch(/Cannot use "eazy" as policy in "t.toml", line 1: .*easy/);
+    expect(await tutti("config", "check", "none.toml")).toMatchObject({
+      status: 66,
+      stderr: expect.stringMatching(/^tutti: .*"none\.toml": there is no such file, expected .*\n$/),
+    });
     expect(JSON.parse((await tutti("config", "schema")).stdout).properties.slotMs.minimum).toBe(20);
   });
 });

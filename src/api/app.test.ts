@@ -242,6 +242,13 @@ describe("page", () => {
     expect(policy).not.toMatch(/unsafe|\*|https?:/);
   });
 
+  test("names the fields of a body, which are required, and what each means", async () => {
+    const { text } = await app.ask("GET", "/");
+    expect(text).toContain("<dt>jobs</dt><dd>Required. All are accepted or none</dd>");
+    expect(text).toMatch(/<dt>jobs\[\]\.command<\/dt><dd>Required\. Program and its arguments/);
+    expect(text).toMatch(/<dt>jobs\[\]\.script\.base64<\/dt>/);
+  });
+
   test("page and OpenAPI need no token and tell nothing of this machine", async () => {
     await submit({ jobs: [someJob({ name: "hush" })] });
     for (const path of ["/", "/openapi.json"]) {

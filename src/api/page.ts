@@ -1,7 +1,15 @@
 /** The page at `/`: what the API offers, for people. No script, no other host, nothing of this machine in it. */
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { escapeHtml } from "../report/escape.ts";
 import { ROUTES, type Route } from "./routes.ts";
+
+interface Fields {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Fields>>;
+  readonly required?: readonly string[];
+  readonly items?: Fields;
+}
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --accent: #0072b2 }
@@ -57,13 +65,24 @@ ${ROUTES.map(routeHtml).join("\n")}
 `;
 }
 
-function routeHtml({ method, path, summary, description, query = {}, isPublic }: Route): string {
-  const parameters = Object.entries(query).map(
-    ([name, schema]) => `<dt>?${escapeHtml(name)}=</dt><dd>${escapeHtml(schema.description ?? "")}</dd>`,
-  );
+function routeHtml({ method, path, summary, description, query = {}, body, isPublic }: Route): string {
+  const parameters = [
+    ...Object.entries(query).map(([name, schema]) => [`?${name}=`, schema.description ?? ""]),
+    ...(body === undefined ? [] : bodyFields(z.toJSONSchema(body, { io: "input" }) as Fields, "")),
+  ].map(([name = "", told = ""]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(told)}</dd>`);
   return `<section>
 <h3><span class="method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code></h3>
 <p>${escapeHtml(summary)}${isPublic ? " (no token needed)" : ""}.${description === undefined ? "" : ` ${escapeHtml(description)}`}</p>
 ${parameters.length === 0 ? "" : `<dl>${parameters.join("")}</dl>`}
 </section>`;
+}
+
+/** Fields of a body with what is said of them, those of the objects in a list as `jobs[].name`. */
+function bodyFields({ properties = {}, required = [] }: Fields, before: string): string[][] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const whole = `${before}${name}`;
+    const told = [required.includes(name) ? "Required." : "", field.description ?? ""].join(" ").trim();
+    const inner = field.items?.properties === undefined ? field : field.items;
+    return [[whole, told], ...bodyFields(inner, inner === field ? `${whole}.` : `${whole}[].`)];
+  });
 }

@@ -1,8 +1,8 @@
 /** `tutti config check FILE` and `tutti config schema`: the configuration of `tutti serve`, before it is used. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { InputError } from "../core/errors.ts";
 import { type Config, configSchema, readConfig } from "../daemon/config.ts";
+import { readText } from "../daemon/config-text.ts";
 import { choosePolicyFor } from "../daemon/policy-choice.ts";
 import { renderTable } from "../report/table.ts";
 import { writeJson } from "./json.ts";
@@ -33,13 +33,7 @@ export function configure(command: Command): void {
 }
 
 function check(file: string): void {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new InputError(`Cannot read the configuration "${file}": ${(error as Error).message}`);
-  }
-  const { config, lines } = readConfig(text, file);
+  const { config, lines } = readConfig(readText(file), file);
   try {
     choosePolicyFor(config.policy, config);
   } catch (error) {

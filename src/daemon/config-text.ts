@@ -1,6 +1,24 @@
 /** The configuration file as text: JSON or TOML to values, and back from a field to its line. */
+import { readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { InputError } from "../core/errors.ts";
+
+/** What a configuration file holds. @throws InputError when it cannot be read */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: "there is no such file",
+      EACCES: "you are not allowed to read it",
+      EISDIR: "it is a folder",
+    };
+    throw new InputError(
+      `Cannot read the configuration "${file}": ${known[code ?? ""] ?? message}, expected a file in JSON or TOML; tutti config schema says what may stand in it`,
+    );
+  }
+}
 
 /** TOML by the name of the file, else JSON. @throws InputError with line and column where the parser tells them */
 export function parseText(text: string, file: string): unknown {

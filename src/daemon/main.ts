@@ -2,7 +2,6 @@
  * The process behind `tutti serve`, without the API: takes the state folder, opens the store, starts or finds the conductor and
  * gives out the service.
  */
-import { readFileSync } from "node:fs";
 import { cpusText } from "../core/cpu-list.ts";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "./clock.ts";
@@ -10,6 +9,7 @@ import { connectConductor } from "./conductor/client.ts";
 import { concurrentMeansHere } from "./conductor/doctor.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
+import { readText } from "./config-text.ts";
 import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
@@ -126,13 +126,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
 
 function configIn(file: string | undefined): Config {
   if (file === undefined) return DEFAULT_CONFIG;
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new InputError(`Cannot read the configuration "${file}": ${(error as Error).message}`);
-  }
-  return parseConfig(text, file);
+  return parseConfig(readText(file), file);
 }
 
 function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): readonly number[] {
