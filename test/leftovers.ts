@@ -28,7 +28,9 @@ export class Leftovers {
   conductors(): number[] {
     return this.processes().filter((pid) => {
       const command = commandOf(pid);
-      return command.includes(this.#home) && !command.includes("tutti-guardian");
+      // A process that it is starting has its command line for some hundred µs, and may be a job's shim when it is killed.
+      const isConductor = (readStat(pid)?.threads ?? 0) > 1;
+      return isConductor && command.includes(this.#home) && !command.includes("tutti-guardian");
     });
   }
 

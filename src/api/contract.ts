@@ -55,13 +55,22 @@ export const submitJob = z
       .max(65_536)
       .exactOptional()
       .describe("Processes, each on a CPU of its own; default 1"),
-    name: z.string().min(1).max(256).exactOptional(),
-    queue: z.string().min(1).max(64).exactOptional(),
-    cwd: path.regex(/^\//, "is not absolute, expected a path that begins with /"),
-    env: z.record(
-      kernelText.min(1).regex(/^[^=]+$/, 'holds "=", expected the name of an environment variable'),
-      kernelText,
-    ),
+    name: z.string().min(1).max(256).exactOptional().describe("For people; default: the program's name"),
+    queue: z
+      .string()
+      .min(1)
+      .max(64)
+      .exactOptional()
+      .describe("Queue class; default: the tightest that admits it"),
+    cwd: path
+      .regex(/^\//, "is not absolute, expected a path that begins with /")
+      .describe("Working directory, absolute"),
+    env: z
+      .record(
+        kernelText.min(1).regex(/^[^=]+$/, 'holds "=", expected the name of an environment variable'),
+        kernelText,
+      )
+      .describe("The job's environment, by name; nothing is added to it but Tutti's own variables"),
     limitMs: z
       .int()
       .min(1)
@@ -73,7 +82,7 @@ export const submitJob = z
       .describe(
         "File for standard output; %j job, %A array, %a array index, %x name, %u user, %N machine. Default: in the job's own folder",
       ),
-    stderr: path.exactOptional(),
+    stderr: path.exactOptional().describe("File for standard error, as stdout"),
     after: z
       .array(
         z.strictObject({
@@ -92,7 +101,7 @@ export const submitJob = z
         "Indices of an array of jobs, such as 1-100, 0-20:5 or 1,4,9; with %5 at most five of them at once",
       ),
     priority: z.int().min(-100).max(100).exactOptional().describe("Above 0 for administrators only"),
-    held: z.boolean().exactOptional(),
+    held: z.boolean().exactOptional().describe("It waits until it is released"),
     retries: z
       .int()
       .min(0)
@@ -112,7 +121,9 @@ export const submitBody = z.strictObject({
     .describe("Makes a repeated request harmless: the same key of the same user gives the same jobs"),
 });
 
-export const priorityBody = z.strictObject({ priority: z.int().min(-100).max(100) });
+export const priorityBody = z.strictObject({
+  priority: z.int().min(-100).max(100).describe("Above 0 for administrators only"),
+});
 export const policyBody = z.strictObject({
   policy: z.string().min(1).max(500).describe("Name and parameters, such as easy:order=shortest"),
 });

@@ -408,6 +408,9 @@ export class ConductorDesk {
   }
 }
 
+/** So often a job is started anew, whatever its retries, when an attempt was lost before its command began. */
+const TRIES_TO_BEGIN = 3;
+
 /** What becomes of a job whose attempt has ended. */
 function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: string } {
   const mayStartAnew = record.attempt <= record.retries && record.ending !== "cancelled";
@@ -420,7 +423,8 @@ function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: 
   if (end.reason === "memory-limit") return { state: "failed", reason: "memory limit" };
   if (end.lost !== undefined) {
     if (record.ending === "cancelled") return { state: "cancelled", reason: "cancelled" };
-    return { state: mayStartAnew ? "queued" : "failed", reason: `lost: ${end.lost}` };
+    const mayTryAgain = end.neverBegan && record.attempt <= record.retries + TRIES_TO_BEGIN;
+    return { state: mayStartAnew || mayTryAgain ? "queued" : "failed", reason: `lost: ${end.lost}` };
   }
   if (end.signal !== undefined) return { state: "failed", reason: `ended by ${end.signal}` };
   return end.code === 0

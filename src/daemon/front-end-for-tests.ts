@@ -9,6 +9,7 @@ import { type Config, DEFAULT_CONFIG } from "./config.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import type {
+  AttemptEnd,
   AttemptKey,
   AttemptState,
   EndReason,
@@ -135,7 +136,11 @@ export class FakeMachine implements ConductorClient {
   }
 
   /** A process ends. */
-  end(key: AttemptKey, reason: EndReason, how: { code?: number; signal?: string; lost?: string }): void {
+  end(
+    key: AttemptKey,
+    reason: EndReason,
+    how: Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan">,
+  ): void {
     const attempt = this.attempts.get(keyOf(key));
     if (attempt === undefined || attempt.phase === "ended") return;
     attempt.cancelTimer?.();

@@ -185,6 +185,18 @@ describe("cancel, hold, release, priority, requeue", () => {
     bench.clock.settle();
     expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
   });
+
+  test("lost before its command began, a job is tried three times more, without having asked for it", async () => {
+    const bench = makeBench(fcfs);
+    const { job } = await submit(bench);
+    for (const attempt of [1, 2, 3, 4]) {
+      expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "running", attempt });
+      bench.machine.end({ job, attempt }, "none", { lost: "shim gone", neverBegan: true });
+      bench.clock.settle();
+    }
+    expect(bench.machine.launched).toEqual(["1/1", "1/2", "1/3", "1/4"]);
+    expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ state: "failed", reason: "lost: shim gone" });
+  });
 });
 
 describe("several users", () => {

@@ -107,6 +107,8 @@ export interface AttemptEnd extends AttemptKey {
   readonly reason: EndReason;
   /** Set when there is no exit status: it never started, or the shim was killed with it. For people. */
   readonly lost?: string;
+  /** It was lost and certainly never ran its command, so that starting it anew runs nothing twice. */
+  readonly neverBegan?: true;
   /** Unix time in ms. */
   readonly endedAtMs: number;
   /** Time that its rows had the processors, in ms. */

@@ -9,14 +9,22 @@
  * Whatever the conductor forgot can be read from the attempt's folder, so a restarted one goes on from there.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
+import { kernelNumber } from "./kernel.ts";
 import { isAlive, readStat, runsAs, signal } from "./processes.ts";
 import { GangShares } from "./shares.ts";
-import { isAtGate, openGate, readExit, readIdentity, readLost, startShim } from "./shim.ts";
+import {
+  claimForNobody,
+  closeGate,
+  isAtGate,
+  openGate,
+  readExit,
+  readIdentity,
+  readLost,
+  startShim,
+} from "./shim.ts";
 import type { SavedAttempt } from "./state-file.ts";
 import { gangName } from "./wire.ts";
 
@@ -54,6 +62,10 @@ export class Attempt {
   readonly #machine: Machine;
   #child: ChildProcess | undefined;
   #childEnded = false;
+  /** Our shim was killed. */
+  #childKilled = false;
+  /** Launched by an earlier conductor, which may have done more than it could write down. */
+  #isAdopted = false;
   #startError: string | undefined;
   #job: ProcessIdentity | undefined;
   /** The job is on its way into its groups, or in them. */
@@ -85,6 +97,8 @@ export class Attempt {
     }
     attempt.shim = saved.shim ?? attempt.#claimedBy();
     if (attempt.shim === undefined) return undefined;
+    attempt.#isAdopted = true;
+    if (saved.begun) attempt.#begins();
     attempt.#join(saved.job);
     attempt.#noticeBegun();
     if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
@@ -119,8 +133,9 @@ export class Attempt {
     try {
       this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv);
       this.#child.once("error", (error) => this.#shimFailed(error.message));
-      this.#child.once("exit", () => {
+      this.#child.once("exit", (_, signal) => {
         this.#childEnded = true;
+        this.#childKilled = signal !== null;
       });
       this.#child.unref();
     } catch (error) {
@@ -152,10 +167,8 @@ export class Attempt {
   /** Lets the job through its gate when its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
     if (this.#contained !== "yes" || this.onSinceMs === undefined) return false;
-    if (openGate(this.spec.folder, this.#cpusForGate())) {
-      this.begun = true;
-      this.phase = "running";
-    } else this.#noticeBegun();
+    if (openGate(this.spec.folder, this.#cpusForGate())) this.#begins();
+    else this.#noticeBegun();
     if (!this.begun) return false;
     this.onSinceMs = nowMs;
     this.startedAtMs = Date.now();
@@ -166,6 +179,10 @@ export class Attempt {
   /** An earlier conductor may have opened the gate: then the shell that waited there is no more, or is the command by now. */
   #noticeBegun(): void {
     if (this.#job === undefined || (isAlive(this.#job) && isAtGate(this.#job.pid))) return;
+    this.#begins();
+  }
+
+  #begins(): void {
     this.begun = true;
     if (this.phase === "launching") this.phase = "running";
   }
@@ -260,13 +277,15 @@ export class Attempt {
   }
 
   /** Puts the job, which waits at its gate, into its groups. */
-  #join(job = readIdentity(this.spec.folder, "job")): void {
+  #join(known?: ProcessIdentity): void {
     const { containment } = this.#machine;
+    const job = known ?? readIdentity(this.spec.folder, "job");
     if (this.shim === undefined || job === undefined) return;
     const stat = readStat(job.pid);
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
-    // Here too: only a child of the shim is believed.
-    if (!isGone && (stat.parent !== this.shim.pid || !this.#isOfUser(job.pid))) return;
+    // Here too: only a child of the shim is believed, or what was seen to be one.
+    const isBelieved = known !== undefined || stat?.parent === this.shim.pid;
+    if (!isGone && !(isBelieved && this.#isOfUser(job.pid))) return;
     this.#job = job;
     try {
       containment.groups.make(this.name);
@@ -364,10 +383,22 @@ export class Attempt {
   /** Makes an end of it once nothing of it is left. */
   #finish(nowMs: number): boolean {
     const { freezer, groups } = this.#machine.containment;
+    if (this.shim === undefined) {
+      // One of an earlier conductor may still come.
+      claimForNobody(this.spec.folder);
+      this.shim = this.#claimedBy();
+      if (this.shim !== undefined) return false;
+    }
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
     if (this.#contained === "joining") return false;
+    if (this.#contained === "no" && this.#isAdopted && this.shim !== undefined) {
+      // An earlier conductor may have let it begin, and with its shim gone nobody can be seen to be its child.
+      freezer.enter(this.name, this.shim, this.shim);
+      this.#contained = "yes";
+    }
     if (this.#contained === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    closeGate(this.spec.folder);
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       job: this.spec.job,
@@ -384,7 +415,7 @@ export class Attempt {
     return true;
   }
 
-  #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "reason"> {
+  #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason"> {
     const { folder, memoryBytes } = this.spec;
     const lost = this.#startError ?? readLost(folder);
     if (lost !== undefined) return { lost, reason: this.reason };
@@ -395,27 +426,15 @@ export class Attempt {
         this.shim === undefined
           ? `Cannot start in "${folder}": the shim could not claim the attempt, expected a folder that the job's user may write`
           : `The shim of job ${this.name} ended without leaving an exit status: it was killed, or the machine went down`;
-      return { lost: message, reason: this.reason };
+      return { lost: message, reason: this.reason, ...(this.#neverBegan() && { neverBegan: true }) };
     }
     const outOfMemory = memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
     return { ...exit, reason: this.reason === "none" && outOfMemory ? "memory-limit" : this.reason };
   }
-}
 
-function kernelNumber(name: string): number {
-  return Number(readFileSync(`/proc/sys/kernel/${name}`, "latin1"));
-}
-
-/** CPUs that the machine has, as a set of their numbers; undefined when it does not tell. */
-export function onlineCpus(): ReadonlySet<number> {
-  const cpus = new Set<number>();
-  let text = `0-${availableParallelism() - 1}`;
-  try {
-    text = readFileSync("/sys/devices/system/cpu/online", "latin1").trim();
-  } catch {}
-  for (const range of text.split(",")) {
-    const [first = 0, last = first] = range.split("-").map(Number);
-    for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu);
+  /** Whether its shim was killed before anybody can have let the command begin. */
+  #neverBegan(): boolean {
+    if (this.shim === undefined) return this.#childKilled;
+    return !this.begun && !(this.#isAdopted && readIdentity(this.spec.folder, "job") !== undefined);
   }
-  return cpus;
 }

@@ -4,7 +4,7 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FreezerKind, FromConductor } from "../protocol.ts";
-import { isAlive, readStat } from "./processes.ts";
+import { readStat } from "./processes.ts";
 import { startShim } from "./shim.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 
@@ -138,20 +138,6 @@ describe("a job", () => {
     expect(await s.end(1)).toMatchObject({ code: 0 });
     expect(statSync(join(s.folderOf(1), "out")).size).toBe(100_000_000);
     expect(residentKiB(s.conductorPid()) - before).toBeLessThan(40_000);
-  });
-
-  test("a shim that is killed leaves a lost attempt and nothing of the job", async () => {
-    const s = here();
-    s.turn([[1]]);
-    s.launch(1, "sleep 60");
-    await s.begun(1);
-    const launched = s.heard.find((message) => message.type === "launched");
-    if (launched === undefined) throw new Error("Not launched");
-    expect(isAlive(launched.shim)).toBe(true);
-    expect(isAlive({ ...launched.shim, startTicks: launched.shim.startTicks + 1 })).toBe(false);
-    process.kill(launched.shim.pid, "SIGKILL");
-    expect((await s.end(1)).lost).toContain("without leaving an exit status");
-    expect(s.processes(1)).toEqual([]);
   });
 
   test("above its memory limit is killed as a whole, and the end says why", async ({ skip }) => {

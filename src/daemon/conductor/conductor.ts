@@ -16,11 +16,12 @@ import type {
   ToConductor,
   TurningMatrix,
 } from "../protocol.ts";
-import { Attempt, type Machine, makeMachine, onlineCpus } from "./attempt.ts";
+import { Attempt, type Machine, makeMachine } from "./attempt.ts";
 import { monotonicMs, rowAt, SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
-import { Guardian } from "./guardian.ts";
-import { bootId, isAlive } from "./processes.ts";
+import { Guardian, guardianDone } from "./guardian.ts";
+import { onlineCpus } from "./kernel.ts";
+import { bootId } from "./processes.ts";
 import { findSetpriv } from "./shim.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
 import { gangName, matrixProblem } from "./wire.ts";
@@ -31,7 +32,6 @@ const AGAIN_MS = 5;
 const REPORT_MS = 1000;
 /** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
 const REMOVE_AGAIN_MS = 5000;
-const GUARDIAN_PATIENCE_MS = 2000;
 
 const EMPTY_MATRIX: TurningMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
 
@@ -76,7 +76,7 @@ export class Conductor {
   /** Continues what an earlier conductor left, takes over its attempts and begins to turn. */
   async start(): Promise<void> {
     const saved = readState(this.#stateFile);
-    await guardianDone(saved);
+    await guardianDone(saved?.guardian);
     this.#machine.containment.freezer.thawLeftovers();
     this.#guardian.start();
     if (saved !== undefined) this.#restore(saved);
@@ -437,13 +437,5 @@ export class Conductor {
       // A full disk must not stop the turning: the folders of the attempts tell what matters.
       console.error(`Cannot write ${this.#stateFile}: ${(error as Error).message}`);
     }
-  }
-}
-
-/** Waits until the guardian of the last conductor has continued what it found, lest it continue what we stop. */
-async function guardianDone(saved: SavedState | undefined): Promise<void> {
-  const until = monotonicMs() + GUARDIAN_PATIENCE_MS;
-  while (saved?.guardian !== undefined && isAlive(saved.guardian) && monotonicMs() < until) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

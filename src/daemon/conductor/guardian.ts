@@ -16,11 +16,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { ProcessIdentity } from "../protocol.ts";
+import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
-import { identityOf } from "./processes.ts";
+import { identityOf, isAlive } from "./processes.ts";
 
 const BEAT_MS = 1000;
 const PATIENCE_S = 5;
+/** A guardian has continued everything by then, or never will. */
+const GONE_MS = 2000;
 /** Its `read` can wait with a limit, which POSIX does not ask for; with another shell only death is noticed. */
 const BASH = ["/bin/bash", "/usr/bin/bash"];
 
@@ -141,5 +144,13 @@ export class Guardian {
   #restart(): void {
     this.#process = undefined;
     if (!this.#released) setTimeout(() => this.#process ?? (this.#released || this.start()), 100).unref();
+  }
+}
+
+/** Waits until the guardian of the last conductor has continued what it found, lest it continue what we stop. */
+export async function guardianDone(guardian: ProcessIdentity | undefined): Promise<void> {
+  const until = monotonicMs() + GONE_MS;
+  while (guardian !== undefined && isAlive(guardian) && monotonicMs() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -19,11 +19,13 @@ import {
   existsSync,
   fchownSync,
   fstatSync,
+  lstatSync,
   openSync,
   readlinkSync,
   readSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -149,6 +151,13 @@ export function readIdentity(folder: string, file: "claim" | "job"): ProcessIden
   }
 }
 
+/** Keeps shims that may still come from claiming the attempt. */
+export function claimForNobody(folder: string): void {
+  try {
+    symlinkSync("nobody", join(folder, "claim"));
+  } catch {}
+}
+
 /** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
 export function openGate(folder: string, cpus: string): boolean {
   let descriptor: number;
@@ -169,6 +178,18 @@ export function openGate(folder: string, cpus: string): boolean {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Nobody is let through any more: one whose shim was killed, and who may wait there by now or later, ends by itself. */
+export function closeGate(folder: string): void {
+  const gate = join(folder, "gate");
+  try {
+    if (!lstatSync(gate).isFIFO()) return;
+    // Whoever waits for a first line gets the end of the pipe instead.
+    const descriptor = openSync(gate, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    rmSync(gate, { force: true });
+    closeSync(descriptor);
+  } catch {}
 }
 
 /** Whether the process is still the shell that waits at a gate, or is just leaving it. */
