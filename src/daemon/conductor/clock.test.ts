@@ -1,6 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { monotonicMs, quantile, rowAt, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
+import { monotonicMs, quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
+
+test("rowOnTurn(): that of the slot, or the next in the round in which somebody is left", () => {
+  const rows = [["a", "b"], [], ["c"]];
+  const turns = (...left: string[]) =>
+    [0, 1, 2, 3].map((slot) => rowOnTurn(rows, slot, (gang) => left.includes(gang)).join(""));
+  expect(turns("a", "b", "c")).toEqual(["ab", "c", "c", "ab"]);
+  expect(turns("b", "c")).toEqual(["ab", "c", "c", "ab"]);
+  expect(turns("c")).toEqual(["c", "c", "c", "c"]);
+  expect(turns()).toEqual(["", "", "", ""]);
+  expect(rowOnTurn([], 5, () => true)).toEqual([]);
+});
 
 test("slotAt() and rowAt(): slot k begins at epoch + k·L and is row k modulo rows, before the epoch too", () => {
   expect([-1, 0, 99, 100, 250].map((ms) => slotAt(1000 + ms, 1000, 100))).toEqual([-1, 0, 0, 1, 2]);

@@ -19,6 +19,22 @@ export function rowAt(slot: number, rows: number): number {
   return ((slot % rows) + rows) % rows;
 }
 
+/**
+ * The row whose slot it is. When nobody of it is left, as when its gangs have ended in the slot, the next one that has somebody has the
+ * rest of the slot, which would be idle; then its own. Empty when nobody is left at all.
+ */
+export function rowOnTurn<Gang>(
+  rows: readonly (readonly Gang[])[],
+  slot: number,
+  isLeft: (gang: Gang) => boolean,
+): readonly Gang[] {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[rowAt(slot + i, rows.length)] ?? [];
+    if (row.some(isLeft)) return row;
+  }
+  return [];
+}
+
 /** How many ms a timer of Node's may be early, and by how much the rest is waited for precisely. */
 const TIMER_GRAIN_MS = 1.2;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));

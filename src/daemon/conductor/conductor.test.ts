@@ -151,6 +151,19 @@ describe("a job", () => {
     expect(s.processes(1)).toEqual([]);
   });
 
+  test("has the rest of a slot whose gangs have ended", async () => {
+    const s = here();
+    // The slot that is now and the next ones last a minute each.
+    s.turn([[1], [2], [3]], { slotMs: 60_000 });
+    s.launch(1, "sleep 0.2; exit 1");
+    s.launch(2, "sleep 0.2; exit 2");
+    s.launch(3, "exit 3");
+    for (const job of [1, 2, 3]) expect(await s.end(job)).toMatchObject({ code: job });
+    const [one, two] = [await s.end(1), await s.end(2)];
+    // Not side by side with the gang whose slot it is.
+    expect(two.endedAtMs - one.endedAtMs).toBeGreaterThanOrEqual(190);
+  });
+
   test("in mode concurrent runs on in the slots of a gang that sleeps, and not in mode gang", async () => {
     const s = here();
     s.turn([[1], [2]], { slotMs: 20 });

@@ -17,7 +17,7 @@ import type {
   TurningMatrix,
 } from "../protocol.ts";
 import { Attempt, type Machine, makeMachine } from "./attempt.ts";
-import { monotonicMs, rowAt, SlotClock, SwitchRecord } from "./clock.ts";
+import { monotonicMs, rowOnTurn, SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
 import { onlineCpus } from "./kernel.ts";
@@ -206,7 +206,7 @@ export class Conductor {
     const known = this.#attempts.get(name);
     if (known?.end !== undefined) this.#tell({ type: "ended", end: known.end });
     else if (known?.begun) this.#tellLaunched(known);
-    else if (known === undefined && !this.#launches.some((waiting) => gangName(waiting) === name)) {
+    else if (known === undefined && !this.#awaitsLaunch(name)) {
       this.#launches.push(spec);
       if (this.#launches.length === 1) setImmediate(() => this.#launchNext());
     }
@@ -303,7 +303,12 @@ export class Conductor {
 
   #rowNow(): readonly PlacedGang[] {
     const { rows, fromSlot = 0 } = this.#matrix;
-    return rows.length === 0 ? [] : (rows[rowAt(this.#clock.slot() - fromSlot, rows.length)] ?? []);
+    const isLeft = (name: string) => !(this.#attempts.get(name)?.isOver ?? !this.#awaitsLaunch(name));
+    return rowOnTurn(rows, this.#clock.slot() - fromSlot, (gang) => isLeft(gangName(gang)));
+  }
+
+  #awaitsLaunch(name: string): boolean {
+    return this.#launches.some((spec) => gangName(spec) === name);
   }
 
   /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
@@ -360,14 +365,17 @@ export class Conductor {
     clearTimeout(this.#lookTimer);
     this.#lookTimer = undefined;
     let isHurried = false;
+    let hasEnded = false;
     const now = monotonicMs();
     for (const attempt of this.#attempts.values()) {
       const news = attempt.advance(now);
       if (news === "launched") this.#tellLaunched(attempt);
       else if (news === "ended" && attempt.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
       if (news !== undefined) this.#save();
+      hasEnded ||= news === "ended";
       isHurried ||= attempt.isHurried;
     }
+    if (hasEnded && this.#matrix.rows.length > 1) this.#turn(monotonicMs());
     if (this.isBusy) {
       this.#lookTimer = setTimeout(() => this.#look(), isHurried ? HURRIED_LOOK_MS : LOOK_MS);
     } else this.#rest();
