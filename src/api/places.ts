@@ -26,8 +26,9 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
+import { foreignFile } from "../daemon/foreign-file.ts";
 import { makeFolders } from "../daemon/make-folders.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
@@ -71,7 +72,7 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
 
 /**
  * Makes the folders, or checks those that are there.
- * @throws InputError when a folder cannot be made, belongs to someone else or others may write to it
+ * @throws InputError when a folder cannot be made, belongs to someone else, others may write to it or it holds other files
  */
 export function makePlaces(places: Places): void {
   withUmask(0o077, () => {
@@ -91,6 +92,7 @@ export function makePlaces(places: Places): void {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       }
       checkFolder(folder);
+      checkOnlyOurs(folder, places);
       // One that an earlier run of another kind left wider.
       chmodSync(folder, 0o700);
     }
@@ -187,6 +189,20 @@ function checkFolder(folder: string): void {
       `Cannot use the folder "${folder}": ${state}, expected a folder of your own; remove it or set TUTTI_SOCKET to a path elsewhere`,
     );
   }
+}
+
+/** A home folder, say, would change its mode, and a file there that is called key would be replaced. */
+function checkOnlyOurs(folder: string, { key, tokens, socket }: Places): void {
+  const ours = [key, tokens, socket].map((path) => basename(path));
+  const foreign = foreignFile(folder, (entry) =>
+    folder === tokens
+      ? /^\d+(\.\d+\.new)?$/.test(entry.name)
+      : entry.isSocket() || ours.some((name) => entry.name === name || entry.name.startsWith(`${name}.`)),
+  );
+  if (foreign === undefined) return;
+  throw new InputError(
+    `Cannot use the folder "${folder}": it holds other files, such as "${foreign}", expected one for the socket alone; set TUTTI_SOCKET to a path such as ${join(dirname(socket), "tutti", SOCKET_NAME)}`,
+  );
 }
 
 /** Who may write to the parent could put another folder in the place of ours, unless the sticky bit is set. */

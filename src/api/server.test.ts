@@ -23,7 +23,7 @@ import { Client, chooseSocket } from "./client.ts";
 import type { JobsAnswer, StatusAnswer } from "./contract.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
-import { isTrustworthy, placesAround, readOrMakeKey } from "./places.ts";
+import { isTrustworthy, placesAround } from "./places.ts";
 import { type Api, type ApiOptions, startApi } from "./server.ts";
 import { localUsers, makeToken, ownerOfToken } from "./tokens.ts";
 
@@ -203,22 +203,6 @@ describe("modes", () => {
     await start({ places: placesAround(socketIn("wide/run")) });
     expect(isTrustworthy(join(folder, "link"))).toBe(false);
     expect(isTrustworthy(join(folder, "real"))).toBe(true);
-  });
-
-  test("a key that others could have read, or that is a link, is replaced", () => {
-    const places = placesAround(socketIn());
-    mkdirSync(places.folder, { mode: 0o700 });
-    const first = readOrMakeKey(places);
-    expect(readOrMakeKey(places).equals(first)).toBe(true);
-    chmodSync(places.key, 0o644);
-    const second = readOrMakeKey(places);
-    expect(second.equals(first)).toBe(false);
-    expect(mode(places.key)).toBe("600");
-    rmSync(places.key);
-    writeFileSync(join(folder, "elsewhere"), second, { mode: 0o600 });
-    symlinkSync(join(folder, "elsewhere"), places.key);
-    expect(readOrMakeKey(places).equals(second)).toBe(false);
-    expect(readFileSync(join(folder, "elsewhere")).equals(second)).toBe(true);
   });
 });
 

@@ -1,6 +1,15 @@
 /** The front end as a process on this machine: one at a time, private folders, a disk that is really full, a burst of submits. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,6 +81,23 @@ describe("one front end at a time", () => {
     expect(() => lockStateFolder(state)).toThrow(InputError);
     unlock();
     lockStateFolder(state)();
+  });
+
+  test("a folder with other files is refused as it is; one that was left before its database was made is not", () => {
+    const other = join(folder, "other");
+    mkdirSync(other, { mode: 0o755 });
+    writeFileSync(join(other, "thesis.tex"), "mine");
+    expect(() => makeStateFolder(other, true)).toThrow(
+      /it holds other files, such as "thesis.tex", .* one such as .*other\/tutti$/,
+    );
+    expect(readdirSync(other)).toEqual(["thesis.tex"]);
+    expect(statSync(other).mode & 0o777).toBe(0o755);
+    const begun = join(folder, "begun");
+    lockStateFolder(makeStateFolder(begun, false))();
+    expect(makeStateFolder(begun, false).path).toBe(begun);
+    writeFileSync(join(begun, "tutti.db"), "");
+    writeFileSync(join(begun, "tutti.json"), "{}");
+    expect(makeStateFolder(begun, false).path).toBe(begun);
   });
 
   test("folders are private whatever the umask; one that others may write to is refused", () => {

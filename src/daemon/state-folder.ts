@@ -9,11 +9,12 @@
  *     jobs/12/                0700          jobs/12/  0711, ours, with output and copied script, which are the user's
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
  */
-import { chmodSync, lstatSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InputError } from "../core/errors.ts";
+import { foreignFile } from "./foreign-file.ts";
 import { makeFolders } from "./make-folders.ts";
 
 export interface StateFolder {
@@ -26,6 +27,9 @@ export interface StateFolder {
 /** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
 const LONGEST_CONDUCTOR_PATH = 85;
 
+/** What may be there before the database is. */
+const OWN_FILES = /^(conductor|jobs|lock(-journal)?)$/;
+
 /** Where the state is kept: TUTTI_STATE, or the usual place of the user or, for root, of the machine. */
 export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.() ?? 0): string {
   if (env.TUTTI_STATE) return resolve(env.TUTTI_STATE);
@@ -36,7 +40,7 @@ export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?
 /**
  * Makes the folders, private from their first instant.
  * @param isShared whether jobs run as other users, who must reach their own job's folder
- * @throws InputError when the folder cannot be made, belongs to someone else, or others may write to it
+ * @throws InputError when the folder cannot be made, belongs to someone else, others may write to it or it holds other files
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
@@ -61,10 +65,21 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
       throw new InputError(`Cannot keep the state in "${one}": ${state}, expected a folder of our own`);
     }
+    if (one === path) refuseForeign(places);
   }
   chmodSync(conductor, 0o700);
   for (const one of [path, jobs]) chmodSync(one, isShared ? 0o711 : 0o700);
   return places;
+}
+
+/** A home folder, say, would change its mode. Once there is our database, other files may have been put beside it. */
+function refuseForeign({ path, database }: StateFolder): void {
+  if (existsSync(database)) return;
+  const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
+  if (foreign === undefined) return;
+  throw new InputError(
+    `Cannot keep the state in "${path}": it holds other files, such as "${foreign}", expected a folder for Tutti alone; set TUTTI_STATE to one such as ${join(path, "tutti")}`,
+  );
 }
 
 /**

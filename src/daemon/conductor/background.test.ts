@@ -132,14 +132,12 @@ describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without righ
         TUTTI_STATE: join(folder, "state"),
       };
       const options = { encoding: "utf8", cwd: "/", env, timeout: 30_000 } as const;
-      const may = spawnSync("setpriv", [...asNobody, process.execPath, "--version"], options);
+      const program = here("../../cli/main.ts");
+      const may = spawnSync("setpriv", [...asNobody, process.execPath, program, "--version"], options);
+      // Where nobody may not read the checkout.
       if (may.status !== 0) skip();
       const serve = ["serve", "--mode", "concurrent", "--no-http"];
-      const refused = spawnSync(
-        "setpriv",
-        [...asNobody, process.execPath, here("../../cli/main.ts"), ...serve],
-        options,
-      );
+      const refused = spawnSync("setpriv", [...asNobody, process.execPath, program, ...serve], options);
       expect(refused.stderr).toContain('Cannot use the mode "concurrent"');
       expect(refused.stderr).toContain("CAP_SYS_NICE");
       expect(refused.status).toBe(66);
