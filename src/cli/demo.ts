@@ -11,6 +11,7 @@ import { CheckFailed, ExitCode } from "./errors.ts";
 import { historyTable } from "./job-text.ts";
 import { watchMatrix } from "./matrix.ts";
 import { duration } from "./parse.ts";
+import { untilSignal } from "./signals.ts";
 import { commandName, hint, writeOut } from "./text.ts";
 
 interface Options {
@@ -58,16 +59,15 @@ async function run({ slot, work }: Options): Promise<void> {
     await endServer(server, client);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
-  const left = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => left.abort());
+  const left = untilSignal(["SIGINT", "SIGTERM"]);
   try {
     client = await connect(env, server);
-    await show(client, work, left.signal);
+    await show(client, work, left);
   } finally {
-    if (left.signal.aborted) hint("Interrupted: the gangs are ended");
+    if (left.aborted) hint("Interrupted: the gangs are ended");
     await end();
   }
-  if (left.signal.aborted) process.exitCode = ExitCode.interrupted;
+  if (left.aborted) process.exitCode = ExitCode.interrupted;
 }
 
 async function show(client: Client, work: number, left: AbortSignal): Promise<void> {

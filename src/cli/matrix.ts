@@ -7,6 +7,7 @@ import { ExitCode } from "./errors.ts";
 import { writeJson } from "./json.ts";
 import { matrixText } from "./matrix-text.ts";
 import { Patience } from "./patience.ts";
+import { untilSignal } from "./signals.ts";
 import { isColourful, tableWidth, writeOut } from "./text.ts";
 
 /** Redrawn no more often than an eye follows, and no less often than it waits. */
@@ -19,11 +20,10 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       if (watch && !json) {
-        const left = new AbortController();
-        for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => left.abort());
-        const patience = new Patience("tutti matrix --watch", { signal: left.signal });
+        const left = untilSignal(["SIGINT", "SIGTERM"]);
+        const patience = new Patience("tutti matrix --watch", { signal: left });
         const ask = () => patience.keep((client) => client.ask<MatrixAnswer>("/v1/matrix"));
-        await watchMatrix(ask, left.signal, process.stdout);
+        await watchMatrix(ask, left, process.stdout);
         // The terminal has written ^C behind the picture.
         if (process.stdout.isTTY) writeOut("\n");
         process.exitCode = ExitCode.interrupted;

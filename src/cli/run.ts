@@ -7,6 +7,7 @@ import { ExitCode, UsageError } from "./errors.ts";
 import { outcomeText, saysMore } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";
 import { Patience } from "./patience.ts";
+import { onSignals } from "./signals.ts";
 import { submit } from "./submit.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
 import { hint } from "./text.ts";
@@ -114,16 +115,16 @@ function cancelWhenLeft(patience: Patience, job: number): () => boolean {
     // It may have ended meanwhile; its state will tell.
     ask().catch(() => {});
   };
-  const onInterrupt = () => cancel("interrupted");
-  const onTerm = () => cancel("asked to end");
-  process.on("SIGINT", onInterrupt).on("SIGTERM", onTerm).on("SIGHUP", onTerm);
+  const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
+    cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
+  );
   // A reader that has closed its end has what it wanted: nothing may be left running for it.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
     ask().then(leave, leave);
   });
   return () => {
-    process.off("SIGINT", onInterrupt).off("SIGTERM", onTerm).off("SIGHUP", onTerm);
+    stop();
     return isLeft;
   };
 }

@@ -14,6 +14,7 @@ import { provenance } from "../lab/provenance.ts";
 import { formatDuration } from "../report/format.ts";
 import { UsageError } from "./errors.ts";
 import { duration, integer } from "./parse.ts";
+import { untilSignal } from "./signals.ts";
 import { bold, commandName, dim, hint, writeOut } from "./text.ts";
 
 interface ServeOptions {
@@ -75,9 +76,8 @@ export function configure(command: Command): void {
 async function run(options: ServeOptions): Promise<void> {
   const scheduler = await startScheduler(options);
   writeOut(announcement(scheduler));
-  const signal = new Promise<void>((resolve) => {
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => resolve());
-  });
+  const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
+  const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
   const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
   await scheduler.stop();
   if (why === "signal")
