@@ -13,7 +13,7 @@ import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity }
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { kernelNumber } from "./kernel.ts";
-import { isAlive, readStat, runsAs, signal } from "./processes.ts";
+import { bootId, isAlive, readStat, runsAs, signal } from "./processes.ts";
 import { GangShares } from "./shares.ts";
 import {
   claimForNobody,
@@ -64,8 +64,6 @@ export class Attempt {
   #childEnded = false;
   /** Our shim was killed. */
   #childKilled = false;
-  /** Launched by an earlier conductor, which may have done more than it could write down. */
-  #isAdopted = false;
   #startError: string | undefined;
   #job: ProcessIdentity | undefined;
   /** The job is on its way into its groups, or in them. */
@@ -97,7 +95,6 @@ export class Attempt {
     }
     attempt.shim = saved.shim ?? attempt.#claimedBy();
     if (attempt.shim === undefined) return undefined;
-    attempt.#isAdopted = true;
     if (saved.begun) attempt.#begins();
     attempt.#join(saved.job);
     attempt.#noticeBegun();
@@ -367,7 +364,10 @@ export class Attempt {
     // At its gate it is in no group that signals can see.
     this.#killOne(this.#job);
     if (this.#contained !== "no") freezer.kill(this.name);
-    if (monotonicMs() - this.#killedAtMs > SHIM_PATIENCE_MS) this.#killOne(this.shim);
+    if (monotonicMs() - this.#killedAtMs <= SHIM_PATIENCE_MS) return;
+    this.#killOne(this.shim);
+    // It may have been stopped before it claimed the attempt.
+    this.#child?.kill("SIGKILL");
   }
 
   /** It should have ended long ago: no more hurry. */
@@ -392,7 +392,7 @@ export class Attempt {
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
     if (this.#contained === "joining") return false;
-    if (this.#contained === "no" && this.#isAdopted && this.shim !== undefined) {
+    if (this.#contained === "no" && this.shim !== undefined && this.#isInherited) {
       // An earlier conductor may have let it begin, and with its shim gone nobody can be seen to be its child.
       freezer.enter(this.name, this.shim, this.shim);
       this.#contained = "yes";
@@ -432,9 +432,17 @@ export class Attempt {
     return { ...exit, reason: this.reason === "none" && outOfMemory ? "memory-limit" : this.reason };
   }
 
+  /** Its shim is an earlier conductor's, which may have done more than it could write down. */
+  get #isInherited(): boolean {
+    return this.shim?.pid !== this.#child?.pid;
+  }
+
   /** Whether its shim was killed before anybody can have let the command begin. */
   #neverBegan(): boolean {
-    if (this.shim === undefined) return this.#childKilled;
-    return !this.begun && !(this.#isAdopted && readIdentity(this.spec.folder, "job") !== undefined);
+    if (this.begun) return false;
+    if (this.shim === undefined) return this.#childKilled && claimForNobody(this.spec.folder);
+    if (!this.#isInherited) return true;
+    // Before the machine was started anew more may have happened than reached the disk.
+    return this.shim.bootId === bootId() && readIdentity(this.spec.folder, "job") === undefined;
   }
 }

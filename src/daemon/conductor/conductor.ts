@@ -10,6 +10,7 @@
 import { join } from "node:path";
 import type {
   AttemptKey,
+  EndReason,
   FromConductor,
   LaunchSpec,
   PlacedGang,
@@ -70,6 +71,7 @@ export class Conductor {
       const startMs = monotonicMs();
       this.#turn(startMs);
       this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
+      if (this.#isHurried) this.#look();
     });
   }
 
@@ -248,15 +250,8 @@ export class Conductor {
     const waiting = this.#launches.findIndex((spec) => gangName(spec) === name);
     const attempt = this.#attempts.get(name);
     if (waiting >= 0) {
-      const [spec] = this.#launches.splice(waiting, 1);
-      const end = {
-        ...key,
-        reason,
-        lost: "It was stopped before it started",
-        endedAtMs: Date.now(),
-        ranMs: 0,
-      };
-      if (spec !== undefined) this.#tell({ type: "ended", end });
+      this.#launches.splice(waiting, 1);
+      this.#tellNotStarted(key, reason);
     } else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
     else if (attempt !== undefined) {
       attempt.stop(reason, kill);
@@ -278,11 +273,7 @@ export class Conductor {
       this.#refuse(`Cannot shut down: jobs run (${count}), expected none, or to be asked to kill them`);
       return;
     }
-    for (const { job, attempt } of this.#launches.splice(0)) {
-      const lost = "It was stopped before it started";
-      const end = { job, attempt, reason: "shutdown", lost, endedAtMs: Date.now(), ranMs: 0 } as const;
-      this.#tell({ type: "ended", end });
-    }
+    for (const spec of this.#launches.splice(0)) this.#tellNotStarted(spec, "shutdown");
     for (const attempt of this.#attempts.values()) attempt.stop("shutdown", true);
     const waitForEnd = () => {
       if (this.isBusy) setTimeout(waitForEnd, HURRIED_LOOK_MS);
@@ -364,7 +355,6 @@ export class Conductor {
     if (this.#closed) return;
     clearTimeout(this.#lookTimer);
     this.#lookTimer = undefined;
-    let isHurried = false;
     let hasEnded = false;
     const now = monotonicMs();
     for (const attempt of this.#attempts.values()) {
@@ -373,12 +363,17 @@ export class Conductor {
       else if (news === "ended" && attempt.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
       if (news !== undefined) this.#save();
       hasEnded ||= news === "ended";
-      isHurried ||= attempt.isHurried;
     }
     if (hasEnded && this.#matrix.rows.length > 1) this.#turn(monotonicMs());
     if (this.isBusy) {
-      this.#lookTimer = setTimeout(() => this.#look(), isHurried ? HURRIED_LOOK_MS : LOOK_MS);
+      this.#lookTimer = setTimeout(() => this.#look(), this.#isHurried ? HURRIED_LOOK_MS : LOOK_MS);
     } else this.#rest();
+  }
+
+  /** Such as when an attempt that waits at its gate has just been given a slot. */
+  get #isHurried(): boolean {
+    for (const attempt of this.#attempts.values()) if (attempt.isHurried) return true;
+    return false;
   }
 
   /** Nothing runs: no clock, no reports. */
@@ -414,6 +409,11 @@ export class Conductor {
   #tellLaunched({ spec, shim, startedAtMs }: Attempt): void {
     const attempt = { job: spec.job, attempt: spec.attempt };
     if (shim !== undefined) this.#tell({ type: "launched", attempt, shim, startedAtMs });
+  }
+
+  #tellNotStarted({ job, attempt }: AttemptKey, reason: EndReason): void {
+    const lost = "It was stopped before it started";
+    this.#tell({ type: "ended", end: { job, attempt, reason, lost, endedAtMs: Date.now(), ranMs: 0 } });
   }
 
   #refuse(message: string): void {

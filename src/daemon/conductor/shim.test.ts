@@ -1,10 +1,10 @@
 /** What becomes of a job whose shim is killed, which no part of Tutti does but any administrator, or the kernel out of memory, can. */
 import { execFileSync, spawn } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bootId, isAlive } from "./processes.ts";
-import { isAtGate, readIdentity } from "./shim.ts";
+import { claimForNobody, isAtGate, readIdentity } from "./shim.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 describe("a shim", () => {
@@ -72,5 +72,47 @@ describe("a shim", () => {
     const end = await s.end(1);
     expect(end.lost).toContain("shim");
     expect(end.neverBegan).toBeUndefined();
+  });
+
+  test("of before the machine was started anew: the job may have begun, though no first process reached the disk", async () => {
+    const s = stage;
+    s.turn([[1]]);
+    const spec = s.spec(1, ["sh", "-c", "echo ran"]);
+    symlinkSync(`another-boot:${process.pid}:1`, join(spec.folder, "claim"));
+    s.client.send({ type: "launch", spec });
+    const end = await s.end(1);
+    expect(end.lost).toContain("shim");
+    expect(end.neverBegan).toBeUndefined();
+  });
+
+  test("whose claim cannot be found is ended with its job when that is cancelled", async () => {
+    const s = stage;
+    s.turn([[1]]);
+    const spec = s.spec(1, ["sh", "-c", "echo ran"]);
+    // The link is made in there.
+    mkdirSync(join(spec.folder, "claim"));
+    s.client.send({ type: "launch", spec });
+    await until("it waits at its gate", () => {
+      const job = readIdentity(spec.folder, "job");
+      return job !== undefined && isAtGate(job.pid);
+    });
+    const job = readIdentity(spec.folder, "job")!;
+    s.client.send({ type: "stop", attempt: s.key(1), kill: false, reason: "cancelled" });
+    expect(await s.end(1)).toMatchObject({ signal: "SIGKILL", reason: "cancelled" });
+    await until("nobody waits", () => !isAlive(job));
+    expect(s.out(1)).toBe("");
+  });
+
+  test("claimForNobody(): true when nobody has the attempt, also when asked again, and false when somebody may", () => {
+    const [folder, claimed] = ["unclaimed", "claimed"].map((name) => join(stage.folder, name)) as [
+      string,
+      string,
+    ];
+    for (const one of [folder, claimed]) mkdirSync(one);
+    expect([claimForNobody(folder), claimForNobody(folder)]).toEqual([true, true]);
+    expect(readIdentity(folder, "claim")).toBeUndefined();
+    symlinkSync("what a job made of it", join(claimed, "claim"));
+    expect(claimForNobody(claimed)).toBe(false);
+    expect(claimForNobody(join(stage.folder, "missing"))).toBe(false);
   });
 });

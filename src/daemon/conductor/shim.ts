@@ -37,6 +37,8 @@ import { MARK_VARIABLE } from "./freezers/signals.ts";
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Exit status of a shim that found the attempt claimed. */
 export const ALREADY_CLAIMED = 75;
+/** Who claimed an attempt that nobody is to have. */
+const NOBODY = "nobody";
 /** Variables that some shell does not let one set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -151,11 +153,17 @@ export function readIdentity(folder: string, file: "claim" | "job"): ProcessIden
   }
 }
 
-/** Keeps shims that may still come from claiming the attempt. */
-export function claimForNobody(folder: string): void {
+/** Keeps shims that may still come from claiming the attempt; false when it could not, or somebody had claimed it. */
+export function claimForNobody(folder: string): boolean {
+  const claim = join(folder, "claim");
   try {
-    symlinkSync("nobody", join(folder, "claim"));
+    symlinkSync(NOBODY, claim);
   } catch {}
+  try {
+    return readlinkSync(claim) === NOBODY;
+  } catch {
+    return false;
+  }
 }
 
 /** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
