@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -242,6 +243,8 @@ describe("one per socket", () => {
     await expect(start({ places: placesAround(socketIn("third")), ports: [port] })).rejects.toThrow(
       /Cannot listen on port .*--port/,
     );
+    // Nothing goes on listening, which would keep the process alive.
+    expect(existsSync(placesAround(socketIn("third")).socket)).toBe(false);
   });
 });
 

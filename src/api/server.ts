@@ -70,16 +70,30 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     return answer(request, transport);
   };
 
-  const socketServer = makeServer(app, isShared ? "shared-socket" : "private-socket");
-  servers.push(socketServer);
-  await listenOnSocket(socketServer, places, isShared);
-  const inode = lstatSync(places.socket).ino;
-  if (options.ports.length > 0) {
-    const httpServer = makeServer(app, "http");
-    servers.push(httpServer);
-    port = await listenOnLoopback(httpServer, options.ports);
+  let inode: number | undefined;
+  const close = async () => {
+    users.stop();
+    await Promise.all(servers.map(closeServer));
+    // Not one that another front end has put there since.
+    if (inode !== undefined && lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode)
+      rmSync(places.socket);
+  };
+  try {
+    const socketServer = makeServer(app, isShared ? "shared-socket" : "private-socket");
+    servers.push(socketServer);
+    await listenOnSocket(socketServer, places, isShared);
+    inode = lstatSync(places.socket).ino;
+    if (options.ports.length > 0) {
+      const httpServer = makeServer(app, "http");
+      servers.push(httpServer);
+      port = await listenOnLoopback(httpServer, options.ports);
+    }
+    if (isShared) openToAllUsers(places);
+  } catch (error) {
+    // What listens already would keep the process alive.
+    await close();
+    throw error;
   }
-  if (isShared) openToAllUsers(places);
   return {
     socket: places.socket,
     ...(port === undefined ? {} : { http: `http://127.0.0.1:${port}/` }),
@@ -93,12 +107,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
         await new Promise((resolve) => setTimeout(resolve, leftMs));
       }
     },
-    close: async () => {
-      users.stop();
-      await Promise.all(servers.map(closeServer));
-      // Not one that another front end has put there since.
-      if (lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode) rmSync(places.socket);
-    },
+    close,
   };
 }
 
