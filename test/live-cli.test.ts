@@ -292,6 +292,8 @@ describe("jobs", () => {
     );
     expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
     expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);
+    expect((await tutti("priority", "-3", "3")).stdout).toMatch(/^job 3 \(next\): .*queued, priority -3\n$/);
+    expect((await tutti("jobs", "3")).stdout).toMatch(/queued .* priority -3\n$/);
     expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
     const changed = await tutti("policy", "easy");
     expect(changed.stdout).toBe("easy from now on; running jobs go on as there is room\n");

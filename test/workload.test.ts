@@ -53,6 +53,12 @@ describe("tutti workload info", () => {
     expect(info("jobs.json").processors).toBe(8);
     expect(shell(folder, "tutti workload info - --json < jobs.txt").stdout).toContain(sacct.hash);
   });
+
+  test("what is no trace at all is refused, with its first line", () => {
+    const { status, stderr } = shell(folder, "echo hello | tutti workload info -");
+    expect(stderr).toMatch(/^tutti: Cannot read "stdin" as a trace .*"hello"/);
+    expect(status).toBe(66);
+  });
 });
 
 describe("tutti workload convert", () => {

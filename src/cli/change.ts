@@ -78,6 +78,6 @@ function countText(jobs: readonly Job[]): string {
 
 function changeText(job: Job): string {
   return job.endedAtMs === undefined
-    ? `job ${job.job} (${visibleLine(job.name)}): ${stateText(job.state)}`
+    ? `job ${job.job} (${visibleLine(job.name)}): ${stateText(job.state)}${job.priority === 0 ? "" : `, priority ${job.priority}`}`
     : outcomeText(job);
 }

@@ -37,7 +37,9 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
   else {
     writeOut(etaTable(waiting, present!, answer.atMs));
     if (present!.jobs.length < waiting.length) {
-      hint(`${NO_VALUE}: none can be made now; ${commandName()} why NUMBER says what the job waits for`);
+      hint(
+        `${NO_VALUE}: not yet, or none can be made; ${commandName()} why NUMBER says what the job waits for`,
+      );
     }
   }
 }

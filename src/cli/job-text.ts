@@ -189,7 +189,8 @@ function remark(job: JobLine): string {
   if (job.state === "running" && job.cpus.length > 0) {
     return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus)}`;
   }
-  return job.state === "failed" ? endingText(job) : "";
+  if (job.state === "failed") return endingText(job);
+  return rank(job) === 1 && job.priority !== 0 ? `priority ${job.priority}` : "";
 }
 
 function endingText(job: Job): string {

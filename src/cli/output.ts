@@ -1,6 +1,7 @@
 /** What `simulate` and `compare` do with a result: the report, then the table, JSON or CSV. */
 import type { Command } from "commander";
 import type { Comparison } from "../report/comparison.ts";
+import { formatCount } from "../report/format.ts";
 import { CheckFailed } from "./errors.ts";
 import type { OutputOptions } from "./options.ts";
 import { hint, plural, writeOut } from "./text.ts";
@@ -34,7 +35,7 @@ function tellWindow({ policies, instance }: Comparison): void {
   const window = policies[0]?.summary.window;
   if (window === undefined || window.countedJobs === instance.count) return;
   hint(
-    `Of ${plural(instance.count, "job")} ${window.countedJobs} ${window.countedJobs === 1 ? "is" : "are"} counted`,
+    `Of ${plural(instance.count, "job")} ${formatCount(window.countedJobs)} ${window.countedJobs === 1 ? "is" : "are"} counted`,
   );
 }
 

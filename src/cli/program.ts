@@ -37,7 +37,8 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
       .command(name)
       .description(summary)
       .helpGroup(`${group}:`)
-      .copyInheritedSettings(program);
+      .copyInheritedSettings(program)
+      .showHelpAfterError(`(tutti ${name} --help shows what there is)`);
     if (verb === name || verb === "all") (await load()).configure(command);
   }
   return program;

@@ -7,7 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { currentUid, defaultSocket, placesAround } from "../api/places.ts";
 import { isRefusal } from "../api/refusal.ts";
 import { type Api, startApi } from "../api/server.ts";
-import type { Config } from "../daemon/config.ts";
+import { type Config, DEFAULT_CONFIG } from "../daemon/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
 import { defaultStateFolder } from "../daemon/state-folder.ts";
 import { provenance } from "../lab/provenance.ts";
@@ -55,13 +55,23 @@ export function configure(command: Command): void {
   command
     .option("--state <folder>", "where jobs and their output are kept")
     .option("--config <file>", "TOML or JSON: queues, limits and the settings below, which win over it")
-    .option("--policy <policy>", "name:parameter=value; see tutti policies")
-    .option("--slot <duration>", "length of a slot, 20ms to 60s", duration("above zero"))
-    .option("--rows <n>", "most rows of the matrix", integer(1, 1000))
-    .addOption(
-      new Option("--mode <mode>", "what the other rows do in a slot").choices(["gang", "concurrent"]),
+    .option(
+      "--policy <policy>",
+      `name:parameter=value; see tutti policies (default: ${DEFAULT_CONFIG.policy})`,
     )
-    .option("--cpus <list>", "CPUs that jobs may have, such as 0-3,6", cpuList)
+    .option(
+      "--slot <duration>",
+      `length of a slot, 20ms to 60s (default: ${DEFAULT_CONFIG.slotMs}ms)`,
+      duration("above zero"),
+    )
+    .option("--rows <n>", `most rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`, integer(1, 1000))
+    .addOption(
+      new Option(
+        "--mode <mode>",
+        `what the other rows do in a slot (default: ${DEFAULT_CONFIG.mode})`,
+      ).choices(["gang", "concurrent"]),
+    )
+    .option("--cpus <list>", "CPUs that jobs may have, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
       `port of 127.0.0.1 for the API, 0 for any (default: ${USUAL_PORT}, or any when taken)`,

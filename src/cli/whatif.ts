@@ -32,7 +32,7 @@ export function configure(command: Command): void {
 function nothingText({ queued, held }: StatusAnswer["counts"]): string {
   if (queued + held === 0) return "No job waits.";
   if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
-  return `No forecast can be made: ${plural(queued, "job")} queued, too many, behind other jobs or behind one that waits for memory; tutti why all tells.`;
+  return `No forecast for the ${plural(queued, "job")} queued: they have only just come, wait for other jobs to end, or are behind one that waits for memory; tutti why all tells.`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */
@@ -48,8 +48,10 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
     return `${clockText(p50Ms)}${range}`;
   };
+  // Of the same jobs under each policy: a forecast may be older than the last submit.
+  const common = jobs.filter((job) => starts.every((of) => of.has(job)));
   const means = starts.map((of) => {
-    const waits = [...of.values()].map(({ p50Ms }) => Math.max(0, p50Ms - atMs));
+    const waits = common.map((job) => Math.max(0, of.get(job)!.p50Ms - atMs));
     return waits.length === 0
       ? NO_VALUE
       : formatDuration(waits.reduce((a, b) => a + b, 0) / waits.length / 1000);

@@ -149,7 +149,7 @@ function modelText({ name, summary, parameters, source }: ModelDefinition): stri
 
 async function info(source: string, options: InfoOptions): Promise<void> {
   await asUsage(() => chooseModel(source));
-  const workload = await openSource(source, options.seed);
+  const workload = requireJobs(await openSource(source, options.seed));
   const facts = describeWorkload(workload, options.procs);
   const hash = hashWorkload(workload);
   if (options.json) {

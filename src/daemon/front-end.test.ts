@@ -287,6 +287,13 @@ describe("why, forecast, export", () => {
       // 6 s are left of the first, then 10 s of the second.
       forecast: { p10Ms: 20_000, p50Ms: 20_000, p90Ms: 20_000 },
     });
+    bench.clock.advanceTo(9500);
+    const foretold = async () =>
+      (await bench.frontEnd.whatIf(ANNA)) as { readonly jobs: readonly { job: number }[] };
+    expect((await foretold()).jobs.map(({ job }) => job)).toEqual([second.job, third.job]);
+    bench.clock.advanceTo(10_500);
+    // The forecast is kept for two seconds; the job that has started since is none that waits.
+    expect((await foretold()).jobs.map(({ job }) => job)).toEqual([third.job]);
     bench.clock.advanceTo(21_000);
     // It started when it was forecast to.
     const whatIf = await bench.frontEnd.whatIf(ANNA, "easy");

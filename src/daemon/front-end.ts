@@ -309,7 +309,8 @@ export class FrontEnd implements Service {
     if (this.#isStopped) return this.#stopped();
     const visible = (job: JobNumber): boolean => {
       const record = this.#book.live(job);
-      return record !== undefined && mayTouch(caller, record);
+      // A forecast that is some seconds old tells of jobs that run by now.
+      return record?.state === "queued" && mayTouch(caller, record);
     };
     return {
       policy: choice.label,
