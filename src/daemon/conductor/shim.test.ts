@@ -1,10 +1,10 @@
 /** What becomes of a job whose shim is killed, which no part of Tutti does but any administrator, or the kernel out of memory, can. */
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bootId, isAlive } from "./processes.ts";
-import { claimForNobody, isAtGate, readIdentity } from "./shim.ts";
+import { claimForNobody, closeGate, isAtGate, readIdentity } from "./shim.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 describe("a shim", () => {
@@ -101,6 +101,29 @@ describe("a shim", () => {
     expect(await s.end(1)).toMatchObject({ signal: "SIGKILL", reason: "cancelled" });
     await until("nobody waits", () => !isAlive(job));
     expect(s.out(1)).toBe("");
+  });
+
+  test("closeGate(): a gate that cannot be removed costs no file descriptor", () => {
+    const folder = join(stage.folder, "kept");
+    mkdirSync(folder);
+    execFileSync("mkfifo", ["-m", "666", join(folder, "gate")]);
+    const isRoot = process.getuid!() === 0;
+    const open = () => readdirSync("/proc/self/fd").length;
+    const before = open();
+    if (isRoot) {
+      chmodSync(stage.folder, 0o711);
+      chownSync(folder, 65534, 65534);
+      process.seteuid!(65534);
+    }
+    try {
+      chmodSync(folder, 0o500);
+      closeGate(folder);
+    } finally {
+      if (isRoot) process.seteuid!(0);
+      chmodSync(folder, 0o700);
+    }
+    expect(readdirSync(folder)).toEqual(["gate"]);
+    expect(open()).toBe(before);
   });
 
   test("claimForNobody(): true when nobody has the attempt, also when asked again, and false when somebody may", () => {

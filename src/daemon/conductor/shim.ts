@@ -195,8 +195,11 @@ export function closeGate(folder: string): void {
     if (!lstatSync(gate).isFIFO()) return;
     // Whoever waits for a first line gets the end of the pipe instead.
     const descriptor = openSync(gate, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    rmSync(gate, { force: true });
-    closeSync(descriptor);
+    try {
+      rmSync(gate, { force: true });
+    } finally {
+      closeSync(descriptor);
+    }
   } catch {}
 }
 
