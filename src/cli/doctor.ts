@@ -62,7 +62,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     ["users", USERS[diagnosis.users]],
     [
       "clock",
-      `${diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
+      `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
     ],
     [
       "stop",
