@@ -179,6 +179,7 @@ const obstacle = z
   .discriminatedUnion("kind", [
     z.object({ kind: z.literal("held") }),
     z.object({ kind: z.literal("dependency"), jobs: z.array(jobNumber) }),
+    z.object({ kind: z.literal("array"), array: jobNumber, atOnce: count }),
     z.object({ kind: z.literal("cpus"), needed: count, free: count, rows: count, mostRows: count }),
     z.object({ kind: z.literal("memory"), neededBytes: z.number(), freeBytes: z.number() }),
     z.object({ kind: z.literal("order"), behind: z.array(jobNumber) }),

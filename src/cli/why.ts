@@ -92,6 +92,8 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
       return "It is held: tutti release lets it start.";
     case "dependency":
       return `It starts after ${jobsText(obstacle.jobs)}.`;
+    case "array":
+      return `Of array ${obstacle.array} at most ${obstacle.atOnce} ${obstacle.atOnce === 1 ? "job goes" : "jobs go"} at a time.`;
     case "cpus": {
       const { needed, free, rows, mostRows } = obstacle;
       // One row for all is space sharing: rows are not spoken of.

@@ -2,6 +2,7 @@
  * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the turn's transaction; `rollback`
  * puts back what was. Ended jobs are only on disk.
  */
+import { ArrayLimits } from "./array-limits.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
 import type { JobState } from "./service.ts";
@@ -15,6 +16,7 @@ export class JobBook {
   readonly #withProcess = new Set<JobNumber>();
   /** Who waits for a job. */
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
+  readonly #arrayLimits = new ArrayLimits();
   readonly #counts: Record<JobState, number>;
   readonly #held = new Map<number, { readonly jobs: number; readonly bytes: number }>();
   #undo: (() => void)[] = [];
@@ -85,7 +87,20 @@ export class JobBook {
   }
 
   isEligible(record: JobRecord): boolean {
-    return record.state === "queued" && this.waitsFor(record).length === 0;
+    return record.state === "queued" && this.#arrayLimits.mayGo(record) && this.waitsFor(record).length === 0;
+  }
+
+  /** Whether it waits for others of its array, of which only so many are to go at a time. */
+  waitsForArray(record: JobRecord): boolean {
+    return record.state === "queued" && !this.#arrayLimits.mayGo(record);
+  }
+
+  /** Jobs that the limits of their arrays have let go since this was asked last, and that nothing else keeps. */
+  takeReleased(): readonly JobRecord[] {
+    return this.#arrayLimits
+      .takeReleased()
+      .map((job) => this.#live.get(job))
+      .filter((record) => record !== undefined && this.isEligible(record)) as JobRecord[];
   }
 
   /** Jobs that have to end before. */
@@ -131,6 +146,7 @@ export class JobBook {
 
   rollback(): void {
     for (let i = this.#undo.length - 1; i >= 0; i--) this.#undo[i]();
+    if (this.#undo.length > 0) this.#arrayLimits.rebuild(this.#live.values());
     this.#undo = [];
   }
 
@@ -162,6 +178,7 @@ export class JobBook {
 
   #enter(record: JobRecord): void {
     this.#live.set(record.job, record);
+    this.#arrayLimits.enter(record);
     if (hasProcess(record.state)) this.#withProcess.add(record.job);
     for (const { job } of record.after) {
       const dependents = this.#dependents.get(job);
@@ -172,6 +189,7 @@ export class JobBook {
 
   #leave(record: JobRecord): void {
     this.#live.delete(record.job);
+    this.#arrayLimits.leave(record);
     this.#withProcess.delete(record.job);
     for (const { job } of record.after) {
       const dependents = this.#dependents.get(job);

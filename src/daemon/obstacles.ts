@@ -56,6 +56,10 @@ function obstaclesOf(
   if (record.state === "held") obstacles.push({ kind: "held" });
   const jobs = book.waitsFor(record);
   if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
+  const { array, arrayAtOnce } = record;
+  if (array !== undefined && arrayAtOnce !== undefined && book.waitsForArray(record)) {
+    obstacles.push({ kind: "array", array, atOnce: arrayAtOnce });
+  }
   if (conductorTrouble !== undefined) obstacles.push({ kind: "conductor", message: conductorTrouble });
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);

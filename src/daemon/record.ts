@@ -19,6 +19,8 @@ export interface JobRecord {
   readonly job: JobNumber;
   readonly array?: JobNumber | undefined;
   readonly arrayIndex?: number | undefined;
+  /** So many jobs of the array may go at a time. */
+  readonly arrayAtOnce?: number | undefined;
   readonly name: string;
   readonly uid: number;
   readonly user: string;

@@ -189,6 +189,7 @@ export class Requests {
       job,
       ...(request.arrayIndex !== undefined && { array: first }),
       arrayIndex: request.arrayIndex,
+      arrayAtOnce: request.arrayAtOnce,
       name: nameOf(request),
       user: caller.user,
       cwd: request.cwd,
@@ -211,10 +212,7 @@ export class Requests {
       memoryBytes: request.memoryBytes,
       stdout: launcher.outputPath(request.stdout, "stdout", names),
       stderr: launcher.outputPath(request.stderr, "stderr", names),
-      after: [
-        ...(request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
-        ...afterInArray(request, job, first),
-      ],
+      after: (request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
       retries: request.retries ?? 0,
       key: request.key,
       environment: store.environmentId(request.env),
@@ -246,12 +244,6 @@ export class Requests {
     if (book.isEligible(record)) scheduler.arrived(record);
     return record;
   }
-}
-
-/** At most k of an array at a time: each job waits for the one k places before it, so there are never more than k chains. */
-function afterInArray({ arrayIndex, arrayAtOnce }: SubmitRequest, job: JobNumber, first: JobNumber) {
-  if (arrayIndex === undefined || arrayAtOnce === undefined || job - first < arrayAtOnce) return [];
-  return [{ job: job - arrayAtOnce, ok: false }];
 }
 
 function times(count: number): string {

@@ -61,7 +61,7 @@ export class Scheduler {
   readonly #told = new Set<JobNumber>();
   #lastTold: JobRecord | undefined;
   /** Jobs that have come to wait and are to be told of. */
-  #arriving: JobRecord[] = [];
+  readonly #arriving = new Map<JobNumber, JobRecord>();
   /** Running times when there was no driver that could tell. */
   readonly #ranMs = new Map<JobNumber, number>();
   /** Monotonic times of submits, of jobs that came since the start: the wall clock may have been set meanwhile. */
@@ -158,12 +158,12 @@ export class Scheduler {
 
   /** A job has come to wait, with nothing that keeps it from being told. */
   arrived(record: JobRecord): void {
-    this.#arriving.push(record);
+    this.#arriving.set(record.job, record);
   }
 
   /** A waiting job is not to be started any more, or its place has changed. */
   withdrawn(job: JobNumber, because: string): void {
-    this.#arriving = this.#arriving.filter((other) => other.job !== job);
+    this.#arriving.delete(job);
     this.#gate.withdraw(job);
     if (this.#told.has(job)) this.invalidate(because);
   }
@@ -204,7 +204,8 @@ export class Scheduler {
 
   /** Instant from which `decide` has something to do. */
   dueMs(): number {
-    if (this.#isStale || this.#driver === undefined || this.#arriving.length > 0) {
+    this.#takeReleased();
+    if (this.#isStale || this.#driver === undefined || this.#arriving.size > 0) {
       return Number.NEGATIVE_INFINITY;
     }
     return this.#driver.dueMs();
@@ -230,10 +231,16 @@ export class Scheduler {
     }
   }
 
+  #takeReleased(): void {
+    for (const record of this.#book.takeReleased()) if (!this.#told.has(record.job)) this.arrived(record);
+  }
+
   #tellArrivals(nowMs: number): void {
     const driver = this.#driver;
-    const arriving = this.#gate.next(this.#gateLimits, this.#arriving, this.#told, this.#layout.rows);
-    this.#arriving = [];
+    this.#takeReleased();
+    const coming = [...this.#arriving.values()];
+    const arriving = this.#gate.next(this.#gateLimits, coming, this.#told, this.#layout.rows);
+    this.#arriving.clear();
     if (this.#isStale || driver === undefined) return;
     for (const record of arriving) {
       if (driver.isFull) this.invalidate("the table of jobs is full");
@@ -280,7 +287,8 @@ export class Scheduler {
   #adopt(nowMs: number, because: string): Outcome {
     const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
     this.#told.clear();
-    this.#arriving = [];
+    this.#takeReleased();
+    this.#arriving.clear();
     this.#lastTold = undefined;
     this.#gate.clear();
     const driver = this.#takeOver(running, nowMs);

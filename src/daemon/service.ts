@@ -131,6 +131,7 @@ export interface WhyInfo {
   readonly obstacles: readonly (
     | { readonly kind: "held" }
     | { readonly kind: "dependency"; readonly jobs: readonly JobNumber[] }
+    | { readonly kind: "array"; readonly array: JobNumber; readonly atOnce: number }
     | {
         readonly kind: "cpus";
         readonly needed: number;

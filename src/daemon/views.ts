@@ -20,7 +20,12 @@ export class Views {
     const { book, scheduler, clock } = this.#context;
     const ranMs = hasEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
     const waitsFor = record.state === "queued" ? book.waitsFor(record) : [];
-    const reason = waitsFor.length > 0 ? `waits for job ${waitsFor.join(", ")}` : record.reason;
+    const reason =
+      waitsFor.length > 0
+        ? `waits for job ${waitsFor.join(", ")}`
+        : book.waitsForArray(record)
+          ? `at most ${record.arrayAtOnce} of array ${record.array} go at a time`
+          : record.reason;
     return infoOf(record, ranMs, reason);
   }
 

@@ -10,6 +10,7 @@ export type Value = null | number | string;
 const SPEC = [
   "array",
   "arrayIndex",
+  "arrayAtOnce",
   "name",
   "user",
   "queue",
