@@ -95,7 +95,8 @@ export class Guardian {
     const frozen = groups.of("freezer")?.folder ?? "";
     const bash = BASH.find((path) => existsSync(path));
     this.#command = [
-      bash ?? "/bin/sh",
+      // It takes a socket as its input for a remote login, and would read the user's own start-up file.
+      ...(bash === undefined ? (["/bin/sh"] as const) : ([bash, "--norc"] as const)),
       "-c",
       GUARDIAN,
       "tutti-guardian",

@@ -101,8 +101,8 @@ done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 umask 022
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
-( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to`)}; }
-( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to`)}; }
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in a folder that is there`)}; }
 exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
 ${exports.join("\n")}
 ${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
