@@ -32,6 +32,8 @@ export function configure(command: Command): void {
   addSubmitOptions(
     command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
   ).action(run);
+  // Known, so that it is refused with what to do instead.
+  for (const option of command.options) if (option.long === "--array") option.hideHelp();
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
