@@ -35,6 +35,8 @@ const server: ConductorServer = new ConductorServer(home, (message) =>
 );
 const conductor = new Conductor(home, containment, (message) => server.tell(message));
 
+// The log lies on the disk that is full: Node takes a second failure in one moment for an error that nobody caught.
+process.stderr.on("error", () => {});
 process.on("uncaughtException", (error) => giveUp(1, error));
 process.on("unhandledRejection", (error) => giveUp(1, error));
 for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => giveUp(0));
