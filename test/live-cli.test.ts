@@ -528,6 +528,10 @@ describe("without a scheduler", () => {
       );
       expect([status, stdout]).toEqual([3, ""]);
     }
+    const byNpx = { cwd: folder, env: { npm_lifecycle_event: "npx" } };
+    expect((await startTutti(api.socket, ["jobs"], byNpx).result).stderr).toMatch(
+      /\n {2}next: npx tutti serve /,
+    );
     expect(await tutti()).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^No scheduler runs here for you\.\n.*tutti serve/s),

@@ -4,6 +4,7 @@ import { closest } from "../core/closest.ts";
 import { CheckFailed, ExitCode, explainError, UsageError } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
+import { commandName } from "./text.ts";
 
 /** Verbs of Slurm and of a shell that people's fingers know. */
 const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -82,7 +83,8 @@ function report(error: unknown): number {
   }
   if (error instanceof CheckFailed) return ExitCode.failed;
   const { message, exitCode } = explainError(error);
-  process.stderr.write(`tutti: ${message}\n`);
+  // The client below does not know how it was called.
+  process.stderr.write(`tutti: ${message.replace("\n  next: tutti ", `\n  next: ${commandName()} `)}\n`);
   return exitCode;
 }
 

@@ -1,5 +1,7 @@
-// Ctrl-C, told once. One press can arrive several times: from the terminal, and again from npm, `timeout`, or bin/tutti.js under an old Node,
-// each of which passes on what its child has had already.
+/**
+ * Ctrl-C, told once. One press can arrive several times: from the terminal, and again from npm, `timeout`, or bin/tutti.js under an old
+ * Node, each of which passes on what its child has had already.
+ */
 import { ExitCode } from "./errors.ts";
 
 /** Signals of the same press come within this, of a later one hardly ever. */
