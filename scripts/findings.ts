@@ -2,14 +2,21 @@
 import "../src/lab/engine.ts";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { explainError } from "../src/cli/errors.ts";
 import { findingsCells, findingsPage } from "../src/lab/findings-page.ts";
 import { defaultWorkers, runCells } from "../src/lab/workers.ts";
 
 const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
 const cells = findingsCells();
-const results = await runCells("findings", undefined, cells, {
-  workers: defaultWorkers(),
-  onDone: (done, of) => process.stderr.write(`\r${done} of ${of} runs`),
-});
-process.stderr.write("\n");
-writeFileSync(file, findingsPage(cells, results));
+try {
+  const results = await runCells("findings", undefined, cells, {
+    workers: defaultWorkers(),
+    onDone: (done, of) => process.stderr.write(`\r${done} of ${of} runs`),
+  });
+  process.stderr.write("\n");
+  writeFileSync(file, findingsPage(cells, results));
+} catch (error) {
+  const { message, exitCode } = explainError(error);
+  process.stderr.write(`\nfindings: ${message}\n`);
+  process.exitCode = exitCode;
+}
