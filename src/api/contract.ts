@@ -70,7 +70,9 @@ export const submitJob = z
         kernelText.min(1).regex(/^[^=]+$/, 'holds "=", expected the name of an environment variable'),
         kernelText,
       )
-      .describe("The job's environment, by name; nothing is added to it but Tutti's own variables"),
+      .describe(
+        "The job's whole environment, by name; TUTTI_… variables are added, and OMP_NUM_THREADS=1 where it is not set",
+      ),
     limitMs: z
       .int()
       .min(1)
