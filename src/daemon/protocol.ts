@@ -3,7 +3,10 @@
  *
  * The front end decides, the conductor acts. The conductor holds a copy of the matrix and turns it by an absolute clock; it alone launches,
  * stops, continues, pins and kills processes. It goes on with the last matrix while no front end is connected. Every
- * message of the front end may be sent again after a reconnect: launching is keyed by job and attempt, the matrix by its number.
+ * message of the front end may be sent again after a reconnect: launching is keyed by job, attempt and identity, the matrix by its number.
+ *
+ * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with 2; a conductor that refuses that is of the first
+ * release, and is spoken to in protocol 1 until it ends.
  *
  *   front end                         conductor                        shim (one per attempt, own session)
  *      │ hello, matrix, launch, signal     │  spawn, freeze, thaw, pin, kill   │ claims the attempt, runs the command,
@@ -22,6 +25,11 @@ export interface AttemptKey {
 
 /** All that the conductor needs to run an attempt. */
 export interface LaunchSpec extends AttemptKey {
+  /**
+   * 32 random hexadecimal digits, made when the attempt was decided on. Claim and exit of the attempt carry it, and those of another identity are
+   * never believed: numbers can come back with an older store, identities cannot. Left out: decided on under protocol 1.
+   */
+  readonly identity?: string;
   /** Folder of the attempt, made by the front end and belonging to `uid`; absolute. The shim's files lie in it. */
   readonly folder: string;
   readonly command: readonly string[];
@@ -35,6 +43,8 @@ export interface LaunchSpec extends AttemptKey {
   readonly gid?: number;
   /** Bytes, for the whole gang; undefined: no limit. Kept by a memory cgroup where there is one. */
   readonly memoryBytes?: number;
+  /** File mode creation mask of the job, 0 … 0o777; left out: 0o022, as in the first release. */
+  readonly umask?: number;
   /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: none. */
   readonly limitMs?: number;
   /** Time from TERM to KILL in ms. */
@@ -69,7 +79,7 @@ export interface TurningMatrix {
 
 export type ToConductor =
   /** First message of a connection. A second front end makes the conductor drop the first one. */
-  | { readonly type: "hello"; readonly protocol: 1; readonly frontEnd: string }
+  | { readonly type: "hello"; readonly protocol: 1 | 2; readonly frontEnd: string }
   | { readonly type: "matrix"; readonly matrix: TurningMatrix }
   /**
    * Starts an attempt, which waits until its row has a slot. Answered by `launched` when the command begins then, or by `ended` if it
@@ -85,6 +95,11 @@ export type ToConductor =
     }
   /** The front end has written the end to its store; the conductor may forget the attempt. */
   | { readonly type: "forget"; readonly attempt: AttemptKey }
+  /**
+   * The store does not know this attempt, and nobody has said yet what is to become of it: it runs on whatever the rows are, beside the gangs, until
+   * it ends or is stopped. Protocol 2.
+   */
+  | { readonly type: "keep"; readonly attempt: AttemptKey }
   /** Kills what is left, removes cgroups, exits. Without `killJobs` it refuses while attempts run. */
   | { readonly type: "shutdown"; readonly killJobs: boolean };
 
@@ -100,6 +115,8 @@ export interface ProcessIdentity {
 export type EndReason = "none" | "cancelled" | "time-limit" | "memory-limit" | "shutdown" | "requeued";
 
 export interface AttemptEnd extends AttemptKey {
+  /** That of the launch, if it had one. */
+  readonly identity?: string;
   /** Exit code 0 … 255, or undefined when a signal ended it or it was lost. */
   readonly code?: number;
   /** Such as SIGKILL. */
@@ -118,6 +135,17 @@ export interface AttemptEnd extends AttemptKey {
 }
 
 export interface AttemptState extends AttemptKey {
+  /** That of the launch, if it had one. */
+  readonly identity?: string;
+  /** For people who must decide about an attempt that the store does not know. Protocol 2. */
+  readonly about?: {
+    /** Left out: the conductor's own user. */
+    readonly uid?: number;
+    readonly command: readonly string[];
+    readonly cwd: string;
+    readonly folder: string;
+    readonly startedAtMs?: number;
+  };
   readonly phase: "launching" | "running" | "stopping" | "ended";
   readonly shim?: ProcessIdentity;
   readonly ranMs: number;
@@ -148,6 +176,8 @@ export type FromConductor =
   /** Answer to `hello`: all attempts that the conductor knows of, and the number of the matrix it turns. */
   | {
       readonly type: "state";
+      /** Left out: 1. */
+      readonly protocol?: 2;
       readonly attempts: readonly AttemptState[];
       readonly sequence: number;
       readonly pid: number;
