@@ -51,6 +51,8 @@ export interface JobRecord {
   readonly place: number;
   /** 0: never started. */
   readonly attempt: number;
+  /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
+  readonly identity?: string | undefined;
   readonly cpus: readonly number[];
   readonly startedAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;

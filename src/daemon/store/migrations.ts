@@ -82,6 +82,11 @@ export const MIGRATIONS: readonly string[] = [
   -- Jobs that are forgotten, whose folders are still to be removed.
   CREATE TABLE leftovers (job INTEGER PRIMARY KEY);
   `,
+  `
+  -- 32 random hexadecimal digits, without which nothing that is reported of an attempt is believed. NULL: the first release decided on
+  -- the attempt, or a conductor of the first release had to run it; only such an attempt is believed without.
+  ALTER TABLE attempts ADD COLUMN identity TEXT;
+  `,
 ];
 
 /** Brings a database to the present version. @throws InputError for a database of a later version */

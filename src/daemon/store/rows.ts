@@ -64,6 +64,7 @@ export function recordOf(row: Row): JobRecord {
     priority: Number(row.priority),
     place: Number(row.place),
     attempt: Number(row.attempt),
+    identity: row.identity ?? undefined,
     cpus: JSON.parse(String(row.cpus)),
     ranMs: Number(row.ran_ms),
     environment: Number(row.environment),

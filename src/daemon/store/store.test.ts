@@ -151,10 +151,17 @@ describe("Store against a model", () => {
     store.insertAttempt({ job: 3, attempt: 1 }, [0, 1], 10);
     store.noteAttemptStart({ job: 3, attempt: 1 }, 12);
     store.noteAttemptEnd({ job: 3, attempt: 1, reason: "none", code: 0, endedAtMs: 20, ranMs: 8 });
-    store.insertAttempt({ job: 3, attempt: 2 }, [1], 30);
+    store.insertAttempt({ job: 3, attempt: 2 }, [1], 30, "c0ffee");
     expect(store.attempts(3)).toEqual([
-      { job: 3, attempt: 1, decidedAtMs: 10, startedAtMs: 12, endedAtMs: 20 },
-      { job: 3, attempt: 2, decidedAtMs: 30, startedAtMs: undefined, endedAtMs: undefined },
+      { job: 3, attempt: 1, identity: undefined, decidedAtMs: 10, startedAtMs: 12, endedAtMs: 20 },
+      {
+        job: 3,
+        attempt: 2,
+        identity: "c0ffee",
+        decidedAtMs: 30,
+        startedAtMs: undefined,
+        endedAtMs: undefined,
+      },
     ]);
     store.noteForecast(3, 0, 1, 5, 9);
     store.noteForecast(3, 1, 2, 6, 10);
@@ -265,7 +272,10 @@ describe("versions", () => {
         endedAtMs: 9000,
       });
       expect(store.environment(store.job(2)!.environment)).toEqual({ PATH: "/bin", LANG: "C.UTF-8" });
-      expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000 }]);
+      // Attempts of the first release have no identity; only those are believed without.
+      const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
+      expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000, identity }]);
+      expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
       expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
       expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
       const { script, scriptWord } = store.job(3)!;

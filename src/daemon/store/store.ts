@@ -26,6 +26,8 @@ import {
 } from "./rows.ts";
 
 export interface AttemptRow extends AttemptKey {
+  /** Undefined: the first release decided on it, or a conductor of the first release ran it. */
+  readonly identity: string | undefined;
   readonly decidedAtMs: number;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
@@ -187,9 +189,12 @@ export class Store {
     return row === undefined ? undefined : recordOf(row);
   }
 
-  /** Jobs that have not ended, by number. */
+  /** Jobs that have not ended, by number, with the identities of their attempts. */
   liveJobs(): JobRecord[] {
-    return this.#all("SELECT * FROM jobs WHERE ended_ms IS NULL ORDER BY job").map(recordOf);
+    return this.#all(
+      `SELECT jobs.*, attempts.identity FROM jobs LEFT JOIN attempts USING (job, attempt)
+       WHERE jobs.ended_ms IS NULL ORDER BY job`,
+    ).map(recordOf);
   }
 
   /** The last jobs that have ended, latest first; of one user, or of all. */
@@ -285,13 +290,15 @@ export class Store {
     return Object.fromEntries(rows.map((row) => [String(row.state), Number(row.count)]));
   }
 
-  insertAttempt(attempt: AttemptKey, cpus: readonly number[], decidedAtMs: number): void {
+  /** @param identity left out: a conductor of the first release is to run it */
+  insertAttempt(attempt: AttemptKey, cpus: readonly number[], decidedAtMs: number, identity?: string): void {
     this.#run(
-      "INSERT INTO attempts (job, attempt, cpus, decided_ms) VALUES (?, ?, ?, ?)",
+      "INSERT INTO attempts (job, attempt, cpus, decided_ms, identity) VALUES (?, ?, ?, ?, ?)",
       attempt.job,
       attempt.attempt,
       JSON.stringify(cpus),
       decidedAtMs,
+      identity ?? null,
     );
   }
 
@@ -318,6 +325,7 @@ export class Store {
     return this.#all("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", job).map((row) => ({
       job,
       attempt: Number(row.attempt),
+      identity: row.identity === null ? undefined : String(row.identity),
       decidedAtMs: Number(row.decided_ms),
       startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
       endedAtMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
