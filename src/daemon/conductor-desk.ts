@@ -10,6 +10,7 @@
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
 import type { Context } from "./context.ts";
+import { fateOf, lostEnd } from "./fate.ts";
 import type { Layout, Start } from "./live-driver.ts";
 import type {
   AttemptEnd,
@@ -24,7 +25,6 @@ import type {
 } from "./protocol.ts";
 import { hasProcess, type JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
-import type { JobState } from "./service.ts";
 
 /** A conductor that turns gangs reports every second, or with each slot that is longer. */
 const SILENCE_MS = 10_000;
@@ -406,35 +406,6 @@ export class ConductorDesk {
       isSameBoot: this.#isSameBoot,
     };
   }
-}
-
-/** So often a job is started anew, whatever its retries, when an attempt was lost before its command began. */
-const TRIES_TO_BEGIN = 3;
-
-/** What becomes of a job whose attempt has ended. */
-function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: string } {
-  const mayStartAnew = record.attempt <= record.retries && record.ending !== "cancelled";
-  if (end.reason === "cancelled") return { state: "cancelled", reason: "cancelled" };
-  if (end.reason === "requeued") return { state: mayStartAnew ? "queued" : "failed", reason: "requeued" };
-  if (end.reason === "shutdown") {
-    return { state: mayStartAnew ? "queued" : "failed", reason: "the scheduler was shut down" };
-  }
-  if (end.reason === "time-limit") return { state: "failed", reason: "time limit" };
-  if (end.reason === "memory-limit") return { state: "failed", reason: "memory limit" };
-  if (end.lost !== undefined) {
-    if (record.ending === "cancelled") return { state: "cancelled", reason: "cancelled" };
-    const mayTryAgain = end.neverBegan && record.attempt <= record.retries + TRIES_TO_BEGIN;
-    return { state: mayStartAnew || mayTryAgain ? "queued" : "failed", reason: `lost: ${end.lost}` };
-  }
-  if (end.signal !== undefined) return { state: "failed", reason: `ended by ${end.signal}` };
-  return end.code === 0
-    ? { state: "done", reason: "exit code 0" }
-    : { state: "failed", reason: `exit code ${end.code}` };
-}
-
-function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
-  const lost = "the conductor does not know it any more; the machine, or all of Tutti, was stopped";
-  return { job: record.job, attempt: record.attempt, reason: "none", lost, endedAtMs, ranMs };
 }
 
 function keyOf({ job, attempt }: JobRecord): AttemptKey {

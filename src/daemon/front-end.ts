@@ -1,14 +1,6 @@
 /**
- * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor.
- *
- * Everything that has come in by one turn of the event loop is handled together:
- *
- *   requests ─┐                         ┌▶ answers
- *   conductor ┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the conductor
- *   timer ────┘  decisions, events      └▶ events to those who listen
- *
- * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
- * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
+ * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor. This is its
+ * door; what is asked for is handled in turns (turns.ts).
  */
 import type { PolicyChoice } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
@@ -24,7 +16,7 @@ import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
 import { explainWaiting } from "./obstacles.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
-import type { FromConductor, JobNumber } from "./protocol.ts";
+import type { JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
 import { Retention } from "./retention.ts";
@@ -34,6 +26,7 @@ import type { Store } from "./store/store.ts";
 import { messageOf } from "./store/store.ts";
 import { checkBatch, checkPriority, refuse } from "./submission.ts";
 import { exportSwf } from "./swf-export.ts";
+import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 
 export interface FrontEndOptions {
@@ -57,20 +50,9 @@ export interface FrontEndOptions {
   readonly observer?: Observer;
 }
 
-interface Request {
-  readonly handle: (nowMs: number) => unknown;
-  readonly answer: (value: unknown) => void;
-}
-
-/** After the disk has refused, nothing is tried for this long. */
-const RETRY_MS = 1000;
 const MOST_JOBS = 200_000;
-/** At most a fifth of the time goes into adoptions. */
-const REST_PER_ADOPTION = 4;
 const MOST_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
-/** Decisions of one instant: jobs of no length could go on for ever. */
-const MOST_DECISIONS = 100_000;
 
 export class FrontEnd implements Service {
   readonly #options: FrontEndOptions;
@@ -84,18 +66,8 @@ export class FrontEnd implements Service {
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
   readonly retention: Retention;
+  readonly #turns: Turns;
   readonly #startedAtMs: number;
-  #waitingRequests: Request[] = [];
-  #inbox: FromConductor[] = [];
-  #isTurnDue = false;
-  #isStopped = false;
-  #isDraining = false;
-  /** No adoption before this instant. */
-  #restUntilMs = Number.NEGATIVE_INFINITY;
-  #cancelTimer: (() => void) | undefined;
-  /** Why the last turn could not be written. */
-  #trouble: string | undefined;
-  readonly #unlisten: (() => void)[] = [];
 
   constructor(options: FrontEndOptions) {
     const { store, clock, config, cpus, memoryBytes, launcher } = options;
@@ -140,30 +112,14 @@ export class FrontEnd implements Service {
       options.forecastEngine ?? (async (task) => forecastStarts(task)),
     );
     this.retention = new Retention(context);
-    this.#unlisten.push(
-      options.conductor.onMessage((message) => {
-        this.#inbox.push(message);
-        this.#wake();
-      }),
-      options.conductor.onDisconnect((reason) => {
-        // What it had to say after that would be said again with its next state.
-        this.#inbox = [];
-        this.#desk.disconnected(reason);
-        this.#wake();
-      }),
-    );
+    this.#turns = new Turns(context, options.conductor, this.#desk, () => this.forecaster.wake());
   }
 
   /** Handles what is left and lets go of the conductor and the store; jobs go on. */
   stop(): void {
-    if (this.#isStopped) return;
-    this.#turn();
-    this.#isStopped = true;
+    this.#turns.stop();
     this.retention.stop();
     this.forecaster.stop();
-    this.#cancelTimer?.();
-    for (const unlisten of this.#unlisten) unlisten();
-    for (const { answer } of this.#waitingRequests) answer(this.#stopped());
   }
 
   /** Jobs with a process. */
@@ -176,8 +132,7 @@ export class FrontEnd implements Service {
    * are on disk, or after a while.
    */
   drain(killJobs: boolean): Promise<void> {
-    this.#isDraining = true;
-    this.#turn();
+    this.#turns.drain();
     this.#options.conductor.send({ type: "shutdown", killJobs });
     const { clock } = this.#options;
     const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
@@ -200,7 +155,7 @@ export class FrontEnd implements Service {
       queues: this.#options.config.queues,
     });
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
+    return this.#turns.ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
   }
 
   jobs(caller: Caller, filter: { readonly states?: readonly JobState[]; readonly last?: number }) {
@@ -238,7 +193,7 @@ export class FrontEnd implements Service {
     const before = this.#requests.find(caller, job);
     if ("refused" in before) return before;
     const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
-    if (this.#isStopped) return this.#stopped();
+    if (this.#turns.isStopped) return this.#turns.refusal();
     // Much may have happened while the forecast was made.
     const record = this.#requests.find(caller, job);
     if ("refused" in record) return record;
@@ -273,7 +228,7 @@ export class FrontEnd implements Service {
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
-    return this.#ask(() => this.#requests.setPolicy(caller, choice));
+    return this.#turns.ask(() => this.#requests.setPolicy(caller, choice));
   }
 
   queues() {
@@ -294,7 +249,7 @@ export class FrontEnd implements Service {
   }
 
   status() {
-    return this.#views.status(this.#startedAtMs, this.#trouble, this.forecaster.record());
+    return this.#views.status(this.#startedAtMs, this.#turns.trouble, this.forecaster.record());
   }
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */
@@ -306,7 +261,7 @@ export class FrontEnd implements Service {
       return refuse("invalid", messageOf(error));
     }
     const starts = await this.forecaster.all(choice);
-    if (this.#isStopped) return this.#stopped();
+    if (this.#turns.isStopped) return this.#turns.refusal();
     const visible = (job: JobNumber): boolean => {
       const record = this.#book.live(job);
       // A forecast that is some seconds old tells of jobs that run by now.
@@ -335,110 +290,9 @@ export class FrontEnd implements Service {
   }
 
   #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
-    return this.#ask((nowMs) => {
+    return this.#turns.ask((nowMs) => {
       const answer = handle(nowMs);
       return "refused" in answer ? answer : this.#views.info(answer);
     });
-  }
-
-  #ask<T>(handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
-    if (this.#isStopped) return Promise.resolve(this.#stopped());
-    return new Promise((resolve) => {
-      this.#waitingRequests.push({ handle, answer: resolve as (value: unknown) => void });
-      this.#wake();
-    });
-  }
-
-  #stopped() {
-    return refuse(
-      "unavailable",
-      "Cannot do that: the scheduler is being stopped; start it with `tutti serve`",
-    );
-  }
-
-  #wake(): void {
-    if (this.#isTurnDue || this.#isStopped) return;
-    this.#isTurnDue = true;
-    this.#options.clock.soon(() => this.#turn());
-  }
-
-  #dueMs(): number {
-    const dueMs = this.#scheduler.dueMs();
-    return this.#scheduler.isStale ? Math.max(dueMs, this.#restUntilMs) : dueMs;
-  }
-
-  get #mayDecide(): boolean {
-    return this.#desk.isConnected && !this.#isDraining;
-  }
-
-  #turn(): void {
-    this.#isTurnDue = false;
-    if (this.#isStopped) return;
-    const requests = this.#waitingRequests;
-    const inbox = this.#inbox;
-    this.#waitingRequests = [];
-    this.#inbox = [];
-    const { store, clock, conductor } = this.#options;
-    const nowMs = clock.nowMs();
-    let answers: unknown[];
-    try {
-      store.begin();
-      answers = requests.map(({ handle }) => handle(nowMs));
-      for (const message of inbox) this.#desk.hear(message, nowMs);
-      for (let i = 0; this.#mayDecide && this.#dueMs() <= nowMs; i++) {
-        const outcome = this.#scheduler.decide(nowMs);
-        if (outcome === undefined) break;
-        this.#desk.carryOut(outcome, nowMs);
-        // Someone who cancels a long queue job by job must not keep us busy with adoptions.
-        if (outcome.adoption !== undefined) {
-          this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
-        }
-        if (i === MOST_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
-      }
-      store.commit();
-    } catch (error) {
-      this.#takeBack(error, requests, inbox);
-      return;
-    }
-    this.#trouble = undefined;
-    this.#book.commit();
-    for (const message of this.#desk.commit()) conductor.send(message);
-    requests.forEach(({ answer }, i) => {
-      answer(answers[i]);
-    });
-    this.#feed.commit();
-    if (requests.length > 0) this.forecaster.wake();
-    this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
-  }
-
-  /** Undoes a turn that could not be written. */
-  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly FromConductor[]): void {
-    try {
-      this.#options.store.rollback();
-    } catch {
-      // The transaction is gone already, which is what was wanted.
-    }
-    this.#book.rollback();
-    this.#feed.rollback();
-    this.#desk.rollback();
-    this.#scheduler.invalidate("a turn was taken back");
-    this.#trouble = messageOf(error);
-    this.#inbox = [...inbox, ...this.#inbox];
-    for (const { answer } of requests) {
-      answer(
-        refuse(
-          "unavailable",
-          `Cannot write to ${this.#options.store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`,
-        ),
-      );
-    }
-    this.#arm(this.#options.clock.nowMs() + RETRY_MS);
-  }
-
-  #arm(atMs: number): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (atMs === Number.POSITIVE_INFINITY) return;
-    this.#cancelTimer = this.#options.clock.at(atMs, () => this.#wake());
   }
 }

@@ -1,0 +1,201 @@
+/**
+ * The turns of the front end. Everything that has come in by one turn of the event loop is handled together:
+ *
+ *   requests ─┐                         ┌▶ answers
+ *   conductor ┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the conductor
+ *   timer ────┘  decisions, events      └▶ events to those who listen
+ *
+ * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
+ * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
+ */
+import type { ConductorClient } from "./conductor-client.ts";
+import type { ConductorDesk } from "./conductor-desk.ts";
+import type { Context } from "./context.ts";
+import type { FromConductor } from "./protocol.ts";
+import type { Answer, Refusal } from "./service.ts";
+import { messageOf } from "./store/store.ts";
+import { refuse } from "./submission.ts";
+
+interface Request {
+  readonly handle: (nowMs: number) => unknown;
+  readonly answer: (value: unknown) => void;
+}
+
+/** After the disk has refused, nothing is tried for this long. */
+const RETRY_MS = 1000;
+/** At most a fifth of the time goes into adoptions. */
+const REST_PER_ADOPTION = 4;
+/** Decisions of one instant: jobs of no length could go on for ever. */
+const MOST_DECISIONS = 100_000;
+
+export class Turns {
+  readonly #context: Context;
+  readonly #conductor: ConductorClient;
+  readonly #desk: ConductorDesk;
+  /** Called after each turn that had requests. */
+  readonly #afterRequests: () => void;
+  #requests: Request[] = [];
+  #inbox: FromConductor[] = [];
+  #isDue = false;
+  #isStopped = false;
+  #isDraining = false;
+  /** No adoption before this instant. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+  #trouble: string | undefined;
+  readonly #unlisten: (() => void)[];
+
+  constructor(context: Context, conductor: ConductorClient, desk: ConductorDesk, afterRequests: () => void) {
+    this.#context = context;
+    this.#conductor = conductor;
+    this.#desk = desk;
+    this.#afterRequests = afterRequests;
+    this.#unlisten = [
+      conductor.onMessage((message) => {
+        this.#inbox.push(message);
+        this.#wake();
+      }),
+      conductor.onDisconnect((reason) => {
+        // What it had to say after that would be said again with its next state.
+        this.#inbox = [];
+        desk.disconnected(reason);
+        this.#wake();
+      }),
+    ];
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Why the last turn could not be written. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Handles a request in the next turn; answered when that is on disk. */
+  ask<T>(handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
+    if (this.#isStopped) return Promise.resolve(this.refusal());
+    return new Promise((resolve) => {
+      this.#requests.push({ handle, answer: resolve as (value: unknown) => void });
+      this.#wake();
+    });
+  }
+
+  /** What is answered once there are no more turns. */
+  refusal(): Refusal {
+    return refuse(
+      "unavailable",
+      "Cannot do that: the scheduler is being stopped; start it with `tutti serve`",
+    );
+  }
+
+  /** Nothing is started any more from now on; what has come in is handled. */
+  drain(): void {
+    this.#isDraining = true;
+    this.#turn();
+  }
+
+  /** Handles what has come in, and nothing more. */
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#turn();
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    for (const unlisten of this.#unlisten) unlisten();
+    for (const { answer } of this.#requests) answer(this.refusal());
+  }
+
+  #wake(): void {
+    if (this.#isDue || this.#isStopped) return;
+    this.#isDue = true;
+    this.#context.clock.soon(() => this.#turn());
+  }
+
+  #dueMs(): number {
+    const { scheduler } = this.#context;
+    const dueMs = scheduler.dueMs();
+    return scheduler.isStale ? Math.max(dueMs, this.#restUntilMs) : dueMs;
+  }
+
+  get #mayDecide(): boolean {
+    return this.#desk.isConnected && !this.#isDraining;
+  }
+
+  #turn(): void {
+    this.#isDue = false;
+    if (this.#isStopped) return;
+    const requests = this.#requests;
+    const inbox = this.#inbox;
+    this.#requests = [];
+    this.#inbox = [];
+    const { store, clock, book, feed } = this.#context;
+    const nowMs = clock.nowMs();
+    let answers: unknown[];
+    try {
+      store.begin();
+      answers = requests.map(({ handle }) => handle(nowMs));
+      for (const message of inbox) this.#desk.hear(message, nowMs);
+      this.#decide(nowMs);
+      store.commit();
+    } catch (error) {
+      this.#takeBack(error, requests, inbox);
+      return;
+    }
+    this.#trouble = undefined;
+    book.commit();
+    for (const message of this.#desk.commit()) this.#conductor.send(message);
+    requests.forEach(({ answer }, i) => {
+      answer(answers[i]);
+    });
+    feed.commit();
+    if (requests.length > 0) this.#afterRequests();
+    this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
+  }
+
+  #decide(nowMs: number): void {
+    const { clock, scheduler } = this.#context;
+    for (let i = 0; this.#mayDecide && this.#dueMs() <= nowMs; i++) {
+      const outcome = scheduler.decide(nowMs);
+      if (outcome === undefined) break;
+      this.#desk.carryOut(outcome, nowMs);
+      // Someone who cancels a long queue job by job must not keep us busy with adoptions.
+      if (outcome.adoption !== undefined) {
+        this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
+      }
+      if (i === MOST_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
+    }
+  }
+
+  /** Undoes a turn that could not be written. */
+  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly FromConductor[]): void {
+    const { store, book, feed, scheduler, clock } = this.#context;
+    try {
+      store.rollback();
+    } catch {
+      // The transaction is gone already, which is what was wanted.
+    }
+    book.rollback();
+    feed.rollback();
+    this.#desk.rollback();
+    scheduler.invalidate("a turn was taken back");
+    this.#trouble = messageOf(error);
+    this.#inbox = [...inbox, ...this.#inbox];
+    for (const { answer } of requests) {
+      answer(
+        refuse(
+          "unavailable",
+          `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`,
+        ),
+      );
+    }
+    this.#arm(clock.nowMs() + RETRY_MS);
+  }
+
+  #arm(atMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (atMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = this.#context.clock.at(atMs, () => this.#wake());
+  }
+}
