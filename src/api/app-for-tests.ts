@@ -60,7 +60,8 @@ export function makeTestApp(): TestApp {
       killJobs ? {} : { refused: "wrong-state", message: "Cannot end: jobs run" },
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);
-  const fetch = (request: Request, transport: Transport = "http") => app(request, transport);
+  const fetch = (request: Request, transport: Transport = "http") =>
+    app(request, { transport, isGone: () => request.signal.aborted });
   return {
     service,
     jobsFolder,

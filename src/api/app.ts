@@ -2,8 +2,9 @@
 import { Hono } from "hono";
 import type { Caller } from "../daemon/service.ts";
 import { readBody, readQuery } from "./body.ts";
+import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
-import { HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
+import { type Call, HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
 import { Load, untilRead } from "./load.ts";
 import type { RequestCount } from "./metrics-text.ts";
 import { type ApiRefusal, isRefusal, refusalResponse } from "./refusal.ts";
@@ -15,8 +16,20 @@ export interface AppSetup extends Omit<Surroundings, "requests" | "http"> {
   readonly onBug: (error: unknown) => void;
 }
 
-/** Answers a request that came in by a transport. */
-export type App = (request: Request, transport: Transport) => Promise<Response>;
+/** How a request came in, and whether somebody still waits for its answer. */
+export interface Arrival {
+  readonly transport: Transport;
+  /** Whether the client has closed the connection. */
+  readonly isGone: () => boolean;
+}
+
+/** Answers a request. */
+export type App = (request: Request, arrival: Arrival) => Promise<Response>;
+
+/** Nobody reads it: the client has left. */
+const UNREAD = 499;
+/** For whom public pages are made: a user whom nobody is, so that requests without a token have one turn for all of them. */
+const NOBODY = -1;
 
 const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
@@ -31,12 +44,13 @@ export function makeApp(setup: AppSetup): App {
   const { door } = setup;
   const counts = new Map<string, RequestCount>();
   const load = new Load();
+  const gate = new FairGate();
   const around: Surroundings = {
     ...setup,
     requests: () => [...counts.values()],
     http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
   };
-  const router = new Hono<{ Bindings: { transport: Transport } }>();
+  const router = new Hono<{ Bindings: Arrival }>();
   for (const route of ROUTES) {
     router.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
       const request = context.req.raw;
@@ -44,11 +58,13 @@ export function makeApp(setup: AppSetup): App {
       if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
       const release = load.take(caller, request, route.id === "whatIf");
       if (isRefusal(release)) return count(counts, route, refusalResponse(release));
+      const turns = gate.turnsOf(route.isPublic ? NOBODY : caller.uid, context.env.isGone);
       try {
-        const outcome = await answer(route, request, context.req.param(), caller, around);
-        return untilRead(count(counts, route, finished(route, outcome)), request, release);
+        const response = await answer(route, request, context.req.param(), caller, turns, around);
+        return untilRead(count(counts, route, response), request, release);
       } catch (error) {
         release();
+        if (error instanceof ClientLeft) return count(counts, route, new Response(null, { status: UNREAD }));
         throw error;
       }
     });
@@ -61,10 +77,9 @@ export function makeApp(setup: AppSetup): App {
       message: "Cannot answer: this is a bug in tutti, please report it; its log has the details",
     });
   });
-  return async (request, transport) => {
-    const refusal = checkOrigin(request, transport, door);
-    const response =
-      refusal === undefined ? await router.fetch(request, { transport }) : refusalResponse(refusal);
+  return async (request, arrival) => {
+    const refusal = checkOrigin(request, arrival.transport, door);
+    const response = refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
     for (const [name, value] of Object.entries(SAFE_HEADERS)) {
       if (!response.headers.has(name)) response.headers.set(name, value);
     }
@@ -77,23 +92,35 @@ async function answer(
   request: Request,
   parameters: Readonly<Record<string, string>>,
   caller: Caller,
+  turns: Turns,
   around: Surroundings,
-): Promise<Outcome> {
+): Promise<Response> {
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
-    return { refused: "not-found", message: `Cannot find job ${JSON.stringify(job)}: expected its number` };
+    return refusalResponse({
+      refused: "not-found",
+      message: `Cannot find job ${JSON.stringify(job)}: expected its number`,
+    });
   }
   if (stream !== "stdout" && stream !== "stderr") {
-    return {
+    return refusalResponse({
       refused: "not-found",
       message: `Cannot find the log ${JSON.stringify(stream)}: expected stdout or stderr`,
-    };
+    });
   }
   const query = readQuery(new URL(request.url), route.query ?? {});
-  if (isRefusal(query)) return query;
-  const body = route.body === undefined ? undefined : await readBody(request, route.body);
-  if (isRefusal(body)) return body;
-  return HANDLERS[route.id]!({ caller, request, job: Number(job), stream, query, body }, around);
+  if (isRefusal(query)) return refusalResponse(query);
+  const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
+  if (isRefusal(body)) return refusalResponse(body);
+  const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
+  // What needs no wait is done, and made an answer, in one piece.
+  const made = await turns.run(() => {
+    const outcome = HANDLERS[route.id]!(call, around);
+    return outcome instanceof Promise ? { outcome } : { response: finished(route, outcome) };
+  });
+  if (made.response !== undefined) return made.response;
+  const outcome = await made.outcome;
+  return outcome instanceof Response ? outcome : turns.run(() => finished(route, outcome));
 }
 
 function finished({ answer }: Route, outcome: Outcome): Response {

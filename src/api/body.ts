@@ -1,5 +1,6 @@
 /** Reading a request's body: bounded in bytes and in depth before it is parsed, checked against its schema after. */
 import type { z } from "zod";
+import type { Turns } from "./fair-gate.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { isRefusal } from "./refusal.ts";
 
@@ -8,7 +9,11 @@ const DEEPEST = 12;
 const MOST_ISSUES = 3;
 
 /** The body as a value of the schema, or why not. */
-export async function readBody<Body>(request: Request, schema: z.ZodType<Body>): Promise<Body | ApiRefusal> {
+export async function readBody<Body>(
+  request: Request,
+  schema: z.ZodType<Body>,
+  turns: Turns,
+): Promise<Body | ApiRefusal> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
     return {
@@ -23,7 +28,11 @@ export async function readBody<Body>(request: Request, schema: z.ZodType<Body>):
   } catch {
     return { refused: "invalid", message: "Cannot read the body: the connection ended before it did" };
   }
-  if (typeof text !== "string") return text;
+  if (isRefusal(text)) return text;
+  return turns.run(() => parsed(text, schema));
+}
+
+function parsed<Body>(text: string, schema: z.ZodType<Body>): Body | ApiRefusal {
   if (depthOf(text) > DEEPEST) {
     return {
       refused: "invalid",

@@ -6,6 +6,7 @@ import { parseArray } from "./array.ts";
 import type * as c from "./contract.ts";
 import { MOST_JOBS_IN_BATCH } from "./contract.ts";
 import { eventStream, pastEvents } from "./events.ts";
+import type { Turns } from "./fair-gate.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, pause, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -38,6 +39,8 @@ export interface Call {
   readonly stream: "stdout" | "stderr";
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
+  /** Work that may take more than some 10 ms goes through here in pieces; see pieces.ts for long answers. */
+  readonly turns: Turns;
 }
 
 /** A refusal, a finished response, or the content of a JSON answer without its schema's name. */

@@ -65,9 +65,9 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     ...options,
     door: { key, owner, userOf: (uid) => users.current.get(uid), port: () => port },
   });
-  const app: App = (request, transport) => {
+  const app: App = (request, arrival) => {
     lastRequestMs = performance.now();
-    return answer(request, transport);
+    return answer(request, arrival);
   };
 
   let inode: number | undefined;
@@ -112,11 +112,14 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 }
 
 function makeServer(app: App, transport: Transport): Server {
-  const listener = getRequestListener((request) => app(request, transport), {
-    hostname: "localhost",
-    overrideGlobalObjects: false,
-    errorHandler: () => refusalResponse({ refused: "invalid", message: "Cannot read the request's head" }),
-  });
+  const listener = getRequestListener(
+    (request, { outgoing }) => app(request, { transport, isGone: () => outgoing.destroyed }),
+    {
+      hostname: "localhost",
+      overrideGlobalObjects: false,
+      errorHandler: () => refusalResponse({ refused: "invalid", message: "Cannot read the request's head" }),
+    },
+  );
   const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
   server.maxConnections = MOST_CONNECTIONS;
   return server;
