@@ -92,14 +92,17 @@ export type ToConductor =
       readonly attempt: AttemptKey;
       readonly kill: boolean;
       readonly reason: EndReason;
+      /** Stops the attempt of this identity only; left out: whichever has that number. */
+      readonly identity?: string;
     }
-  /** The front end has written the end to its store; the conductor may forget the attempt. */
-  | { readonly type: "forget"; readonly attempt: AttemptKey }
+  /** The front end has written the end to its store; the conductor may forget the attempt. With `identity`: only the attempt that has it. */
+  | { readonly type: "forget"; readonly attempt: AttemptKey; readonly identity?: string }
   /**
    * The store does not know this attempt, and nobody has said yet what is to become of it: it runs on whatever the rows are, beside the gangs, until
-   * it ends or is stopped. Protocol 2.
+   * it ends or is stopped. It holds until the next front end says hello and sends a matrix without saying this again. With `identity`: only for the
+   * attempt that has it. Protocol 2.
    */
-  | { readonly type: "keep"; readonly attempt: AttemptKey }
+  | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
   /** Kills what is left, removes cgroups, exits. Without `killJobs` it refuses while attempts run. */
   | { readonly type: "shutdown"; readonly killJobs: boolean };
 
@@ -188,6 +191,8 @@ export type FromConductor =
   | {
       readonly type: "launched";
       readonly attempt: AttemptKey;
+      /** That of the launch, if it had one. */
+      readonly identity?: string;
       readonly shim: ProcessIdentity;
       readonly startedAtMs: number;
     }
