@@ -166,6 +166,35 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect((await as({ uid: 20_003 }, "jobs")).status).toBe(4);
   });
 
+  test.each([
+    ["root's", () => 0],
+    ["another user's", () => BOB.uid],
+  ])(
+    "a file of %s that a job has moved into its folder is not given out as its output",
+    async (whose, uid) => {
+      // As what sudo leaves in a home: the user may move it, and not read it.
+      const home = mkdtempSync(join(folder, "home-"));
+      chownSync(home, ADA.uid, ADA.uid);
+      const secret = join(home, "secret");
+      writeFileSync(secret, `TOP SECRET of ${whose}`, { mode: 0o600 });
+      chownSync(secret, uid(), uid());
+      const output = join(frontEnd.jobsFolder, "%j", "1", "out");
+      const script = `mv -f ${secret} $(dirname $TUTTI_HOSTFILE)/out; sleep 0.3`;
+
+      const { stdout: told } = await as(ADA, "submit", "--json", "-o", output, "--", "sh", "-c", script);
+
+      const { job } = JSON.parse(told).jobs[0];
+      const followed = as(ADA, "logs", "--follow", String(job));
+      expect((await as(ADA, "wait", String(job))).status).toBe(0);
+      expect(readFileSync(join(frontEnd.jobsFolder, String(job), "1", "out"), "utf8")).toContain(
+        "TOP SECRET",
+      );
+      const { status, stdout } = await as(ADA, "logs", String(job));
+      expect([status === 0, stdout]).toEqual([false, ""]);
+      expect((await followed).stdout).toBe("");
+    },
+  );
+
   test("a script is copied for its user alone, whoever may read the original", async () => {
     const path = join(folder, "mine.sh");
     writeFileSync(path, "#!/bin/sh\nid -u\nstat -c '%a %u' \"$0\"\n");

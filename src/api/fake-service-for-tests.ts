@@ -91,6 +91,12 @@ export class FakeService implements Service {
     return entry.info;
   }
 
+  /** The test writes the files of its jobs itself. */
+  ownerOf(caller: Caller, job: number): Answer<number> {
+    const info = this.job(caller, job);
+    return isRefused(info) ? info : process.getuid!();
+  }
+
   async cancel(caller: Caller, job: number) {
     return this.#change(caller, job, ["queued", "held", "starting", "running"], "cancelled", "cancelled");
   }

@@ -239,6 +239,8 @@ function logsResponse({ caller, job, stream, query, request }: Call, around: Sur
   const { service, jobsFolder } = around;
   const info = service.job(caller, job);
   if (isRefusal(info)) return info;
+  const uid = service.ownerOf(caller, job);
+  if (isRefusal(uid)) return uid;
   // This job's folder, not that of all jobs: users choose where output goes, and could name another's file.
   const root = join(jobsFolder, String(job));
   if (!isInside(root, info[stream])) {
@@ -248,7 +250,7 @@ function logsResponse({ caller, job, stream, query, request }: Call, around: Sur
     };
   }
   const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
-  const open = (path: string) => openInside(root, path);
+  const open = (path: string) => openInside(root, path, uid);
   if (query.follow === "1" || query.follow === "true") {
     const look = async () => {
       const now = service.job(caller, job);

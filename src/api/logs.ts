@@ -1,11 +1,13 @@
 /**
  * What a job has written. The job's folder may belong to the job's user while the front end is root, so nothing in it is trusted:
  * each part of the path is opened from the one before without following links (what openat does; through /proc/self/fd, since Node
- * has no openat), and only a plain file with one name is read.
+ * has no openat), and only a plain file of that user with one name is read: a job can rename any file into its folder that lies in
+ * another folder of its user, also one that its user may not read.
  */
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { promisify } from "node:util";
+import { isPlainFileOf } from "../daemon/plain-file.ts";
 
 const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
@@ -20,9 +22,10 @@ export interface ByteRange {
 /**
  * Opens a file below a folder for reading. The caller closes it.
  * @param root a folder that only we can write to
- * @returns undefined when there is no such file, or when it is not plainly in there
+ * @param uid whose file it has to be
+ * @returns undefined when there is no such file, or when it is not plainly in there and that user's
  */
-export function openInside(root: string, file: string): number | undefined {
+export function openInside(root: string, file: string, uid: number): number | undefined {
   const parts = partsInside(root, file);
   if (parts === undefined) return undefined;
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -35,8 +38,7 @@ export function openInside(root: string, file: string): number | undefined {
       closeSync(at);
       at = next;
     }
-    const stats = fstatSync(at);
-    if (stats.isFile() && stats.nlink === 1) {
+    if (isPlainFileOf(fstatSync(at), uid)) {
       const found = at;
       at = undefined;
       return found;

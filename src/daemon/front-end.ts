@@ -167,6 +167,11 @@ export class FrontEnd implements Service {
     return "refused" in record ? record : this.#views.info(record);
   }
 
+  ownerOf(caller: Caller, job: JobNumber): Answer<number> {
+    const record = this.#requests.find(caller, job);
+    return "refused" in record ? record : record.uid;
+  }
+
   cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
     return this.#askAbout(() => this.#requests.cancel(caller, job));
   }

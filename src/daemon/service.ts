@@ -202,6 +202,8 @@ export interface Service {
     filter: { readonly states?: readonly JobState[]; readonly last?: number },
   ): readonly JobInfo[];
   job(caller: Caller, job: JobNumber): Answer<JobInfo>;
+  /** Number of the job's user, to whom all belongs that the job has written. */
+  ownerOf(caller: Caller, job: JobNumber): Answer<number>;
   cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   hold(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;

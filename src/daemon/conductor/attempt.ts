@@ -164,7 +164,7 @@ export class Attempt {
   /** Lets the job through its gate when its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
     if (this.#contained !== "yes" || this.onSinceMs === undefined) return false;
-    if (openGate(this.spec.folder, this.#cpusForGate())) this.#begins();
+    if (openGate(this.spec, this.#cpusForGate())) this.#begins();
     else this.#noticeBegun();
     if (!this.begun) return false;
     this.onSinceMs = nowMs;
@@ -265,7 +265,7 @@ export class Attempt {
 
   /** The folder is the job's, and may name anybody: only a process of the job's user is believed. */
   #claimedBy(): ProcessIdentity | undefined {
-    const shim = readIdentity(this.spec.folder, "claim");
+    const shim = readIdentity(this.spec, "claim");
     return shim !== undefined && this.#isOfUser(shim.pid) ? shim : undefined;
   }
 
@@ -276,7 +276,7 @@ export class Attempt {
   /** Puts the job, which waits at its gate, into its groups. */
   #join(known?: ProcessIdentity): void {
     const { containment } = this.#machine;
-    const job = known ?? readIdentity(this.spec.folder, "job");
+    const job = known ?? readIdentity(this.spec, "job");
     if (this.shim === undefined || job === undefined) return;
     const stat = readStat(job.pid);
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
@@ -398,7 +398,7 @@ export class Attempt {
       this.#contained = "yes";
     }
     if (this.#contained === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
-    closeGate(this.spec.folder);
+    closeGate(this.spec);
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       job: this.spec.job,
@@ -417,9 +417,9 @@ export class Attempt {
 
   #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason"> {
     const { folder, memoryBytes } = this.spec;
-    const lost = this.#startError ?? readLost(folder);
+    const lost = this.#startError ?? readLost(this.spec);
     if (lost !== undefined) return { lost, reason: this.reason };
-    const exit = readExit(folder);
+    const exit = readExit(this.spec);
     if (exit === undefined) {
       if (this.killed) return { signal: "SIGKILL", reason: this.reason };
       const message =
@@ -443,6 +443,6 @@ export class Attempt {
     if (this.shim === undefined) return this.#childKilled && claimForNobody(this.spec.folder);
     if (!this.#isInherited) return true;
     // Before the machine was started anew more may have happened than reached the disk.
-    return this.shim.bootId === bootId() && readIdentity(this.spec.folder, "job") === undefined;
+    return this.shim.bootId === bootId() && readIdentity(this.spec, "job") === undefined;
   }
 }

@@ -1,11 +1,18 @@
 /** Jobs and users that mean harm to others, against a real conductor run by root. What they do to themselves is their affair. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
+  lchownSync,
+  mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
+  renameSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -48,8 +55,10 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     bystanders.push(child!.pid, bob.pid!);
     const spec = ofEve(1, "true");
     // What a process that tries all the time gets done between the making of the folder and the start of the shim.
-    symlinkSync(textOf(identityOf(bob.pid!)!), join(spec.folder, "claim"));
-    symlinkSync(textOf(child!), join(spec.folder, "job"));
+    for (const [file, process] of Object.entries({ claim: identityOf(bob.pid!)!, job: child! })) {
+      symlinkSync(textOf(process), join(spec.folder, file));
+      lchownSync(join(spec.folder, file), EVE, EVE);
+    }
     const before = groupsOf(child!);
     stage.turn([[1]]);
     stage.client.send({ type: "launch", spec });
@@ -64,7 +73,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const env = { ...spec.env, TUTTI_TEST_FOLDER: spec.folder };
     stage.client.send({ type: "launch", spec: { ...spec, env } });
     await stage.begun(1);
-    const shim = readIdentity(spec.folder, "claim")!;
+    const shim = readIdentity(spec, "claim")!;
     await until("the shim is stopped", () => readStat(shim.pid)?.state === "T");
     stage.client.send({ type: "stop", attempt: stage.key(1), kill: false, reason: "cancelled" });
     expect(await stage.end(1)).toMatchObject({ signal: "SIGKILL", reason: "cancelled" });
@@ -83,12 +92,79 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     stage.turn([[1]]);
     const env = { ...spec.env, TUTTI_TEST_FOLDER: spec.folder };
     stage.client.send({ type: "launch", spec: { ...spec, env } });
-    await until("the claim is another one", () => readIdentity(spec.folder, "claim")?.pid === other.pid);
+    await until("the claim is another one", () => readIdentity(spec, "claim")?.pid === other.pid);
     const before = stage.conductorPid();
     signal(before, "SIGKILL");
     await until("another conductor", () => stage.client.connected && stage.conductorPid() !== before);
     writeFileSync(join(spec.folder, "go"), "");
     expect(await stage.end(1)).toMatchObject({ code: 7 });
+  });
+
+  /** A file of somebody else's in a folder that Eve may write to, so that she can move it but not read it. */
+  function filesOfOthers(name: string, content: string, uid: number): string {
+    const open = join(stage.folder, "open");
+    mkdirSync(open, { recursive: true });
+    chownSync(open, BOB, EVE);
+    chmodSync(open, 0o770);
+    const path = join(open, name);
+    writeFileSync(path, content, { mode: 0o600 });
+    chownSync(path, uid, uid);
+    return path;
+  }
+
+  test.each([
+    ["another user's", BOB],
+    ["root's", 0],
+  ])("reads no file of %s that a job has moved into its folder as its reason", async (_, uid) => {
+    const diary = filesOfOthers("diary", "my password is hunter2", uid);
+    const spec = ofEve(1, `mv -f '${diary}' '${stage.folderOf(1)}/lost'; exit 7`);
+    stage.turn([[1]]);
+    stage.client.send({ type: "launch", spec });
+    const end = await stage.end(1);
+    expect(readFileSync(join(spec.folder, "lost"), "utf8")).toContain("hunter2");
+    expect(end).toMatchObject({ code: 7 });
+    expect(JSON.stringify(end)).not.toContain("hunter2");
+  });
+
+  test("takes no file of another user's for the exit status of a job", async () => {
+    const status = filesOfOthers("status", "0\n", BOB);
+    // The shim is stopped for good, so that its own word does not come after.
+    const spec = ofEve(1, `mv -f '${status}' '${stage.folderOf(1)}/exit'; kill -9 $PPID; sleep 1000`);
+    stage.turn([[1]]);
+    stage.client.send({ type: "launch", spec });
+    const end = await stage.end(1);
+    expect(readFileSync(join(spec.folder, "exit"), "utf8")).toBe("0\n");
+    expect(end.code).toBeUndefined();
+    expect(end.lost).toContain("without leaving an exit status");
+  });
+
+  test("takes no exit status that has a second name", async () => {
+    const spec = ofEve(
+      1,
+      `cd '${stage.folderOf(1)}'; echo 0 > mine; ln mine exit; kill -9 $PPID; sleep 1000`,
+    );
+    stage.turn([[1]]);
+    stage.client.send({ type: "launch", spec });
+    expect((await stage.end(1)).lost).toContain("without leaving an exit status");
+  });
+
+  test("writes nothing into a pipe of another user's that lies at the gate", async () => {
+    const pipe = join(stage.folder, "pipe");
+    execFileSync("mkfifo", ["-m", "600", pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const spec = ofEve(1, "true");
+    stage.turn([[]]);
+    stage.client.send({ type: "launch", spec });
+    await until("it waits at its gate", () => readIdentity(spec, "job") !== undefined);
+    renameSync(pipe, join(spec.folder, "gate"));
+    stage.turn([[1]]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const buffer = Buffer.alloc(100);
+    // The end of the pipe: nobody has it open for writing, and nothing is in it.
+    expect(readSync(reader, buffer)).toBe(0);
+    closeSync(reader);
+    stage.client.send({ type: "stop", attempt: stage.key(1), kill: true, reason: "cancelled" });
+    await stage.end(1);
   });
 
   test("has no name that another user could take to keep the next one from starting", () => {

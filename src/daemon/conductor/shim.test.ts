@@ -37,10 +37,10 @@ describe("a shim", () => {
     s.turn([[]]);
     const { folder } = s.launch(1, "echo ran");
     await until("it waits at its gate", () => {
-      const job = readIdentity(folder, "job");
+      const job = readIdentity({ folder }, "job");
       return job !== undefined && isAtGate(job.pid);
     });
-    const [shim, job] = [readIdentity(folder, "claim")!, readIdentity(folder, "job")!];
+    const [shim, job] = [readIdentity({ folder }, "claim")!, readIdentity({ folder }, "job")!];
     process.kill(shim.pid, "SIGKILL");
     expect(await s.end(1)).toMatchObject({ lost: expect.stringContaining("shim"), neverBegan: true });
     await until("nobody waits", () => !isAlive(job));
@@ -93,10 +93,10 @@ describe("a shim", () => {
     mkdirSync(join(spec.folder, "claim"));
     s.client.send({ type: "launch", spec });
     await until("it waits at its gate", () => {
-      const job = readIdentity(spec.folder, "job");
+      const job = readIdentity(spec, "job");
       return job !== undefined && isAtGate(job.pid);
     });
-    const job = readIdentity(spec.folder, "job")!;
+    const job = readIdentity(spec, "job")!;
     s.client.send({ type: "stop", attempt: s.key(1), kill: false, reason: "cancelled" });
     expect(await s.end(1)).toMatchObject({ signal: "SIGKILL", reason: "cancelled" });
     await until("nobody waits", () => !isAlive(job));
@@ -117,7 +117,7 @@ describe("a shim", () => {
     }
     try {
       chmodSync(folder, 0o500);
-      closeGate(folder);
+      closeGate({ folder });
     } finally {
       if (isRoot) process.seteuid!(0);
       chmodSync(folder, 0o700);
@@ -133,7 +133,7 @@ describe("a shim", () => {
     ];
     for (const one of [folder, claimed]) mkdirSync(one);
     expect([claimForNobody(folder), claimForNobody(folder)]).toEqual([true, true]);
-    expect(readIdentity(folder, "claim")).toBeUndefined();
+    expect(readIdentity({ folder }, "claim")).toBeUndefined();
     symlinkSync("what a job made of it", join(claimed, "claim"));
     expect(claimForNobody(claimed)).toBe(false);
     expect(claimForNobody(join(stage.folder, "missing"))).toBe(false);

@@ -10,7 +10,8 @@
  *
  * The shell cannot tell an exit with 137 from a death by SIGKILL; awk's system() can, so the shim becomes an awk that waits for the
  * job. The job has a session of its own, since many scripts end with `kill 0`. All runs as the job's user, with a clean environment
- * until the command: what a job does to its folder can harm that job only.
+ * until the command: what a job does to its folder can harm that job only. So nothing in the folder is believed or written to that is
+ * not plainly the job's user's: a user can rename anybody's file into it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -25,14 +26,17 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { join } from "node:path";
+import { isPlainFileOf } from "../plain-file.ts";
 import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
+import { readSmall } from "./processes.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Exit status of a shim that found the attempt claimed. */
@@ -140,10 +144,19 @@ export function findSetpriv(): string | undefined {
   return ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
 }
 
+/** An attempt's folder and whose it is; `uid` undefined: ours. */
+export type AttemptFolder = Pick<LaunchSpec, "folder" | "uid">;
+
+function ownerOf({ uid = process.getuid!() }: AttemptFolder): number {
+  return uid;
+}
+
 /** Who claimed the attempt, or is its job's first process; undefined when nobody has yet. */
-export function readIdentity(folder: string, file: "claim" | "job"): ProcessIdentity | undefined {
+export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessIdentity | undefined {
   try {
-    const [bootId = "", pid, startTicks] = readlinkSync(join(folder, file)).split(":");
+    const path = join(of.folder, file);
+    if (lstatSync(path).uid !== ownerOf(of)) return undefined;
+    const [bootId = "", pid, startTicks] = readlinkSync(path).split(":");
     const identity = { bootId, pid: Number(pid), startTicks: Number(startTicks) };
     return Number.isSafeInteger(identity.pid) && Number.isSafeInteger(identity.startTicks)
       ? identity
@@ -167,18 +180,18 @@ export function claimForNobody(folder: string): boolean {
 }
 
 /** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
-export function openGate(folder: string, cpus: string): boolean {
+export function openGate(of: AttemptFolder, cpus: string): boolean {
   let descriptor: number;
   try {
     descriptor = openSync(
-      join(folder, "gate"),
+      join(of.folder, "gate"),
       constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
     );
   } catch {
     return false;
   }
   try {
-    if (!fstatSync(descriptor).isFIFO()) return false;
+    if (!isGate(fstatSync(descriptor), of)) return false;
     writeSync(descriptor, `go ${cpus}\n`);
     return true;
   } catch {
@@ -189,10 +202,10 @@ export function openGate(folder: string, cpus: string): boolean {
 }
 
 /** Nobody is let through any more: one whose shim was killed, and who may wait there by now or later, ends by itself. */
-export function closeGate(folder: string): void {
-  const gate = join(folder, "gate");
+export function closeGate(of: AttemptFolder): void {
+  const gate = join(of.folder, "gate");
   try {
-    if (!lstatSync(gate).isFIFO()) return;
+    if (!isGate(lstatSync(gate), of)) return;
     // Whoever waits for a first line gets the end of the pipe instead.
     const descriptor = openSync(gate, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
@@ -201,6 +214,10 @@ export function closeGate(folder: string): void {
       closeSync(descriptor);
     }
   } catch {}
+}
+
+function isGate(stats: Stats, of: AttemptFolder): boolean {
+  return stats.isFIFO() && stats.uid === ownerOf(of);
 }
 
 /** Whether the process is still the shell that waits at a gate, or is just leaving it. */
@@ -214,8 +231,8 @@ export interface ExitStatus {
 }
 
 /** Status that the shim wrote; undefined when there is none (yet). */
-export function readExit(folder: string): ExitStatus | undefined {
-  const text = readSmall(join(folder, "exit"))?.trim();
+export function readExit(of: AttemptFolder): ExitStatus | undefined {
+  const text = readPlain(of, "exit")?.trim();
   if (text === undefined || !/^[0-9]{1,4}$/.test(text)) return undefined;
   const status = Number(text);
   if (status < 256) return { code: status };
@@ -224,8 +241,8 @@ export function readExit(folder: string): ExitStatus | undefined {
 }
 
 /** Why the command could not be started, if it could not. */
-export function readLost(folder: string): string | undefined {
-  return readSmall(join(folder, "lost"))?.trim();
+export function readLost(of: AttemptFolder): string | undefined {
+  return readPlain(of, "lost")?.trim();
 }
 
 /** Such as SIGKILL for 9. */
@@ -234,16 +251,19 @@ export function signalName(number: number): string {
   return found === undefined ? `signal ${number}` : found[0];
 }
 
-/** The beginning of an ordinary file, not through a link: the folder is the job's own. */
-function readSmall(path: string): string | undefined {
+/** The beginning of a file that the attempt's user plainly owns. */
+function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    descriptor = openSync(
+      join(of.folder, file),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
   } catch {
     return undefined;
   }
   try {
-    if (!fstatSync(descriptor).isFile()) return undefined;
+    if (!isPlainFileOf(fstatSync(descriptor), ownerOf(of))) return undefined;
     const buffer = Buffer.alloc(1024);
     return buffer.toString("utf8", 0, readSync(descriptor, buffer));
   } finally {
