@@ -12,39 +12,39 @@ import { buildReportPage } from "./build-report-page.ts";
 
 const rootUrl = new URL("../", import.meta.url);
 const root = fileURLToPath(rootUrl);
-const dist = `${root}dist`;
 
-const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
+/** The bundles, in a folder that is made new. */
+export async function bundle(dist: string): Promise<void> {
+  const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
+  writeFileSync(`${dist}/report-page.js`, await buildReportPage());
+  await build({
+    absWorkingDir: root,
+    // The command line comes last: bin/tutti.js compares its time with the sources'.
+    entryPoints: {
+      worker: "src/lab/worker.ts",
+      conductor: "src/daemon/conductor/main.ts",
+      forecast: "src/daemon/forecast-worker.ts",
+      index: "src/index.ts",
+      tutti: "src/cli/main.ts",
+    },
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    chunkNames: "[name]-[hash]",
+    minifyWhitespace: true,
+    legalComments: "linked",
+    define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
+    logLevel: "warning",
+  });
+}
 
-rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
-writeFileSync(`${dist}/report-page.js`, await buildReportPage());
-await build({
-  absWorkingDir: root,
-  // The command line comes last: bin/tutti.js compares its time with the sources'.
-  entryPoints: {
-    worker: "src/lab/worker.ts",
-    conductor: "src/daemon/conductor/main.ts",
-    forecast: "src/daemon/forecast-worker.ts",
-    index: "src/index.ts",
-    tutti: "src/cli/main.ts",
-  },
-  outdir: dist,
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  target: "node24",
-  chunkNames: "[name]-[hash]",
-  minifyWhitespace: true,
-  legalComments: "linked",
-  define: { TUTTI_BUILD: JSON.stringify({ version, revision: gitRevision(rootUrl) }) },
-  logLevel: "warning",
-});
-execFileSync(
-  process.execPath,
-  [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}scripts/tsconfig.types.json`],
-  {
-    stdio: "inherit",
-  },
-);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bundle(`${root}dist`);
+  const types = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}scripts/tsconfig.types.json`];
+  execFileSync(process.execPath, types, { stdio: "inherit" });
+}

@@ -1,0 +1,107 @@
+/** R6: garbage in pages of the store, a store that is cut, and a state that cannot be written. None of it is "a bug in tutti". */
+import { spawnSync } from "node:child_process";
+import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { Random } from "../../src/core/random.ts";
+import { type Attack, type Outcome, Tally } from "../attack.ts";
+import { type Scheduler, ServeFailed } from "../scheduler.ts";
+import type { Stage } from "../stage.ts";
+
+const PAGE_BYTES = 4096;
+const BUG = 70;
+
+/** What comes of a start: its exit status, or undefined when it serves. */
+async function startStatus(scheduler: Scheduler): Promise<{ status: number | undefined; said: string }> {
+  try {
+    await scheduler.start();
+    const { stdout } = await scheduler.tutti(undefined, "jobs", "--all");
+    await scheduler.stop();
+    return { status: undefined, said: `${scheduler.said}${stdout}` };
+  } catch (error) {
+    if (error instanceof ServeFailed) return { status: error.status, said: error.message };
+    throw error;
+  }
+}
+
+function isBug(status: number | undefined, said: string): string | false {
+  if (status === BUG || /a bug in tutti|\n\s+at /.test(said))
+    return `ended with ${status}: ${said.slice(0, 120)}`;
+  return false;
+}
+
+async function damagedPages(stage: Stage): Promise<Outcome> {
+  const tally = new Tally();
+  const random = new Random(stage.seed, "damage");
+  const [{ options } = { options: {} }] = stage.modes;
+  const scheduler = await stage.serve(options);
+  // Enough that every table and index has pages of its own.
+  const env = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`V${i}`, "x".repeat(200)]));
+  await scheduler.post(
+    undefined,
+    Array.from({ length: 300 }, (_, i) => ({ name: `n${i}`, held: true, env: { ...env, I: `${i}` } })),
+  );
+  await scheduler.tutti(undefined, "cancel", "1-150");
+  await scheduler.stop();
+  await scheduler.killConductor();
+  const database = join(scheduler.state, "tutti.db");
+  const whole = `${database}.whole`;
+  copyFileSync(database, whole);
+  const pages = statSync(whole).size / PAGE_BYTES;
+  const garbage = Buffer.from(Array.from({ length: PAGE_BYTES }, () => random.below(256)));
+  const rounds = stage.isShort ? 6 : 40;
+  for (let i = 0; i < rounds; i++) {
+    copyFileSync(whole, database);
+    const page = i === 0 ? 0 : random.below(pages);
+    const file = openSync(database, "r+");
+    writeSync(file, garbage, 0, i % 2 === 0 ? PAGE_BYTES : 64, page * PAGE_BYTES + (i % 2 === 0 ? 0 : 8));
+    closeSync(file);
+    const { status, said } = await startStatus(scheduler);
+    tally.attempt(isBug(status, said) && `garbage in page ${page} of ${pages}: ${isBug(status, said)}`);
+    const checked = await scheduler.tutti(undefined, "status");
+    if (status === undefined) tally.attempt(isBug(checked.status ?? 0, checked.stderr));
+  }
+  for (const bytes of [0, 100, PAGE_BYTES, Math.floor((pages * PAGE_BYTES) / 2), pages * PAGE_BYTES - 1]) {
+    copyFileSync(whole, database);
+    truncateSync(database, bytes);
+    const { status, said } = await startStatus(scheduler);
+    tally.attempt(isBug(status, said) && `cut to ${bytes} bytes: ${isBug(status, said)}`);
+  }
+  if (readFileSync(whole).length === 0) throw new Error("The store was empty");
+  return tally.outcome("each time an explained end, or it serves");
+}
+
+async function readOnly(stage: Stage): Promise<Outcome> {
+  const tally = new Tally();
+  const scheduler = await stage.serve({ isPrivate: true });
+  await scheduler.submit(undefined, "true");
+  await scheduler.stop();
+  await scheduler.killConductor();
+  const mount = (...words: string[]) => spawnSync("mount", words).status === 0;
+  if (!mount("--bind", scheduler.state, scheduler.state)) throw new Error("Cannot mount here");
+  try {
+    if (!mount("-o", "remount,ro,bind", scheduler.state)) throw new Error("Cannot mount here");
+    const { status, said } = await startStatus(scheduler);
+    tally.attempt(isBug(status, said) && `read-only state: ${isBug(status, said)}`);
+    tally.attempt(status === undefined && "read-only state: it serves and cannot keep anything");
+  } finally {
+    spawnSync("umount", ["-l", scheduler.state]);
+  }
+  return tally.outcome("an explained end");
+}
+
+export const DAMAGED: readonly Attack[] = [
+  {
+    name: "store-damaged",
+    finding: "R6",
+    about: "garbage in pages of the store, and stores that are cut",
+    needs: "nothing",
+    run: damagedPages,
+  },
+  {
+    name: "store-read-only",
+    finding: "R6",
+    about: "a state that is mounted read-only",
+    needs: "root",
+    run: readOnly,
+  },
+];

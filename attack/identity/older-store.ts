@@ -1,0 +1,155 @@
+/**
+ * R1, R3: a store that is older than the jobs: removed, put back from a backup, or without its log of writes. Results of commands that never
+ * ran must not be claimed, numbers must not come back, and what runs must not be killed.
+ */
+import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { JobsAnswer } from "../../src/api/contract.ts";
+import { readStat, signal } from "../../src/daemon/conductor/processes.ts";
+import { type Attack, type Outcome, Tally } from "../attack.ts";
+import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
+import type { Stage } from "../stage.ts";
+
+const HARMS = [
+  "removed",
+  "backup",
+  "log lost",
+  "store and conductor's folder removed",
+  "jobs folder removed too",
+];
+const SETTLE_MS = 1500;
+
+/** A copy of a store that rests. */
+function backUp(scheduler: Scheduler, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const name of storeFiles(scheduler)) copyFileSync(join(scheduler.state, name), join(folder, name));
+}
+
+function storeFiles({ state }: Scheduler): string[] {
+  return readdirSync(state).filter((name) => name.startsWith("tutti.db"));
+}
+
+function harm(scheduler: Scheduler, how: string, backup: string): void {
+  const { state } = scheduler;
+  if (how === "log lost") {
+    rmSync(join(state, "tutti.db-wal"), { force: true });
+    return;
+  }
+  for (const name of storeFiles(scheduler)) rmSync(join(state, name));
+  if (how === "backup") {
+    for (const name of readdirSync(backup)) copyFileSync(join(backup, name), join(state, name));
+    // As root copies: the user's own files stay the user's.
+    const { uid, gid } = statSync(state);
+    for (const name of readdirSync(backup)) chownSync(join(state, name), uid, gid);
+  }
+  if (how === "store and conductor's folder removed")
+    rmSync(join(state, "conductor"), { recursive: true, force: true });
+  if (how === "jobs folder removed too") rmSync(join(state, "jobs"), { recursive: true, force: true });
+}
+
+/** Starts again; false when it refuses to, which is an answer too. */
+async function starts(scheduler: Scheduler): Promise<boolean> {
+  try {
+    await scheduler.start();
+    return true;
+  } catch (error) {
+    if (error instanceof ServeFailed && error.status !== 70) return false;
+    throw error;
+  }
+}
+
+async function claimedResults(stage: Stage): Promise<Outcome> {
+  const tally = new Tally();
+  let refused = 0;
+  for (const { name, options } of stage.modes) {
+    for (const how of HARMS.slice(0, stage.isShort ? 3 : HARMS.length)) {
+      const scheduler = await stage.serve(options);
+      const backup = join(stage.makeFolder("backup"), "store");
+      const first = await scheduler.submit(options.as, "echo OLD");
+      await scheduler.ended(first);
+      await scheduler.stop();
+      backUp(scheduler, backup);
+      await scheduler.start();
+      const old: number[] = [];
+      for (let i = 0; i < 4; i++) old.push(await scheduler.submit(options.as, "echo OLD"));
+      for (const job of old) await scheduler.ended(job);
+      await scheduler.stop(how === "log lost" ? "SIGKILL" : "SIGTERM");
+      harm(scheduler, how, backup);
+      if (await starts(scheduler)) {
+        for (let i = 0; i < 6; i++) {
+          const file = join(stage.makeFolder("new", 0o777), "new");
+          const answer = await scheduler.post(options.as, [
+            { command: ["sh", "-c", `echo NEW > ${file}; exit 9`] },
+          ]);
+          if (answer.status !== 201) continue;
+          const { job } = (answer.json as JobsAnswer).jobs[0]!;
+          const end = await scheduler.ended(job, 20_000);
+          const { text } = await scheduler.ask(undefined, `/v1/jobs/${job}/logs/stdout`);
+          const where = `${name}, ${how}: job ${job}`;
+          tally.attempt(!existsSync(file) && `${where} is "${end?.state}" with ${end?.code}, and never ran`);
+          tally.attempt(text.includes("OLD") && `${where} has the output of another job`);
+          tally.attempt(end?.code !== 9 && `${where} is told to have ended with ${end?.code}, truly 9`);
+          tally.attempt(
+            old.includes(job) && how !== "jobs folder removed too" && `${where}: the number is given twice`,
+          );
+        }
+      } else refused++;
+      await stage.clear();
+    }
+  }
+  tally.attempt(false);
+  return tally.outcome(`all results true, no number twice; ${refused} starts refused`);
+}
+
+async function killedJobs(stage: Stage): Promise<Outcome> {
+  const tally = new Tally();
+  for (const { name, options } of stage.modes) {
+    for (const how of HARMS.slice(0, 3)) {
+      const scheduler = await stage.serve(options);
+      const backup = join(stage.makeFolder("backup"), "store");
+      await scheduler.stop();
+      backUp(scheduler, backup);
+      await scheduler.start();
+      const job = await scheduler.submit(options.as, "sleep 5000");
+      await scheduler.running(job);
+      const pid = scheduler.pidOf(job, "job");
+      await scheduler.stop("SIGKILL");
+      harm(scheduler, how, backup);
+      const hasStarted = await starts(scheduler);
+      await pause(SETTLE_MS);
+      const state = readStat(pid)?.state;
+      const where = `${name}, ${how}`;
+      tally.attempt((state === undefined || state === "Z") && `${where}: the running job was killed`);
+      if (hasStarted && state !== undefined) {
+        const { stdout } = await scheduler.tutti(options.as, "status");
+        tally.attempt(
+          !new RegExp(`\\b${job}\\b`).test(stdout) && `${where}: status does not tell of job ${job}`,
+        );
+        // And the administrator ends it in the end.
+        await scheduler.tutti(options.as, "down", "--kill");
+        await pause(SETTLE_MS);
+        const left = readStat(pid)?.state;
+        tally.attempt(left !== undefined && left !== "Z" && `${where}: tutti down --kill leaves it running`);
+      } else if (state !== undefined) signal(pid, "SIGKILL");
+      await stage.clear();
+    }
+  }
+  return tally.outcome("jobs that the store does not know run on, are shown, and end by tutti down --kill");
+}
+
+export const OLDER_STORE: readonly Attack[] = [
+  {
+    name: "store-older",
+    finding: "R1",
+    about: "the store is removed, put back or without its WAL; then new jobs",
+    needs: "nothing",
+    run: claimedResults,
+  },
+  {
+    name: "store-forgets-running",
+    finding: "R3",
+    about: "the same while a job runs, after kill -9 of the front end",
+    needs: "nothing",
+    run: killedJobs,
+  },
+];

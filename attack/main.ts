@@ -1,0 +1,63 @@
+/**
+ * `npm run attack`: runs every attack of the registry against real schedulers and prints what got through.
+ *
+ *   npm run attack                       all of them, some minutes
+ *   npm run attack -- --short            what npm test runs
+ *   npm run attack -- --only logs        those whose name or finding begins so
+ *   npm run attack -- --seed 7           other requests of the fuzzer
+ *   npm run attack -- --package FOLDER   attacks the package that lies there (bin/, dist/) instead of the sources
+ *
+ * Exits with 1 when something got through, and with 2 when an attack itself failed.
+ */
+import { parseArgs } from "node:util";
+import { printTable } from "../bench/measure.ts";
+import { ATTACKS } from "./registry.ts";
+import { runAttacks } from "./run.ts";
+import { Stage } from "./stage.ts";
+
+const { values } = parseArgs({
+  options: {
+    short: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+    seed: { type: "string", default: "1" },
+    package: { type: "string" },
+  },
+});
+const chosen = ATTACKS.filter(
+  ({ name, finding }) => values.only?.some((one) => name.startsWith(one) || finding === one) ?? true,
+);
+if (chosen.length === 0) {
+  console.error(
+    `No attack is named ${values.only?.join(" or ")}: there are ${ATTACKS.map((one) => one.name).join(", ")}`,
+  );
+  process.exit(2);
+}
+const stage = await Stage.open({
+  isShort: values.short,
+  seed: Number(values.seed),
+  package: values.package,
+  note: (line) => console.error(line),
+});
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.once(name, () => void stage.close().finally(() => process.exit(130)));
+}
+const results = await runAttacks(stage, chosen).finally(() => stage.close());
+
+printTable(
+  ["finding", "attack", "tried", "got through", "what happened"],
+  results.map(({ attack, outcome, failure, skipped }) => [
+    attack.finding,
+    attack.name,
+    String(outcome?.tried ?? 0),
+    String(outcome?.through ?? 0),
+    skipped !== undefined ? `skipped: ${skipped}` : (outcome?.got ?? `the attack failed: ${failure}`),
+  ]),
+);
+const tried = results.reduce((sum, { outcome }) => sum + (outcome?.tried ?? 0), 0);
+const through = results.filter(({ outcome }) => outcome?.held === false).length;
+const failed = results.filter(({ failure }) => failure !== undefined).length;
+const skipped = results.filter((one) => one.skipped !== undefined).length;
+console.log(
+  `\n${results.length} attacks, ${tried} attempts: ${through} got through, ${failed} failed, ${skipped} skipped`,
+);
+process.exit(through > 0 ? 1 : failed > 0 ? 2 : 0);

