@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Starts the command line. Plain JavaScript that an old Node can read, so that it can say what is needed.
 import fs from "node:fs";
-import module from "node:module";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
@@ -14,7 +13,6 @@ if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
   setFlagsFromString("--no-maglev");
-  module.enableCompileCache?.();
   await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
 }
 

@@ -50,7 +50,6 @@ function as({ uid }: { readonly uid: number }, ...parameters: string[]): Promise
       HOME: "/",
       NO_COLOR: "1",
       TUTTI_SOCKET: api.socket,
-      NODE_DISABLE_COMPILE_CACHE: "1",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,0 +1,92 @@
+/**
+ * Node can keep compiled code in a folder for all users below /tmp, and runs what it finds there: nobody checks whose it is. A forged entry is
+ * made here as an attacker makes one, shown to work on a program that asks Node for that cache, and then laid out for ours.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { crc32 } from "node:zlib";
+import { afterAll, describe, expect, test } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-forged-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Of one length: the engine itself looks at the length of the source only. */
+const GOOD = `export const said = ["this is", "Tutti"]; console.log(said.join(" "));\n`;
+const EVIL = `export const said = ["this is", "Eve!!"]; console.log(said.join(" "));\n`;
+/** Magic number, bytes of the source and of what was compiled, check sums of both. */
+const HEADER_BYTES = 20;
+
+/** A package as it is installed: the real program that people start, and a bundle. */
+function makePackage(name: string, bundle: string): string {
+  const root = join(folder, name);
+  for (const one of ["bin", "dist"]) mkdirSync(join(root, one), { recursive: true });
+  copyFileSync(fileURLToPath(new URL("../bin/tutti.js", import.meta.url)), join(root, "bin", "tutti.js"));
+  writeFileSync(join(root, "package.json"), '{"type":"module"}');
+  writeFileSync(join(root, "dist", "tutti.js"), bundle);
+  // What Tutti's program did once. The engine takes no code that was compiled under other flags.
+  const trusting = [
+    'import module from "node:module";',
+    'import { setFlagsFromString } from "node:v8";',
+    'setFlagsFromString("--no-maglev");',
+    "module.enableCompileCache();",
+    'await import("../dist/tutti.js");',
+  ];
+  writeFileSync(join(root, "bin", "trusting.js"), trusting.join("\n"));
+  return root;
+}
+
+/** Runs a program of a package with a folder in the place of /tmp. */
+function run(root: string, program: string, temporary: string, env: NodeJS.ProcessEnv = {}): string {
+  mkdirSync(temporary, { recursive: true });
+  const { NODE_DISABLE_COMPILE_CACHE: _, NODE_COMPILE_CACHE: __, ...rest } = process.env;
+  const { stdout } = spawnSync(process.execPath, [join(root, "bin", program), "--version"], {
+    env: { ...rest, TMPDIR: temporary, ...env },
+    encoding: "utf8",
+  });
+  return stdout;
+}
+
+/** Entries below a cache by the length of their source. */
+function entriesOf(cache: string, length: number): string[] {
+  return readdirSync(cache, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).readUInt32LE(4) === length);
+}
+
+describe("a forged cache of compiled code", () => {
+  test("runs in a program that trusts it, not in tutti, which keeps none", () => {
+    const ours = makePackage("tutti", GOOD);
+    const hers = makePackage("eve", EVIL);
+    const temporary = join(folder, "tmp");
+    expect(run(hers, "trusting.js", join(folder, "eve-tmp"))).toBe("this is Eve!!\n");
+    expect(run(ours, "trusting.js", temporary)).toBe("this is Tutti\n");
+    const [mine] = entriesOf(temporary, GOOD.length);
+    const [forged] = entriesOf(join(folder, "eve-tmp"), EVIL.length);
+    const header = readFileSync(mine!).subarray(0, HEADER_BYTES);
+    const payload = readFileSync(forged!).subarray(HEADER_BYTES);
+    header.writeUInt32LE(payload.length, 8);
+    header.writeUInt32LE(crc32(payload), 16);
+    writeFileSync(mine!, Buffer.concat([header, payload]));
+
+    expect(run(ours, "trusting.js", temporary)).toBe("this is Eve!!\n");
+    expect(run(ours, "tutti.js", temporary)).toBe("this is Tutti\n");
+
+    const bare = join(folder, "bare");
+    const home = join(folder, "home");
+    run(ours, "tutti.js", bare, { HOME: home, XDG_CACHE_HOME: join(home, ".cache") });
+    expect(readdirSync(bare)).toEqual([]);
+    expect(readdirSync(folder)).not.toContain("home");
+  });
+});
