@@ -177,6 +177,25 @@ export const forecast = z
   })
   .describe("When the job is expected to start: Unix times in ms");
 
+export const stray = z
+  .object({
+    job: jobNumber,
+    attempt: z.int().min(1),
+    uid: count,
+    user: z.string(),
+    state: z
+      .enum(["running", "ending", "stopped"])
+      .describe("stopped: a conductor of the first release has it, which lets nothing run that is in no row"),
+    command: z.array(z.string()).describe("A long one is cut and ends with …"),
+    cwd: z.string(),
+    folder: z.string().describe("Folder of the attempt, with its output beside it"),
+    startedAtMs: unixMs.exactOptional(),
+    ranMs: durationMs,
+  })
+  .describe(
+    "An attempt that runs and that the store does not know, because the store is older; cancelling its job ends it",
+  );
+
 const obstacle = z
   .discriminatedUnion("kind", [
     z.object({ kind: z.literal("held") }),
@@ -255,6 +274,10 @@ export const statusAnswer = z.object({
     lateP99Ms: z.number().exactOptional(),
   }),
   trouble: z.string().exactOptional().describe("What keeps the scheduler from working, such as a full disk"),
+  strays: z
+    .array(stray)
+    .exactOptional()
+    .describe("Yours, or all for an administrator; left out: there are none"),
   forecasts: z
     .object({
       jobs: count,
@@ -329,6 +352,7 @@ export type MatrixAnswer = z.infer<typeof matrixAnswer>;
 export type QueuesAnswer = z.infer<typeof queuesAnswer>;
 export type PolicyAnswer = z.infer<typeof policyAnswer>;
 export type StatusAnswer = z.infer<typeof statusAnswer>;
+export type Stray = z.infer<typeof stray>;
 export type WhatIfAnswer = z.infer<typeof whatIfAnswer>;
 export type EventsAnswer = z.infer<typeof eventsAnswer>;
 export type Event = z.infer<typeof event>;

@@ -233,6 +233,10 @@ export class FakeService implements Service {
     };
   }
 
+  strays() {
+    return [];
+  }
+
   /** Empties the memory; numbers go on. */
   forget(): void {
     this.entries.clear();

@@ -64,12 +64,14 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   openapi: (_, { version }) => Response.json(openApiDocument(version)),
   status: ({ caller }, { service, version, http }) => {
     const address = http();
+    const strays = service.strays(caller);
     return {
       version,
       user: caller.user,
       isAdministrator: caller.isAdministrator,
       ...(address === undefined ? {} : { http: address }),
       ...service.status(),
+      ...(strays.length > 0 && { strays: strays.map(brief) }),
     };
   },
   submit: async ({ caller, body }, { service }) => {
@@ -161,7 +163,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
 };
 
 /** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
-function brief(job: JobInfo): JobInfo {
+function brief<T extends { readonly command: readonly string[] }>(job: T): T {
   let left = LISTED_COMMAND_LENGTH;
   const end = job.command.findIndex((word) => {
     left -= word.length + 1;

@@ -219,6 +219,7 @@ export const ROUTES: readonly Route[] = [
 /** Schemas that have a name in the OpenAPI document. */
 export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Job: c.job,
+  Stray: c.stray,
   JobState: c.jobState,
   SubmitJob: c.submitJob,
   SubmitBody: c.submitBody,

@@ -12,6 +12,7 @@ import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
+import { strayText } from "./stray-text.ts";
 import { bold, commandName, dim, plural, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -86,6 +87,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
       "",
     ].join("\n"),
   );
+  if (status.strays !== undefined) writeOut(`\n${strayText(status.strays)}`);
   const { jobs } = await client.jobs({ states: ACTIVE });
   if (jobs.length === 0) {
     writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);

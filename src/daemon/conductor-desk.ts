@@ -6,35 +6,41 @@
  * told to, since the attempt's folder says who has it. So after any crash an attempt that the conductor does not know is simply
  * launched again: it starts if it never did, else the conductor tells how it ended. Only when the machine itself was started anew
  * is such an attempt lost: what its folder said may not have reached the disk.
+ *
+ * What is told of an attempt is believed only when it names the identity that we made for it (protocol.ts). An attempt that runs and is
+ * not in the store is a stray (strays.ts): it is kept, and nothing is concluded from it for the job that has its number.
  */
+import { randomBytes } from "node:crypto";
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
 import type { Context } from "./context.ts";
+import { EarlierStarts } from "./earlier-starts.ts";
 import { fateOf, lostEnd } from "./fate.ts";
-import type { Layout, Start } from "./live-driver.ts";
+import type { Start } from "./live-driver.ts";
+import { MatrixSender } from "./matrix-sender.ts";
 import type {
   AttemptEnd,
   AttemptKey,
   AttemptState,
   EndReason,
   FromConductor,
-  JobNumber,
   SlotStatistics,
   ToConductor,
-  TurningMatrix,
 } from "./protocol.ts";
 import { hasProcess, type JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
+import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
 /** A conductor that turns gangs reports every second, or with each slot that is longer. */
 const SILENCE_MS = 10_000;
 const SILENT_SLOTS = 2;
 
 export class ConductorDesk {
+  readonly strays = new Strays();
+  readonly earlierStarts: EarlierStarts;
   readonly #context: Context;
   #outbox: ToConductor[] = [];
-  #sequence: number;
-  #sentRows = "";
+  readonly #matrix: MatrixSender;
   #state: Extract<FromConductor, { type: "state" }> | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
@@ -44,17 +50,13 @@ export class ConductorDesk {
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
   /** Values before the turn, for `rollback`. */
-  #before: { sequence: number; sentRows: string; choice: PolicyChoice; isSameBoot: boolean } | undefined;
+  #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
 
   constructor(context: Context) {
     this.#context = context;
-    const stored = context.store.meta("matrix");
-    const matrix: TurningMatrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
-    this.#sequence = matrix?.sequence ?? 0;
+    this.earlierStarts = new EarlierStarts(context, this.strays);
+    this.#matrix = new MatrixSender(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
-    if (matrix !== undefined) {
-      context.scheduler.setLayout(this.#layoutOf(matrix), matrix.fromSlot ?? 0);
-    }
   }
 
   get isConnected(): boolean {
@@ -62,7 +64,7 @@ export class ConductorDesk {
   }
 
   get sequence(): number {
-    return this.#sequence;
+    return this.#matrix.sequence;
   }
 
   /** Why nothing can be started; undefined while the conductor is there and answers. */
@@ -112,14 +114,16 @@ export class ConductorDesk {
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
+    this.#matrix.commit();
+    this.strays.commit();
     return outbox;
   }
 
   rollback(): void {
     this.#outbox = [];
+    this.#matrix.rollback();
+    this.strays.rollback();
     if (this.#before === undefined) return;
-    this.#sequence = this.#before.sequence;
-    this.#sentRows = this.#before.sentRows;
     this.#isSameBoot = this.#before.isSameBoot;
     this.#context.scheduler.setChoice(this.#before.choice, "a turn was taken back");
     this.#before = undefined;
@@ -133,7 +137,7 @@ export class ConductorDesk {
         this.#reconcile(message, nowMs);
         return;
       case "launched":
-        this.#launched(message.attempt, message.startedAtMs);
+        this.#launched(message.attempt, message.identity, message.startedAtMs);
         return;
       case "ended":
         this.#ended(message.end, nowMs);
@@ -161,11 +165,22 @@ export class ConductorDesk {
   stop(record: JobRecord, reason: EndReason): JobRecord {
     const { book, feed, clock } = this.#context;
     const isAgain = record.state === "ending";
-    this.#outbox.push({ type: "stop", attempt: keyOf(record), kill: isAgain, reason });
+    this.#outbox.push({ type: "stop", ...namedBy(record), kill: isAgain, reason });
     if (isAgain && record.ending === reason) return record;
     const ending = book.change(record, { state: "ending", ending: reason });
     if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending);
     return ending;
+  }
+
+  /** Asks for the end of attempts that the store does not know; asked again, they are killed without grace. */
+  cancelStrays(strays: readonly Stray[], by: string): void {
+    const { feed, clock } = this.#context;
+    for (const stray of strays) {
+      const kill = stray.isEnding;
+      this.#outbox.push({ type: "stop", ...namedBy(stray), kill, reason: "cancelled" });
+      this.strays.ending(stray);
+      feed.add("cancelled", clock.unixMs(), stray, { attempt: stray.attempt, stray: true, by });
+    }
   }
 
   switchPolicy(choice: PolicyChoice): void {
@@ -185,14 +200,15 @@ export class ConductorDesk {
     for (const { kind, job, row } of outcome.notes) {
       feed.add(kind, atMs, this.#context.book.live(job), { row });
     }
-    this.#sendMatrix(outcome.adoption !== undefined, atMs);
+    const matrix = this.#matrix.next(outcome.adoption !== undefined, atMs);
+    if (matrix !== undefined) this.#outbox.push({ type: "matrix", matrix });
   }
 
   #noteAdoption({ because, stopped }: NonNullable<Outcome["adoption"]>, atMs: number): void {
     const { feed, book, scheduler } = this.#context;
     feed.add("policy", atMs, undefined, { policy: scheduler.choice.label, adopted: because });
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
-    for (const { job, cpus } of this.#seats()) {
+    for (const { job, cpus } of this.#matrix.seats().flat()) {
       const record = book.live(job);
       if (record === undefined || !hasProcess(record.state) || sameNumbers(record.cpus, cpus)) continue;
       const moved = book.change(record, { cpus });
@@ -211,15 +227,18 @@ export class ConductorDesk {
       feed.add("placed", atMs, placed, { cpus: cpus.join(","), rule: START_RULE_NAMES[rule] });
       return;
     }
+    // A conductor of the first release could not tell it back.
+    const identity = this.#state?.protocol === 2 ? randomBytes(16).toString("hex") : undefined;
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,
+      identity,
       cpus,
       startedAtMs: undefined,
       ranMs: 0,
     });
     scheduler.noteRan(job, 0);
-    store.insertAttempt(keyOf(started), cpus, atMs);
+    store.insertAttempt(keyOf(started), cpus, atMs, identity);
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
@@ -236,11 +255,18 @@ export class ConductorDesk {
     this.#outbox.push({ type: "launch", spec: launcher.spec(record, store.environment(record.environment)) });
   }
 
-  #launched(attempt: AttemptKey, startedAtMs: number): void {
+  /** The job of which this attempt is the present one. */
+  #jobOf(key: AttemptKey, identity: string | undefined): JobRecord | undefined {
+    const record = this.#context.book.live(key.job);
+    const isIts = record?.attempt === key.attempt && record.identity === identity;
+    return isIts && hasProcess(record.state) ? record : undefined;
+  }
+
+  #launched(attempt: AttemptKey, identity: string | undefined, startedAtMs: number): void {
     const { book, feed, store, clock } = this.#context;
-    const record = book.live(attempt.job);
-    if (record === undefined || record.attempt !== attempt.attempt) return;
-    if (record.startedAtMs !== undefined || !hasProcess(record.state)) return;
+    const record = this.#jobOf(attempt, identity);
+    if (record === undefined) return;
+    if (record.startedAtMs !== undefined) return;
     store.noteAttemptStart(attempt, startedAtMs);
     const state = record.state === "starting" ? "running" : record.state;
     const running = book.change(record, { state, startedAtMs });
@@ -249,9 +275,11 @@ export class ConductorDesk {
 
   #ended(end: AttemptEnd, nowMs: number): void {
     const { book, feed, store, scheduler } = this.#context;
-    this.#outbox.push({ type: "forget", attempt: { job: end.job, attempt: end.attempt } });
-    const record = book.live(end.job);
-    if (record === undefined || record.attempt !== end.attempt || !hasProcess(record.state)) return;
+    this.#outbox.push({ type: "forget", ...namedBy(end) });
+    const stray = this.strays.find(end, end.identity);
+    if (stray !== undefined) this.#strayEnded(stray, end, nowMs);
+    const record = this.#jobOf(end, end.identity);
+    if (record === undefined) return;
     store.noteAttemptEnd(end);
     scheduler.departed(end.job, nowMs);
     const fate = fateOf(record, end);
@@ -263,13 +291,14 @@ export class ConductorDesk {
       ...(end.signal !== undefined && { signal: end.signal }),
     };
     if (fate.state === "queued") {
+      const toHold = this.earlierStarts.reasonToHold(record);
       const queued = book.change(record, {
-        state: "queued",
+        state: toHold === undefined ? "queued" : "held",
         cpus: [],
         ending: undefined,
         ranMs: 0,
         startedAtMs: undefined,
-        reason: `started anew: ${fate.reason}`,
+        reason: toHold ?? `started anew: ${fate.reason}`,
       });
       feed.add("requeued", end.endedAtMs, queued, told);
       if (book.isEligible(queued)) scheduler.arrived(queued);
@@ -289,6 +318,18 @@ export class ConductorDesk {
     this.#tellDependents(ended);
   }
 
+  /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
+  #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
+    const { job, attempt } = stray;
+    const { code = null, signal = null, ranMs } = end;
+    const { reason } = fateOf(recordOfStray(stray, nowMs), end);
+    const told = { attempt, stray: true, reason, ranMs, code, signal };
+    this.#context.feed.add("ended", end.endedAtMs, stray, told);
+    this.strays.remove(stray);
+    const record = this.#context.book.live(job);
+    if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
+  }
+
   /** Jobs that waited for this one go on, or are cancelled when it should have ended well and has not. */
   #tellDependents(ended: JobRecord): void {
     const { book, scheduler } = this.#context;
@@ -305,30 +346,43 @@ export class ConductorDesk {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
     this.#state = state;
-    this.#sequence = Math.max(this.#sequence, state.sequence);
-    this.#sentRows = "";
+    this.#matrix.connected(state.sequence);
     scheduler.setEpoch(state.epochMs);
     scheduler.invalidate("the conductor has connected");
     feed.add("conductor", clock.unixMs(), undefined, { pid: state.pid, attempts: state.attempts.length });
-    const known = new Map(state.attempts.map((attempt) => [`${attempt.job}/${attempt.attempt}`, attempt]));
-    for (const record of [...book.withProcess()]) {
-      const key = `${record.job}/${record.attempt}`;
-      this.#reconcileJob(record, known.get(key), nowMs);
-      known.delete(key);
-    }
+    const named = new Map(state.attempts.map((attempt) => [nameOf(attempt), attempt]));
+    const jobs = [...book.withProcess()].map((record) => ({ record, attempt: named.get(nameOf(record)) }));
+    for (const { record } of jobs) named.delete(nameOf(record));
+    this.#meetUnknown([...named.values()], state.protocol === 2, nowMs);
+    for (const { record, attempt } of jobs) this.#reconcileJob(record, attempt, nowMs);
     store.setMeta("boot", bootId);
     this.#isSameBoot = true;
-    for (const { job, attempt, phase } of known.values()) {
-      const key = { job, attempt };
-      if (phase === "ended") this.#outbox.push({ type: "forget", attempt: key });
-      else this.#outbox.push({ type: "stop", attempt: key, kill: true, reason: "cancelled" });
+    this.earlierStarts.holdWaiting();
+  }
+
+  /** Attempts of which no job is the present one. They run on until they end; what has ended is told and forgotten. */
+  #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
+    const { feed, store, clock } = this.#context;
+    const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs, canKeep) }));
+    for (const { attempt, stray } of strays) {
+      if (attempt.phase !== "ended") this.#outbox.push({ type: "keep", ...namedBy(attempt) });
+      else if (attempt.end !== undefined && !store.knowsAttempt(attempt, attempt.identity)) {
+        this.#strayEnded(stray, attempt.end, nowMs);
+      }
+      if (attempt.phase === "ended") this.#outbox.push({ type: "forget", ...namedBy(attempt) });
+    }
+    const running = strays.filter(({ attempt }) => attempt.phase !== "ended").map(({ stray }) => stray);
+    for (const stray of this.strays.replace(running)) {
+      const told = { attempt: stray.attempt, stray: true, command: stray.command.join(" ").slice(0, 200) };
+      feed.add("recovered", clock.unixMs(), stray, told);
     }
   }
 
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
-    const { feed, scheduler, clock } = this.#context;
-    if (attempt === undefined && this.#isSameBoot) {
-      this.#launch(record);
+    const { feed, scheduler, clock, launcher } = this.#context;
+    if (attempt === undefined && this.#isSameBoot && launcher.isPrepared(record)) {
+      // Beside a stray of the same number it cannot be launched; when that has ended, it is.
+      if (this.strays.of(record.job).every((stray) => stray.attempt !== record.attempt)) this.#launch(record);
     } else if (attempt === undefined) {
       feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: false });
       this.#ended(lostEnd(record, scheduler.ranMs(record.job, nowMs), clock.unixMs()), nowMs);
@@ -340,76 +394,33 @@ export class ConductorDesk {
       return;
     } else {
       scheduler.noteRan(record.job, attempt.ranMs);
-      if (attempt.phase !== "launching") this.#launched(attempt, clock.unixMs());
+      if (attempt.phase !== "launching") this.#launched(attempt, attempt.identity, clock.unixMs());
     }
     if (record.ending !== undefined) {
-      this.#outbox.push({ type: "stop", attempt: keyOf(record), kill: false, reason: record.ending });
+      this.#outbox.push({ type: "stop", ...namedBy(record), kill: false, reason: record.ending });
     }
-  }
-
-  #sendMatrix(always: boolean, atMs: number): void {
-    const { store, config, feed, scheduler } = this.#context;
-    const { rows, slot } = scheduler.layout();
-    const placed = rows.map((seats) =>
-      seats.flatMap(({ job, processors }) => {
-        const record = this.#context.book.live(job);
-        if (record === undefined) return [];
-        return [{ ...keyOf(record), cpus: processors.map((one) => scheduler.options.cpus[one]) }];
-      }),
-    );
-    const rowsText = JSON.stringify(placed);
-    // With more than one row the text changes with the turn; then it is sent at every decision.
-    if (!always && rows.length <= 1 && rowsText === this.#sentRows) return;
-    this.#remember();
-    this.#sentRows = rowsText;
-    const matrix: TurningMatrix = {
-      sequence: ++this.#sequence,
-      slotMs: config.slotMs,
-      mode: config.mode,
-      fromSlot: slot,
-      rows: placed,
-    };
-    store.setMeta("matrix", JSON.stringify(matrix));
-    feed.add("matrix", atMs, undefined, {
-      sequence: matrix.sequence,
-      fromSlot: slot,
-      rows: rows.length,
-      jobs: placed.map((row) => row.map(({ job }) => job).join(" ")).join(" | "),
-    });
-    this.#outbox.push({ type: "matrix", matrix });
-  }
-
-  #seats(): { readonly job: JobNumber; readonly cpus: readonly number[] }[] {
-    const { scheduler } = this.#context;
-    return scheduler.layout().rows.flatMap((seats) =>
-      seats.map(({ job, processors }) => ({
-        job,
-        cpus: processors.map((one) => scheduler.options.cpus[one]),
-      })),
-    );
-  }
-
-  #layoutOf({ rows }: TurningMatrix): Layout {
-    const { cpus } = this.#context.scheduler.options;
-    return rows.map((gangs) =>
-      gangs
-        .map((gang) => ({ job: gang.job, processors: gang.cpus.map((cpu) => cpus.indexOf(cpu)) }))
-        .filter(({ processors }) => processors.length > 0 && processors.every((one) => one >= 0)),
-    );
   }
 
   #remember(): void {
-    this.#before ??= {
-      sequence: this.#sequence,
-      sentRows: this.#sentRows,
-      choice: this.#context.scheduler.choice,
-      isSameBoot: this.#isSameBoot,
-    };
+    this.#before ??= { choice: this.#context.scheduler.choice, isSameBoot: this.#isSameBoot };
   }
 }
 
-function keyOf({ job, attempt }: JobRecord): AttemptKey {
+function keyOf({ job, attempt }: AttemptKey): AttemptKey {
   return { job, attempt };
+}
+
+interface NamedAttempt extends AttemptKey {
+  readonly identity?: string | undefined;
+}
+
+/** How a message names an attempt. */
+function namedBy({ job, attempt, identity }: NamedAttempt) {
+  return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
+}
+
+function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {
+  return `${job}/${attempt}/${identity}`;
 }
 
 function sameNumbers(a: readonly number[], b: readonly number[]): boolean {

@@ -25,7 +25,12 @@ export class EventFeed {
   }
 
   /** Writes an event; it is told after `commit`. */
-  add(kind: DaemonEvent["kind"], atMs: number, record?: JobRecord, data?: Data): void {
+  add(
+    kind: DaemonEvent["kind"],
+    atMs: number,
+    record?: Pick<JobRecord, "job" | "user" | "uid">,
+    data?: Data,
+  ): void {
     const stored: StoredEvent = {
       event: {
         sequence: this.#committed + this.#pending.length + 1,

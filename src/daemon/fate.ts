@@ -30,5 +30,14 @@ export function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; r
 /** An attempt of which nobody can tell any more how it ended. */
 export function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
   const lost = "the conductor does not know it any more; the machine, or all of Tutti, was stopped";
-  return { job: record.job, attempt: record.attempt, reason: "none", lost, endedAtMs, ranMs };
+  const { job, attempt, identity } = record;
+  return {
+    job,
+    attempt,
+    ...(identity !== undefined && { identity }),
+    reason: "none",
+    lost,
+    endedAtMs,
+    ranMs,
+  };
 }

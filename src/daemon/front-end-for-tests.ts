@@ -1,4 +1,6 @@
 /** A front end on a fake clock with a fake machine: processes are entries in a table that end when they have had their time. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Instance } from "../core/jobs.ts";
 import type { Observer } from "../core/schedule.ts";
 import { slotsOfWork } from "../simulator/gang-work.ts";
@@ -15,6 +17,7 @@ import type {
   EndReason,
   FromConductor,
   JobNumber,
+  LaunchSpec,
   ToConductor,
   TurningMatrix,
 } from "./protocol.ts";
@@ -30,6 +33,7 @@ export function request(fields: Partial<SubmitRequest> = {}): SubmitRequest {
 }
 
 interface FakeAttempt extends AttemptKey {
+  readonly spec: LaunchSpec;
   /** Work left: ms on a machine that is not turned in slots, else slots. */
   left: number;
   ran: number;
@@ -42,6 +46,8 @@ export interface FakeMachineOptions {
   readonly clock: Clock;
   /** Running time of a job's attempt in ms. */
   readonly runMs: (job: JobNumber, attempt: number) => number;
+  /** What it speaks; default 2. */
+  readonly protocol?: 1 | 2;
   /** Whether rows take turns; else a process runs from its launch on. */
   readonly slotMs?: number | undefined;
 }
@@ -78,7 +84,9 @@ export class FakeMachine implements ConductorClient {
         this.end(message.attempt, message.reason, { signal: "SIGTERM" });
         return;
       case "forget":
-        this.attempts.delete(keyOf(message.attempt));
+        if (this.attempts.get(keyOf(message.attempt))?.phase === "ended") {
+          this.attempts.delete(keyOf(message.attempt));
+        }
         return;
       default:
     }
@@ -102,9 +110,14 @@ export class FakeMachine implements ConductorClient {
     this.connected = true;
     this.#say({
       type: "state",
-      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end }) => ({
+      ...(this.#speaks2 && { protocol: 2 }),
+      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
         job,
         attempt,
+        ...this.#identityOf(spec),
+        ...(this.#speaks2 && {
+          about: { uid: ANNA.uid, command: spec.command, cwd: spec.cwd, folder: spec.folder },
+        }),
         phase,
         ranMs: ran * (this.#options.slotMs ?? 1),
         ...(end !== undefined && { end }),
@@ -135,6 +148,12 @@ export class FakeMachine implements ConductorClient {
     this.matrix = undefined;
   }
 
+  /** As a shim leaves it in the attempt's folder when it begins. */
+  claim(key: AttemptKey): void {
+    const { folder } = this.attempts.get(keyOf(key))!.spec;
+    writeFileSync(join(folder, "claim"), "");
+  }
+
   /** A process ends. */
   end(
     key: AttemptKey,
@@ -148,6 +167,7 @@ export class FakeMachine implements ConductorClient {
     attempt.end = {
       job: key.job,
       attempt: key.attempt,
+      ...this.#identityOf(attempt.spec),
       reason,
       ...how,
       endedAtMs: this.#options.clock.unixMs(),
@@ -156,7 +176,16 @@ export class FakeMachine implements ConductorClient {
     this.#say({ type: "ended", end: attempt.end });
   }
 
-  #launch({ job, attempt }: AttemptKey): void {
+  get #speaks2(): boolean {
+    return this.#options.protocol !== 1;
+  }
+
+  #identityOf({ identity }: LaunchSpec): { readonly identity?: string } {
+    return this.#speaks2 && identity !== undefined ? { identity } : {};
+  }
+
+  #launch(spec: LaunchSpec): void {
+    const { job, attempt } = spec;
     const key = keyOf({ job, attempt });
     const { clock, slotMs, runMs } = this.#options;
     const known = this.attempts.get(key);
@@ -170,6 +199,7 @@ export class FakeMachine implements ConductorClient {
       const end = {
         job,
         attempt,
+        ...this.#identityOf(spec),
         reason: "none",
         lost: "gone",
         endedAtMs: clock.unixMs(),
@@ -184,6 +214,7 @@ export class FakeMachine implements ConductorClient {
     const entry: FakeAttempt = {
       job,
       attempt,
+      spec,
       left,
       ran: 0,
       phase: "launching",
@@ -232,9 +263,15 @@ export class FakeMachine implements ConductorClient {
     this.#say({
       type: "launched",
       attempt: { job: attempt.job, attempt: attempt.attempt },
+      ...this.#identityOf(attempt.spec),
       shim: { bootId: "boot", pid: attempt.job, startTicks: attempt.attempt },
       startedAtMs,
     });
+  }
+
+  /** Says anything, such as what is not to be believed. */
+  tell(message: FromConductor): void {
+    this.#say(message);
   }
 
   #say(message: FromConductor): void {
@@ -286,6 +323,8 @@ export interface BenchOptions {
   readonly connected?: boolean;
   readonly bootId?: string;
   readonly policy?: string;
+  /** Left out: none is made for any job. */
+  readonly jobsFolder?: string;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -311,10 +350,10 @@ export function makeBench(options: BenchOptions = {}): Bench {
     bootId: options.bootId ?? "boot",
     policy: options.policy,
     launcher: new Launcher({
-      jobsFolder: "/nowhere",
+      jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,
       accountOf: undefined,
-      makesFolders: false,
+      makesFolders: options.jobsFolder !== undefined,
     }),
     ...(options.observer !== undefined && { observer: options.observer }),
   });

@@ -122,9 +122,13 @@ export class FrontEnd implements Service {
     this.forecaster.stop();
   }
 
-  /** Jobs with a process. */
+  /** Jobs with a process, and attempts that the store does not know. */
   runningCount(): number {
-    return [...this.#book.withProcess()].length;
+    return [...this.#book.withProcess()].length + this.#desk.strays.count;
+  }
+
+  strays(caller: Caller) {
+    return this.#desk.strays.seenBy(caller, this.#options.clock.nowMs());
   }
 
   /**

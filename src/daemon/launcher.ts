@@ -3,10 +3,12 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   fchownSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -46,6 +48,28 @@ export class Launcher {
 
   attemptFolderOf(job: JobNumber, attempt: number): string {
     return join(this.folderOf(job), String(attempt));
+  }
+
+  /** Numbers of all jobs that have a folder. */
+  jobsWithFolders(): JobNumber[] {
+    return this.#options.makesFolders ? numbersIn(this.#options.jobsFolder) : [];
+  }
+
+  /**
+   * The highest number of an attempt of this job whose folder shows that a shim was there; 0: none. A front end that dies between making
+   * a folder and its commit leaves one in which there is nothing but the host file.
+   */
+  latestStart(job: JobNumber): number {
+    if (!this.#options.makesFolders) return 0;
+    const started = numbersIn(this.folderOf(job)).filter((attempt) =>
+      namesIn(this.attemptFolderOf(job, attempt)).some((name) => name !== HOSTS),
+    );
+    return Math.max(0, ...started);
+  }
+
+  /** Whether the folder of the record's attempt is there. Once its attempt is on disk, only someone else can have removed it. */
+  isPrepared({ job, attempt }: JobRecord): boolean {
+    return !this.#options.makesFolders || existsSync(this.attemptFolderOf(job, attempt));
   }
 
   /**
@@ -142,6 +166,7 @@ export class Launcher {
     return {
       job: record.job,
       attempt: record.attempt,
+      ...(record.identity !== undefined && { identity: record.identity }),
       folder,
       command:
         record.script === undefined
@@ -222,6 +247,21 @@ function slurmNames(
     ...(record.array !== undefined && { SLURM_ARRAY_JOB_ID: String(record.array) }),
     ...(record.arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(record.arrayIndex) }),
   };
+}
+
+/** Names in a folder; none when it cannot be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function numbersIn(folder: string): number[] {
+  return namesIn(folder)
+    .filter((name) => /^[1-9]\d{0,14}$/.test(name))
+    .map(Number);
 }
 
 function hostsOf({ tasks }: JobRecord): string {

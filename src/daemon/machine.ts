@@ -39,6 +39,15 @@ export function bootId(): string {
 
 const NOBODY = 65_534;
 
+/** Name of a user; the number of one without an entry. */
+export function userNameOf(uid: number): string {
+  for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
+    const [name, , user] = line.split(":");
+    if (Number(user) === uid && user !== "") return name;
+  }
+  return String(uid);
+}
+
 /** Group of a user; of one without an entry, the group that owns nothing. */
 export function groupOf(uid: number): number {
   for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {

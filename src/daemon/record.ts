@@ -85,7 +85,7 @@ export function hasProcess(state: JobState): boolean {
   return state === "starting" || state === "running" || state === "ending";
 }
 
-export function mayTouch(caller: Caller, record: JobRecord): boolean {
+export function mayTouch(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
   return caller.isAdministrator || caller.uid === record.uid;
 }
 

@@ -183,13 +183,6 @@ describe("what the conductor tells the next front end", () => {
     expect(states(bench)).toEqual(["failed", "failed", "done"]);
   });
 
-  test("attempts that nobody asked for are ended and forgotten", async () => {
-    const past = await runningThenGone();
-    const bench = makeBench({ clock: past.clock, machine: past.machine, path: newPath(), config });
-    bench.clock.settle();
-    expect(past.machine.attempts.size).toBe(0);
-  });
-
   test("a wish to cancel outlives the front end and the connection", async () => {
     const past = await runningThenGone();
     const bench = makeBench({ ...past, config });

@@ -5,6 +5,7 @@ import type { Context } from "./context.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, JobInfo, Refusal, SubmitRequest } from "./service.ts";
+import { recordOfStray } from "./strays.ts";
 import { type ChosenQueue, chooseQueue, heldBytes, isRefusal, nameOf, refuse } from "./submission.ts";
 
 /** Of all jobs that the scheduler keeps, what one user may have, administrators excepted. */
@@ -86,6 +87,10 @@ export class Requests {
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
+    const strays = this.#desk.strays.of(job).filter((stray) => mayTouch(caller, stray));
+    this.#desk.cancelStrays(strays, caller.user);
+    const hasGone = isRefusal(record) || hasEnded(record.state);
+    if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
     if (isRefusal(record)) return record;
     if (hasEnded(record.state)) return wrongState("cancel", record, "it has ended");
     return this.#desk.cancel(record, `cancelled by ${caller.user}`);
@@ -108,7 +113,16 @@ export class Requests {
     if (record.state !== "held")
       return wrongState("release", record, "only a job that is held can be released");
     const { book, feed, scheduler, clock } = this.#context;
-    const released = book.change(record, { state: "queued", place: book.nextPlace() });
+    // Numbers of attempts that were started are not given again.
+    const attempt = Math.max(record.attempt, this.#desk.earlierStarts.latestOf(job));
+    const isRaised = attempt > record.attempt;
+    const released = book.change(record, {
+      state: "queued",
+      place: book.nextPlace(),
+      reason: undefined,
+      attempt,
+      ...(isRaised && { identity: undefined }),
+    });
     feed.add("released", clock.unixMs(), released);
     if (book.isEligible(released)) scheduler.arrived(released);
     return released;

@@ -191,6 +191,21 @@ export interface DaemonEvent {
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** An attempt that the conductor runs and the store does not know: the store is older than it. */
+export interface StrayInfo {
+  readonly job: JobNumber;
+  readonly attempt: number;
+  readonly uid: number;
+  readonly user: string;
+  /** stopped: a conductor of the first release has it, and lets nothing run that is in no row. */
+  readonly state: "running" | "ending" | "stopped";
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly folder: string;
+  readonly startedAtMs?: number;
+  readonly ranMs: number;
+}
+
 export interface Service {
   /** All or none of the batch; resolves when it is on disk. */
   submit(
@@ -223,6 +238,8 @@ export interface Service {
   }[];
   /** Ended jobs and those that run, as SWF text. */
   exportSwf(caller: Caller): string;
+  /** Those that the caller may end with `cancel`; the others are not told. */
+  strays(caller: Caller): readonly StrayInfo[];
   /** Calls the listener for each event after `since` that the caller may see, until it says false; returns how to stop. */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void;
   status(): {

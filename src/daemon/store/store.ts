@@ -332,6 +332,12 @@ export class Store {
     }));
   }
 
+  /** Whether this very attempt was decided on here. */
+  knowsAttempt({ job, attempt }: AttemptKey, identity: string | undefined): boolean {
+    const sql = "SELECT 1 FROM attempts WHERE job = ? AND attempt = ? AND identity IS ?";
+    return this.#get(sql, job, attempt, identity ?? null) !== undefined;
+  }
+
   addEvent(stored: StoredEvent): void {
     this.#run(
       `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data) VALUES (${MARKS(7)})`,

@@ -1,0 +1,27 @@
+/** Attempts that run and that the store does not know, with what to do about them, for `tutti status`. */
+import type { Stray } from "../api/contract.ts";
+import { formatDuration } from "../report/format.ts";
+import { commandName, plural, wrap } from "./text.ts";
+import { visibleLine } from "./visible.ts";
+
+const LINES_SHOWN = 10;
+
+export function strayText(strays: readonly Stray[]): string {
+  const tutti = commandName();
+  const [first] = strays;
+  if (first === undefined) return "";
+  const head = `${plural(strays.length, "attempt")} of jobs that the store does not know, because the store is older: they run on, beside the gangs, until they end. ${tutti} cancel ${first.job} ends one; its result is then in its folder only.`;
+  const lines = strays
+    .slice(0, LINES_SHOWN)
+    .map(
+      ({ job, attempt, user, state, ranMs, command, folder }) =>
+        `  job ${job}, attempt ${attempt}, of ${visibleLine(user)}: ${state} for ${formatDuration(ranMs / 1000)}: ${visibleLine(command.join(" "))}\n    in ${visibleLine(folder)}`,
+    );
+  const more = strays.length - lines.length;
+  return [
+    wrap(head, 0),
+    ...lines,
+    ...(more > 0 ? [`  and ${more} more: ${tutti} status --json`] : []),
+    "",
+  ].join("\n");
+}
