@@ -5,10 +5,11 @@ import { readBody, readQuery } from "./body.ts";
 import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
 import { type Call, HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
-import { Load, untilRead } from "./load.ts";
+import { Load, type Ticket } from "./load.ts";
 import type { RequestCount } from "./metrics-text.ts";
 import { type ApiRefusal, isRefusal, refusalResponse } from "./refusal.ts";
 import { ROUTES, type Route } from "./routes.ts";
+import { watched } from "./watched-answer.ts";
 
 export interface AppSetup extends Omit<Surroundings, "requests" | "http"> {
   readonly door: Door;
@@ -19,8 +20,14 @@ export interface AppSetup extends Omit<Surroundings, "requests" | "http"> {
 /** How a request came in, and whether somebody still waits for its answer. */
 export interface Arrival {
   readonly transport: Transport;
+  /** Whose the connection is, when the socket itself proves that. */
+  readonly owner?: Caller | undefined;
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
+  /** Calls when the last byte of the answer is out, or the connection is closed. Left out: nobody can tell. */
+  readonly onceClosed?: (then: () => void) => void;
+  /** The request has shown whose the connection is; a refusal when that user has too many. */
+  readonly identified?: (caller: Caller) => ApiRefusal | undefined;
 }
 
 /** Answers a request. */
@@ -28,10 +35,17 @@ export type App = (request: Request, arrival: Arrival) => Promise<Response>;
 
 /** Nobody reads it: the client has left. */
 const UNREAD = 499;
-/** For whom public pages are made: a user whom nobody is, so that requests without a token have one turn for all of them. */
-const NOBODY = -1;
+/** For whom public pages are made: requests without a token have one turn for all of them. */
+const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
+/**
+ * What counts for more than one request. A forecast is made for a second, one at a time: who asks for many would keep others from theirs. Who follows
+ * is told of everything, or looks ten times a second.
+ */
+const FORECAST_WEIGHT = 128;
+const FOLLOWER_WEIGHT = 4;
 
-const SAFE_HEADERS: Readonly<Record<string, string>> = {
+/** Of every answer. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "same-origin",
@@ -53,15 +67,24 @@ export function makeApp(setup: AppSetup): App {
   const router = new Hono<{ Bindings: Arrival }>();
   for (const route of ROUTES) {
     router.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
-      const request = context.req.raw;
-      const caller = route.isPublic ? door.owner : authenticate(request, context.env.transport, door);
+      const { raw: request } = context.req;
+      const arrival = context.env;
+      const caller = route.isPublic ? STRANGER : authenticate(request, arrival, door);
       if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
-      const release = load.take(caller, request, route.id === "whatIf");
-      if (isRefusal(release)) return count(counts, route, refusalResponse(release));
-      const turns = gate.turnsOf(route.isPublic ? NOBODY : caller.uid, context.env.isGone);
+      const entry = route.isPublic ? undefined : arrival.identified?.(caller);
+      if (isRefusal(entry)) return count(counts, route, lastAnswer(entry));
+      const ticket = load.take(caller, request, weightOf(route, request));
+      if (isRefusal(ticket)) return count(counts, route, refusalResponse(ticket));
+      const turns = gate.turnsOf(caller.uid, arrival.isGone);
+      const release = releaser(ticket, arrival);
       try {
-        const response = await answer(route, request, context.req.param(), caller, turns, around);
-        return untilRead(count(counts, route, response), request, release);
+        const parts = { route, request, parameters: context.req.param(), caller, turns, ticket, arrival };
+        const response = count(counts, route, await answer(parts, around));
+        if (!response.headers.has("content-length") || request.method === "HEAD") {
+          return watched(response, request, ticket, setup.onBug, release);
+        }
+        release();
+        return response;
       } catch (error) {
         release();
         if (error instanceof ClientLeft) return count(counts, route, new Response(null, { status: UNREAD }));
@@ -69,7 +92,7 @@ export function makeApp(setup: AppSetup): App {
       }
     });
   }
-  router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env.transport, door)));
+  router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
   router.onError((error) => {
     setup.onBug(error);
     return refusalResponse({
@@ -87,14 +110,19 @@ export function makeApp(setup: AppSetup): App {
   };
 }
 
-async function answer(
-  route: Route,
-  request: Request,
-  parameters: Readonly<Record<string, string>>,
-  caller: Caller,
-  turns: Turns,
-  around: Surroundings,
-): Promise<Response> {
+/** A request that was let in. */
+interface Admitted {
+  readonly route: Route;
+  readonly request: Request;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly turns: Turns;
+  readonly ticket: Ticket;
+  readonly arrival: Arrival;
+}
+
+async function answer(admitted: Admitted, around: Surroundings): Promise<Response> {
+  const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
     return refusalResponse({
@@ -113,21 +141,57 @@ async function answer(
   const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
   if (isRefusal(body)) return refusalResponse(body);
   const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
+  const finish = (outcome: Outcome) => finished(route, outcome, ticket);
   // What needs no wait is done, and made an answer, in one piece.
   const made = await turns.run(() => {
-    const outcome = HANDLERS[route.id]!(call, around);
-    return outcome instanceof Promise ? { outcome } : { response: finished(route, outcome) };
+    const outcome = ticket.refusal() ?? HANDLERS[route.id]!(call, around);
+    return outcome instanceof Promise ? { outcome } : { response: finish(outcome) };
   });
   if (made.response !== undefined) return made.response;
   const outcome = await made.outcome;
-  return outcome instanceof Response ? outcome : turns.run(() => finished(route, outcome));
+  if (outcome instanceof Response) return outcome;
+  await ticket.room(arrival.isGone);
+  return turns.run(() => finish(outcome));
 }
 
-function finished({ answer }: Route, outcome: Outcome): Response {
+function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response {
   if (outcome instanceof Response) return outcome;
   if (isRefusal(outcome)) return refusalResponse(outcome);
   if (answer.kind === "text") throw new Error("Broken invariant: a route of text gave an object");
-  return Response.json({ schema: schemaName(answer.schema), ...outcome }, { status: answer.status });
+  const text = JSON.stringify({ schema: schemaName(answer.schema), ...outcome });
+  const bytes = Buffer.byteLength(text);
+  ticket.made(bytes);
+  return new Response(text, {
+    status: answer.status,
+    headers: { "content-type": "application/json", "content-length": String(bytes) },
+  });
+}
+
+/** A refusal after which the connection is closed. */
+function lastAnswer(refusal: ApiRefusal): Response {
+  return refusalResponse({ ...refusal, headers: { connection: "close" } });
+}
+
+function weightOf({ id }: Route, { url }: Request): number {
+  if (id === "whatIf") return FORECAST_WEIGHT;
+  return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
+}
+
+/** Gives a ticket back when this is called and, where that can be told, the last byte is out or the connection is closed. */
+function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
+  let isAnswered = false;
+  let isClosed = onceClosed === undefined;
+  const releaseIfBoth = () => {
+    if (isAnswered && isClosed) ticket.release();
+  };
+  onceClosed?.(() => {
+    isClosed = true;
+    releaseIfBoth();
+  });
+  return () => {
+    isAnswered = true;
+    releaseIfBoth();
+  };
 }
 
 /** The literal that a schema of an answer demands, such as `tutti.jobs/1`. */
@@ -135,8 +199,8 @@ function schemaName(schema: unknown): string {
   return (schema as { shape: { schema: { value: string } } }).shape.schema.value;
 }
 
-function unknownRoute(request: Request, transport: Transport, door: Door): ApiRefusal {
-  const caller = authenticate(request, transport, door);
+function unknownRoute(request: Request, arrival: Arrival, door: Door): ApiRefusal {
+  const caller = authenticate(request, arrival, door);
   if (isRefusal(caller)) return caller;
   const { pathname } = new URL(request.url);
   const allowed = ROUTES.filter(({ path }) =>

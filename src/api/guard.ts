@@ -7,8 +7,11 @@ import type { Caller } from "../daemon/service.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { ownerOfToken } from "./tokens.ts";
 
-/** How a request came in. The private socket lies in a folder that only its owner can enter, so it proves who asks. */
-export type Transport = "private-socket" | "shared-socket" | "http";
+/**
+ * How a request came in. The private socket lies in a folder that only its owner can enter, and a user's socket can be written to by
+ * that user only (and by root), so these prove who asks.
+ */
+export type Transport = "private-socket" | "user-socket" | "shared-socket" | "http";
 
 export interface Door {
   readonly key: Buffer;
@@ -49,8 +52,13 @@ export function checkOrigin(request: Request, transport: Transport, door: Door):
 }
 
 /** Who asks, by the socket or by the token. */
-export function authenticate(request: Request, transport: Transport, door: Door): Caller | ApiRefusal {
+export function authenticate(
+  request: Request,
+  { transport, owner }: { readonly transport: Transport; readonly owner?: Caller | undefined },
+  door: Door,
+): Caller | ApiRefusal {
   if (transport === "private-socket") return door.owner;
+  if (owner !== undefined) return owner;
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   if (token === undefined) {
     return {

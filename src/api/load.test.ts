@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { Load } from "./load.ts";
+import { isRefusal } from "./refusal.ts";
 
 const caller = { uid: 1000, user: "ada", isAdministrator: false };
 
 /** How many such requests of one user are let in at a time. */
-function mostAtOnce(headers: Record<string, string>, isForecast?: boolean): number {
+function mostAtOnce(headers: Record<string, string>, weight?: number): number {
   const load = new Load();
   const request = new Request("http://localhost/v1/jobs/1/cancel", { method: "POST", headers });
-  for (let count = 0; ; count++)
-    if (typeof load.take(caller, request, isForecast) !== "function") return count;
+  for (let count = 0; ; count++) if (isRefusal(load.take(caller, request, weight))) return count;
 }
 
 test("few requests for forecasts are open at a time, lest those of others wait for them", () => {
-  expect(mostAtOnce({ "content-length": "30" }, true)).toBe(3);
+  expect(mostAtOnce({ "content-length": "30" }, 128)).toBe(3);
 });
 
 test("a request is counted by its body: one that states neither length nor encoding has none", () => {

@@ -5,41 +5,86 @@
 import type { Caller } from "../daemon/service.ts";
 import { LARGEST_BODY_BYTES } from "./body.ts";
 import type { ApiRefusal } from "./refusal.ts";
+import { Unread } from "./unread.ts";
 
 /** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
 const MOST_OPEN = 512;
-/** A forecast is made for a second, one at a time: who asks for many would keep others from theirs. */
-const FORECAST_WEIGHT = 128;
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 128 * 1024;
+/** Of all users together, in such pieces of bodies. */
+const MOST_PIECES = 1024;
 
-/** Gives back what a request took. */
-export type Release = () => void;
+/** A request that was let in. */
+export interface Ticket {
+  /** A refusal while the user has too many bytes of answers unread; administrators get none. */
+  refusal(): ApiRefusal | undefined;
+  /** Resolves when there is room for the answer to what was done already. */
+  room(isGone: () => boolean): Promise<void>;
+  /** So many bytes of the answer are made; less than 0: have been read. */
+  made(bytes: number): void;
+  /** Gives back all that it took. */
+  release(): void;
+}
 
 export class Load {
   readonly #open = new Map<number, number>();
+  readonly #unread = new Unread();
+  #pieces = 0;
 
   /**
    * Lets a request in, until it is released. Administrators are let in always.
-   * @param isForecast whether forecasts are to be made for it
+   * @param weight for how many requests it counts
    */
-  take({ uid, user, isAdministrator }: Caller, request: Request, isForecast = false): Release | ApiRefusal {
-    if (isAdministrator) return () => {};
+  take(caller: Caller, request: Request, weight = 1): Ticket | ApiRefusal {
+    const { uid, user, isAdministrator } = caller;
     const before = this.#open.get(uid) ?? 0;
-    const weight = (isForecast ? FORECAST_WEIGHT : 1) + Math.ceil(bodyBytes(request) / PIECE_BYTES);
-    if (before + weight > MOST_OPEN) {
+    const pieces = Math.ceil(bodyBytes(request) / PIECE_BYTES);
+    const after = before + weight + pieces;
+    if (!isAdministrator && pieces > 1 && this.#pieces + pieces > MOST_PIECES) {
+      return {
+        refused: "full",
+        message: "Cannot read the body yet: too many large ones are on their way; try again",
+      };
+    }
+    if (after > MOST_OPEN && !isAdministrator) {
       return {
         refused: "full",
         message: `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
       };
     }
-    this.#open.set(uid, before + weight);
+    this.#open.set(uid, after);
+    this.#pieces += pieces;
+    return this.#ticket(caller, after - before, pieces);
+  }
+
+  #ticket({ uid, user, isAdministrator }: Caller, weight: number, pieces: number): Ticket {
     let isTaken = true;
-    return () => {
+    let unreadBytes = 0;
+    const made = (bytes: number) => {
       if (!isTaken) return;
-      isTaken = false;
-      const left = (this.#open.get(uid) ?? 0) - weight;
-      if (left > 0) this.#open.set(uid, left);
-      else this.#open.delete(uid);
+      unreadBytes += bytes;
+      this.#unread.add(uid, bytes);
+    };
+    return {
+      refusal: () =>
+        isAdministrator || !this.#unread.isTooMuch(uid)
+          ? undefined
+          : {
+              refused: "full",
+              message: `Cannot answer yet: user ${user} has asked for answers and has not read them; read them or close their connections`,
+            },
+      room: async (isGone) => {
+        if (!isAdministrator) await this.#unread.room(uid, isGone);
+      },
+      made,
+      release: () => {
+        if (!isTaken) return;
+        made(-unreadBytes);
+        isTaken = false;
+        this.#pieces -= pieces;
+        const left = (this.#open.get(uid) ?? 0) - weight;
+        if (left > 0) this.#open.set(uid, left);
+        else this.#open.delete(uid);
+      },
     };
   }
 }
@@ -50,38 +95,4 @@ function bodyBytes({ method, headers }: Request): number {
   const stated = headers.get("content-length");
   if (stated === null) return headers.has("transfer-encoding") ? LARGEST_BODY_BYTES : 0;
   return Math.min(Number(stated), LARGEST_BODY_BYTES);
-}
-
-/**
- * The response, whose request is released when it has been read or is not wanted any more. The answer to HEAD is the same
- * without its body, which nobody would ever read.
- */
-export function untilRead(response: Response, { method }: Request, release: Release): Response {
-  const { body } = response;
-  if (method === "HEAD" || body === null || response.headers.get("content-type") === "application/json") {
-    if (method === "HEAD") void body?.cancel();
-    release();
-    return method === "HEAD" ? new Response(null, response) : response;
-  }
-  const reader = body.getReader();
-  const watched = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-        } catch (error) {
-          controller.error(error);
-        }
-        release();
-      },
-      cancel(reason) {
-        release();
-        return reader.cancel(reason);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  return new Response(watched, response);
 }

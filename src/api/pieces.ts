@@ -61,11 +61,13 @@ function streamOfPieces(turns: Turns, pieces: Pieces): ReadableStream<Uint8Array
       if (piece === undefined || piece.length > 0) return piece;
     }
   };
+  let isWanted = true;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const piece = await next();
+          if (!isWanted) return;
           if (piece === undefined) controller.close();
           else controller.enqueue(piece);
         } catch (error) {
@@ -74,6 +76,7 @@ function streamOfPieces(turns: Turns, pieces: Pieces): ReadableStream<Uint8Array
         }
       },
       cancel() {
+        isWanted = false;
         pieces.return();
       },
     },

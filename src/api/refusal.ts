@@ -29,19 +29,28 @@ export function isRefusal<Value>(value: Value): value is Extract<Value, { readon
   return typeof value === "object" && value !== null && "refused" in value;
 }
 
-export function refusalResponse({
-  refused,
-  message,
-  status = STATUS[refused],
-  headers,
-}: ApiRefusal): Response {
+/** A refusal as an HTTP answer, in parts. */
+export function refusalParts({ refused, message, status = STATUS[refused], headers }: ApiRefusal) {
   const answer: RefusalAnswer = { schema: "tutti.refusal/1", refused, message };
-  return Response.json(answer, {
+  return {
     status,
     headers: {
       ...headers,
       ...(status === 503 ? { "retry-after": "1" } : {}),
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    },
+    body: JSON.stringify(answer),
+  };
+}
+
+export function refusalResponse(refusal: ApiRefusal): Response {
+  const { status, headers, body } = refusalParts(refusal);
+  return new Response(body, {
+    status,
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
     },
   });
 }

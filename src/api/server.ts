@@ -1,14 +1,13 @@
 /** The API on its two listeners, a Unix socket and loopback HTTP, from one app. */
-import { chmodSync, lstatSync, renameSync, rmSync, unwatchFile, watchFile } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { lstatSync, rmSync, unwatchFile, watchFile } from "node:fs";
+import type { Server } from "node:net";
 import { InputError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
-import type { Transport } from "./guard.ts";
-import { makePlaces, openToAllUsers, type Places, readOrMakeKey, withUmask, writeToken } from "./places.ts";
-import { refusalResponse } from "./refusal.ts";
+import { Connections, limitsFor, mostFiles } from "./connections.ts";
+import { type Entrance, makeHttpReader } from "./http.ts";
+import { closed, isAnswered, listenOnLoopback, listenOnSocket, makeListener } from "./listening.ts";
+import { makePlaces, openToAllUsers, type Places, readOrMakeKey, writeToken } from "./places.ts";
 import { type LocalUser, localUsers, makeToken } from "./tokens.ts";
 
 export interface ApiOptions extends Omit<AppSetup, "door"> {
@@ -36,18 +35,6 @@ export interface Api {
 
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
-const MOST_CONNECTIONS = 4096;
-/** Bytes of sun_path, less the NUL. */
-const LONGEST_SOCKET = 107;
-/** Slow clients: head and body must have arrived by then. Answers may take as long as they like. */
-const TIMES = {
-  headersTimeout: 10_000,
-  requestTimeout: 60_000,
-  connectionsCheckingInterval: 2_000,
-  keepAliveTimeout: 10_000,
-  maxHeaderSize: 16 * 1024,
-};
-
 /**
  * Begins to listen.
  * @throws InputError when another front end listens there already, or the folder cannot be trusted
@@ -58,7 +45,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   await checkFree(places.socket);
   const key = readOrMakeKey(places);
   const users = giveTokens(options, key);
-  const servers: Server[] = [];
+  const listeners: Server[] = [];
   let port: number | undefined;
   let lastRequestMs = Number.NEGATIVE_INFINITY;
   const answer = makeApp({
@@ -69,24 +56,30 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     lastRequestMs = performance.now();
     return answer(request, arrival);
   };
+  const http = makeHttpReader(app, new Connections(limitsFor(mostFiles())));
+  const listener = (entrance: Entrance) => {
+    const server = makeListener((socket) => http.take(socket, entrance));
+    listeners.push(server);
+    return server;
+  };
 
   let inode: number | undefined;
   const close = async () => {
     users.stop();
-    await Promise.all(servers.map(closeServer));
+    const ends = listeners.map(closed);
+    http.close();
+    await Promise.all(ends);
     // Not one that another front end has put there since.
     if (inode !== undefined && lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode)
       rmSync(places.socket);
   };
   try {
-    const socketServer = makeServer(app, isShared ? "shared-socket" : "private-socket");
-    servers.push(socketServer);
-    await listenOnSocket(socketServer, places, isShared);
-    inode = lstatSync(places.socket).ino;
+    const entrance: Entrance = isShared
+      ? { transport: "shared-socket" }
+      : { transport: "private-socket", owner };
+    inode = await listenOnSocket(listener(entrance), places.socket, { mode: isShared ? 0o666 : 0o600 });
     if (options.ports.length > 0) {
-      const httpServer = makeServer(app, "http");
-      servers.push(httpServer);
-      port = await listenOnLoopback(httpServer, options.ports);
+      port = await listenOnLoopback(listener({ transport: "http" }), options.ports);
     }
     if (isShared) openToAllUsers(places);
   } catch (error) {
@@ -111,85 +104,12 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   };
 }
 
-function makeServer(app: App, transport: Transport): Server {
-  const listener = getRequestListener(
-    (request, { outgoing }) => app(request, { transport, isGone: () => outgoing.destroyed }),
-    {
-      hostname: "localhost",
-      overrideGlobalObjects: false,
-      errorHandler: () => refusalResponse({ refused: "invalid", message: "Cannot read the request's head" }),
-    },
-  );
-  const server = createServer(TIMES, (incoming, outgoing) => void listener(incoming, outgoing));
-  server.maxConnections = MOST_CONNECTIONS;
-  return server;
-}
-
-/**
- * The socket has its final mode when it appears: bind makes it under the umask, with another name, and it is renamed. So it also takes the
- * place of one that was left behind, and Node, which takes away the name it bound, cannot take that of a later front end.
- */
-async function listenOnSocket(server: Server, { socket }: Places, isShared: boolean): Promise<void> {
-  const bound = `${socket}.${process.pid}`;
-  if (Buffer.byteLength(bound) > LONGEST_SOCKET) {
-    throw new InputError(
-      `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${LONGEST_SOCKET - 9} bytes; set TUTTI_SOCKET`,
-    );
-  }
-  rmSync(bound, { force: true });
-  await listening(server, () => {
-    withUmask(0o177, () => server.listen({ path: bound, backlog: 1024 }));
-  });
-  if (isShared) chmodSync(bound, 0o666);
-  renameSync(bound, socket);
-}
-
-async function listenOnLoopback(server: Server, ports: readonly number[]): Promise<number> {
-  for (const [i, port] of ports.entries()) {
-    try {
-      await listening(server, () => server.listen({ host: "127.0.0.1", port, backlog: 1024 }));
-      return (server.address() as AddressInfo).port;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-      if (i === ports.length - 1) {
-        throw new InputError(
-          `Cannot listen on port ${port} of 127.0.0.1: another program does, expected a free one; choose another with --port, or 0 for any`,
-        );
-      }
-    }
-  }
-  throw new Error("Broken invariant: there is no port to listen on");
-}
-
-function listening(server: Server, listen: () => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => {
-      server.off("listening", onListening);
-      reject(error);
-    };
-    const onListening = () => {
-      server.off("error", onError);
-      resolve();
-    };
-    server.once("error", onError).once("listening", onListening);
-    listen();
-  });
-}
-
-/** A socket that nobody answers at was left by a front end that was killed. */
+/** @throws InputError when another front end listens there */
 async function checkFree(socket: string): Promise<void> {
-  const isAnswered = await new Promise<boolean>((resolve) => {
-    const connection = connect(socket, () => {
-      connection.destroy();
-      resolve(true);
-    });
-    connection.on("error", () => resolve(false));
-  });
-  if (isAnswered) {
-    throw new InputError(
-      `Cannot listen on "${socket}": a scheduler is running there already, expected none; see tutti status, or end it with tutti down`,
-    );
-  }
+  if (!(await isAnswered(socket))) return;
+  throw new InputError(
+    `Cannot listen on "${socket}": a scheduler is running there already, expected none; see tutti status, or end it with tutti down`,
+  );
 }
 
 /** Writes the token files; the users are looked up again when the machine's list changes. */
@@ -209,11 +129,4 @@ function giveTokens({ places, owner, isShared, users = localUsers }: ApiOptions,
     state.stop = () => unwatchFile(PASSWD, update);
   }
   return state;
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }
