@@ -10,21 +10,13 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import { type Claim, claimForNobody, readClaim, readIdentity } from "./claim.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { kernelNumber } from "./kernel.ts";
-import { bootId, isAlive, readStat, runsAs, signal } from "./processes.ts";
+import { bootId, identityOf, isAlive, readStat, runsAs, signal } from "./processes.ts";
 import { GangShares } from "./shares.ts";
-import {
-  claimForNobody,
-  closeGate,
-  isAtGate,
-  openGate,
-  readExit,
-  readIdentity,
-  readLost,
-  startShim,
-} from "./shim.ts";
+import { closeGate, isAtGate, openGate, readExit, readLost, startShim } from "./shim.ts";
 import type { SavedAttempt } from "./state-file.ts";
 import { gangName } from "./wire.ts";
 
@@ -59,12 +51,17 @@ export class Attempt {
   killed = false;
   end: AttemptEnd | undefined;
   frozen = false;
+  /** Runs outside the turns, since the front end's store does not know it. */
+  kept = false;
   readonly #machine: Machine;
   #child: ChildProcess | undefined;
+  #childIdentity: ProcessIdentity | undefined;
   #childEnded = false;
   /** Our shim was killed. */
   #childKilled = false;
   #startError: string | undefined;
+  /** Why no shim was started. */
+  #neverStarted: string | undefined;
   #job: ProcessIdentity | undefined;
   /** The job is on its way into its groups, or in them. */
   #contained: "no" | "joining" | "yes" = "no";
@@ -88,12 +85,13 @@ export class Attempt {
     attempt.#ranMs = saved.ranMs;
     attempt.reason = saved.reason;
     attempt.killed = saved.killed;
+    attempt.kept = saved.kept === true;
     if (saved.end !== undefined) {
       attempt.end = saved.end;
       attempt.phase = "ended";
       return attempt;
     }
-    attempt.shim = saved.shim ?? attempt.#claimedBy();
+    attempt.shim = saved.shim ?? shimOf(attempt.#readClaim());
     if (attempt.shim === undefined) return undefined;
     if (saved.begun) attempt.#begins();
     attempt.#join(saved.job);
@@ -108,7 +106,7 @@ export class Attempt {
 
   /** Whether it is stopped and continued with its row. */
   get turns(): boolean {
-    return this.phase === "running" && this.begun;
+    return this.phase === "running" && this.begun && !this.kept;
   }
 
   /** Whether the next step is due within milliseconds. */
@@ -127,8 +125,15 @@ export class Attempt {
   /** Starts the shim. What goes wrong comes out of `advance` as an end. */
   launch(spec: LaunchSpec): void {
     const { containment, setpriv } = this.#machine;
+    // Our script would take the place of another attempt's, which may be about to be read.
+    if (["another", "stranger"].includes(this.#readClaim().kind)) return;
+    if (containment.groups.pids(this.name).length > 0) {
+      this.#neverStarted = `Cannot start job ${this.name}: processes of an earlier job of that number are still there, expected none; the command never ran`;
+      return;
+    }
     try {
       this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv);
+      this.#childIdentity = this.#child.pid === undefined ? undefined : identityOf(this.#child.pid);
       this.#child.once("error", (error) => this.#shimFailed(error.message));
       this.#child.once("exit", (_, signal) => {
         this.#childEnded = true;
@@ -200,6 +205,14 @@ export class Attempt {
     this.#machine.shares.slotEnds(this.name, ranMs, this.#cpus.length);
   }
 
+  /** From now on it runs whatever the rows are, on the CPUs that it has. */
+  keep(): void {
+    if (this.isOver) return;
+    this.kept = true;
+    this.thaw();
+    this.#machine.shares.weigh(this.name, false);
+  }
+
   thaw(): void {
     this.#machine.containment.freezer.thaw(this.name);
     this.frozen = false;
@@ -207,7 +220,8 @@ export class Attempt {
 
   /** Gives it other CPUs; threads that run are moved at once. */
   pin(cpus: readonly number[]): void {
-    if (cpus.join() === this.#cpus.join()) return;
+    // A row may name another attempt with the same number.
+    if (this.kept || cpus.join() === this.#cpus.join()) return;
     this.#cpus = cpus;
     if (this.#contained !== "no") this.#applyCpus();
   }
@@ -235,10 +249,23 @@ export class Attempt {
     return {
       job: this.spec.job,
       attempt: this.spec.attempt,
+      ...identityIn(this.spec),
+      about: this.#about(),
       phase: this.phase,
       ranMs: Math.round(this.ranMs()),
       ...(this.shim === undefined ? {} : { shim: this.shim }),
       ...(this.end === undefined ? {} : { end: this.end }),
+    };
+  }
+
+  #about(): NonNullable<AttemptState["about"]> {
+    const { uid, command, cwd, folder } = this.spec;
+    return {
+      ...(uid === undefined ? {} : { uid }),
+      command,
+      cwd,
+      folder,
+      ...(this.begun && { startedAtMs: this.startedAtMs }),
     };
   }
 
@@ -252,21 +279,20 @@ export class Attempt {
       killed: this.killed,
       ...(this.shim === undefined ? {} : { shim: this.shim }),
       ...(this.#job === undefined ? {} : { job: this.#job }),
+      ...(this.kept && { kept: true }),
       ...(this.end === undefined ? {} : { end: this.end }),
     };
   }
 
   #shimIsGone(): boolean {
-    this.shim ??= this.#claimedBy();
+    this.shim ??= shimOf(this.#readClaim());
     if (this.shim === undefined) return this.#childEnded || this.#child === undefined;
     // Another shim than our child may have claimed the attempt first.
     return this.shim.pid === this.#child?.pid ? this.#childEnded : !isAlive(this.shim);
   }
 
-  /** The folder is the job's, and may name anybody: only a process of the job's user is believed. */
-  #claimedBy(): ProcessIdentity | undefined {
-    const shim = readIdentity(this.spec, "claim");
-    return shim !== undefined && this.#isOfUser(shim.pid) ? shim : undefined;
+  #readClaim(): Claim {
+    return readClaim(this.spec, this.#childIdentity);
   }
 
   #isOfUser(pid: number): boolean {
@@ -385,9 +411,10 @@ export class Attempt {
     const { freezer, groups } = this.#machine.containment;
     if (this.shim === undefined) {
       // One of an earlier conductor may still come.
-      claimForNobody(this.spec.folder);
-      this.shim = this.#claimedBy();
-      if (this.shim !== undefined) return false;
+      claimForNobody(this.spec);
+      const claim = this.#readClaim();
+      this.shim = shimOf(claim);
+      if (this.shim !== undefined || claim.kind === "unclear") return false;
     }
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
@@ -398,11 +425,12 @@ export class Attempt {
       this.#contained = "yes";
     }
     if (this.#contained === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
-    closeGate(this.spec);
+    if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       job: this.spec.job,
       attempt: this.spec.attempt,
+      ...identityIn(this.spec),
       ...this.#outcome(),
       endedAtMs: Date.now(),
       ranMs: Math.round(this.#ranMs),
@@ -416,20 +444,38 @@ export class Attempt {
   }
 
   #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason"> {
-    const { folder, memoryBytes } = this.spec;
-    const lost = this.#startError ?? readLost(this.spec);
-    if (lost !== undefined) return { lost, reason: this.reason };
+    const { reason } = this;
+    if (this.#startError !== undefined) return { lost: this.#startError, reason };
+    if (this.shim === undefined) return { ...this.#notClaimed(), reason };
+    const lost = readLost(this.spec);
+    if (lost !== undefined) return { lost, reason };
     const exit = readExit(this.spec);
     if (exit === undefined) {
-      if (this.killed) return { signal: "SIGKILL", reason: this.reason };
-      const message =
-        this.shim === undefined
-          ? `Cannot start in "${folder}": the shim could not claim the attempt, expected a folder that the job's user may write`
-          : `The shim of job ${this.name} ended without leaving an exit status: it was killed, or the machine went down`;
-      return { lost: message, reason: this.reason, ...(this.#neverBegan() && { neverBegan: true }) };
+      if (this.killed) return { signal: "SIGKILL", reason };
+      const message = `The shim of job ${this.name} ended without leaving an exit status: it was killed, or the machine went down`;
+      return { lost: message, reason, ...(this.#neverBegan() && { neverBegan: true }) };
     }
-    const outOfMemory = memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
-    return { ...exit, reason: this.reason === "none" && outOfMemory ? "memory-limit" : this.reason };
+    const outOfMemory = this.spec.memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
+    return { ...exit, reason: reason === "none" && outOfMemory ? "memory-limit" : reason };
+  }
+
+  /** How an attempt ends that no shim of its own has claimed: its command has not run. */
+  #notClaimed(): Pick<AttemptEnd, "signal" | "lost" | "neverBegan"> {
+    const { folder } = this.spec;
+    if (this.#neverStarted !== undefined) return { lost: this.#neverStarted, neverBegan: true };
+    const claim = this.#readClaim();
+    if (claim.kind === "another") {
+      const lost = `Cannot start in "${folder}": it holds the files of another attempt, expected a folder of its own; the command never ran`;
+      return { lost, neverBegan: true };
+    }
+    if (this.killed) return { signal: "SIGKILL" };
+    if (claim.kind === "stranger") {
+      // Nobody but the job's user can have written that, so no further attempt is granted for it.
+      const lost = `Cannot start in "${folder}": it was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
+      return { lost };
+    }
+    const lost = `Cannot start in "${folder}": the shim could not claim the attempt, expected a folder that the job's user may write`;
+    return { lost, ...(this.#childKilled && claimForNobody(this.spec) && { neverBegan: true }) };
   }
 
   /** Its shim is an earlier conductor's, which may have done more than it could write down. */
@@ -440,9 +486,21 @@ export class Attempt {
   /** Whether its shim was killed before anybody can have let the command begin. */
   #neverBegan(): boolean {
     if (this.begun) return false;
-    if (this.shim === undefined) return this.#childKilled && claimForNobody(this.spec.folder);
     if (!this.#isInherited) return true;
     // Before the machine was started anew more may have happened than reached the disk.
-    return this.shim.bootId === bootId() && readIdentity(this.spec, "job") === undefined;
+    return this.shim?.bootId === bootId() && readIdentity(this.spec, "job") === undefined;
   }
+}
+
+function shimOf(claim: Claim): ProcessIdentity | undefined {
+  return claim.kind === "shim" ? claim.shim : undefined;
+}
+
+/** To be spread into what tells of the attempt. */
+export function identityIn({
+  identity,
+}: {
+  readonly identity?: string | undefined;
+}): Pick<LaunchSpec, "identity"> {
+  return identity === undefined ? {} : { identity };
 }

@@ -41,6 +41,8 @@ class SocketClient implements ConductorClient {
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
+  /** The one that this connection speaks. */
+  #protocol: 1 | 2 = 2;
   #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
   #closed = false;
   /** A conductor that was asked to end is not started again. */
@@ -54,7 +56,8 @@ class SocketClient implements ConductorClient {
 
   send(message: ToConductor): void {
     if (!this.connected) return;
-    this.#socket?.write(`${JSON.stringify(message)}\n`);
+    const understood = this.#protocol === 2 ? message : inProtocol1(message);
+    if (understood !== undefined) this.#write(understood);
     // What is said after it, such as forget, does not take it back; only a refusal does.
     if (message.type === "shutdown") this.#shuttingDown = true;
   }
@@ -82,11 +85,7 @@ class SocketClient implements ConductorClient {
     const socket = createConnection(join(this.#options.home, SOCKET_NAME));
     let reason = "the conductor closed the connection";
     this.#socket = socket;
-    socket.on("connect", () => {
-      socket.write(
-        `${JSON.stringify({ type: "hello", protocol: 1, frontEnd: this.#options.name } satisfies ToConductor)}\n`,
-      );
-    });
+    socket.on("connect", () => this.#hello(2));
     socket.on("data", (chunk: Buffer) => {
       for (const line of lines.push(chunk) ?? []) this.#read(line);
     });
@@ -96,12 +95,25 @@ class SocketClient implements ConductorClient {
     socket.on("close", () => this.#lost(reason));
   }
 
+  #hello(protocol: 1 | 2): void {
+    this.#protocol = protocol;
+    this.#write({ type: "hello", protocol, frontEnd: this.#options.name });
+  }
+
+  #write(message: ToConductor): void {
+    this.#socket?.write(`${JSON.stringify(message)}\n`);
+  }
+
   #read(line: string): void {
     if (this.#closed) return;
     const message: FromConductor = JSON.parse(line);
     if (message.type === "state") {
       this.connected = true;
       this.#failures = 0;
+    } else if (message.type === "refused" && !this.connected && this.#protocol === 2) {
+      // A conductor of the first release, whose jobs run on: we speak its protocol until it ends.
+      this.#hello(1);
+      return;
     }
     if (message.type === "refused") this.#shuttingDown = false;
     for (const listener of [...this.#onMessage]) listener(message);
@@ -127,6 +139,17 @@ class SocketClient implements ConductorClient {
     const { exitCode, signalCode } = this.#started.child;
     return exitCode !== null || signalCode !== null;
   }
+}
+
+/**
+ * What a conductor of the first release understands. Its shim writes no identity, so none may get into its saved state: the next
+ * conductor would look for it in the claim. Undefined for what it cannot do.
+ */
+function inProtocol1(message: ToConductor): ToConductor | undefined {
+  if (message.type === "keep") return undefined;
+  if (message.type !== "launch") return message;
+  const { identity: _, ...spec } = message.spec;
+  return { type: "launch", spec };
 }
 
 /** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */

@@ -17,7 +17,7 @@ import type {
   ToConductor,
   TurningMatrix,
 } from "../protocol.ts";
-import { Attempt, type Machine, makeMachine } from "./attempt.ts";
+import { Attempt, identityIn, type Machine, makeMachine } from "./attempt.ts";
 import { monotonicMs, rowOnTurn, SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
@@ -45,6 +45,8 @@ export class Conductor {
   readonly #record = new SwitchRecord();
   readonly #clock: SlotClock;
   readonly #launches: LaunchSpec[] = [];
+  /** Attempts kept for an earlier front end: the one that has connected since has not said yet whether it knows them. */
+  readonly #keptBefore = new Set<Attempt>();
   #guardianIdentity: SavedState["guardian"];
   #matrix = EMPTY_MATRIX;
   #lookTimer: NodeJS.Timeout | undefined;
@@ -94,7 +96,10 @@ export class Conductor {
   receive(message: ToConductor): void {
     switch (message.type) {
       case "hello":
-        this.#tell(this.#state());
+        for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
+        // What was about to be started is asked for again by a front end that knows of it.
+        this.#launches.length = 0;
+        this.#tell(this.#state(message.protocol));
         return;
       case "matrix":
         this.#setMatrix(message.matrix);
@@ -106,7 +111,10 @@ export class Conductor {
         this.#stop(message);
         return;
       case "forget":
-        this.#forget(message.attempt);
+        this.#forget(message);
+        return;
+      case "keep":
+        this.#keep(message);
         return;
       case "shutdown":
         this.#shutDown(message.killJobs);
@@ -147,9 +155,10 @@ export class Conductor {
     if (!this.isBusy) this.#machine.containment.groups.close();
   }
 
-  #state(): FromConductor {
+  #state(protocol: 1 | 2): FromConductor {
     return {
       type: "state",
+      ...(protocol === 2 && { protocol }),
       attempts: [...this.#attempts.values()].map((attempt) => attempt.state()),
       sequence: this.#matrix.sequence,
       pid: process.pid,
@@ -184,6 +193,8 @@ export class Conductor {
       );
     }
     this.#matrix = matrix;
+    for (const attempt of this.#keptBefore) attempt.kept = false;
+    this.#keptBefore.clear();
     if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
     this.#pinAll();
     this.#begin();
@@ -206,6 +217,12 @@ export class Conductor {
   #launch(spec: LaunchSpec): void {
     const name = gangName(spec);
     const known = this.#attempts.get(name);
+    const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
+    if (namesake !== undefined && namesake.identity !== spec.identity) {
+      const lost = `Cannot start job ${name}: the conductor has another attempt of that number, expected none; the command never ran`;
+      this.#tellNotStarted(spec, "none", lost, true);
+      return;
+    }
     if (known?.end !== undefined) this.#tell({ type: "ended", end: known.end });
     else if (known?.begun) this.#tellLaunched(known);
     else if (known === undefined && !this.#awaitsLaunch(name)) {
@@ -245,14 +262,16 @@ export class Conductor {
     if (this.#launches.length > 0) setImmediate(() => this.#launchNext());
   }
 
-  #stop({ attempt: key, kill, reason }: Extract<ToConductor, { type: "stop" }>): void {
+  #stop(message: Extract<ToConductor, { type: "stop" }>): void {
+    const { attempt: key, kill, reason } = message;
     const name = gangName(key);
-    const waiting = this.#launches.findIndex((spec) => gangName(spec) === name);
-    const attempt = this.#attempts.get(name);
-    if (waiting >= 0) {
-      this.#launches.splice(waiting, 1);
-      this.#tellNotStarted(key, reason);
-    } else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+    const waiting = this.#launches.findIndex(
+      (spec) => gangName(spec) === name && (message.identity ?? spec.identity) === spec.identity,
+    );
+    const attempt = this.#meant(message);
+    const [spec] = waiting < 0 ? [] : this.#launches.splice(waiting, 1);
+    if (spec !== undefined) this.#tellNotStarted(spec, reason);
+    else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
     else if (attempt !== undefined) {
       attempt.stop(reason, kill);
       this.#save();
@@ -260,11 +279,26 @@ export class Conductor {
     } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or has been forgotten`);
   }
 
-  #forget(key: AttemptKey): void {
-    const attempt = this.#attempts.get(gangName(key));
+  #forget(message: Extract<ToConductor, { type: "forget" }>): void {
+    const attempt = this.#meant(message);
     if (attempt === undefined || !attempt.isOver) return;
     this.#attempts.delete(attempt.name);
     this.#save();
+  }
+
+  #keep(message: Extract<ToConductor, { type: "keep" }>): void {
+    const attempt = this.#meant(message);
+    if (attempt === undefined) return;
+    this.#keptBefore.delete(attempt);
+    attempt.keep();
+    this.#save();
+    this.#begin();
+  }
+
+  /** The attempt that a message names. */
+  #meant({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): Attempt | undefined {
+    const attempt = this.#attempts.get(gangName(key));
+    return identity === undefined || attempt?.spec.identity === identity ? attempt : undefined;
   }
 
   #shutDown(killJobs: boolean): void {
@@ -294,7 +328,10 @@ export class Conductor {
 
   #rowNow(): readonly PlacedGang[] {
     const { rows, fromSlot = 0 } = this.#matrix;
-    const isLeft = (name: string) => !(this.#attempts.get(name)?.isOver ?? !this.#awaitsLaunch(name));
+    const isLeft = (name: string) => {
+      const attempt = this.#attempts.get(name);
+      return attempt === undefined ? this.#awaitsLaunch(name) : !attempt.isOver && !attempt.kept;
+    };
     return rowOnTurn(rows, this.#clock.slot() - fromSlot, (gang) => isLeft(gangName(gang)));
   }
 
@@ -312,6 +349,8 @@ export class Conductor {
     for (const attempt of this.#attempts.values()) {
       if (attempt.isOver) continue;
       attempt.slotEnds(nowMs);
+      // Its slot lasts as long as it is kept.
+      if (attempt.kept) on.add(attempt.name);
       if (!attempt.turns || on.has(attempt.name)) continue;
       if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
         if (attempt.frozen) attempt.thaw();
@@ -408,12 +447,18 @@ export class Conductor {
 
   #tellLaunched({ spec, shim, startedAtMs }: Attempt): void {
     const attempt = { job: spec.job, attempt: spec.attempt };
-    if (shim !== undefined) this.#tell({ type: "launched", attempt, shim, startedAtMs });
+    if (shim === undefined) return;
+    this.#tell({ type: "launched", attempt, ...identityIn(spec), shim, startedAtMs });
   }
 
-  #tellNotStarted({ job, attempt }: AttemptKey, reason: EndReason): void {
-    const lost = "It was stopped before it started";
-    this.#tell({ type: "ended", end: { job, attempt, reason, lost, endedAtMs: Date.now(), ranMs: 0 } });
+  #tellNotStarted(
+    { job, attempt, identity }: LaunchSpec,
+    reason: EndReason,
+    lost = "It was stopped before it started",
+    neverBegan = false,
+  ): void {
+    const end = { job, attempt, ...identityIn({ identity }), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
+    this.#tell({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
   }
 
   #refuse(message: string): void {

@@ -19,8 +19,8 @@ import {
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import { readIdentity } from "./claim.ts";
 import { allPids, identityOf, isAlive, readStat, signal } from "./processes.ts";
-import { readIdentity } from "./shim.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 const EVE = 33;
@@ -56,13 +56,13 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const spec = ofEve(1, "true");
     // What a process that tries all the time gets done between the making of the folder and the start of the shim.
     for (const [file, process] of Object.entries({ claim: identityOf(bob.pid!)!, job: child! })) {
-      symlinkSync(textOf(process), join(spec.folder, file));
+      symlinkSync(`${textOf(process)}:${spec.identity}`, join(spec.folder, file));
       lchownSync(join(spec.folder, file), EVE, EVE);
     }
     const before = groupsOf(child!);
     stage.turn([[1]]);
     stage.client.send({ type: "launch", spec });
-    expect((await stage.end(1)).lost).toContain("could not claim the attempt");
+    expect((await stage.end(1)).lost).toContain(`claimed for process ${bob.pid}, which is not the shim`);
     expect(groupsOf(child!)).toBe(before);
     expect([isAlive(child!), isAlive(identityOf(bob.pid!)!)]).toEqual([true, true]);
   });
@@ -84,7 +84,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const other = spawn("sleep", ["1000"], { uid: EVE, gid: EVE });
     bystanders.push(other.pid!);
     await until("the other runs", () => identityOf(other.pid!) !== undefined);
-    const claim = `ln -sf ${textOf(identityOf(other.pid!)!)} claim`;
+    const claim = `ln -sf ${textOf(identityOf(other.pid!)!)}:${stage.identity(1)} claim`;
     const spec = ofEve(
       1,
       `cd "$TUTTI_TEST_FOLDER" && ${claim}; : > done; until [ -e go ]; do sleep 0.05; done; exit 7`,
@@ -127,13 +127,13 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   });
 
   test("takes no file of another user's for the exit status of a job", async () => {
-    const status = filesOfOthers("status", "0\n", BOB);
+    const status = filesOfOthers("status", `0 ${stage.identity(1)}\n`, BOB);
     // The shim is stopped for good, so that its own word does not come after.
     const spec = ofEve(1, `mv -f '${status}' '${stage.folderOf(1)}/exit'; kill -9 $PPID; sleep 1000`);
     stage.turn([[1]]);
     stage.client.send({ type: "launch", spec });
     const end = await stage.end(1);
-    expect(readFileSync(join(spec.folder, "exit"), "utf8")).toBe("0\n");
+    expect(readFileSync(join(spec.folder, "exit"), "utf8")).toBe(`0 ${stage.identity(1)}\n`);
     expect(end.code).toBeUndefined();
     expect(end.lost).toContain("without leaving an exit status");
   });
@@ -141,7 +141,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   test("takes no exit status that has a second name", async () => {
     const spec = ofEve(
       1,
-      `cd '${stage.folderOf(1)}'; echo 0 > mine; ln mine exit; kill -9 $PPID; sleep 1000`,
+      `cd '${stage.folderOf(1)}'; echo 0 ${stage.identity(1)} > mine; ln mine exit; kill -9 $PPID; sleep 1000`,
     );
     stage.turn([[1]]);
     stage.client.send({ type: "launch", spec });

@@ -3,8 +3,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type AttemptFolder, claimForNobody, readClaim, readIdentity } from "./claim.ts";
 import { bootId, isAlive } from "./processes.ts";
-import { claimForNobody, closeGate, isAtGate, readIdentity } from "./shim.ts";
+import { closeGate, isAtGate } from "./shim.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 describe("a shim", () => {
@@ -35,12 +36,12 @@ describe("a shim", () => {
   test("killed before the first slot: the job never began, and does not wait on", async () => {
     const s = stage;
     s.turn([[]]);
-    const { folder } = s.launch(1, "echo ran");
+    const spec = s.launch(1, "echo ran");
     await until("it waits at its gate", () => {
-      const job = readIdentity({ folder }, "job");
+      const job = readIdentity(spec, "job");
       return job !== undefined && isAtGate(job.pid);
     });
-    const [shim, job] = [readIdentity({ folder }, "claim")!, readIdentity({ folder }, "job")!];
+    const [shim, job] = [readIdentity(spec, "claim")!, readIdentity(spec, "job")!];
     process.kill(shim.pid, "SIGKILL");
     expect(await s.end(1)).toMatchObject({ lost: expect.stringContaining("shim"), neverBegan: true });
     await until("nobody waits", () => !isAlive(job));
@@ -51,7 +52,7 @@ describe("a shim", () => {
     const s = stage;
     s.turn([[1]]);
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);
-    symlinkSync(`${bootId()}:${process.pid}:1`, join(spec.folder, "claim"));
+    symlinkSync(`${bootId()}:${process.pid}:1:${spec.identity}`, join(spec.folder, "claim"));
     execFileSync("mkfifo", [join(spec.folder, "gate")]);
     // What the shim had started, about to wait.
     const waiting = spawn("sh", ["-c", "read -r go < gate; echo $?"], { cwd: spec.folder });
@@ -67,7 +68,8 @@ describe("a shim", () => {
     const s = stage;
     s.turn([[1]]);
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);
-    for (const file of ["claim", "job"]) symlinkSync(`${bootId()}:${process.pid}:1`, join(spec.folder, file));
+    for (const file of ["claim", "job"])
+      symlinkSync(`${bootId()}:${process.pid}:1:${spec.identity}`, join(spec.folder, file));
     s.client.send({ type: "launch", spec });
     const end = await s.end(1);
     expect(end.lost).toContain("shim");
@@ -78,7 +80,7 @@ describe("a shim", () => {
     const s = stage;
     s.turn([[1]]);
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);
-    symlinkSync(`another-boot:${process.pid}:1`, join(spec.folder, "claim"));
+    symlinkSync(`another-boot:${process.pid}:1:${spec.identity}`, join(spec.folder, "claim"));
     s.client.send({ type: "launch", spec });
     const end = await s.end(1);
     expect(end.lost).toContain("shim");
@@ -127,15 +129,16 @@ describe("a shim", () => {
   });
 
   test("claimForNobody(): true when nobody has the attempt, also when asked again, and false when somebody may", () => {
-    const [folder, claimed] = ["unclaimed", "claimed"].map((name) => join(stage.folder, name)) as [
-      string,
-      string,
-    ];
-    for (const one of [folder, claimed]) mkdirSync(one);
-    expect([claimForNobody(folder), claimForNobody(folder)]).toEqual([true, true]);
-    expect(readIdentity({ folder }, "claim")).toBeUndefined();
-    symlinkSync("what a job made of it", join(claimed, "claim"));
+    const [unclaimed, claimed, missing] = ["unclaimed", "claimed", "missing"].map((name) => ({
+      folder: join(stage.folder, name),
+      identity: "0".repeat(32),
+    })) as [AttemptFolder, AttemptFolder, AttemptFolder];
+    for (const { folder } of [unclaimed, claimed]) mkdirSync(folder);
+    expect([claimForNobody(unclaimed), claimForNobody(unclaimed)]).toEqual([true, true]);
+    expect(readClaim(unclaimed)).toEqual({ kind: "none" });
+    expect(readClaim({ ...unclaimed, identity: "1".repeat(32) })).toEqual({ kind: "another" });
+    symlinkSync("what a job made of it", join(claimed.folder, "claim"));
     expect(claimForNobody(claimed)).toBe(false);
-    expect(claimForNobody(join(stage.folder, "missing"))).toBe(false);
+    expect(claimForNobody(missing)).toBe(false);
   });
 });

@@ -2,11 +2,14 @@
  * The shim: a POSIX shell script per attempt, in a session of its own, that outlives front end and conductor.
  *
  *   folder/launch   the script, with command, environment and files written into it
- *          claim    symbolic link to "boot:pid:ticks" of the shim; made in one step, so an attempt is claimed once or not at all
+ *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so an attempt is claimed once or not at all
  *          job      the same for the first process of the job, which waits at the gate
  *          gate     named pipe: the conductor puts the job into its groups, then writes "go CPUS" when its row has its first slot
- *          exit     status, moved there when it is safely on disk; 256 + n stands for signal n
+ *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
+ *
+ * The identity is that of the attempt (protocol.ts). What carries another one was written for another attempt, whose folder had the same
+ * name, and is left alone. An attempt of the first release has none, nor have its files.
  *
  * The shell cannot tell an exit with 137 from a death by SIGKILL; awk's system() can, so the shim becomes an awk that waits for the
  * job. The job has a session of its own, since many scripts end with `kill 0`. All runs as the job's user, with a clean environment
@@ -22,27 +25,24 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readlinkSync,
   readSync,
   renameSync,
   rmSync,
   type Stats,
-  symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { join } from "node:path";
 import { isPlainFileOf } from "../plain-file.ts";
-import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import type { LaunchSpec } from "../protocol.ts";
+import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { readSmall } from "./processes.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Exit status of a shim that found the attempt claimed. */
 export const ALREADY_CLAIMED = 75;
-/** Who claimed an attempt that nobody is to have. */
-const NOBODY = "nobody";
 /** Variables that some shell does not let one set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -62,7 +62,7 @@ identity() {
   read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
   set -- \${stat##*) }
   shift 19
-  identity=$boot:$$:$1
+  identity=$boot:$$:$1${identitySuffix(spec)}
 }
 fail() {
   printf '%s\\n' "$1" > lost
@@ -80,8 +80,13 @@ if [ "\${1-}" != job ]; then
   printf '%-63s\\n' pending > exit.new
   setsid=
   command -v setsid > /dev/null && setsid=setsid
-  finish='until printf "%-63s\\n" "$status" 1<> exit.new; do sleep 1; done; sync exit.new 2> /dev/null
+  finish='until printf "%-63s\\n" "$status${spec.identity === undefined ? "" : ` ${spec.identity}`}" 1<> exit.new; do
+      [ -d "$folder" ] || exit 74
+      sleep 1
+    done
+    sync exit.new 2> /dev/null
     mv -f exit.new exit; rm -f launch gate'
+  folder=${quote(spec.folder)}
   if ! command -v awk > /dev/null; then
     $setsid /bin/sh launch job
     status=$?
@@ -89,9 +94,9 @@ if [ "\${1-}" != job ]; then
     eval "$finish"
     exit 0
   fi
-  export finish
+  export finish folder
   exec awk 'BEGIN {
-    status = system("unset finish; exec '$setsid' /bin/sh launch job")
+    status = system("unset finish folder; exec '$setsid' /bin/sh launch job")
     system("status=" status "; " ENVIRON["finish"])
   }' > /dev/null 2> shim.log
 fi
@@ -142,41 +147,6 @@ export function startShim(spec: LaunchSpec, mark: string, setpriv: string | unde
 /** Where setpriv is, which root needs to give a job all groups of its user. */
 export function findSetpriv(): string | undefined {
   return ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
-}
-
-/** An attempt's folder and whose it is; `uid` undefined: ours. */
-export type AttemptFolder = Pick<LaunchSpec, "folder" | "uid">;
-
-function ownerOf({ uid = process.getuid!() }: AttemptFolder): number {
-  return uid;
-}
-
-/** Who claimed the attempt, or is its job's first process; undefined when nobody has yet. */
-export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessIdentity | undefined {
-  try {
-    const path = join(of.folder, file);
-    if (lstatSync(path).uid !== ownerOf(of)) return undefined;
-    const [bootId = "", pid, startTicks] = readlinkSync(path).split(":");
-    const identity = { bootId, pid: Number(pid), startTicks: Number(startTicks) };
-    return Number.isSafeInteger(identity.pid) && Number.isSafeInteger(identity.startTicks)
-      ? identity
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Keeps shims that may still come from claiming the attempt; false when it could not, or somebody had claimed it. */
-export function claimForNobody(folder: string): boolean {
-  const claim = join(folder, "claim");
-  try {
-    symlinkSync(NOBODY, claim);
-  } catch {}
-  try {
-    return readlinkSync(claim) === NOBODY;
-  } catch {
-    return false;
-  }
 }
 
 /** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
@@ -230,11 +200,11 @@ export interface ExitStatus {
   readonly signal?: string;
 }
 
-/** Status that the shim wrote; undefined when there is none (yet). */
+/** Status that the shim of this attempt wrote; undefined when there is none (yet). */
 export function readExit(of: AttemptFolder): ExitStatus | undefined {
-  const text = readPlain(of, "exit")?.trim();
-  if (text === undefined || !/^[0-9]{1,4}$/.test(text)) return undefined;
-  const status = Number(text);
+  const [number = "", identity, ...more] = readPlain(of, "exit")?.trim().split(" ") ?? [];
+  if (!/^[0-9]{1,4}$/.test(number) || identity !== of.identity || more.length > 0) return undefined;
+  const status = Number(number);
   if (status < 256) return { code: status };
   // gawk adds 512 when a core was dumped.
   return { signal: signalName(status < 512 ? status - 256 : status - 512) };

@@ -2,6 +2,7 @@
  * A conductor of its own for a test, in a folder of its own, and the front end's side of its socket. `clear` kills whatever the
  * test left and says what it was, so that a test that leaks fails.
  */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { connectConductor } from "./client.ts";
 import { monotonicMs, slotAt } from "./clock.ts";
 import { openContainment } from "./freezers/choose.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
-import { allPids, signal } from "./processes.ts";
+import { allPids, readStat, signal } from "./processes.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {
@@ -82,6 +83,11 @@ export class Stage {
     return { job: this.#act * 100 + job, attempt: 1 };
   }
 
+  /** That of the job's attempt. */
+  identity(job: number): string {
+    return createHash("sha256").update(this.folderOf(job)).digest("hex").slice(0, 32);
+  }
+
   folderOf(job: number): string {
     return join(this.folder, `${this.key(job).job}.1`);
   }
@@ -92,6 +98,7 @@ export class Stage {
     this.#jobs.push(job);
     return {
       ...this.key(job),
+      identity: this.identity(job),
       folder,
       command,
       cwd: this.folder,
@@ -173,6 +180,13 @@ export class Stage {
     this.#act++;
     const state = this.heard.findLast((message) => message.type === "state");
     this.heard.splice(0, this.heard.length, ...(state === undefined ? [] : [state]));
+  }
+
+  /** Ends the conductor without its jobs. The client, if it may start one, starts the next. */
+  async stopConductor(): Promise<void> {
+    const pid = this.conductorPid();
+    signal(pid, "SIGTERM");
+    await until("the conductor has ended", () => (readStat(pid)?.state ?? "Z") === "Z");
   }
 
   /** Ends everything. @returns what was still there when it should not have been */

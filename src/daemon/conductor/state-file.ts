@@ -15,8 +15,11 @@ export interface SavedAttempt {
   readonly reason: EndReason;
   readonly killed: boolean;
   readonly end?: AttemptEnd;
+  /** It runs outside the turns, since the front end's store does not know it. */
+  readonly kept?: true;
 }
 
+/** Version 1 has gained optional fields: a conductor of the first release reads it too, and passes over them. */
 export interface SavedState {
   readonly version: 1;
   readonly bootId: string;

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LineReader, matrixProblem, parseMessage } from "./wire.ts";
 
+const IDENTITY = "0123456789abcdef".repeat(2);
 const SPEC = {
   job: 1,
   attempt: 1,
@@ -21,8 +22,11 @@ const MATRIX = {
 };
 const GOOD: readonly object[] = [
   { type: "hello", protocol: 1, frontEnd: "x" },
+  { type: "hello", protocol: 2, frontEnd: "x" },
   { type: "matrix", matrix: MATRIX },
   { type: "launch", spec: SPEC },
+  { type: "launch", spec: { ...SPEC, identity: IDENTITY } },
+  { type: "keep", attempt: { job: 1, attempt: 1 }, identity: IDENTITY },
   { type: "stop", attempt: { job: 1, attempt: 1 }, kill: false, reason: "cancelled" },
   { type: "forget", attempt: { job: 1, attempt: 1 } },
   { type: "shutdown", killJobs: true },
@@ -44,6 +48,9 @@ describe("parseMessage()", () => {
     [{ ...SPEC, limitMs: 1.5 }, "limitMs"],
     [{ ...SPEC, graceMs: undefined }, "graceMs"],
     [{ ...SPEC, job: "1" }, "job"],
+    [{ ...SPEC, identity: IDENTITY.toUpperCase() }, "identity"],
+    [{ ...SPEC, identity: `${IDENTITY}\n` }, "identity"],
+    [{ ...SPEC, identity: 7 }, "identity"],
   ])("refuses a launch with a wrong field %#", (spec, word) => {
     const answer = parseMessage(JSON.stringify({ type: "launch", spec }));
     expect(answer.type).toBe("malformed");

@@ -3,6 +3,7 @@ import type { LaunchSpec, PlacedGang, ToConductor, TurningMatrix } from "../prot
 
 /** A launch carries the environment of a user's shell; nothing sensible is longer. */
 const LONGEST_LINE = 16 * 2 ** 20;
+const IDENTITY = /^[0-9a-f]{32}$/;
 
 /** Cuts a stream of bytes into lines. */
 export class LineReader {
@@ -55,7 +56,9 @@ type Fields = Readonly<Record<string, unknown>>;
 function problemOf(message: Fields): string | undefined {
   switch (message.type) {
     case "hello":
-      return message.protocol === 1 ? undefined : `protocol ${show(message.protocol)} is unknown`;
+      return message.protocol === 1 || message.protocol === 2
+        ? undefined
+        : `protocol ${show(message.protocol)} is unknown`;
     case "matrix":
       return isObject(message.matrix) ? matrixProblem(message.matrix) : "the matrix is missing";
     case "launch":
@@ -63,9 +66,10 @@ function problemOf(message: Fields): string | undefined {
     case "stop":
       if (typeof message.kill !== "boolean") return "kill is neither true nor false";
       if (typeof message.reason !== "string") return "the reason is no word";
-      return keyProblem(message.attempt);
+      return keyProblem(message.attempt) ?? identityProblem(message.identity);
     case "forget":
-      return keyProblem(message.attempt);
+    case "keep":
+      return keyProblem(message.attempt) ?? identityProblem(message.identity);
     case "shutdown":
       return typeof message.killJobs === "boolean" ? undefined : "killJobs is neither true nor false";
     default:
@@ -81,8 +85,14 @@ function keyProblem(key: unknown): string | undefined {
   return undefined;
 }
 
+/** The shim writes it into a script and into names of files, so it must be digits only. */
+function identityProblem(identity: unknown): string | undefined {
+  if (identity === undefined || (typeof identity === "string" && IDENTITY.test(identity))) return undefined;
+  return `the identity ${show(identity)} is not 32 hexadecimal digits`;
+}
+
 function specProblem(spec: Fields): string | undefined {
-  const wrong = keyProblem(spec);
+  const wrong = keyProblem(spec) ?? identityProblem(spec.identity);
   if (wrong !== undefined) return wrong;
   for (const field of ["folder", "cwd", "stdout", "stderr"]) {
     const path = spec[field];
