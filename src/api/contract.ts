@@ -265,7 +265,9 @@ export const statusAnswer = z.object({
   startedAtMs: unixMs,
   cpus: count,
   busyCpus: z.number(),
-  counts: z.record(jobState, count),
+  counts: z
+    .record(jobState, count)
+    .describe("Jobs that have ended: your own, or those of all users for an administrator"),
   conductor: z.object({
     connected: z.boolean(),
     silentMs: durationMs.exactOptional().describe("It turns gangs and has said nothing for so long"),
@@ -287,7 +289,10 @@ export const statusAnswer = z.object({
     })
     .exactOptional()
     .describe("How far the forecasts of the last jobs to start were off"),
-  keptSinceMs: z.number().exactOptional().describe("Jobs that ended before, Unix time in ms, are forgotten"),
+  keptSinceMs: z
+    .number()
+    .exactOptional()
+    .describe("Jobs of yours that ended before, Unix time in ms, may be forgotten"),
   residentBytes: z.number(),
 });
 export const whatIfAnswer = z.object({
@@ -307,7 +312,9 @@ export const shutdownAnswer = z.object({ schema: z.literal("tutti.shutdown/1"), 
 
 export const event = z
   .object({
-    sequence: count.describe("Grows without gaps over all users; you see those of your jobs"),
+    sequence: count.describe(
+      "Grows without gaps over all users; you see those of your jobs and of all, and old ones are forgotten",
+    ),
     atMs: unixMs,
     kind: z.string(),
     job: jobNumber.exactOptional(),

@@ -70,7 +70,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       user: caller.user,
       isAdministrator: caller.isAdministrator,
       ...(address === undefined ? {} : { http: address }),
-      ...service.status(),
+      ...service.status(caller),
       ...(strays.length > 0 && { strays: strays.map(brief) }),
     };
   },
@@ -145,8 +145,11 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     });
   },
-  metrics: (_, { service, requests }) =>
-    textResponse(metricsText(service.status(), service.queues(), requests()), "text/plain; version=0.0.4"),
+  metrics: ({ caller }, { service, requests }) =>
+    textResponse(
+      metricsText(service.status(caller), service.queues(), requests()),
+      "text/plain; version=0.0.4",
+    ),
   shutdown: async ({ caller, body }, { shutdown }) => {
     if (!caller.isAdministrator) {
       return { refused: "not-yours", message: "Cannot end the scheduler: only an administrator may" };

@@ -146,7 +146,11 @@ export class ConductorDesk {
         this.#statistics = message.statistics;
         return;
       case "refused":
-        feed.add("conductor", clock.unixMs(), undefined, { refused: message.message });
+        // It may name jobs and their folders.
+        feed.add("conductor", clock.unixMs(), undefined, undefined, {
+          data: { refused: message.message },
+          of: undefined,
+        });
     }
   }
 
@@ -154,7 +158,7 @@ export class ConductorDesk {
   cancel(record: JobRecord, reason: string): JobRecord {
     if (hasProcess(record.state)) return this.stop(record, "cancelled");
     const { book, feed, scheduler, clock } = this.#context;
-    scheduler.withdrawn(record.job, `job ${record.job} was cancelled`);
+    scheduler.withdrawn(record, "was cancelled");
     scheduler.forget(record.job);
     const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
     feed.add("cancelled", clock.unixMs(), cancelled, { reason });
@@ -193,7 +197,9 @@ export class ConductorDesk {
     const { feed, clock, scheduler } = this.#context;
     const atMs = clock.unixMs();
     if (outcome.fellBack !== undefined) {
-      feed.add("policy", atMs, undefined, { after: scheduler.choice.label, because: outcome.fellBack });
+      // What a policy says when it gives up may name jobs.
+      const secret = { data: { because: outcome.fellBack }, of: undefined };
+      feed.add("policy", atMs, undefined, { after: scheduler.choice.label }, secret);
     }
     if (outcome.adoption !== undefined) this.#noteAdoption(outcome.adoption, atMs);
     for (const start of outcome.starts) this.#begin(start, nowMs);
@@ -206,7 +212,14 @@ export class ConductorDesk {
 
   #noteAdoption({ because, stopped }: NonNullable<Outcome["adoption"]>, atMs: number): void {
     const { feed, book, scheduler } = this.#context;
-    feed.add("policy", atMs, undefined, { policy: scheduler.choice.label, adopted: because });
+    const { text, toldTo } = because;
+    const adopted = { adopted: text };
+    const policy = scheduler.choice.label;
+    if (toldTo === undefined) feed.add("policy", atMs, undefined, { policy, ...adopted });
+    else {
+      const of = toldTo === "administrators" ? undefined : toldTo;
+      feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
+    }
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
     for (const { job, cpus } of this.#matrix.seats().flat()) {
       const record = book.live(job);
@@ -251,8 +264,11 @@ export class ConductorDesk {
 
   #launch(record: JobRecord): void {
     const { store, launcher } = this.#context;
-    launcher.prepare(record, record.script === undefined ? undefined : store.script(record.script));
-    this.#outbox.push({ type: "launch", spec: launcher.spec(record, store.environment(record.environment)) });
+    launcher.prepare(record, record.script === undefined ? undefined : store.contents.script(record.script));
+    this.#outbox.push({
+      type: "launch",
+      spec: launcher.spec(record, store.contents.environment(record.environment)),
+    });
   }
 
   /** The job of which this attempt is the present one. */

@@ -40,7 +40,7 @@ export class EarlierStarts {
       if (record?.state !== "queued" && record?.state !== "held") continue;
       const reason = this.reasonToHold(record);
       if (reason === undefined || record.reason === reason) continue;
-      if (record.state === "queued") scheduler.withdrawn(job, `job ${job} is held`);
+      if (record.state === "queued") scheduler.withdrawn(record, "is held");
       const held = book.change(record, { state: "held", reason });
       feed.add("held", clock.unixMs(), held, { because: reason });
     }

@@ -1,10 +1,13 @@
-/** The event log: what has happened, numbered without gaps, on disk in the turn in which it happened, then told to those who listen. */
+/**
+ * The event log: what has happened, numbered without gaps, on disk in the turn in which it happened, then told to those who listen.
+ * Old ones are forgotten by user, so in what is kept there may be gaps.
+ */
+import { fairLevel } from "./fair-share.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller, DaemonEvent } from "./service.ts";
-import type { StoredEvent } from "./store/rows.ts";
+import type { EventCount } from "./store/kept.ts";
+import type { EventData, StoredEvent } from "./store/rows.ts";
 import type { Store } from "./store/store.ts";
-
-type Data = NonNullable<DaemonEvent["data"]>;
 
 interface Listener {
   readonly caller: Caller;
@@ -18,18 +21,27 @@ export class EventFeed {
   #committed: number;
   #pending: StoredEvent[] = [];
   readonly #listeners = new Set<Listener>();
+  /** Events kept of each user's jobs; undefined: of all. */
+  readonly #kept = new Map<number | undefined, number>();
+  #keptCount = 0;
 
   constructor(store: Store) {
     this.#store = store;
     this.#committed = store.latestEvent();
+    this.#count(store.kept.eventCounts(), 1);
   }
 
-  /** Writes an event; it is told after `commit`. */
+  /**
+   * Writes an event; it is told after `commit`.
+   * @param record the job that it tells of, to its owner and administrators alone
+   * @param secret of an event for all: data for administrators, and for the user whose job it tells of
+   */
   add(
     kind: DaemonEvent["kind"],
     atMs: number,
     record?: Pick<JobRecord, "job" | "user" | "uid">,
-    data?: Data,
+    data?: EventData,
+    secret?: StoredEvent["secret"],
   ): void {
     const stored: StoredEvent = {
       event: {
@@ -40,6 +52,7 @@ export class EventFeed {
         ...(data !== undefined && { data }),
       },
       uid: record?.uid,
+      secret,
     };
     this.#store.addEvent(stored);
     this.#pending.push(stored);
@@ -50,6 +63,7 @@ export class EventFeed {
     this.#pending = [];
     this.#committed += events.length;
     for (const stored of events) {
+      this.#count([{ uid: stored.uid, events: 1 }], 1);
       for (const listener of [...this.#listeners]) {
         if (tell(listener, stored) === false) this.#listeners.delete(listener);
       }
@@ -58,6 +72,20 @@ export class EventFeed {
 
   rollback(): void {
     this.#pending = [];
+  }
+
+  /** How many events each user has above the fair share of a room, and those of all together have; none while there is room. */
+  surpluses(room: number): EventCount[] {
+    if (this.#keptCount <= room) return [];
+    const level = fairLevel(this.#kept.values(), room);
+    return [...this.#kept]
+      .filter(([, events]) => events > level)
+      .map(([uid, events]) => ({ uid, events: events - level }));
+  }
+
+  /** Events have gone from the store. */
+  forget(counts: readonly EventCount[]): void {
+    this.#count(counts, -1);
   }
 
   /** Tells at once what came after `since`, then goes on, until the listener says false. Returns how to stop. */
@@ -75,15 +103,33 @@ export class EventFeed {
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
   }
+
+  #count(counts: readonly EventCount[], sign: 1 | -1): void {
+    for (const { uid, events } of counts) {
+      const kept = (this.#kept.get(uid) ?? 0) + sign * events;
+      if (kept === 0) this.#kept.delete(uid);
+      else this.#kept.set(uid, kept);
+      this.#keptCount += sign * events;
+    }
+  }
 }
 
-/** What happens to jobs of others is not told. A listener that fails must not disturb the rest. */
-function tell({ caller, tell: call }: Listener, { event, uid }: StoredEvent): unknown {
-  if (uid !== undefined && uid !== caller.uid && !caller.isAdministrator) return undefined;
+/** A listener that fails must not disturb the rest. */
+function tell({ caller, tell: call }: Listener, stored: StoredEvent): unknown {
+  const event = seenBy(caller, stored);
+  if (event === undefined) return undefined;
   try {
     return call(event);
   } catch {
     // Whoever listens has to look after its own errors.
     return undefined;
   }
+}
+
+/** What happens to jobs of others is not told, nor why something concerns all when the reason is another's job. */
+function seenBy(caller: Caller, { event, uid, secret }: StoredEvent): DaemonEvent | undefined {
+  const mayKnow = (of: number | undefined): boolean => caller.isAdministrator || of === caller.uid;
+  if (uid !== undefined && !mayKnow(uid)) return undefined;
+  if (secret === undefined || !mayKnow(secret.of)) return event;
+  return { ...event, data: { ...event.data, ...secret.data } };
 }

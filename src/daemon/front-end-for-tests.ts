@@ -21,6 +21,7 @@ import type {
   ToConductor,
   TurningMatrix,
 } from "./protocol.ts";
+import type { RetentionLimits } from "./retention.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
 import { Store } from "./store/store.ts";
 
@@ -325,6 +326,7 @@ export interface BenchOptions {
   readonly policy?: string;
   /** Left out: none is made for any job. */
   readonly jobsFolder?: string;
+  readonly mostKept?: Partial<RetentionLimits>;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -356,6 +358,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
       makesFolders: options.jobsFolder !== undefined,
     }),
     ...(options.observer !== undefined && { observer: options.observer }),
+    ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
   });
   if (options.connected !== false) machine.connect();
   clock.settle();

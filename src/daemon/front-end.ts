@@ -19,7 +19,7 @@ import { choosePolicyFor } from "./policy-choice.ts";
 import type { JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
-import { Retention } from "./retention.ts";
+import { Retention, type RetentionLimits } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
 import type { Answer, Caller, JobInfo, JobState, MatrixInfo, Service, SubmitRequest } from "./service.ts";
 import type { Store } from "./store/store.ts";
@@ -44,12 +44,16 @@ export interface FrontEndOptions {
   readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
   readonly mostJobs?: number;
+  /** What is kept of ended jobs and events, beside `keepJobs`. */
+  readonly mostKept?: Partial<RetentionLimits>;
   /** Where forecasts are made; left out: in this thread. */
   readonly forecastEngine?: ForecastEngine;
   /** Hears what the policy decides; job rows are those of the driver's table. */
   readonly observer?: Observer;
 }
 
+/** As whom the front end asks itself. */
+const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MOST_JOBS = 200_000;
 const MOST_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
@@ -111,8 +115,11 @@ export class FrontEnd implements Service {
       context,
       options.forecastEngine ?? (async (task) => forecastStarts(task)),
     );
-    this.retention = new Retention(context);
-    this.#turns = new Turns(context, options.conductor, this.#desk, () => this.forecaster.wake());
+    this.retention = new Retention(context, options.mostKept);
+    this.#turns = new Turns(context, options.conductor, this.#desk, (hadRequests) => {
+      if (hadRequests) this.forecaster.wake();
+      this.retention.wake();
+    });
   }
 
   /** Handles what is left and lets go of the conductor and the store; jobs go on. */
@@ -249,7 +256,7 @@ export class FrontEnd implements Service {
       cpus: this.#options.cpus.length,
       policy: this.#scheduler.choice.label,
       queues: this.#options.config.queues.map(({ queueClass }) => queueClass.name),
-      keptSinceMs: this.#options.store.keptSinceMs(),
+      keptSinceMs: this.#options.store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid),
     });
   }
 
@@ -257,8 +264,8 @@ export class FrontEnd implements Service {
     return this.#feed.listen(caller, since, listener);
   }
 
-  status() {
-    return this.#views.status(this.#startedAtMs, this.#turns.trouble, this.forecaster.record());
+  status(caller: Caller = SELF) {
+    return this.#views.status(caller, this.#startedAtMs, this.#turns.trouble, this.forecaster.record());
   }
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */

@@ -3,9 +3,13 @@
  * puts back what was. Ended jobs are only on disk.
  */
 import { ArrayLimits } from "./array-limits.ts";
+import { EndedJobs } from "./ended-jobs.ts";
+import { Holdings } from "./holdings.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
 import type { JobState } from "./service.ts";
+import type { StoredContent } from "./store/contents.ts";
+import type { EndedJob } from "./store/kept.ts";
 import type { Store } from "./store/store.ts";
 import { heldBytes } from "./submission.ts";
 
@@ -18,7 +22,9 @@ export class JobBook {
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
   readonly #arrayLimits = new ArrayLimits();
   readonly #counts: Record<JobState, number>;
-  readonly #held = new Map<number, { readonly jobs: number; readonly bytes: number }>();
+  readonly holdings = new Holdings();
+  /** Of those that have ended, numbers only. */
+  readonly ended: EndedJobs;
   #undo: (() => void)[] = [];
   #latestJob: number;
   #latestPlace: number;
@@ -27,14 +33,13 @@ export class JobBook {
     this.#store = store;
     this.#latestJob = store.latestJob();
     this.#latestPlace = store.latestPlace();
-    const counts = store.counts();
-    this.#counts = Object.fromEntries(JOB_STATES.map((state) => [state, counts[state] ?? 0])) as Record<
-      JobState,
-      number
-    >;
+    const counts = store.kept.counts();
+    this.ended = new EndedJobs(counts);
+    this.#counts = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
+    for (const { state, jobs } of counts) this.#counts[state] += jobs;
     for (const record of store.liveJobs()) {
       this.#enter(record);
-      this.#hold(undefined, record);
+      this.holdings.enter(record, store.contents.of(record));
     }
   }
 
@@ -44,11 +49,6 @@ export class JobBook {
 
   get counts(): Readonly<Record<JobState, number>> {
     return { ...this.#counts };
-  }
-
-  /** What a user's jobs that have not ended take. */
-  heldBy(uid: number): { readonly jobs: number; readonly bytes: number } {
-    return this.#held.get(uid) ?? { jobs: 0, bytes: 0 };
   }
 
   nextJob(): JobNumber {
@@ -118,16 +118,27 @@ export class JobBook {
   }
 
   add(record: JobRecord): void {
-    this.#store.insertJob(record);
+    this.#store.insertJob(record, hasEnded(record.state) ? heldBytes(record) : undefined);
     this.#replace(record, undefined);
   }
 
-  /** Changes a live job; one that has ended leaves the book. */
+  /** Changes a live job; one that has ended leaves the book, and what it needed for a start only goes. */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
+    if (hasEnded(changed.state)) return this.#end(changed, record);
     this.#store.updateJob(changed);
     this.#replace(changed, record);
     return changed;
+  }
+
+  #end(changed: JobRecord, before: JobRecord): JobRecord {
+    const { contents } = this.#store;
+    const ended = { ...changed, environment: contents.nothing(), script: undefined };
+    this.#store.endJob(ended, heldBytes(ended));
+    const had = contents.of(before);
+    this.#replace(ended, before);
+    for (const content of had) if (!this.holdings.isUsed(content)) contents.drop(content);
+    return ended;
   }
 
   /** The number given last. */
@@ -135,9 +146,12 @@ export class JobBook {
     return this.#latestJob;
   }
 
-  /** Ended jobs of these states have gone from the store. */
-  forget(states: readonly JobState[]): void {
-    for (const state of states) this.#counts[state]--;
+  /** Ended jobs have gone from the store. */
+  forget(jobs: readonly EndedJob[]): void {
+    for (const job of jobs) {
+      this.#counts[job.state]--;
+      this.ended.remove(job);
+    }
   }
 
   commit(): void {
@@ -151,29 +165,25 @@ export class JobBook {
   }
 
   #replace(now: JobRecord, before: JobRecord | undefined): void {
-    this.#swap(before, now);
-    this.#undo.push(() => this.#swap(now, before));
+    // Looked up now: when the turn is taken back the store has it no more.
+    const contents = isLive(now) === isLive(before) ? [] : this.#store.contents.of(before ?? now);
+    this.#swap(before, now, contents);
+    this.#undo.push(() => this.#swap(now, before, contents));
   }
 
-  #swap(from: JobRecord | undefined, to: JobRecord | undefined): void {
-    this.#hold(from, to);
+  #swap(from: JobRecord | undefined, to: JobRecord | undefined, contents: readonly StoredContent[]): void {
+    if (isLive(to) && !isLive(from)) this.holdings.enter(to, contents);
+    if (isLive(from) && !isLive(to)) this.holdings.leave(from, contents);
     if (from !== undefined) {
       this.#counts[from.state]--;
-      if (!hasEnded(from.state)) this.#leave(from);
+      if (isLive(from)) this.#leave(from);
+      else this.ended.remove(countedOf(from));
     }
     if (to !== undefined) {
       this.#counts[to.state]++;
-      if (!hasEnded(to.state)) this.#enter(to);
+      if (isLive(to)) this.#enter(to);
+      else this.ended.add(countedOf(to));
     }
-  }
-
-  #hold(from: JobRecord | undefined, to: JobRecord | undefined): void {
-    const change = Number(isLive(to)) - Number(isLive(from));
-    const record = change > 0 ? to : from;
-    if (change === 0 || record === undefined) return;
-    const { jobs, bytes } = this.heldBy(record.uid);
-    if (jobs + change === 0) this.#held.delete(record.uid);
-    else this.#held.set(record.uid, { jobs: jobs + change, bytes: bytes + change * heldBytes(record) });
   }
 
   #enter(record: JobRecord): void {
@@ -199,6 +209,11 @@ export class JobBook {
   }
 }
 
-function isLive(record: JobRecord | undefined): boolean {
+function isLive(record: JobRecord | undefined): record is JobRecord {
   return record !== undefined && !hasEnded(record.state);
+}
+
+function countedOf(record: JobRecord) {
+  const { uid, state, attempt } = record;
+  return { uid, state, wasStarted: attempt > 0, bytes: heldBytes(record) };
 }

@@ -5,12 +5,9 @@ import type { Context } from "./context.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, JobInfo, Refusal, SubmitRequest } from "./service.ts";
+import { type Needs, needsOf, refuseOverShare } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
-import { type ChosenQueue, chooseQueue, heldBytes, isRefusal, nameOf, refuse } from "./submission.ts";
-
-/** Of all jobs that the scheduler keeps, what one user may have, administrators excepted. */
-const LARGEST_SHARE = 0.25;
-const MOST_BYTES_OF_USER = 2 ** 27;
+import { type ChosenQueue, chooseQueue, isRefusal, nameOf, refuse } from "./submission.ts";
 
 export class Requests {
   readonly #context: Context;
@@ -47,7 +44,8 @@ export class Requests {
         `Cannot accept ${batch.length} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
       );
     }
-    const overShare = this.#overShare(caller, batch);
+    const needs = needsOf(batch, store);
+    const overShare = refuseOverShare(this.#context, caller, batch, needs);
     if (overShare !== undefined) return overShare;
     const queues: ChosenQueue[] = [];
     /** Jobs that are waited for, each looked up once. */
@@ -65,24 +63,9 @@ export class Requests {
     }
     const first = book.nextJob();
     const records = batch.map((request, i) =>
-      this.#enter(caller, request, queues[i], i === 0 ? first : book.nextJob(), first),
+      this.#enter(caller, request, needs[i], queues[i], i === 0 ? first : book.nextJob(), first),
     );
     return { jobs: records.map((record) => infoOf(this.#afterSubmit(record, others, nowMs))) };
-  }
-
-  /** One user's jobs must not keep those of the others out, nor take all memory. */
-  #overShare(caller: Caller, batch: readonly SubmitRequest[]): Refusal | undefined {
-    if (caller.isAdministrator) return undefined;
-    const { book, mostJobs } = this.#context;
-    const share = Math.floor(mostJobs * LARGEST_SHARE);
-    const held = book.heldBy(caller.uid);
-    let bytes = held.bytes;
-    for (const request of batch) bytes += heldBytes(request);
-    if (held.jobs + batch.length <= share && bytes <= MOST_BYTES_OF_USER) return undefined;
-    return refuse(
-      "full",
-      `Cannot accept ${batch.length} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user, with commands and paths of at most ${MOST_BYTES_OF_USER} bytes; try again when some have ended`,
-    );
   }
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
@@ -101,7 +84,7 @@ export class Requests {
     if (isRefusal(record) || record.state === "held") return record;
     if (record.state !== "queued") return wrongState("hold", record, "only a job that waits can be held");
     const { book, feed, scheduler, clock } = this.#context;
-    scheduler.withdrawn(job, `job ${job} is held`);
+    scheduler.withdrawn(record, "is held");
     const held = book.change(record, { state: "held" });
     feed.add("held", clock.unixMs(), held);
     return held;
@@ -150,7 +133,7 @@ export class Requests {
       return wrongState("change the priority of", record, "only that of a job that waits can be changed");
     }
     const { book, feed, scheduler, clock } = this.#context;
-    scheduler.withdrawn(job, `job ${job} has another priority`);
+    scheduler.withdrawn(record, "has another priority");
     const changed = book.change(record, { priority });
     feed.add("priority", clock.unixMs(), changed, { before: record.priority, after: priority });
     if (book.isEligible(changed)) scheduler.arrived(changed);
@@ -194,6 +177,7 @@ export class Requests {
   #enter(
     caller: Caller,
     request: SubmitRequest,
+    { environment, script }: Needs,
     { queue, reason, estimateMs }: ChosenQueue,
     job: JobNumber,
     first: JobNumber,
@@ -217,9 +201,9 @@ export class Requests {
       tasks: request.tasks ?? 1,
       priority: request.priority ?? 0,
       command: [...request.command],
-      ...(request.script !== undefined && {
-        script: store.scriptId(request.script.base64),
-        scriptWord: request.script.word,
+      ...(script !== undefined && {
+        script: store.contents.keep(script),
+        scriptWord: request.script?.word,
       }),
       limitMs: request.limitMs,
       estimateMs,
@@ -229,7 +213,7 @@ export class Requests {
       after: (request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
       retries: request.retries ?? 0,
       key: request.key,
-      environment: store.environmentId(request.env),
+      environment: store.contents.keep(environment),
       submittedAtMs: clock.unixMs(),
       place: book.nextPlace(),
       attempt: 0,

@@ -28,29 +28,19 @@ describe("Retention", () => {
     clock.advanceTo(DAY_MS);
     await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { NEW: "1" } })]));
     clock.advanceTo(DAY_MS + 5000);
-    const { environment, script: scriptId } = store.job(1)!;
     expect(frontEnd.retention.step()).toBe(false);
     expect(frontEnd.status()).not.toHaveProperty("keptSinceMs");
     clock.advanceTo(2 * DAY_MS + 5000);
     expect(forgetAll(bench)).toBe(1);
     expect(frontEnd.jobs(ROOT, {}).map(({ job }) => job)).toEqual([2, 3]);
     expect(frontEnd.status()).toMatchObject({ counts: { held: 1, done: 1 }, keptSinceMs: 1000 });
-    expect([store.environment(environment), store.script(scriptId!), store.attempts(1)]).toEqual([
-      {},
-      undefined,
-      [],
-    ]);
-    expect(store.environment(store.job(2)!.environment)).toEqual({ NEW: "1" });
+    expect(store.attempts(1)).toEqual([]);
+    expect(store.contents.environment(store.job(2)!.environment)).toEqual({ NEW: "1" });
     expect(store.eventsAfter(0, 100).every(({ event }) => event.atMs >= 5000)).toBe(true);
     expect(frontEnd.exportSwf(ROOT)).toContain("; Note: jobs that ended before 1970-01-01T00:00:01.000Z are");
-    // A job that was submitted with the same environment, script and key later finds none of the old ones.
-    const again = await answerOf(
-      clock,
-      frontEnd.submit(ANNA, [request({ env: { OLD: "1" }, script, key: "k" })]),
-    );
+    // The key is free for another job.
+    const again = await answerOf(clock, frontEnd.submit(ANNA, [request({ key: "k" })]));
     expect(again).toMatchObject({ jobs: [{ job: 4 }] });
-    expect(store.environment(store.job(4)!.environment)).toEqual({ OLD: "1" });
-    expect(Buffer.from(store.script(store.job(4)!.script!)!).toString()).toBe("true");
   });
 
   test("keeps so many ended jobs, the last; every number of jobs, ends and limits", async () => {
@@ -79,8 +69,8 @@ describe("Retention", () => {
           );
           const { done } = frontEnd.status().counts;
           expect(done).toBe(kept.length);
-          expect(store.counts().done).toBe(kept.length);
-          expect(store.leftovers(0, 1000)).toHaveLength(ended.length - kept.length);
+          expect(store.kept.counts().find(({ state }) => state === "done")?.jobs ?? 0).toBe(kept.length);
+          expect(store.kept.leftovers(0, 1000)).toHaveLength(ended.length - kept.length);
         },
       ),
       { numRuns: 40 },
@@ -170,8 +160,8 @@ describe("Retention", () => {
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request()]));
     clock.advanceTo(5000);
     forgetAll(bench);
-    expect(store.leftovers(0, 9)).toEqual([1]);
-    const forget = vi.spyOn(store, "forgetLeftovers").mockImplementation(() => {
+    expect(store.kept.leftovers(0, 9)).toEqual([1]);
+    const forget = vi.spyOn(store.kept, "forgetLeftovers").mockImplementation(() => {
       throw new Error("database or disk is full");
     });
     const pass = () => new Promise((resolve) => setImmediate(resolve));
@@ -182,7 +172,7 @@ describe("Retention", () => {
     expect(await answerOf(clock, frontEnd.submit(ANNA, [request()]))).toMatchObject({ jobs: [{ job: 3 }] });
     forget.mockRestore();
     clock.advanceTo(100_000);
-    await vi.waitUntil(() => store.leftovers(0, 9).length === 0);
+    await vi.waitUntil(() => store.kept.leftovers(0, 9).length === 0);
     frontEnd.stop();
   });
 
@@ -199,8 +189,9 @@ describe("Retention", () => {
     // As a kill leaves it: job 1 forgotten, half of its folder gone; job 3 there.
     rmSync(join(jobs, "1", "stdout"));
     store.begin();
-    store.forgetJobs([{ job: 1, state: "done", endedAtMs: 1, environment: 1, script: undefined }]);
-    store.forgetJobs([{ job: 2, state: "done", endedAtMs: 2, environment: 1, script: undefined }]);
+    const gone = { uid: 1001, state: "done", wasStarted: true, bytes: 0 } as const;
+    store.kept.forgetJobs([{ job: 1, endedAtMs: 1, ...gone }]);
+    store.kept.forgetJobs([{ job: 2, endedAtMs: 2, ...gone }]);
     store.commit();
     store.close();
     const second = await startFrontEnd({ stateFolder: state, isShared: false });

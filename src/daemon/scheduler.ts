@@ -37,9 +37,16 @@ export interface SchedulerOptions {
   readonly observer?: Observer | undefined;
 }
 
+/** Why a new policy has to take over. */
+export interface Reason {
+  readonly text: string;
+  /** The user whose job it tells of, or administrators alone; left out: everybody may know. */
+  readonly toldTo?: number | "administrators";
+}
+
 export interface Outcome extends Decision {
   /** Set when a new policy object has taken over: why, and which running jobs were given other CPUs or were stopped. */
-  readonly adoption?: { readonly because: string; readonly stopped: readonly JobNumber[] } | undefined;
+  readonly adoption?: { readonly because: Reason; readonly stopped: readonly JobNumber[] } | undefined;
   /** Set when the policy broke down and a simpler one took its place. */
   readonly fellBack?: string | undefined;
 }
@@ -54,7 +61,7 @@ export class Scheduler {
   #parameters: ParameterValues;
   #choice: PolicyChoice;
   #driver: LiveDriver | undefined;
-  #because = "start";
+  #because: Reason = { text: "start" };
   #isStale = true;
   #epochMs = 0;
   /** Waiting jobs that the policy knows. */
@@ -111,15 +118,19 @@ export class Scheduler {
   }
 
   /** What the policy knows is no longer true: the next decision begins with an adoption. */
-  invalidate(because: string): void {
-    if (!this.#isStale) this.#because = because;
+  invalidate(text: string, toldTo?: Reason["toldTo"]): void {
+    if (!this.#isStale) this.#because = { text, ...(toldTo !== undefined && { toldTo }) };
     this.#isStale = true;
   }
 
   setChoice(choice: PolicyChoice, because: string): void {
+    this.#setChoice(choice);
+    this.invalidate(because);
+  }
+
+  #setChoice(choice: PolicyChoice): void {
     this.#choice = choice;
     this.#parameters = this.parametersFor(choice);
-    this.invalidate(because);
   }
 
   /**
@@ -161,18 +172,21 @@ export class Scheduler {
     this.#arriving.set(record.job, record);
   }
 
-  /** A waiting job is not to be started any more, or its place has changed. */
-  withdrawn(job: JobNumber, because: string): void {
+  /**
+   * A waiting job is not to be started any more, or its place has changed.
+   * @param because what became of it, such as "is held"
+   */
+  withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
     this.#gate.withdraw(job);
-    if (this.#told.has(job)) this.invalidate(because);
+    if (this.#told.has(job)) this.invalidate(`job ${job} ${because}`, uid);
   }
 
   /** The process of a job has ended. */
   departed(job: JobNumber, nowMs: number): void {
     this.#ranMs.delete(job);
     if (this.#isStale || this.#driver === undefined) return;
-    if (this.#told.has(job)) this.invalidate("a job ended that the policy had stopped");
+    if (this.#told.has(job)) this.invalidate("a job ended that the policy had stopped", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
@@ -218,7 +232,7 @@ export class Scheduler {
     if (this.#isStale || driver === undefined) return this.#adoptOrFallBack(nowMs);
     if (driver.dueMs() > nowMs) return undefined;
     if (driver.hasOverrun(nowMs)) {
-      this.invalidate("a job has outlived its estimate");
+      this.invalidate("a job has outlived its estimate", "administrators");
       return this.#adoptOrFallBack(nowMs);
     }
     try {
@@ -226,7 +240,8 @@ export class Scheduler {
       this.#tellArrivals(nowMs);
       return outcome;
     } catch (error) {
-      this.invalidate(`the policy erred: ${error instanceof Error ? error.message : String(error)}`);
+      const message = error instanceof Error ? error.message : String(error);
+      this.invalidate(`the policy erred: ${message}`, "administrators");
       return this.#adoptOrFallBack(nowMs);
     }
   }
@@ -245,7 +260,7 @@ export class Scheduler {
     for (const record of arriving) {
       if (driver.isFull) this.invalidate("the table of jobs is full");
       else if (this.#lastTold !== undefined && this.#told.size > 0 && servedBefore(record, this.#lastTold)) {
-        this.invalidate(`job ${record.job} comes before jobs that wait`);
+        this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
       }
       if (this.#isStale) return;
       driver.arrive(this.#liveJob(record), nowMs);
@@ -266,7 +281,7 @@ export class Scheduler {
       if (this.choice.label === fallback.label) throw error;
       const message = error instanceof Error ? error.message : String(error);
       const label = this.choice.label;
-      this.setChoice(fallback, because);
+      this.#setChoice(fallback);
       const outcome = this.#adopt(nowMs, because);
       return { ...outcome, fellBack: `${label} gave up: ${message}` };
     }
@@ -284,7 +299,7 @@ export class Scheduler {
     this.#driver = undefined;
   }
 
-  #adopt(nowMs: number, because: string): Outcome {
+  #adopt(nowMs: number, because: Reason): Outcome {
     const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
     this.#told.clear();
     this.#takeReleased();

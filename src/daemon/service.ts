@@ -166,7 +166,7 @@ export interface ForecastRecord {
 }
 
 export interface DaemonEvent {
-  /** Grows without gaps; a client asks for what came after the last one it saw. */
+  /** Given without gaps; a client asks for what came after the last one it saw. In what is kept there are gaps where old ones are forgotten. */
   readonly sequence: number;
   readonly atMs: number;
   readonly kind:
@@ -242,7 +242,8 @@ export interface Service {
   strays(caller: Caller): readonly StrayInfo[];
   /** Calls the listener for each event after `since` that the caller may see, until it says false; returns how to stop. */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void;
-  status(): {
+  /** Numbers of all jobs; of those that have ended, and what is forgotten, only the caller's own, but for administrators. */
+  status(caller: Caller): {
     readonly startedAtMs: number;
     readonly cpus: number;
     readonly busyCpus: number;
@@ -259,7 +260,7 @@ export interface Service {
     readonly trouble?: string;
     /** Left out: no forecast could be judged yet. */
     readonly forecasts?: ForecastRecord;
-    /** Jobs that ended before are forgotten; left out: none is. */
+    /** Jobs of the caller's that ended before may be forgotten; left out: none is. */
     readonly keptSinceMs?: number;
     readonly residentBytes: number;
   };

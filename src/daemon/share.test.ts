@@ -1,5 +1,5 @@
 /** What one user may keep the scheduler busy with, so that the others find room. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ANNA, answerOf, BEN, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
 
@@ -47,5 +47,69 @@ describe("one user's share", () => {
       message: expect.stringContaining("bytes together"),
     });
     expect(bench.frontEnd.jobs(ROOT, {})).toEqual([]);
+  });
+
+  /** An environment of a megabyte and a script of another, no two alike. */
+  const heavy = (i: number) => {
+    const fill = (letter: string) => letter.repeat(100_000);
+    const env = Object.fromEntries(Array.from({ length: 9 }, (_, j) => [`V${j}`, `${i} ${fill("e")}`]));
+    const script = { base64: Buffer.from(`${i} ${fill("s").repeat(10)}`).toString("base64"), word: 0 };
+    return request({ held: true, env, script });
+  };
+
+  test("128 MiB with environments and scripts, those alike once for each user; as many after a restart", async () => {
+    const first = makeBench();
+    const jobs = Array.from({ length: 100 }, (_, i) => heavy(i));
+    expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+    expect(await submit(first, ANNA, jobs)).toMatchObject({
+      refused: "full",
+      message: expect.stringContaining("environments and scripts"),
+    });
+    // What she has already costs nothing more; nor does what was refused stay in the store.
+    expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+    expect(first.store.contents.find(first.store.contents.ofEnvironment(jobs[99]!.env))).toBeUndefined();
+    expect(await submit(first, BEN, [...jobs.slice(0, 60), ...jobs])).toMatchObject({ refused: "full" });
+    first.frontEnd.stop();
+    const second = makeBench({ store: first.store, clock: first.clock });
+    expect(await submit(second, ANNA, jobs)).toMatchObject({ refused: "full" });
+    expect(await submit(second, BEN, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+  });
+
+  test("what a job needs for its start only goes with the end of the last that has it", async () => {
+    const bench = makeBench();
+    const { clock, frontEnd, store } = bench;
+    const { contents } = store;
+    const job = heavy(1);
+    await submit(bench, ANNA, [job, job]);
+    await submit(bench, BEN, [job]);
+    const isThere = () => [
+      contents.find(contents.ofEnvironment(job.env)) !== undefined,
+      contents.find(contents.ofScript(job.script!.base64)) !== undefined,
+    ];
+    for (const [caller, number] of [
+      [ANNA, 1],
+      [BEN, 3],
+    ] as const) {
+      await answerOf(clock, frontEnd.cancel(caller, number));
+      expect(isThere()).toEqual([true, true]);
+    }
+    const { environment, script } = store.job(2)!;
+    expect([contents.environment(environment), contents.script(script!)?.length]).toEqual([
+      job.env,
+      expect.any(Number),
+    ]);
+    // A turn that cannot be written takes nothing away.
+    vi.spyOn(store, "commit").mockImplementationOnce(() => {
+      throw new Error("database or disk is full");
+    });
+    expect(await answerOf(clock, frontEnd.cancel(ANNA, 2))).toMatchObject({ refused: "unavailable" });
+    expect(isThere()).toEqual([true, true]);
+    await answerOf(clock, frontEnd.cancel(ANNA, 2));
+    expect(isThere()).toEqual([false, false]);
+    await submit(bench, ANNA, [job]);
+    await answerOf(clock, frontEnd.release(ANNA, 4));
+    expect(bench.machine.sent).toContainEqual(
+      expect.objectContaining({ type: "launch", spec: expect.objectContaining({ job: 4 }) }),
+    );
   });
 });

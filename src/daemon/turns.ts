@@ -32,8 +32,8 @@ export class Turns {
   readonly #context: Context;
   readonly #conductor: ConductorClient;
   readonly #desk: ConductorDesk;
-  /** Called after each turn that had requests. */
-  readonly #afterRequests: () => void;
+  /** Called after each turn that is on disk. */
+  readonly #afterTurn: (hadRequests: boolean) => void;
   #requests: Request[] = [];
   #inbox: FromConductor[] = [];
   #isDue = false;
@@ -45,11 +45,16 @@ export class Turns {
   #trouble: string | undefined;
   readonly #unlisten: (() => void)[];
 
-  constructor(context: Context, conductor: ConductorClient, desk: ConductorDesk, afterRequests: () => void) {
+  constructor(
+    context: Context,
+    conductor: ConductorClient,
+    desk: ConductorDesk,
+    afterTurn: (hadRequests: boolean) => void,
+  ) {
     this.#context = context;
     this.#conductor = conductor;
     this.#desk = desk;
-    this.#afterRequests = afterRequests;
+    this.#afterTurn = afterTurn;
     this.#unlisten = [
       conductor.onMessage((message) => {
         this.#inbox.push(message);
@@ -149,7 +154,7 @@ export class Turns {
       answer(answers[i]);
     });
     feed.commit();
-    if (requests.length > 0) this.#afterRequests();
+    this.#afterTurn(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 

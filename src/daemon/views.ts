@@ -88,20 +88,36 @@ export class Views {
     }));
   }
 
-  status(startedAtMs: number, trouble: string | undefined, forecasts: ForecastRecord | undefined) {
-    const { book, scheduler, store } = this.#context;
-    const keptSinceMs = store.keptSinceMs();
+  status(
+    caller: Caller,
+    startedAtMs: number,
+    trouble: string | undefined,
+    forecasts: ForecastRecord | undefined,
+  ) {
+    const { scheduler, store } = this.#context;
+    const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
     const seats = scheduler.layout().rows.flat();
     return {
       startedAtMs,
       cpus: scheduler.options.cpus.length,
       busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
-      counts: book.counts,
+      counts: this.#counts(caller),
       conductor: this.#desk.status(),
       ...(trouble !== undefined && { trouble }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
       ...(forecasts !== undefined && { forecasts }),
       residentBytes: process.memoryUsage.rss(),
     };
+  }
+
+  /** How long the queue is concerns all who wait in it; how the jobs of others have ended does not. */
+  #counts(caller: Caller): Readonly<Record<JobState, number>> {
+    const { book } = this.#context;
+    const counts = { ...book.counts };
+    if (caller.isAdministrator) return counts;
+    for (const state of JOB_STATES) {
+      if (hasEnded(state)) counts[state] = book.ended.inState(caller.uid, state);
+    }
+    return counts;
   }
 }

@@ -86,6 +86,31 @@ export const MIGRATIONS: readonly string[] = [
   -- 32 random hexadecimal digits, without which nothing that is reported of an attempt is believed. NULL: the first release decided on
   -- the attempt, or a conductor of the first release had to run it; only such an attempt is believed without.
   ALTER TABLE attempts ADD COLUMN identity TEXT;
+
+  -- What ended jobs and events take is shared fairly between users: the oldest of each is found without a look at those of others.
+  CREATE INDEX jobs_kept ON jobs (uid, attempt > 0, ended_ms, job) WHERE ended_ms IS NOT NULL;
+  CREATE INDEX events_by_user ON events (uid);
+  -- Every job of the user that ended later is kept; -1: of any user.
+  CREATE TABLE forgotten (uid INTEGER PRIMARY KEY, until_ms REAL NOT NULL);
+  INSERT INTO forgotten SELECT -1, CAST(value AS REAL) FROM meta WHERE name = 'forgotten until';
+
+  -- A job that has ended needs neither environment nor script: it gets the empty one. What it still takes, roughly, is counted.
+  ALTER TABLE jobs ADD COLUMN kept_bytes INTEGER;
+  INSERT INTO environments (hash, json)
+    VALUES (x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '{}') ON CONFLICT DO NOTHING;
+  UPDATE jobs SET (environment, script, kept_bytes) =
+    ((SELECT id FROM environments WHERE hash = x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'),
+      NULL, length(spec)) WHERE ended_ms IS NOT NULL;
+  DELETE FROM environments
+    WHERE hash <> x'44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+      AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.environment = environments.id);
+  DELETE FROM scripts WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.script = scripts.id);
+
+  -- Data of an event that only administrators and one user are told (nobody else: NULL), as JSON.
+  ALTER TABLE events ADD COLUMN secret TEXT;
+  ALTER TABLE events ADD COLUMN secret_of INTEGER;
+  UPDATE events SET data = json_remove(data, '$.adopted', '$.because', '$.refused'), secret = data
+    WHERE uid IS NULL AND kind IN ('policy', 'conductor');
   `,
 ];
 

@@ -4,7 +4,7 @@ import type { JobRecord } from "../record.ts";
 import type { DaemonEvent } from "../service.ts";
 
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
-export type Value = null | number | string;
+export type Value = null | number | string | Uint8Array;
 
 /** Fields of a record that are written once, at the submit. */
 const SPEC = [
@@ -51,7 +51,9 @@ export function changingValues(record: JobRecord): Value[] {
 }
 
 export function specOf(record: JobRecord): string {
-  return JSON.stringify(Object.fromEntries(SPEC.map((field) => [field, record[field]])));
+  const spec: Partial<Record<(typeof SPEC)[number], unknown>> = {};
+  for (const field of SPEC) spec[field] = record[field];
+  return JSON.stringify(spec);
 }
 
 export function recordOf(row: Row): JobRecord {
@@ -91,13 +93,18 @@ export function endValues(end: AttemptEnd): Value[] {
   ];
 }
 
-/** An event and the user whose job it tells of. */
+export type EventData = NonNullable<DaemonEvent["data"]>;
+
+/** An event as everybody may see it whom it concerns, and what only some may. */
 export interface StoredEvent {
   readonly event: DaemonEvent;
+  /** User whose job it tells of, and who alone is told; undefined: all are. */
   readonly uid: number | undefined;
+  /** Data that administrators get besides, and the user whose job it tells of. */
+  readonly secret?: { readonly data: EventData; readonly of: number | undefined } | undefined;
 }
 
-export function eventValues({ event, uid }: StoredEvent): Value[] {
+export function eventValues({ event, uid, secret }: StoredEvent): Value[] {
   return [
     event.sequence,
     event.atMs,
@@ -106,6 +113,8 @@ export function eventValues({ event, uid }: StoredEvent): Value[] {
     uid ?? null,
     event.user ?? null,
     event.data === undefined ? null : JSON.stringify(event.data),
+    secret === undefined ? null : JSON.stringify(secret.data),
+    secret?.of ?? null,
   ];
 }
 
@@ -120,6 +129,9 @@ export function eventOf(row: Row): StoredEvent {
       ...(row.data !== null && { data: JSON.parse(String(row.data)) }),
     },
     uid: optional(row.uid),
+    ...(row.secret !== null && {
+      secret: { data: JSON.parse(String(row.secret)), of: optional(row.secret_of) },
+    }),
   };
 }
 

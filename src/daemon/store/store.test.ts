@@ -83,7 +83,7 @@ describe("Store against a model", () => {
           for (const { job, state, cpus, code, key, uid } of changes) {
             const endedAtMs = hasEnded(state) ? 5 : undefined;
             const known = model.get(job);
-            const environment = store.environmentId({ WHO: String(uid) });
+            const environment = store.contents.keep(store.contents.ofEnvironment({ WHO: String(uid) }));
             const record =
               known === undefined
                 ? recordOf(job, { state, cpus, code, key, uid, environment, endedAtMs })
@@ -91,7 +91,7 @@ describe("Store against a model", () => {
             if (known === undefined) store.insertJob(record);
             else store.updateJob(record);
             model.set(job, record);
-            expect(store.environment(record.environment)).toEqual({ WHO: String(record.uid) });
+            expect(store.contents.environment(record.environment)).toEqual({ WHO: String(record.uid) });
             store.addEvent({ event: { sequence: ++events, atMs: 1, kind: "priority", job }, uid });
             store.setMeta("last", String(job));
           }
@@ -116,9 +116,11 @@ describe("Store against a model", () => {
           expect(store.eventsAfter(0, 1e6).map(({ event }) => event.sequence)).toEqual(
             Array.from({ length: events }, (_, i) => i + 1),
           );
-          const counts: Record<string, number> = {};
-          for (const { state } of all) counts[state] = (counts[state] ?? 0) + 1;
-          expect(store.counts()).toEqual(counts);
+          const count = ({ uid, state, attempt }: (typeof all)[number]) => `${uid} ${state} ${attempt > 0}`;
+          const counted = store.kept.counts().flatMap(({ uid, state, wasStarted, jobs }) => {
+            return Array(jobs).fill(`${uid} ${state} ${wasStarted}`);
+          });
+          expect(counted.sort()).toEqual(all.map(count).sort());
         }
         store.close();
       }),
@@ -129,21 +131,31 @@ describe("Store against a model", () => {
   test("a script is kept byte for byte, and once", () => {
     const store = new Store(":memory:", 0);
     const bytes = Buffer.from([0xff, 0x00, 0x0a, 0x41]);
-    const id = store.scriptId(bytes.toString("base64"));
-    expect(store.scriptId("AAAA")).not.toBe(id);
-    expect(store.scriptId(bytes.toString("base64"))).toBe(id);
-    expect(Buffer.from(store.script(id)!)).toEqual(bytes);
-    expect(store.script(99)).toBeUndefined();
+    const keep = (base64: string) => store.contents.keep(store.contents.ofScript(base64));
+    const id = keep(bytes.toString("base64"));
+    expect(keep("AAAA")).not.toBe(id);
+    expect(keep(bytes.toString("base64"))).toBe(id);
+    expect(Buffer.from(store.contents.script(id)!)).toEqual(bytes);
+    expect(store.contents.script(99)).toBeUndefined();
   });
 
-  test("an environment that went with its last job is stored anew for the next one", () => {
+  test("an environment that was dropped is stored anew for the next job, one that a job has stays", () => {
     const store = new Store(":memory:", 0);
-    const environment = { HOME: "/h" };
-    const id = store.environmentId(environment);
-    store.insertJob(recordOf(1, { environment: id, after: [], state: "done", endedAtMs: 5 }));
-    store.forgetJobs(store.oldestEnded(9));
-    expect(store.environment(id)).toEqual({});
-    expect(store.environment(store.environmentId(environment))).toEqual(environment);
+    const { contents } = store;
+    const content = contents.ofEnvironment({ HOME: "/h" });
+    const id = contents.keep(content);
+    store.insertJob(recordOf(1, { environment: id, after: [] }));
+    const had = contents.of({ environment: id })[0]!;
+    expect(had).toEqual({ table: "environments", id, bytes: content.bytes });
+    contents.drop(had);
+    expect(contents.environment(id)).toEqual({ HOME: "/h" });
+    store.endJob(recordOf(1, { environment: contents.nothing(), state: "done", endedAtMs: 5 }), 7);
+    contents.drop(had);
+    expect(contents.find(content)).toBeUndefined();
+    expect(contents.environment(contents.keep(content))).toEqual({ HOME: "/h" });
+    contents.drop({ table: "environments", id: contents.nothing(), bytes: 2 });
+    expect(store.job(1)).toMatchObject({ environment: contents.nothing() });
+    expect(store.kept.endedOf(1000, 9)).toMatchObject([{ job: 1, bytes: 7, wasStarted: false }]);
   });
 
   test("attempts and forecasts are kept", () => {
@@ -171,21 +183,35 @@ describe("Store against a model", () => {
   });
 });
 
-test("events are forgotten from the first on, by age and number, the very last never", () => {
+test("events are forgotten by age from the first on, the very last never; and by user, wherever they are", () => {
   const store = new Store(":memory:", 0);
   for (let sequence = 1; sequence <= 9; sequence++) {
+    const atMs = sequence === 2 ? 99 : sequence;
     store.addEvent({
-      event: { sequence, atMs: sequence === 2 ? 99 : sequence, kind: "matrix" },
-      uid: undefined,
+      event: { sequence, atMs, kind: "matrix" },
+      uid: sequence % 3 === 0 ? 1000 : undefined,
     });
   }
-  expect(store.lastEventToForget(1, 100, 10)).toBeUndefined();
-  // Event 2 is dated later than its neighbours; what is behind it stays, so that there is no gap.
-  expect(store.lastEventToForget(5, 100, 10)).toBe(1);
-  expect(store.lastEventToForget(0, 3, 4)).toBe(4);
-  expect(store.lastEventToForget(1000, 100, 100)).toBe(8);
-  store.forgetEvents(6);
-  expect(store.eventsAfter(0, 99).map(({ event }) => event.sequence)).toEqual([7, 8, 9]);
+  const left = (uid?: number) => store.eventsAfter(0, 99, uid).map(({ event }) => event.sequence);
+  expect(store.kept.forgetEventsBefore(1, 10)).toEqual([]);
+  // Event 2 is dated later than its neighbours; what is behind it waits for it.
+  expect(store.kept.forgetEventsBefore(5, 10)).toEqual([{ uid: undefined, events: 1 }]);
+  expect(left()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  store.kept.forgetEventsOf(undefined, 2);
+  expect(left()).toEqual([3, 5, 6, 7, 8, 9]);
+  store.kept.forgetEventsOf(1000, 1);
+  expect([left(), left(1000), left(1001)]).toEqual([
+    [5, 6, 7, 8, 9],
+    [5, 6, 7, 8, 9],
+    [5, 7, 8],
+  ]);
+  expect(store.kept.forgetEventsBefore(1000, 2)).toEqual([
+    { uid: undefined, events: 1 },
+    { uid: 1000, events: 1 },
+  ]);
+  store.kept.forgetEventsBefore(1000, 100);
+  expect(left()).toEqual([9]);
+  expect(store.kept.forgetEventsBefore(1000, 100)).toEqual([]);
   expect(store.latestEvent()).toBe(9);
 });
 
@@ -196,7 +222,8 @@ describe("a log that is cut off or damaged", () => {
   const store = new Store(path, 0);
   for (let job = 1; job <= TRANSACTIONS; job++) {
     store.begin();
-    const environment = store.environmentId({ JOB: String(job), FILL: "x".repeat(600) });
+    const { contents } = store;
+    const environment = contents.keep(contents.ofEnvironment({ JOB: String(job), FILL: "x".repeat(600) }));
     store.insertJob(recordOf(job, { environment }));
     store.addEvent({ event: { sequence: job, atMs: 1, kind: "submitted", job }, uid: 1000 });
     store.commit();
@@ -215,10 +242,10 @@ describe("a log that is cut off or damaged", () => {
     // Whole transactions only.
     expect(opened.latestEvent()).toBe(jobs.length);
     for (const { job, environment } of jobs)
-      expect(opened.environment(environment)).toMatchObject({ JOB: String(job) });
+      expect(opened.contents.environment(environment)).toMatchObject({ JOB: String(job) });
     // And it can be used.
     opened.begin();
-    opened.insertJob(recordOf(99, { environment: opened.environmentId({}) }));
+    opened.insertJob(recordOf(99, { environment: opened.contents.nothing() }));
     opened.commit();
     opened.close();
     return jobs.length;
@@ -271,7 +298,10 @@ describe("versions", () => {
         reason: "exit code 3",
         endedAtMs: 9000,
       });
-      expect(store.environment(store.job(2)!.environment)).toEqual({ PATH: "/bin", LANG: "C.UTF-8" });
+      expect(store.contents.environment(store.job(2)!.environment)).toEqual({
+        PATH: "/bin",
+        LANG: "C.UTF-8",
+      });
       // Attempts of the first release have no identity; only those are believed without.
       const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
       expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000, identity }]);
@@ -280,7 +310,7 @@ describe("versions", () => {
       expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
       const { script, scriptWord } = store.job(3)!;
       expect(scriptWord).toBe(version < 2 ? undefined : 1);
-      const content = script === undefined ? undefined : store.script(script);
+      const content = script === undefined ? undefined : store.contents.script(script);
       if (version >= 2) expect(Buffer.from(content!).toString("latin1")).toBe("#!/bin/sh\necho caf\u00e9\n");
       store.close();
       // A second time there is nothing left to do.

@@ -5,12 +5,12 @@
  * All calls are synchronous. A commit takes as long as the disk needs to make it durable; the conductor, a process of its own, goes
  * on turning the matrix meanwhile.
  */
-import { createHash } from "node:crypto";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../protocol.ts";
 import type { JobRecord } from "../record.ts";
-import type { JobState } from "../service.ts";
+import { Contents } from "./contents.ts";
+import { Kept } from "./kept.ts";
 import { migrate } from "./migrations.ts";
 import {
   CHANGING,
@@ -24,6 +24,7 @@ import {
   specOf,
   type Value,
 } from "./rows.ts";
+import { Statements } from "./statements.ts";
 
 export interface AttemptRow extends AttemptKey {
   /** Undefined: the first release decided on it, or a conductor of the first release ran it. */
@@ -33,31 +34,29 @@ export interface AttemptRow extends AttemptKey {
   readonly endedAtMs: number | undefined;
 }
 
-/** What is left of a job that is to be forgotten. */
-export interface EndedJob {
-  readonly job: JobNumber;
-  readonly state: JobState;
-  readonly endedAtMs: number;
-  readonly environment: number;
-  readonly script: number | undefined;
-}
-
-/** Names in `meta`. */
-const FORGOTTEN_JOB = "forgotten job";
-const FORGOTTEN_UNTIL = "forgotten until";
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
+const INSERT_JOB = `INSERT INTO jobs (job, uid, key, environment, script, spec, kept_bytes, ${CHANGING}) VALUES (${MARKS(7 + CHANGING_COUNT)})`;
+const UPDATE_JOB = `UPDATE jobs SET (${CHANGING}) = (${MARKS(CHANGING_COUNT)}) WHERE job = ?`;
+const END_JOB = `UPDATE jobs SET (${CHANGING}, environment, script, kept_bytes) = (${MARKS(CHANGING_COUNT + 3)}) WHERE job = ?`;
+const INSERT_EVENT = `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data, secret, secret_of) VALUES (${MARKS(9)})`;
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
+const EVENTS_AFTER = "SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?";
+/** Looks at none of other users' events, however many there are. */
+const EVENTS_OF_USER_AFTER = `
+  SELECT * FROM (SELECT * FROM events WHERE uid IS NULL AND sequence > ?1 ORDER BY sequence LIMIT ?2)
+  UNION ALL
+  SELECT * FROM (SELECT * FROM events WHERE uid = ?3 AND sequence > ?1 ORDER BY sequence LIMIT ?2)
+  ORDER BY sequence LIMIT ?2`;
 
 export class Store {
   readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
-  /** Environments of the last submits by hash; most submits have one that was there just before. */
-  readonly #environments = new Map<string, number>();
-  /** That of the last submit. */
-  #environment: { readonly environment: Readonly<Record<string, string>>; readonly id: number } | undefined;
-  #script: { readonly base64: string; readonly id: number } | undefined;
+  readonly #statements: Statements;
+  /** Environments and scripts. */
+  readonly contents: Contents;
+  /** Ended jobs and events, and how they are forgotten. */
+  readonly kept: Kept;
 
   /**
    * Opens the database, makes it if there is none, brings it up to date.
@@ -77,6 +76,9 @@ export class Store {
         { cause: error },
       );
     }
+    this.#statements = new Statements(this.#database);
+    this.contents = new Contents(this.#statements);
+    this.kept = new Kept(this.#statements);
   }
 
   begin(): void {
@@ -89,9 +91,7 @@ export class Store {
   }
 
   rollback(): void {
-    this.#environments.clear();
-    this.#environment = undefined;
-    this.#script = undefined;
+    this.contents.rollback();
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
@@ -112,76 +112,30 @@ export class Store {
     );
   }
 
-  /** Number of an environment, which is stored if it is new. */
-  environmentId(environment: Readonly<Record<string, string>>): number {
-    // All jobs of an array have the very same one.
-    if (this.#environment?.environment === environment) return this.#environment.id;
-    const id = this.#environmentId(environment);
-    this.#environment = { environment, id };
-    return id;
-  }
-
-  #environmentId(environment: Readonly<Record<string, string>>): number {
-    const json = JSON.stringify(environment);
-    const hash = createHash("sha256").update(json).digest();
-    const key = hash.toString("base64");
-    const known = this.#environments.get(key);
-    if (known !== undefined) return known;
-    this.#statement("INSERT INTO environments (hash, json) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
-      hash,
-      json,
-    );
-    const row = this.#statement("SELECT id FROM environments WHERE hash = ?").get(hash);
-    const id = Number(row?.id);
-    if (this.#environments.size >= 100) this.#environments.clear();
-    this.#environments.set(key, id);
-    return id;
-  }
-
-  environment(id: number): Record<string, string> {
-    const row = this.#get("SELECT json FROM environments WHERE id = ?", id);
-    return row === undefined ? {} : JSON.parse(String(row.json));
-  }
-
-  /** Number of a script, which is stored if it is new. */
-  scriptId(base64: string): number {
-    // All jobs of an array have the very same one.
-    if (this.#script?.base64 === base64) return this.#script.id;
-    const content = Buffer.from(base64, "base64");
-    const hash = createHash("sha256").update(content).digest();
-    this.#statement("INSERT INTO scripts (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
-      hash,
-      content,
-    );
-    const id = Number(this.#statement("SELECT id FROM scripts WHERE hash = ?").get(hash)?.id);
-    this.#script = { base64, id };
-    return id;
-  }
-
-  script(id: number): Uint8Array | undefined {
-    return this.#get("SELECT content FROM scripts WHERE id = ?", id)?.content as Uint8Array | undefined;
-  }
-
-  insertJob(record: JobRecord): void {
+  /** @param keptBytes what it takes, when it has ended already */
+  insertJob(record: JobRecord, keptBytes?: number): void {
     this.#run(
-      `INSERT INTO jobs (job, uid, key, environment, script, spec, ${CHANGING}) VALUES (${MARKS(6 + CHANGING_COUNT)})`,
+      INSERT_JOB,
       record.job,
       record.uid,
       record.key ?? null,
       record.environment,
       record.script ?? null,
       specOf(record),
+      keptBytes ?? null,
       ...changingValues(record),
     );
   }
 
   /** Writes what may change in a record. */
   updateJob(record: JobRecord): void {
-    this.#run(
-      `UPDATE jobs SET (${CHANGING}) = (${MARKS(CHANGING_COUNT)}) WHERE job = ?`,
-      ...changingValues(record),
-      record.job,
-    );
+    this.#run(UPDATE_JOB, ...changingValues(record), record.job);
+  }
+
+  /** Writes a record that has ended. @param keptBytes what it still takes */
+  endJob(record: JobRecord, keptBytes: number): void {
+    const { job, environment, script = null } = record;
+    this.#run(END_JOB, ...changingValues(record), environment, script, keptBytes, job);
   }
 
   job(job: JobNumber): JobRecord | undefined {
@@ -216,78 +170,11 @@ export class Store {
   /** The highest number that was given to a job, kept or not. */
   latestJob(): JobNumber {
     const kept = Number(this.#get("SELECT max(job) AS latest FROM jobs")?.latest ?? 0);
-    return Math.max(kept, Number(this.meta(FORGOTTEN_JOB) ?? 0));
-  }
-
-  /** Every job that has ended after this Unix time is kept; undefined when none was ever forgotten. */
-  keptSinceMs(): number | undefined {
-    const value = this.meta(FORGOTTEN_UNTIL);
-    return value === undefined ? undefined : Number(value);
-  }
-
-  /** Ended jobs, the oldest end first. */
-  oldestEnded(most: number): EndedJob[] {
-    return this.#all(
-      `SELECT job, state, ended_ms, environment, script FROM jobs WHERE ended_ms IS NOT NULL
-       ORDER BY ended_ms, job LIMIT ?`,
-      most,
-    ).map((row) => ({
-      job: Number(row.job),
-      state: row.state as JobState,
-      endedAtMs: Number(row.ended_ms),
-      environment: Number(row.environment),
-      script: row.script === null ? undefined : Number(row.script),
-    }));
-  }
-
-  /** Removes all that is known of jobs, and notes that their folders are to go. To be called between `begin` and `commit`. */
-  forgetJobs(jobs: readonly EndedJob[]): void {
-    let highest = this.latestJob();
-    let untilMs = this.keptSinceMs() ?? Number.NEGATIVE_INFINITY;
-    for (const { job, endedAtMs } of jobs) {
-      for (const table of ["attempts", "forecasts", "jobs"])
-        this.#run(`DELETE FROM ${table} WHERE job = ?`, job);
-      this.#run("INSERT INTO leftovers (job) VALUES (?)", job);
-      highest = Math.max(highest, job);
-      untilMs = Math.max(untilMs, endedAtMs);
-    }
-    if (jobs.length === 0) return;
-    this.setMeta(FORGOTTEN_JOB, String(highest));
-    this.setMeta(FORGOTTEN_UNTIL, String(untilMs));
-    for (const id of new Set(jobs.map(({ environment }) => environment))) {
-      this.#run(
-        "DELETE FROM environments WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE environment = ?1)",
-        id,
-      );
-    }
-    for (const id of new Set(jobs.flatMap(({ script }) => (script === undefined ? [] : [script])))) {
-      this.#run(
-        "DELETE FROM scripts WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE script = ?1)",
-        id,
-      );
-    }
-    this.#environments.clear();
-    this.#environment = undefined;
-    this.#script = undefined;
-  }
-
-  /** Forgotten jobs after a number whose folders may still be there. */
-  leftovers(after: JobNumber, most: number): JobNumber[] {
-    const rows = this.#all("SELECT job FROM leftovers WHERE job > ? ORDER BY job LIMIT ?", after, most);
-    return rows.map(({ job }) => Number(job));
-  }
-
-  forgetLeftovers(jobs: readonly JobNumber[]): void {
-    for (const job of jobs) this.#run("DELETE FROM leftovers WHERE job = ?", job);
+    return Math.max(kept, this.kept.latestForgotten());
   }
 
   latestPlace(): number {
     return Number(this.#get("SELECT max(place) AS latest FROM jobs")?.latest ?? 0);
-  }
-
-  counts(): Record<string, number> {
-    const rows = this.#all("SELECT state, count(*) AS count FROM jobs GROUP BY state");
-    return Object.fromEntries(rows.map((row) => [String(row.state), Number(row.count)]));
   }
 
   /** @param identity left out: a conductor of the first release is to run it */
@@ -339,29 +226,7 @@ export class Store {
   }
 
   addEvent(stored: StoredEvent): void {
-    this.#run(
-      `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data) VALUES (${MARKS(7)})`,
-      ...eventValues(stored),
-    );
-  }
-
-  /**
-   * The last of the first few events that may go: those before a Unix time, and those that are too many. Numbers stay without
-   * gaps, and the very last event stays, since the next one gets the number after it.
-   */
-  lastEventToForget(beforeMs: number, kept: number, most: number): number | undefined {
-    const latest = this.latestEvent();
-    let last: number | undefined;
-    for (const row of this.#all("SELECT sequence, at_ms FROM events ORDER BY sequence LIMIT ?", most)) {
-      const sequence = Number(row.sequence);
-      if (sequence === latest || (Number(row.at_ms) >= beforeMs && sequence > latest - kept)) break;
-      last = sequence;
-    }
-    return last;
-  }
-
-  forgetEvents(last: number): void {
-    this.#run("DELETE FROM events WHERE sequence <= ?", last);
+    this.#run(INSERT_EVENT, ...eventValues(stored));
   }
 
   latestEvent(): number {
@@ -370,12 +235,8 @@ export class Store {
 
   /** Events after a number, oldest first; with a user only those of that user's jobs and of all. */
   eventsAfter(sequence: number, most: number, uid?: number): StoredEvent[] {
-    return this.#all(
-      "SELECT * FROM events WHERE sequence > ?1 AND (?3 IS NULL OR uid IS NULL OR uid = ?3) ORDER BY sequence LIMIT ?2",
-      sequence,
-      most,
-      uid ?? null,
-    ).map(eventOf);
+    if (uid === undefined) return this.#all(EVENTS_AFTER, sequence, most).map(eventOf);
+    return this.#all(EVENTS_OF_USER_AFTER, sequence, most, uid).map(eventOf);
   }
 
   /** Keeps the first forecast of a job's start, to be judged when it starts. */
@@ -403,25 +264,16 @@ export class Store {
     ).map((row) => ({ errorMs: Number(row.error), isWithin: Number(row.within) === 1 }));
   }
 
-  #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
-  }
-
   #run(sql: string, ...values: Value[]): void {
-    this.#statement(sql).run(...values);
+    this.#statements.run(sql, ...values);
   }
 
   #get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined;
+    return this.#statements.get(sql, ...values);
   }
 
   #all(sql: string, ...values: Value[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[];
+    return this.#statements.all(sql, ...values);
   }
 }
 

@@ -1,0 +1,66 @@
+/** How much of what the scheduler keeps one user may have, so that there is room for the others'; administrators excepted. */
+import type { Context } from "./context.ts";
+import type { Caller, Refusal, SubmitRequest } from "./service.ts";
+import type { Content } from "./store/contents.ts";
+import type { Store } from "./store/store.ts";
+import { heldBytes, refuse } from "./submission.ts";
+
+/** Environment and script of a job. */
+export interface Needs {
+  readonly environment: Content;
+  readonly script: Content | undefined;
+}
+
+/** Of all jobs that have not ended. */
+const LARGEST_SHARE = 0.25;
+const MOST_BYTES_OF_USER = 2 ** 27;
+
+export function needsOf(batch: readonly SubmitRequest[], { contents }: Store): readonly Needs[] {
+  return batch.map(({ env, script }) => ({
+    environment: contents.ofEnvironment(env),
+    script: script === undefined ? undefined : contents.ofScript(script.base64),
+  }));
+}
+
+export function refuseOverShare(
+  context: Context,
+  caller: Caller,
+  batch: readonly SubmitRequest[],
+  needs: readonly Needs[],
+): Refusal | undefined {
+  if (caller.isAdministrator) return undefined;
+  const { book, mostJobs } = context;
+  const share = Math.floor(mostJobs * LARGEST_SHARE);
+  const held = book.holdings.of(caller.uid);
+  if (held.jobs + batch.length > share) {
+    return refuse(
+      "full",
+      `Cannot accept ${batch.length} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user; try again when some have ended`,
+    );
+  }
+  let bytes = held.bytes + newBytes(context, caller, needs);
+  for (const request of batch) bytes += heldBytes(request);
+  if (bytes <= MOST_BYTES_OF_USER) return undefined;
+  return refuse(
+    "full",
+    `Cannot accept ${batch.length} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MOST_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
+  );
+}
+
+/** Bytes of environments and scripts that no job of the user has yet. */
+function newBytes({ book, store }: Context, { uid }: Caller, needs: readonly Needs[]): number {
+  // The jobs of an array have the very same objects.
+  const contents = new Set(
+    needs.flatMap(({ environment, script }) => [environment, ...(script ? [script] : [])]),
+  );
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const content of contents) {
+    const name = `${content.table} ${content.hash.toString("base64")}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const id = store.contents.find(content);
+    if (id === undefined || !book.holdings.has(uid, { table: content.table, id })) bytes += content.bytes;
+  }
+  return bytes;
+}

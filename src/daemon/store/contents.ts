@@ -1,0 +1,146 @@
+/**
+ * What jobs need for a start only: environments and scripts, each stored once however many jobs have it. A job that has ended needs
+ * neither, so what no job that lives has is dropped.
+ */
+import { createHash } from "node:crypto";
+import type { JobRecord } from "../record.ts";
+import type { Statements } from "./statements.ts";
+
+type Environment = Readonly<Record<string, string>>;
+type Table = "environments" | "scripts";
+
+/** An environment or a script as it is stored, or would be. */
+export interface Content {
+  readonly table: Table;
+  readonly hash: Buffer;
+  readonly value: string | Buffer;
+  readonly bytes: number;
+}
+
+/** One that is stored. */
+export interface StoredContent {
+  readonly table: Table;
+  readonly id: number;
+  readonly bytes: number;
+}
+
+const VALUE: Readonly<Record<Table, string>> = { environments: "json", scripts: "content" };
+/** Of `jobs`. */
+const COLUMN: Readonly<Record<Table, string>> = { environments: "environment", scripts: "script" };
+const KNOWN = 1000;
+/** The environment of jobs that have ended. */
+const NOTHING: Environment = {};
+
+export class Contents {
+  readonly #statements: Statements;
+  /** Of those used last, by table and hash; most submits have an environment that was there just before. */
+  readonly #ids = new Map<string, number>();
+  readonly #bytes = new Map<string, number>();
+  /** The jobs of an array share one object. */
+  #environment: { readonly environment: Environment; readonly content: Content } | undefined;
+  #script: { readonly base64: string; readonly content: Content } | undefined;
+  #nothing: number | undefined;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /** What was written since the last commit is not there. */
+  rollback(): void {
+    this.#ids.clear();
+    this.#bytes.clear();
+    this.#nothing = undefined;
+  }
+
+  ofEnvironment(environment: Environment): Content {
+    if (this.#environment?.environment === environment) return this.#environment.content;
+    const content = contentOf("environments", Buffer.from(JSON.stringify(environment)));
+    this.#environment = { environment, content };
+    return content;
+  }
+
+  ofScript(base64: string): Content {
+    if (this.#script?.base64 === base64) return this.#script.content;
+    const content = contentOf("scripts", Buffer.from(base64, "base64"));
+    this.#script = { base64, content };
+    return content;
+  }
+
+  /** Its number, when it is stored already. */
+  find({ table, hash }: Content): number | undefined {
+    const name = `${table} ${hash.toString("base64")}`;
+    const known = this.#ids.get(name);
+    if (known !== undefined) return known;
+    const row = this.#statements.get(`SELECT id FROM ${table} WHERE hash = ?`, hash);
+    if (row === undefined) return undefined;
+    const id = Number(row.id);
+    if (this.#ids.size >= KNOWN) this.#ids.clear();
+    this.#ids.set(name, id);
+    return id;
+  }
+
+  /** Its number; it is stored if it is new. */
+  keep(content: Content): number {
+    const known = this.find(content);
+    if (known !== undefined) return known;
+    const { table, hash, value, bytes } = content;
+    this.#statements.run(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
+    const id = this.find(content)!;
+    this.#bytes.set(`${table} ${id}`, bytes);
+    return id;
+  }
+
+  /** What a job has. */
+  of({ environment, script }: Pick<JobRecord, "environment" | "script">): StoredContent[] {
+    const stored = [this.#stored("environments", environment)];
+    if (script !== undefined) stored.push(this.#stored("scripts", script));
+    return stored;
+  }
+
+  /** To be called when no job has it any more. */
+  drop({ table, id }: StoredContent): void {
+    if (table === "environments" && id === this.nothing()) return;
+    const column = COLUMN[table];
+    this.#statements.run(
+      `DELETE FROM ${table} WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE ${column} = ?1)`,
+      id,
+    );
+    this.#ids.clear();
+    this.#bytes.delete(`${table} ${id}`);
+  }
+
+  environment(id: number): Record<string, string> {
+    const row = this.#statements.get("SELECT json FROM environments WHERE id = ?", id);
+    return row === undefined ? {} : JSON.parse(String(row.json));
+  }
+
+  script(id: number): Uint8Array | undefined {
+    const row = this.#statements.get("SELECT content FROM scripts WHERE id = ?", id);
+    return row?.content as Uint8Array | undefined;
+  }
+
+  /** Number of the environment that jobs get when they have ended. */
+  nothing(): number {
+    this.#nothing ??= this.keep(this.ofEnvironment(NOTHING));
+    return this.#nothing;
+  }
+
+  #stored(table: Table, id: number): StoredContent {
+    const name = `${table} ${id}`;
+    let bytes = this.#bytes.get(name);
+    if (bytes === undefined) {
+      const row = this.#statements.get(
+        `SELECT octet_length(${VALUE[table]}) AS bytes FROM ${table} WHERE id = ?`,
+        id,
+      );
+      bytes = Number(row?.bytes ?? 0);
+      this.#bytes.set(name, bytes);
+    }
+    return { table, id, bytes };
+  }
+}
+
+function contentOf(table: Table, bytes: Buffer): Content {
+  const hash = createHash("sha256").update(bytes).digest();
+  return { table, hash, value: table === "scripts" ? bytes : bytes.toString(), bytes: bytes.length };
+}

@@ -1,0 +1,33 @@
+/** Statements of a database, each prepared once. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Row, Value } from "./rows.ts";
+
+export class Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  run(sql: string, ...values: Value[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined;
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}
