@@ -14,7 +14,7 @@ export interface Account {
   readonly home: string;
 }
 
-const NAME = /^tt([0-9]+)(ann|bob|eve)$/;
+const NAME = /^tt([0-9]+)(ann|bob|eve|svc)$/;
 /** Two programs that change /etc/passwd at a time: the second is refused. */
 const TRIES = 50;
 
@@ -44,6 +44,14 @@ export async function removeAccounts(): Promise<void> {
   for (const account of accounts()) {
     if (NAME.exec(account.user)?.[1] === String(process.pid)) await removeAccount(account);
   }
+}
+
+/** An account of a service: a number behind those of people, as Debian gives them, and no shell. Gives its name. */
+export async function makeServiceAccount(): Promise<string> {
+  const user = `tt${process.pid}svc`;
+  const numbers = ["--system", "--key", "SYS_UID_MIN=60500", "--key", "SYS_UID_MAX=64900"];
+  await administer("useradd", ...numbers, "--no-create-home", "--shell", "/usr/sbin/nologin", user);
+  return user;
 }
 
 async function makeAccount(user: string, homes: string): Promise<Account> {

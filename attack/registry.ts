@@ -1,5 +1,6 @@
 /** The one list of attacks. A new one is a file and a line. */
 import type { Attack } from "./attack.ts";
+import { FUZZ } from "./fuzz/fuzz.ts";
 import { CLAIMS } from "./identity/claims.ts";
 import { DAMAGED } from "./identity/damaged-store.ts";
 import { OLDER_STORE } from "./identity/older-store.ts";
@@ -8,7 +9,12 @@ import { COMPILE_CACHE } from "./privileges/compile-cache.ts";
 import { DESCRIPTORS } from "./privileges/descriptors.ts";
 import { EVENTS } from "./privileges/events.ts";
 import { FOREIGN_FILES } from "./privileges/foreign-files.ts";
+import { INSIDE } from "./privileges/inside.ts";
+import { PLACES } from "./privileges/places.ts";
 import { PRIVATE_MODE } from "./privileges/private-mode.ts";
+import { HISTORY } from "./shares/history.ts";
+import { LOCK_OUT } from "./shares/lock-out.ts";
+import { MEMORY } from "./shares/memory.ts";
 
 export const ATTACKS: readonly Attack[] = [
   ...COMPILE_CACHE,
@@ -16,8 +22,14 @@ export const ATTACKS: readonly Attack[] = [
   ...FOREIGN_FILES,
   ...DESCRIPTORS,
   ...EVENTS,
+  ...PLACES,
+  ...INSIDE,
   ...OLDER_STORE,
   ...REMOVED,
   ...DAMAGED,
   ...CLAIMS,
+  ...HISTORY,
+  ...LOCK_OUT,
+  ...MEMORY,
+  ...FUZZ,
 ];

@@ -10,7 +10,7 @@ export interface Result {
   readonly skipped?: string;
 }
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 600_000;
 
 export async function runAttacks(stage: Stage, attacks: readonly Attack[]): Promise<Result[]> {
   const results: Result[] = [];

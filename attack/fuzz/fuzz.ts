@@ -1,0 +1,125 @@
+/** The fuzzer: whatever is sent, answers are of the OpenAPI document, no status is 500 or above, and nobody without a token gets in. */
+import { readFileSync } from "node:fs";
+import { type Attack, type Outcome, Tally } from "../attack.ts";
+import type { Where } from "../http.ts";
+import type { Stage } from "../stage.ts";
+import { ApiDocument } from "./document.ts";
+import { type FuzzRequest, makeRequest } from "./requests.ts";
+import { type Exchange, exchange, type WireAnswer } from "./wire.ts";
+
+const AT_ONCE = 48;
+/** For an answer to what was sent whole, and to what was not. */
+const PATIENCE = { wholeMs: 20_000, brokenMs: 500 };
+const MOST_RSS_BYTES = 400e6;
+/** Requests of the short form and of the long one. */
+const COUNTS = { short: 2000, long: 50_000 };
+
+async function fuzz(stage: Stage): Promise<Outcome> {
+  const tally = new Tally();
+  const accounts = stage.hasAccounts ? [stage.users.eve, stage.users.bob] : [];
+  const scheduler = await stage.serve({ http: true, config: { keepJobs: 5000 } });
+  const document = new ApiDocument((await scheduler.ask(undefined, "/openapi.json")).json);
+  const tokens = [scheduler.token(), ...accounts.map((user) => scheduler.token(user))];
+  const { port } = scheduler.port as { port: number };
+  const doors: readonly { readonly where: Where; readonly host: string }[] = [
+    { where: scheduler.where, host: "localhost" },
+    { where: scheduler.port, host: `127.0.0.1:${port}` },
+  ];
+  const statuses = new Map<number, number>();
+  const counts = { json: 0, silent: 0 };
+  const total = stage.isShort ? COUNTS.short : COUNTS.long;
+  let next = 0;
+  const work = async () => {
+    while (next < total) {
+      const number = next++;
+      const { where, host } = doors[number % doors.length]!;
+      const request = makeRequest(document, { tokens, host }, stage.seed, number);
+      const patienceMs = request.isHttp ? PATIENCE.wholeMs : PATIENCE.brokenMs;
+      const result = await exchange(where, request.bytes, request.method, patienceMs);
+      for (const { status } of result.answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (result.answers.length === 0) counts.silent++;
+      const wrong = problemOf(document, request, result, counts);
+      tally.attempt(
+        wrong &&
+          `request ${number} of seed ${stage.seed}: ${wrong}: ${JSON.stringify(request.bytes.toString("latin1", 0, 300))}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const { status } = await scheduler.ask(undefined, "/v1/status");
+  tally.attempt(status !== 200 && `after all that status is answered with ${status}`);
+  const rssBytes = residentBytes(scheduler.frontEndPid);
+  tally.attempt(rssBytes > MOST_RSS_BYTES && `the front end has ${Math.round(rssBytes / 1e6)} MB`);
+  const list = [...statuses].sort(([a], [b]) => a - b).map(([code, n]) => `${code}: ${n}`);
+  return tally.outcome(
+    `${counts.json} JSON answers valid, ${counts.silent} without answer, ${Math.round(rssBytes / 1e6)} MB; ${list.join(", ")}`,
+  );
+}
+
+/** What is wrong with the answers, if anything. */
+function problemOf(
+  document: ApiDocument,
+  request: FuzzRequest,
+  { answers, rest, isClosed }: Exchange,
+  counts: { json: number },
+): string | undefined {
+  if (rest.length > 0) return `not HTTP: ${JSON.stringify(rest.toString("latin1", 0, 100))}`;
+  // A request that was sent whole has an answer, and the connection that it asked to be closed is.
+  if (request.isHttp && answers.length === 0) return isClosed ? "closed without an answer" : "no answer";
+  for (const answer of answers) {
+    const wrong = problemOfAnswer(document, request, answer, counts);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+function problemOfAnswer(
+  document: ApiDocument,
+  request: FuzzRequest,
+  answer: WireAnswer,
+  counts: { json: number },
+): string | undefined {
+  const { status, headers, body, isComplete } = answer;
+  if (status >= 500) return `status ${status}: ${body.toString("utf8", 0, 200)}`;
+  const operation = document.find(request.method, request.path);
+  const isStream = /^text\/event-stream/.test(headers.get("content-type") ?? "");
+  if (!isComplete && !isStream && request.isHttp) return `status ${status} is cut off`;
+  if (request.isHttp && !request.isAuthorised && status < 400 && operation?.isPublic !== true) {
+    return `let in with ${status}, without a token of anybody's`;
+  }
+  const isKnown = operation?.answers.has(status) || status === 206 || status === 304;
+  if (request.isHttp && status < 400 && !isKnown) return `status ${status} is not documented`;
+  if (
+    !/^application\/json/.test(headers.get("content-type") ?? "") ||
+    request.method === "HEAD" ||
+    !isComplete
+  ) {
+    return undefined;
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(body.toString("utf8"));
+  } catch (error) {
+    return `status ${status} with JSON that is none: ${(error as Error).message}`;
+  }
+  counts.json++;
+  const validate = status >= 400 ? document.refusal : operation?.answers.get(status);
+  // Of several requests in one go we do not know which was answered.
+  if (validate === undefined || (!request.isHttp && status < 400)) return undefined;
+  if (validate(json)) return undefined;
+  return `status ${status}, not as documented: ${JSON.stringify(validate.errors?.slice(0, 2))}`;
+}
+
+function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+}
+
+export const FUZZ: readonly Attack[] = [
+  {
+    name: "fuzz",
+    finding: "fuzz",
+    about: `${COUNTS.long} requests (${COUNTS.short} in the short form) by OpenAPI, mutated, over socket and loopback`,
+    needs: "users",
+    run: fuzz,
+  },
+];

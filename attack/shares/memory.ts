@@ -1,0 +1,124 @@
+/** S6, S9: memory and disk of the scheduler for what one user asks and leaves. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Attack, type Outcome, Tally } from "../attack.ts";
+import { open, type Where } from "../http.ts";
+import { pause, type Scheduler } from "../scheduler.ts";
+import type { Stage } from "../stage.ts";
+
+const MOST_RSS_BYTES = 400e6;
+/** What one user may leave in root's database; the limit is a part of it. */
+const MOST_STORE_BYTES = 400e6;
+const COMMAND_BYTES = 960_000;
+
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
+}
+
+/** The most that a process has while something goes on. */
+async function mostResident(pid: number, during: Promise<unknown>): Promise<number> {
+  let most = 0;
+  let isOver = false;
+  void during.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    most = Math.max(most, residentBytes(pid));
+    await pause(50);
+  }
+  return most;
+}
+
+/** Requests in one go on each of some connections, and nobody reads. */
+async function pipelined(
+  where: Where,
+  token: string,
+  path: string,
+  connections: number,
+  requests: number,
+  forMs: number,
+) {
+  const request = `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`;
+  const sockets = Array.from({ length: connections }, () => {
+    const socket = open(where);
+    socket.pause();
+    socket.write(request.repeat(requests));
+    return socket;
+  });
+  await pause(forMs);
+  for (const socket of sockets) socket.destroy();
+}
+
+async function unread(stage: Stage): Promise<Outcome> {
+  const { eve } = stage.users;
+  const tally = new Tally();
+  const [connections, requests, forMs] = stage.isShort ? [2, 300, 5000] : [12, 400, 40_000];
+  const scheduler = await stage.serve({ http: !stage.isShort });
+  const words = Array.from({ length: COMMAND_BYTES / 96_000 }, () => "x".repeat(96_000));
+  const jobs = await scheduler.post(eve, [{ command: ["true", ...words], held: true }]);
+  const large = (jobs.json as { jobs?: { job: number }[] } | undefined)?.jobs?.[0]?.job ?? 1;
+  if (jobs.status !== 201)
+    await scheduler.post(eve, [{ command: ["true", ...words.slice(0, 1)], held: true }]);
+  const seen: string[] = [];
+  for (const path of [`/v1/jobs/${large}`, "/v1/jobs", "/v1/events", `/v1/jobs/${large}/why`]) {
+    const flood = pipelined(scheduler.where, scheduler.token(eve), path, connections, requests, forMs);
+    const most = await mostResident(scheduler.frontEndPid, flood);
+    seen.push(`${Math.round(most / 1e6)} MB`);
+    tally.attempt(
+      most > MOST_RSS_BYTES && `${connections} × ${requests} unread ${path}: ${Math.round(most / 1e6)} MB`,
+    );
+  }
+  const { status } = await scheduler.ask(eve, "/v1/status");
+  tally.attempt(status !== 200 && `after that status is ${status}`);
+  return tally.outcome(`at most ${seen.join(", ")}`);
+}
+
+/** Held jobs with the largest environments and scripts that are taken, until one is refused. */
+async function stored(stage: Stage): Promise<Outcome> {
+  const { eve } = stage.users;
+  const tally = new Tally();
+  const scheduler = await stage.serve();
+  const rounds = stage.isShort ? 40 : 70;
+  const seen: string[] = [];
+  let isFull = false;
+  for (let i = 0; i < rounds && !isFull; i++) {
+    const big = (j: number) =>
+      Object.fromEntries(Array.from({ length: 8 }, (_, k) => [`V${k}`, `${i}.${j}`.padEnd(100_000, "y")]));
+    const script = { base64: Buffer.alloc(700_000, `${i}`).toString("base64"), word: 0 };
+    const answer = await scheduler.post(
+      eve,
+      Array.from({ length: 5 }, (_, j) => ({ command: ["s"], held: true, env: big(j), script })),
+    );
+    isFull = answer.status !== 201;
+    if (isFull) seen.push(`refused with ${answer.status} in round ${i + 1}`);
+    // What is over counts too.
+    if (i % 3 === 2) await scheduler.tutti(eve, "cancel", "all");
+  }
+  const bytes = storeBytes(scheduler);
+  tally.attempt(!isFull && `${rounds * 5} jobs of 1.5 MB were all taken: ${Math.round(bytes / 1e6)} MB`);
+  tally.attempt(bytes > MOST_STORE_BYTES && `the store has ${Math.round(bytes / 1e6)} MB`);
+  return tally.outcome(`${Math.round(bytes / 1e6)} MB, ${seen.join()}`);
+}
+
+function storeBytes({ state }: Scheduler): number {
+  return readdirSync(state)
+    .filter((name) => name.startsWith("tutti.db"))
+    .reduce((sum, name) => sum + statSync(join(state, name)).size, 0);
+}
+
+export const MEMORY: readonly Attack[] = [
+  {
+    name: "answers-unread",
+    finding: "S6",
+    about: "pipelined requests for a large job, lists and events that nobody reads",
+    needs: "users",
+    run: unread,
+  },
+  {
+    name: "store-filled",
+    finding: "S9",
+    about: "jobs with large environments and scripts, waiting and cancelled",
+    needs: "users",
+    run: stored,
+  },
+];
