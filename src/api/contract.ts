@@ -327,6 +327,7 @@ export const MOST_EVENTS = 10_000;
 export const eventsAnswer = z.object({
   schema: z.literal("tutti.events/1"),
   events: z.array(event).max(MOST_EVENTS).describe("Oldest first; ask again after the last one for more"),
+  next: count.exactOptional().describe("There are more: those after this number, to be given as since"),
 });
 
 export const refusalAnswer = z

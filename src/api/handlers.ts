@@ -5,12 +5,13 @@ import type { Answer, Caller, JobInfo, Service, SubmitRequest } from "../daemon/
 import { parseArray } from "./array.ts";
 import type * as c from "./contract.ts";
 import { MOST_JOBS_IN_BATCH } from "./contract.ts";
-import { eventStream, pastEvents } from "./events.ts";
+import { eventList, eventStream } from "./events.ts";
 import type { Turns } from "./fair-gate.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, pause, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
 import { pageResponse } from "./page.ts";
+import { jsonResponse } from "./pieces.ts";
 import { type ApiRefusal, isRefusal } from "./refusal.ts";
 
 /** What the API needs of the front end beside the service. */
@@ -135,13 +136,13 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return { atMs: Date.now(), policies };
   },
   exportSwf: ({ caller }, { service }) => textResponse(service.exportSwf(caller), "text/plain"),
-  events: ({ caller, query, request }, { service }) => {
+  events: ({ caller, query, request, turns }, { service }) => {
     const last = request.headers.get("last-event-id");
     const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
     if (/^application\/json\b/.test(request.headers.get("accept") ?? "")) {
-      return Response.json({ schema: "tutti.events/1", events: pastEvents(service, caller, since) });
+      return jsonResponse(turns, eventList(service, caller, since));
     }
-    return new Response(eventStream(service, caller, since), {
+    return new Response(eventStream(service, caller, since, turns), {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     });
   },
@@ -240,7 +241,7 @@ async function untilEnded(
   }
 }
 
-function logsResponse({ caller, job, stream, query, request }: Call, around: Surroundings): Outcome {
+function logsResponse({ caller, job, stream, query, request, turns }: Call, around: Surroundings): Outcome {
   const { service, jobsFolder } = around;
   const info = service.job(caller, job);
   if (isRefusal(info)) return info;
@@ -257,10 +258,11 @@ function logsResponse({ caller, job, stream, query, request }: Call, around: Sur
   const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
   const open = (path: string) => openInside(root, path, uid);
   if (query.follow === "1" || query.follow === "true") {
-    const look = async () => {
-      const now = service.job(caller, job);
-      return isRefusal(now) ? undefined : { path: now[stream], hasEnded: FINAL.includes(now.state) };
-    };
+    const look = () =>
+      turns.run(() => {
+        const now = service.job(caller, job);
+        return isRefusal(now) ? undefined : { path: now[stream], hasEnded: FINAL.includes(now.state) };
+      });
     const first = (size: number) => rangeOf(query, size).offset;
     return new Response(
       streamOf((signal) => followPieces(look, open, first, signal)),

@@ -104,6 +104,25 @@ describe("events", () => {
   });
 });
 
+test("events as one answer are at most 10,000, and it says where to go on", async () => {
+  await submit({ jobs: [someJob()] });
+  const { sequence, ...rest } = app.service.events[0]!;
+  for (let i = 1; i < 25_000; i++) app.service.events.push({ sequence: sequence + i, ...rest });
+  const seen: number[] = [];
+  const lengths: number[] = [];
+  for (let next: number | undefined = 0; next !== undefined; ) {
+    const { json } = await app.ask("GET", `/v1/events?since=${next}`, {
+      headers: { accept: "application/json" },
+    });
+    const answer = contract.eventsAnswer.parse(json);
+    lengths.push(answer.events.length);
+    seen.push(...answer.events.map((event) => event.sequence));
+    next = answer.next;
+  }
+  expect(lengths).toEqual([10_000, 10_000, 5000]);
+  expect(seen).toEqual(app.service.events.map((event) => event.sequence));
+});
+
 describe("logs", () => {
   const logs = (path: string, headers: Record<string, string> = {}) =>
     app.ask("GET", `/v1/jobs/1/logs/${path}`, { headers });
