@@ -1,14 +1,19 @@
-/** Reading a request's body: bounded in bytes and in depth before it is parsed, checked against its schema after. */
+/** Reading a request's body: bounded in bytes, in depth and in entries before it is parsed, checked against its schema after. */
 import type { z } from "zod";
+import { submitBody } from "./contract.ts";
 import type { Turns } from "./fair-gate.ts";
+import { beyondLimits, checked, parsed } from "./issues.ts";
+import { scanJson } from "./json-scan.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { isRefusal } from "./refusal.ts";
+import { submitPieces } from "./submit-body.ts";
 
 export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
-const DEEPEST = 12;
-const MOST_ISSUES = 3;
+/** Of all that is no submit. */
+const LARGEST_SMALL_BODY_BYTES = 1024 * 1024;
+const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
 
-/** The body as a value of the schema, or why not. */
+/** The body as a value of the schema, or why not. It is checked in pieces, so that others have their turn meanwhile. */
 export async function readBody<Body>(
   request: Request,
   schema: z.ZodType<Body>,
@@ -22,33 +27,29 @@ export async function readBody<Body>(
       message: `Cannot read a body of type "${type}", expected application/json`,
     };
   }
-  let text: string | ApiRefusal;
+  const isSubmit = (schema as z.ZodType) === submitBody;
+  let bytes: Buffer | ApiRefusal;
   try {
-    text = await readText(request);
+    bytes = await readBytes(request, isSubmit ? LARGEST_BODY_BYTES : LARGEST_SMALL_BODY_BYTES);
   } catch {
     return { refused: "invalid", message: "Cannot read the body: the connection ended before it did" };
   }
-  if (isRefusal(text)) return text;
-  return turns.run(() => parsed(text, schema));
+  if (isRefusal(bytes)) return bytes;
+  return isSubmit
+    ? (turns.through(submitPieces(bytes)) as Promise<Body | ApiRefusal>)
+    : turns.through(wholePieces(bytes, schema));
 }
 
-function parsed<Body>(text: string, schema: z.ZodType<Body>): Body | ApiRefusal {
-  if (depthOf(text) > DEEPEST) {
-    return {
-      refused: "invalid",
-      message: `Cannot read the body: it is nested deeper than ${DEEPEST} levels`,
-    };
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return {
-      refused: "invalid",
-      message: `Cannot read the body: it is not JSON (${(error as Error).message})`,
-    };
-  }
-  return checked(value, schema, "the body");
+/** A body that is small enough to be parsed and checked in one piece. */
+function* wholePieces<Body>(
+  bytes: Buffer,
+  schema: z.ZodType<Body>,
+): Generator<undefined, Body | ApiRefusal, void> {
+  const scan = yield* scanJson(bytes, LIMITS_OF_SMALL);
+  const refusal = beyondLimits(scan.beyond, LIMITS_OF_SMALL);
+  if (refusal !== undefined) return refusal;
+  const value = parsed(bytes.toString("utf8"));
+  return isRefusal(value) ? value : checked(value.json, schema, "the body");
 }
 
 /** Query parameters as values of their schemas, or why not; one that the route does not know is refused. */
@@ -72,37 +73,16 @@ export function readQuery(
   return values;
 }
 
-function checked<Value>(value: unknown, schema: z.ZodType<Value>, what: string): Value | ApiRefusal {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const words = result.error.issues.slice(0, MOST_ISSUES).map((issue) => {
-    const { path } = issue;
-    // What is wrong with a key stands one level deeper.
-    const message =
-      issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-    const place = path
-      .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
-      .join("")
-      .replace(/^\./, "");
-    return place === "" ? message : `${place}: ${message}`;
-  });
-  const more = result.error.issues.length - words.length;
-  return {
-    refused: "invalid",
-    message: `Cannot use ${what}: ${words.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
-  };
-}
-
-async function readText(request: Request): Promise<string | ApiRefusal> {
+async function readBytes(request: Request, most: number): Promise<Buffer | ApiRefusal> {
   const tooLarge: ApiRefusal = {
     refused: "too-large",
-    message: `Cannot read a body of more than ${LARGEST_BODY_BYTES} bytes; submit in several requests`,
+    message: `Cannot read a body of more than ${most} bytes; submit in several requests`,
   };
   const stated = request.headers.get("content-length");
   if (stated !== null) {
-    if (Number(stated) > LARGEST_BODY_BYTES) return tooLarge;
+    if (Number(stated) > most) return tooLarge;
     // Node's parser ends the body there.
-    return request.text();
+    return Buffer.from(await request.arrayBuffer());
   }
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -111,38 +91,11 @@ async function readText(request: Request): Promise<string | ApiRefusal> {
     const { done, value } = await reader.read();
     if (done) break;
     bytes += value.byteLength;
-    if (bytes > LARGEST_BODY_BYTES) {
+    if (bytes > most) {
       await reader.cancel();
       return tooLarge;
     }
     parts.push(value);
   }
-  return Buffer.concat(parts).toString("utf8");
-}
-
-/** Levels of brackets outside strings: an upper bound of the depth of the value, found without parsing. */
-function depthOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      i = endOfString(text, i);
-      if (i < 0) return deepest;
-    } else if (code === 0x5b || code === 0x7b) {
-      depth++;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 0x5d || code === 0x7d) depth--;
-  }
-  return deepest;
-}
-
-/** Place of the quote that ends the string which begins at `start`, or −1. */
-function endOfString(text: string, start: number): number {
-  for (let i = text.indexOf('"', start + 1); i >= 0; i = text.indexOf('"', i + 1)) {
-    let backslashes = 0;
-    while (text.charCodeAt(i - 1 - backslashes) === 0x5c) backslashes++;
-    if (backslashes % 2 === 0) return i;
-  }
-  return -1;
+  return Buffer.concat(parts);
 }

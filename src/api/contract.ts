@@ -15,9 +15,10 @@ const jobNumber = z.int().min(1).describe("Number of a job; never used again");
 const unixMs = z.int().describe("Unix time in ms");
 const durationMs = z.number().min(0).describe("Duration in ms");
 /** Goes to the kernel as a C string: no NUL, and not longer than Linux takes (MAX_ARG_STRLEN). */
-const kernelText = z
+export const LONGEST_WORD = 131_071;
+export const kernelText = z
   .string()
-  .max(131_071)
+  .max(LONGEST_WORD)
   .regex(/^[^\0]*$/, "holds a NUL character, expected none");
 const path = kernelText.min(1).max(4096);
 
