@@ -9,6 +9,8 @@ import { z } from "zod";
 
 /** Jobs in one request, arrays counted by their jobs. */
 export const MOST_JOBS_IN_BATCH = 10_000;
+/** Jobs in one page of a list. */
+export const MOST_JOBS_IN_PAGE = 1000;
 
 const count = z.int().min(0);
 const jobNumber = z.int().min(1).describe("Number of a job; never used again");
@@ -130,6 +132,26 @@ export const priorityBody = z.strictObject({
 export const policyBody = z.strictObject({
   policy: z.string().min(1).max(500).describe("Name and parameters, such as easy:order=shortest"),
 });
+const changeAction = z.enum(["cancel", "hold", "release", "requeue", "priority"]);
+/** A list of numbers as text, with room for all jobs of a batch. */
+export const jobNumbers = z
+  .string()
+  .max(200_000)
+  .regex(
+    /^\d{1,15}(?:-\d{1,15})?(?:,\d{1,15}(?:-\d{1,15})?)*$/,
+    "is not a list of job numbers such as 3-9,12",
+  );
+export const batchBody = z.strictObject({
+  action: changeAction.describe("What is done with each of the jobs"),
+  jobs: jobNumbers.describe(
+    "Numbers and ranges, such as 3-9,12. Of a range those jobs are meant that there are; a number alone is refused where there is none",
+  ),
+  states: z
+    .array(jobState)
+    .exactOptional()
+    .describe("Of ranges only jobs in these states; default all. A number alone is always meant"),
+  priority: z.int().min(-100).max(100).exactOptional().describe("For the action priority, which needs it"),
+});
 export const whatIfBody = z.strictObject({
   policies: z.array(z.string().min(1).max(500)).min(1).max(16).describe("Policies to compare"),
 });
@@ -211,7 +233,28 @@ const obstacle = z
   .describe("Something in the way of a job");
 
 export const jobAnswer = z.object({ schema: z.literal("tutti.job/1"), job });
-export const jobsAnswer = z.object({ schema: z.literal("tutti.jobs/1"), jobs: z.array(job) });
+export const jobsAnswer = z.object({
+  schema: z.literal("tutti.jobs/1"),
+  jobs: z.array(job),
+  next: jobNumber
+    .exactOptional()
+    .describe("There are more: ask with this number as after. Only where after was given"),
+  missing: z
+    .array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) }))
+    .exactOptional()
+    .describe("Where numbers were asked for: those, up to next, of which no job is kept, whoever had them"),
+});
+export const batchAnswer = z.object({
+  schema: z.literal("tutti.batch/1"),
+  results: z
+    .array(
+      z.union([
+        z.object({ number: jobNumber, job: job.describe("The job as it is now") }),
+        z.object({ number: jobNumber, refused: z.string(), message: z.string() }),
+      ]),
+    )
+    .describe("For each of the jobs what became of it, in the order in which they were changed"),
+});
 export const whyAnswer = z.object({
   schema: z.literal("tutti.why/1"),
   job: jobNumber,
@@ -356,6 +399,8 @@ export type Job = z.infer<typeof job>;
 export type JobState = z.infer<typeof jobState>;
 export type JobAnswer = z.infer<typeof jobAnswer>;
 export type JobsAnswer = z.infer<typeof jobsAnswer>;
+export type BatchBody = z.infer<typeof batchBody>;
+export type BatchAnswer = z.infer<typeof batchAnswer>;
 export type WhyAnswer = z.infer<typeof whyAnswer>;
 export type MatrixAnswer = z.infer<typeof matrixAnswer>;
 export type QueuesAnswer = z.infer<typeof queuesAnswer>;

@@ -4,12 +4,18 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { matchesGlob } from "../core/glob.ts";
+import { holds, type NumberRange, rangesOf } from "../core/number-ranges.ts";
 import type {
   Answer,
   Caller,
+  Change,
   DaemonEvent,
   JobInfo,
+  JobQuery,
   JobState,
+  ListEnd,
+  MissingJobs,
   Refusal,
   Service,
   SubmitRequest,
@@ -72,15 +78,35 @@ export class FakeService implements Service {
     return { jobs };
   }
 
-  jobs(
-    caller: Caller,
-    { states, last }: { states?: readonly JobState[]; last?: number },
-  ): readonly JobInfo[] {
+  *list(caller: Caller, query: JobQuery): Generator<readonly JobInfo[], ListEnd, void> {
+    const { states, numbers, name, queue, user, after = 0, most = 1e9, last = 1e9 } = query;
     const all = [...this.entries.values()]
       .filter((entry) => maySee(caller, entry))
       .map(({ info }) => info)
-      .filter(({ state }) => states === undefined || states.includes(state));
-    return last === undefined ? all : last === 0 ? [] : all.slice(-last);
+      .filter(({ state }) => states === undefined || states.includes(state))
+      .filter((info) => (queue ?? info.queue) === info.queue && (user ?? info.user) === info.user)
+      .filter((info) => (name === undefined || matchesGlob(info.name, name)) && holdsAny(numbers, info.job));
+    const rest = all.slice(Math.max(0, all.length - last)).filter(({ job }) => job > after);
+    yield rest.slice(0, most);
+    const missing = numbers?.flatMap((range) => this.#missing(range)) ?? [];
+    return {
+      ...(rest.length > most && { next: rest[most - 1]!.job }),
+      ...(numbers !== undefined && { missing }),
+    };
+  }
+
+  *numbers(caller: Caller, query: JobQuery): Generator<undefined, readonly number[], void> {
+    return [...this.list(caller, query)].flat().map(({ job }) => job);
+  }
+
+  #missing({ first, last }: NumberRange): MissingJobs[] {
+    const upTo = Math.min(last, this.#next - 1);
+    const gone = Array.from({ length: Math.max(0, upTo - first + 1) }, (_, i) => first + i).filter(
+      (job) => !this.entries.has(job),
+    );
+    const forgotten = rangesOf(gone).map((range) => ({ ...range, because: "forgotten" as const }));
+    const from = Math.max(first, this.#next);
+    return from > last ? forgotten : [...forgotten, { first: from, last, because: "not given" }];
   }
 
   job(caller: Caller, job: number): Answer<JobInfo> {
@@ -117,6 +143,18 @@ export class FakeService implements Service {
     const info = this.job(caller, job);
     if (isRefused(info)) return info;
     return this.#set(job, { priority }, "priority");
+  }
+
+  async change(caller: Caller, change: Change, jobs: readonly number[]) {
+    const changed: Answer<JobInfo>[] = [];
+    for (const job of jobs) {
+      const answer =
+        change.action === "priority"
+          ? this.setPriority(caller, job, change.priority)
+          : this[change.action](caller, job);
+      changed.push(await answer);
+    }
+    return changed;
   }
 
   async why(caller: Caller, job: number) {
@@ -179,28 +217,28 @@ export class FakeService implements Service {
     ];
   }
 
-  exportSwf(caller: Caller): string {
-    const lines = this.jobs(caller, { states: ["done", "failed"] }).map(
-      ({ job, submittedAtMs, startedAtMs = 0, ranMs, tasks, limitMs }) =>
-        [job, (submittedAtMs - START_MS) / 1000, (startedAtMs - submittedAtMs) / 1000, ranMs / 1000, tasks]
-          .concat([
-            -1,
-            -1,
-            tasks,
-            limitMs === undefined ? -1 : limitMs / 1000,
-            -1,
-            1,
-            -1,
-            -1,
-            -1,
-            -1,
-            -1,
-            -1,
-            -1,
-          ])
-          .join(" "),
+  *exportSwf(caller: Caller): Generator<string, void, void> {
+    const ended = [...this.list(caller, { states: ["done", "failed"] })].flat();
+    const lines = ended.map(({ job, submittedAtMs, startedAtMs = 0, ranMs, tasks, limitMs }) =>
+      [job, (submittedAtMs - START_MS) / 1000, (startedAtMs - submittedAtMs) / 1000, ranMs / 1000, tasks]
+        .concat([
+          -1,
+          -1,
+          tasks,
+          limitMs === undefined ? -1 : limitMs / 1000,
+          -1,
+          1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+        ])
+        .join(" "),
     );
-    return `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
+    yield `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
   }
 
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
@@ -235,6 +273,11 @@ export class FakeService implements Service {
 
   strays() {
     return [];
+  }
+
+  /** Forgets a job that has ended. */
+  forgetJob(job: number): void {
+    this.entries.delete(job);
   }
 
   /** Empties the memory; numbers go on. */
@@ -339,6 +382,10 @@ export class FakeService implements Service {
     this.#nowMs += 1000;
     return this.#nowMs;
   }
+}
+
+function holdsAny(ranges: readonly NumberRange[] | undefined, number: number): boolean {
+  return ranges === undefined || holds(ranges, number);
 }
 
 function maySee(caller: Caller, { uid }: Entry): boolean {

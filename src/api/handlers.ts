@@ -7,6 +7,7 @@ import type * as c from "./contract.ts";
 import { MOST_JOBS_IN_BATCH } from "./contract.ts";
 import { eventList, eventStream } from "./events.ts";
 import type { Turns } from "./fair-gate.ts";
+import { batchResponse, brief, exportResponse, listResponse } from "./lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, pause, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -52,7 +53,6 @@ type Handler = (call: Call, around: Surroundings) => Outcome | Promise<Outcome>;
 const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 1000;
-const LISTED_COMMAND_LENGTH = 1000;
 const FINAL: readonly JobInfo["state"][] = ["done", "failed", "cancelled"];
 
 const jobAction =
@@ -81,15 +81,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.submit(caller, batch);
     return isRefusal(answer) ? answer : { jobs: answer.jobs.map(brief) };
   },
-  jobs: ({ caller, query }, { service }) => {
-    const states = query.states?.split(",") as readonly JobInfo["state"][] | undefined;
-    const last = query.last === undefined ? undefined : Number(query.last);
-    const jobs = service.jobs(caller, {
-      ...(states === undefined ? {} : { states }),
-      ...(last === undefined ? {} : { last }),
-    });
-    return { jobs: jobs.map(brief) };
-  },
+  jobs: listResponse,
+  batch: batchResponse,
   job: async ({ caller, job, query, request }, { service }) => {
     if (query.wait !== undefined) {
       const waitS = Math.min(Number(query.wait), LONGEST_WAIT_S);
@@ -135,7 +128,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     }
     return { atMs: Date.now(), policies };
   },
-  exportSwf: ({ caller }, { service }) => textResponse(service.exportSwf(caller), "text/plain"),
+  exportSwf: exportResponse,
   events: ({ caller, query, request, turns }, { service }) => {
     const last = request.headers.get("last-event-id");
     const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
@@ -165,19 +158,6 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     return isRefusal(answer) ? answer : { stopping: true };
   },
 };
-
-/** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
-function brief<T extends { readonly command: readonly string[] }>(job: T): T {
-  let left = LISTED_COMMAND_LENGTH;
-  const end = job.command.findIndex((word) => {
-    left -= word.length + 1;
-    return left < 0;
-  });
-  if (end < 0) return job;
-  const rest = job.command[end]!;
-  const cut = rest.slice(0, Math.max(0, left + rest.length));
-  return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
-}
 
 function asJob(answer: Answer<JobInfo>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };

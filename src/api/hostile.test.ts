@@ -83,7 +83,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Calls of a method of the service. */
-function countCalls(name: "job" | "jobs" | "status"): () => number {
+function countCalls(name: "job" | "list" | "status"): () => number {
   let calls = 0;
   const original = service[name].bind(service) as (...given: unknown[]) => unknown;
   Object.defineProperty(service, name, {
@@ -161,7 +161,7 @@ describe("clients that leave", () => {
   test("of requests that wait in a connection none is done when it is closed", async () => {
     await start();
     await service.submit(OWNER, [someJob()]);
-    const calls = countCalls("jobs");
+    const calls = countCalls("list");
     const socket = await connected();
     socket.write(head("/v1/jobs/1?wait=60") + head("/v1/jobs").repeat(20));
     await until(() => service.listenerCount === 1);

@@ -42,6 +42,8 @@ const flag = (description: string) =>
     .optional()
     .describe(description);
 
+const words = (description: string) => z.string().min(1).max(256).optional().describe(description);
+
 const states = z
   .string()
   .regex(
@@ -98,8 +100,34 @@ export const ROUTES: readonly Route[] = [
     method: "get",
     path: "/v1/jobs",
     summary: "Your jobs, oldest first; all jobs for an administrator",
-    query: { states, last: digits("Only so many, the newest ones") },
+    description:
+      "With after, a page: at most 1,000 jobs, and next when there are more. A job that is there all the while is in exactly one page. Without after the answer is whole, however long. Where nothing but states is asked for, these are the jobs that have not ended and the last 1,000 that have; numbers, name, queue and user are looked for in all that is kept.",
+    query: {
+      states,
+      last: digits("Only so many, the newest ones; with after, the first page begins with them"),
+      after: digits("A page: jobs of greater numbers than this; 0 for the first page, then what next says"),
+      limit: digits("At most so many jobs in the page; default and most 1000"),
+      numbers: c.jobNumbers
+        .optional()
+        .describe("Only these numbers, such as 3-9,12; missing says which are not kept"),
+      name: words("Only jobs of this name, with * for anything, such as sim*"),
+      queue: words("Only jobs of this queue"),
+      user: words("Only jobs of this user"),
+      wait: digits(
+        "If there is no such job, answer when there is one, at the latest after so many seconds (at most 60)",
+      ),
+    },
     answer: json(c.jobsAnswer),
+  },
+  {
+    id: "batch",
+    method: "post",
+    path: "/v1/batch",
+    summary: "Change many jobs, each by itself",
+    description:
+      "What cannot be changed is told with its reason and keeps no other job from it. At most 10,000 jobs. Jobs are changed 250 at a time, with other requests in between; cancelled from the last on. When the connection ends before the answer, the rest may be left as it is: send the request again.",
+    body: c.batchBody,
+    answer: json(c.batchAnswer),
   },
   {
     id: "job",
@@ -229,6 +257,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ShutdownBody: c.shutdownBody,
   JobAnswer: c.jobAnswer,
   JobsAnswer: c.jobsAnswer,
+  BatchBody: c.batchBody,
+  BatchAnswer: c.batchAnswer,
   WhyAnswer: c.whyAnswer,
   Forecast: c.forecast,
   MatrixAnswer: c.matrixAnswer,

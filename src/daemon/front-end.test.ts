@@ -337,7 +337,10 @@ describe("why, forecast, export", () => {
     bench.clock.advanceTo(250);
     await submit(bench, { tasks: 2, name: "b" }, BEN);
     runToEnd(bench.clock);
-    const { jobs, trace, count, diagnostics } = readSwf(bench.frontEnd.exportSwf(ROOT), "export");
+    const { jobs, trace, count, diagnostics } = readSwf(
+      [...bench.frontEnd.exportSwf(ROOT)].join(""),
+      "export",
+    );
     expect(count).toBe(2);
     expect(diagnostics).toEqual([]);
     expect([...jobs.submitS]).toEqual([0, 0.25]);
@@ -346,7 +349,7 @@ describe("why, forecast, export", () => {
     expect([...jobs.estimateS]).toEqual([2, -1]);
     expect([...(trace?.waitS ?? [])]).toEqual([0, 0.25]);
     expect([...(trace?.status ?? [])]).toEqual([1, 1]);
-    expect(readSwf(bench.frontEnd.exportSwf(BEN), "export").count).toBe(1);
+    expect(readSwf([...bench.frontEnd.exportSwf(BEN)].join(""), "export").count).toBe(1);
   });
 });
 

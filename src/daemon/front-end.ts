@@ -14,6 +14,7 @@ import { forecastStarts } from "./forecast-model.ts";
 import type { ForecastEngine } from "./forecast-thread.ts";
 import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
+import { Listing } from "./listing.ts";
 import { explainWaiting } from "./obstacles.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
 import type { JobNumber } from "./protocol.ts";
@@ -21,11 +22,19 @@ import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
-import type { Answer, Caller, JobInfo, JobState, MatrixInfo, Service, SubmitRequest } from "./service.ts";
+import type {
+  Answer,
+  Caller,
+  Change,
+  JobInfo,
+  JobQuery,
+  MatrixInfo,
+  Service,
+  SubmitRequest,
+} from "./service.ts";
 import type { Store } from "./store/store.ts";
 import { messageOf } from "./store/store.ts";
 import { checkBatch, checkPriority, refuse } from "./submission.ts";
-import { exportSwf } from "./swf-export.ts";
 import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 
@@ -66,6 +75,7 @@ export class FrontEnd implements Service {
   readonly #requests: Requests;
   readonly #desk: ConductorDesk;
   readonly #views: Views;
+  readonly #listing: Listing;
   /** Makes forecasts when somebody asks; once it is started, of every job. */
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
@@ -111,6 +121,7 @@ export class FrontEnd implements Service {
     this.#desk = new ConductorDesk(context);
     this.#requests = new Requests(context, this.#desk);
     this.#views = new Views(context, this.#desk);
+    this.#listing = new Listing(context, (record) => this.#views.info(record));
     this.forecaster = new Forecaster(
       context,
       options.forecastEngine ?? (async (task) => forecastStarts(task)),
@@ -169,13 +180,21 @@ export class FrontEnd implements Service {
     return this.#turns.ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
   }
 
-  jobs(caller: Caller, filter: { readonly states?: readonly JobState[]; readonly last?: number }) {
-    return this.#views.jobs(caller, filter.states, filter.last);
+  list(caller: Caller, query: JobQuery) {
+    return this.#listing.list(caller, query);
+  }
+
+  numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">) {
+    return this.#listing.numbers(caller, query);
+  }
+
+  /** A short list at once. */
+  jobs(caller: Caller, query: JobQuery): readonly JobInfo[] {
+    return [...this.list(caller, query)].flat();
   }
 
   job(caller: Caller, job: JobNumber): Answer<JobInfo> {
-    const record = this.#requests.find(caller, job);
-    return "refused" in record ? record : this.#views.info(record);
+    return this.#told(this.#requests.find(caller, job));
   }
 
   ownerOf(caller: Caller, job: JobNumber): Answer<number> {
@@ -203,6 +222,12 @@ export class FrontEnd implements Service {
     const refusal = checkPriority(caller, priority);
     if (refusal !== undefined) return Promise.resolve(refusal);
     return this.#askAbout(() => this.#requests.setPriority(caller, job, priority));
+  }
+
+  change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
+    const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return this.#turns.ask(() => jobs.map((job) => this.#told(this.#requests.change(caller, change, job))));
   }
 
   async why(caller: Caller, job: JobNumber) {
@@ -251,13 +276,8 @@ export class FrontEnd implements Service {
     return this.#views.queues();
   }
 
-  exportSwf(caller: Caller): string {
-    return exportSwf(this.jobs(caller, { last: Number.MAX_SAFE_INTEGER }), {
-      cpus: this.#options.cpus.length,
-      policy: this.#scheduler.choice.label,
-      queues: this.#options.config.queues.map(({ queueClass }) => queueClass.name),
-      keptSinceMs: this.#options.store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid),
-    });
+  exportSwf(caller: Caller) {
+    return this.#listing.exportSwf(caller);
   }
 
   listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
@@ -306,9 +326,10 @@ export class FrontEnd implements Service {
   }
 
   #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
-    return this.#turns.ask((nowMs) => {
-      const answer = handle(nowMs);
-      return "refused" in answer ? answer : this.#views.info(answer);
-    });
+    return this.#turns.ask((nowMs) => this.#told(handle(nowMs)));
+  }
+
+  #told(answer: Answer<JobRecord>): Answer<JobInfo> {
+    return "refused" in answer ? answer : this.#views.info(answer);
   }
 }

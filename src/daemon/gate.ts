@@ -17,7 +17,8 @@ export interface GateLimits {
 export class Gate {
   readonly #limits: GateLimits;
   readonly #book: JobBook;
-  #waiting: JobRecord[] = [];
+  /** In the order in which they came. */
+  readonly #waiting = new Map<JobNumber, JobRecord>();
 
   constructor(limits: GateLimits, book: JobBook) {
     this.#limits = limits;
@@ -37,14 +38,15 @@ export class Gate {
     rows: Layout,
   ): readonly JobRecord[] {
     if (limits === "nothing") return arriving;
-    this.#waiting.push(...arriving);
-    if (this.#waiting.length === 0) return [];
+    for (const record of arriving) this.#waiting.set(record.job, record);
+    if (this.#waiting.size === 0) return [];
     let usedBytes = this.#memoryOf(told);
-    let passed = 0;
-    for (const { tasks, memoryBytes = 0 } of this.#waiting) {
+    const passed: JobRecord[] = [];
+    for (const record of this.#waiting.values()) {
+      const { tasks, memoryBytes = 0 } = record;
       if (memoryBytes > 0 && usedBytes + memoryBytes > this.#limits.memoryBytes) break;
       // Each gang that is on its way may need a row of its own.
-      const onTheirWay = told.size + passed;
+      const onTheirWay = told.size + passed.length;
       const mayNeedRow = rows.length + onTheirWay >= this.#limits.mostRows;
       if (
         limits === "rows" &&
@@ -53,17 +55,18 @@ export class Gate {
       )
         break;
       usedBytes += memoryBytes;
-      passed++;
+      passed.push(record);
     }
-    return this.#waiting.splice(0, passed);
+    for (const { job } of passed) this.#waiting.delete(job);
+    return passed;
   }
 
   withdraw(job: JobNumber): void {
-    this.#waiting = this.#waiting.filter((other) => other.job !== job);
+    this.#waiting.delete(job);
   }
 
   clear(): void {
-    this.#waiting = [];
+    this.#waiting.clear();
   }
 
   #memoryOf(told: ReadonlySet<JobNumber>): number {

@@ -7,6 +7,7 @@ import { EndedJobs } from "./ended-jobs.ts";
 import { Holdings } from "./holdings.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
+import { LiveNumbers } from "./rising-numbers.ts";
 import type { JobState } from "./service.ts";
 import type { StoredContent } from "./store/contents.ts";
 import type { EndedJob } from "./store/kept.ts";
@@ -16,6 +17,8 @@ import { heldBytes } from "./submission.ts";
 export class JobBook {
   readonly #store: Store;
   readonly #live = new Map<JobNumber, JobRecord>();
+  /** In rising order; the map is in the order of changes. */
+  readonly numbers = new LiveNumbers();
   /** Jobs with a process, so that nobody has to look through the queue for them. */
   readonly #withProcess = new Set<JobNumber>();
   /** Who waits for a job. */
@@ -39,6 +42,7 @@ export class JobBook {
     for (const { state, jobs } of counts) this.#counts[state] += jobs;
     for (const record of store.liveJobs()) {
       this.#enter(record);
+      this.numbers.enter(record);
       this.holdings.enter(record, store.contents.of(record));
     }
   }
@@ -172,8 +176,14 @@ export class JobBook {
   }
 
   #swap(from: JobRecord | undefined, to: JobRecord | undefined, contents: readonly StoredContent[]): void {
-    if (isLive(to) && !isLive(from)) this.holdings.enter(to, contents);
-    if (isLive(from) && !isLive(to)) this.holdings.leave(from, contents);
+    if (isLive(to) && !isLive(from)) {
+      this.holdings.enter(to, contents);
+      this.numbers.enter(to);
+    }
+    if (isLive(from) && !isLive(to)) {
+      this.holdings.leave(from, contents);
+      this.numbers.leave(from);
+    }
     if (from !== undefined) {
       this.#counts[from.state]--;
       if (isLive(from)) this.#leave(from);

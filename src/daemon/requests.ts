@@ -4,7 +4,7 @@ import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
-import type { Answer, Caller, JobInfo, Refusal, SubmitRequest } from "./service.ts";
+import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
 import { type Needs, needsOf, refuseOverShare } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
 import { type ChosenQueue, chooseQueue, isRefusal, nameOf, refuse } from "./submission.ts";
@@ -66,6 +66,12 @@ export class Requests {
       this.#enter(caller, request, needs[i], queues[i], i === 0 ? first : book.nextJob(), first),
     );
     return { jobs: records.map((record) => infoOf(this.#afterSubmit(record, others, nowMs))) };
+  }
+
+  change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
+    return change.action === "priority"
+      ? this.setPriority(caller, job, change.priority)
+      : this[change.action](caller, job);
   }
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {

@@ -2,6 +2,7 @@
  * What the front end offers to whoever talks to it: the API is a thin layer over this, and tests call it directly. A
  * request is refused by a value with a reason, never by a crash; a submit that has been answered is on disk.
  */
+import type { NumberRange } from "../core/number-ranges.ts";
 import type { JobNumber } from "./protocol.ts";
 
 /** Who asks. An administrator (root, or the user who started an ordinary user's front end) sees and may touch all jobs. */
@@ -206,16 +207,56 @@ export interface StrayInfo {
   readonly ranMs: number;
 }
 
+/** Which jobs are meant: all of these must hold. */
+export interface JobQuery {
+  readonly states?: readonly JobState[];
+  /** Rising, and none overlaps another. */
+  readonly numbers?: readonly NumberRange[];
+  /** With `*` for anything. */
+  readonly name?: string;
+  readonly queue?: string;
+  readonly user?: string;
+  /** Only jobs of greater numbers. */
+  readonly after?: JobNumber;
+  /** So many jobs; the end says whether there are more. */
+  readonly most?: number;
+  /** Of the jobs in these states so many, the newest. */
+  readonly last?: number;
+  /** Of those that have ended so many, the newest. */
+  readonly lastEnded?: number;
+}
+
+/** Numbers of which no job is kept, whoever had them. */
+export interface MissingJobs extends NumberRange {
+  readonly because: "forgotten" | "not given";
+}
+
+/** What is to be said when a list is at its end. */
+export interface ListEnd {
+  /** There are more jobs: those after this number. */
+  readonly next?: JobNumber;
+  /** When numbers were asked for: those up to `next` that are missing, rising. */
+  readonly missing?: readonly MissingJobs[];
+}
+
+/** Something to do with each of many jobs. */
+export type Change =
+  | { readonly action: "cancel" | "hold" | "release" | "requeue" }
+  | { readonly action: "priority"; readonly priority: number };
+
 export interface Service {
   /** All or none of the batch; resolves when it is on disk. */
   submit(
     caller: Caller,
     batch: readonly SubmitRequest[],
   ): Promise<Answer<{ readonly jobs: readonly JobInfo[] }>>;
-  jobs(
+  /** The jobs by number, in pages of a few ms each; jobs may come, change and go between two of them. */
+  list(caller: Caller, query: JobQuery): Generator<readonly JobInfo[], ListEnd, void>;
+  /** The numbers of the jobs that `list` would give, in steps of a few ms. */
+  numbers(
     caller: Caller,
-    filter: { readonly states?: readonly JobState[]; readonly last?: number },
-  ): readonly JobInfo[];
+    query: Pick<JobQuery, "states" | "numbers">,
+  ): Generator<undefined, readonly JobNumber[], void>;
   job(caller: Caller, job: JobNumber): Answer<JobInfo>;
   /** Number of the job's user, to whom all belongs that the job has written. */
   ownerOf(caller: Caller, job: JobNumber): Answer<number>;
@@ -224,6 +265,12 @@ export interface Service {
   release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>>;
   setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>>;
+  /** Changes each of the jobs, or refuses it, by itself, in the order given; all of it is one turn. */
+  change(
+    caller: Caller,
+    change: Change,
+    jobs: readonly JobNumber[],
+  ): Promise<Answer<readonly Answer<JobInfo>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<WhyInfo>>;
   matrix(): MatrixInfo;
   policy(): { readonly policy: string; readonly rules: readonly string[]; readonly mostRows: number };
@@ -236,8 +283,8 @@ export interface Service {
     readonly mostCpus: number;
     readonly limitMs?: number;
   }[];
-  /** Ended jobs and those that run, as SWF text. */
-  exportSwf(caller: Caller): string;
+  /** Ended jobs and those that run, as SWF text, in pieces of a few ms each. */
+  exportSwf(caller: Caller): Generator<string, void, void>;
   /** Those that the caller may end with `cancel`; the others are not told. */
   strays(caller: Caller): readonly StrayInfo[];
   /** Calls the listener for each event after `since` that the caller may see, until it says false; returns how to stop. */

@@ -1,11 +1,8 @@
 /** What users may look at; nothing here changes anything. */
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
-import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
+import { hasEnded, infoOf, JOB_STATES, type JobRecord } from "./record.ts";
 import type { Caller, ForecastRecord, JobInfo, JobState, MatrixInfo } from "./service.ts";
-
-/** Ended jobs that are listed when nobody says how many. */
-const LISTED_ENDED = 1000;
 
 export class Views {
   readonly #context: Context;
@@ -27,23 +24,6 @@ export class Views {
           ? `at most ${record.arrayAtOnce} of array ${record.array} go at a time`
           : record.reason;
     return infoOf(record, ranMs, reason);
-  }
-
-  /** By number; with `last` only so many, the latest. */
-  jobs(caller: Caller, states: readonly JobState[] = JOB_STATES, last?: number): readonly JobInfo[] {
-    const { book, store } = this.#context;
-    const found: JobRecord[] = [];
-    for (const record of book.all()) {
-      if (states.includes(record.state) && mayTouch(caller, record)) found.push(record);
-    }
-    const ended = states.filter(hasEnded);
-    if (ended.length > 0) {
-      const uid = caller.isAdministrator ? undefined : caller.uid;
-      found.push(...store.endedJobs(uid, ended, last ?? LISTED_ENDED));
-    }
-    found.sort((a, b) => a.job - b.job);
-    const shown = last === undefined ? found : found.slice(Math.max(0, found.length - last));
-    return shown.map((record) => this.info(record));
   }
 
   matrix(): MatrixInfo {

@@ -111,6 +111,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE events ADD COLUMN secret_of INTEGER;
   UPDATE events SET data = json_remove(data, '$.adopted', '$.because', '$.refused'), secret = data
     WHERE uid IS NULL AND kind IN ('policy', 'conductor');
+
+  -- Ended jobs by number, all and those of a user, with all that a list asks before it reads a job.
+  CREATE INDEX jobs_ended_by_number ON jobs (job, uid, state) WHERE ended_ms IS NOT NULL;
+  CREATE INDEX jobs_ended_by_user ON jobs (uid, job, state) WHERE ended_ms IS NOT NULL;
   `,
 ];
 

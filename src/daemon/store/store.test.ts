@@ -308,6 +308,9 @@ describe("versions", () => {
       expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
       expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
       expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
+      const { uid } = store.job(1)!;
+      expect(store.ended.rising(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
+      expect(store.ended.falling(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
       const { script, scriptWord } = store.job(3)!;
       expect(scriptWord).toBe(version < 2 ? undefined : 1);
       const content = script === undefined ? undefined : store.contents.script(script);
@@ -331,6 +334,22 @@ describe("versions", () => {
     const before = readFileSync(other);
     expect(() => new Store(other)).toThrow(/expected a database that Tutti has written/);
     expect(readFileSync(other)).toEqual(before);
+  });
+
+  test("a file of any version has the tables and indexes of a new one when it is open", () => {
+    const schemaOf = (path: string): unknown[] => {
+      new Store(path, 0).close();
+      const database = new DatabaseSync(path);
+      const rows = database.prepare("SELECT type, name FROM sqlite_master ORDER BY name").all();
+      database.close();
+      return plain(rows) as unknown[];
+    };
+    const fresh = schemaOf(newPath());
+    for (const [i] of MIGRATIONS.entries()) {
+      const path = newPath();
+      copyFileSync(golden(i + 1), path);
+      expect(schemaOf(path), `version ${i + 1}`).toEqual(fresh);
+    }
   });
 
   test("every version has its file", () => {

@@ -10,6 +10,7 @@ import { InputError } from "../../core/errors.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../protocol.ts";
 import type { JobRecord } from "../record.ts";
 import { Contents } from "./contents.ts";
+import { EndedNumbers } from "./ended-numbers.ts";
 import { Kept } from "./kept.ts";
 import { migrate } from "./migrations.ts";
 import {
@@ -57,6 +58,8 @@ export class Store {
   readonly contents: Contents;
   /** Ended jobs and events, and how they are forgotten. */
   readonly kept: Kept;
+  /** Which jobs have ended. */
+  readonly ended: EndedNumbers;
 
   /**
    * Opens the database, makes it if there is none, brings it up to date.
@@ -79,6 +82,7 @@ export class Store {
     this.#statements = new Statements(this.#database);
     this.contents = new Contents(this.#statements);
     this.kept = new Kept(this.#statements);
+    this.ended = new EndedNumbers(this.#statements);
   }
 
   begin(): void {
