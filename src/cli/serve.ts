@@ -86,6 +86,7 @@ export function configure(command: Command): void {
 async function run(options: ServeOptions): Promise<void> {
   const scheduler = await startScheduler(options);
   writeOut(announcement(scheduler));
+  for (const warning of scheduler.frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
   const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);

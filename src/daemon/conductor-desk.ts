@@ -18,6 +18,7 @@ import { EarlierStarts } from "./earlier-starts.ts";
 import { fateOf, lostEnd } from "./fate.ts";
 import type { Start } from "./live-driver.ts";
 import { MatrixSender } from "./matrix-sender.ts";
+import type { Past } from "./past.ts";
 import type {
   AttemptEnd,
   AttemptKey,
@@ -39,6 +40,7 @@ export class ConductorDesk {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
   readonly #context: Context;
+  readonly #past: Past;
   #outbox: ToConductor[] = [];
   readonly #matrix: MatrixSender;
   #state: Extract<FromConductor, { type: "state" }> | undefined;
@@ -52,8 +54,9 @@ export class ConductorDesk {
   /** Values before the turn, for `rollback`. */
   #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
 
-  constructor(context: Context) {
+  constructor(context: Context, past: Past) {
     this.#context = context;
+    this.#past = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
     this.#matrix = new MatrixSender(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
@@ -378,7 +381,10 @@ export class ConductorDesk {
 
   /** Attempts of which no job is the present one. They run on until they end; what has ended is told and forgotten. */
   #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
-    const { feed, store, clock } = this.#context;
+    const { book, feed, store, clock } = this.#context;
+    const highest = Math.max(0, ...attempts.map(({ job }) => job));
+    this.#past.named(highest);
+    book.raise(highest);
     const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs, canKeep) }));
     for (const { attempt, stray } of strays) {
       if (attempt.phase !== "ended") this.#outbox.push({ type: "keep", ...namedBy(attempt) });

@@ -1,6 +1,6 @@
 /**
  * The event log: what has happened, numbered without gaps, on disk in the turn in which it happened, then told to those who listen.
- * Old ones are forgotten by user, so in what is kept there may be gaps.
+ * Numbers leave a gap where an older store was put back. Old events are forgotten by user, so in what is kept there may be more.
  */
 import { fairLevel } from "./fair-share.ts";
 import type { JobRecord } from "./record.ts";
@@ -25,10 +25,16 @@ export class EventFeed {
   readonly #kept = new Map<number | undefined, number>();
   #keptCount = 0;
 
-  constructor(store: Store) {
+  /** @param latest numbers go on above it, though the store may know none as high */
+  constructor(store: Store, latest = store.latestEvent()) {
     this.#store = store;
-    this.#committed = store.latestEvent();
+    this.#committed = latest;
     this.#count(store.kept.eventCounts(), 1);
+  }
+
+  /** Number of the last event that is on disk. */
+  get latest(): number {
+    return this.#committed;
   }
 
   /**

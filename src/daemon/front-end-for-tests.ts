@@ -10,6 +10,7 @@ import type { ConductorClient } from "./conductor-client.ts";
 import { type Config, DEFAULT_CONFIG } from "./config.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
+import type { NumbersFile } from "./numbers.ts";
 import type {
   AttemptEnd,
   AttemptKey,
@@ -327,6 +328,7 @@ export interface BenchOptions {
   /** Left out: none is made for any job. */
   readonly jobsFolder?: string;
   readonly mostKept?: Partial<RetentionLimits>;
+  readonly numbers?: NumbersFile;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -344,6 +346,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
   const mortal = new MortalClock(clock);
   const frontEnd = new FrontEnd({
     store,
+    numbers: options.numbers,
     conductor: machine,
     clock: mortal,
     config,

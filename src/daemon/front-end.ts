@@ -15,7 +15,9 @@ import type { ForecastEngine } from "./forecast-thread.ts";
 import { JobBook } from "./job-book.ts";
 import type { Launcher } from "./launcher.ts";
 import { Listing } from "./listing.ts";
+import type { NumbersFile } from "./numbers.ts";
 import { explainWaiting } from "./obstacles.ts";
+import { Past } from "./past.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
 import type { JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
@@ -40,6 +42,8 @@ import { Views } from "./views.ts";
 
 export interface FrontEndOptions {
   readonly store: Store;
+  /** Beside the store, to notice an older one; left out: a test without a state folder. */
+  readonly numbers?: NumbersFile | undefined;
   readonly conductor: ConductorClient;
   readonly clock: Clock;
   readonly launcher: Launcher;
@@ -81,14 +85,16 @@ export class FrontEnd implements Service {
   /** Does nothing until it is started. */
   readonly retention: Retention;
   readonly #turns: Turns;
+  readonly #past: Past;
   readonly #startedAtMs: number;
 
   constructor(options: FrontEndOptions) {
     const { store, clock, config, cpus, memoryBytes, launcher } = options;
     this.#options = options;
     this.#startedAtMs = clock.unixMs();
-    this.#book = new JobBook(store);
-    this.#feed = new EventFeed(store);
+    this.#past = new Past(store, launcher, options.numbers);
+    this.#book = new JobBook(store, this.#past.latestJob);
+    this.#feed = new EventFeed(store, this.#past.latestEvent);
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
     const choice = this.#choiceAtStart();
@@ -118,7 +124,7 @@ export class FrontEnd implements Service {
       mostJobs: options.mostJobs ?? MOST_JOBS,
       bootId: options.bootId,
     };
-    this.#desk = new ConductorDesk(context);
+    this.#desk = new ConductorDesk(context, this.#past);
     this.#requests = new Requests(context, this.#desk);
     this.#views = new Views(context, this.#desk);
     this.#listing = new Listing(context, (record) => this.#views.info(record));
@@ -127,9 +133,16 @@ export class FrontEnd implements Service {
       options.forecastEngine ?? (async (task) => forecastStarts(task)),
     );
     this.retention = new Retention(context, options.mostKept);
-    this.#turns = new Turns(context, options.conductor, this.#desk, (hadRequests) => {
-      if (hadRequests) this.forecaster.wake();
-      this.retention.wake();
+    this.#turns = new Turns({
+      context,
+      conductor: options.conductor,
+      desk: this.#desk,
+      past: this.#past,
+      numbers: options.numbers,
+      afterTurn: (hadRequests) => {
+        if (hadRequests) this.forecaster.wake();
+        this.retention.wake();
+      },
     });
   }
 
@@ -143,6 +156,11 @@ export class FrontEnd implements Service {
   /** Jobs with a process, and attempts that the store does not know. */
   runningCount(): number {
     return [...this.#book.withProcess()].length + this.#desk.strays.count;
+  }
+
+  /** What was found at the start and people should know, a sentence or more each. */
+  get warnings(): readonly string[] {
+    return this.#past.warnings;
   }
 
   strays(caller: Caller) {
@@ -285,7 +303,7 @@ export class FrontEnd implements Service {
   }
 
   status(caller: Caller = SELF) {
-    return this.#views.status(caller, this.#startedAtMs, this.#turns.trouble, this.forecaster.record());
+    return this.#views.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
   }
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */
@@ -308,6 +326,12 @@ export class FrontEnd implements Service {
       ...this.forecaster.pastErrors(),
       jobs: [...starts].filter(([job]) => visible(job)).map(([job, f]) => ({ job, ...f })),
     };
+  }
+
+  /** What people should know now, all in one text. */
+  get #trouble(): string | undefined {
+    const troubles = [this.#turns.trouble, this.#past.trouble].filter((text) => text !== undefined);
+    return troubles.length === 0 ? undefined : troubles.join("; ");
   }
 
   /** The policy that the last run was switched to, if it was and it can still be used, else the configured one. */

@@ -30,11 +30,14 @@ export class JobBook {
   readonly ended: EndedJobs;
   #undo: (() => void)[] = [];
   #latestJob: number;
+  #committedJob: number;
   #latestPlace: number;
 
-  constructor(store: Store) {
+  /** @param latestJob numbers go on above it, though the store may know none as high */
+  constructor(store: Store, latestJob = store.latestJob()) {
     this.#store = store;
-    this.#latestJob = store.latestJob();
+    this.#latestJob = latestJob;
+    this.#committedJob = latestJob;
     this.#latestPlace = store.latestPlace();
     const counts = store.kept.counts();
     this.ended = new EndedJobs(counts);
@@ -58,6 +61,18 @@ export class JobBook {
   nextJob(): JobNumber {
     this.#undo.push(() => this.#latestJob--);
     return ++this.#latestJob;
+  }
+
+  /** The number up to which this turn gives numbers; undefined when it gives none. */
+  get givenInTurn(): JobNumber | undefined {
+    return this.#latestJob > this.#committedJob ? this.#latestJob : undefined;
+  }
+
+  /** Someone else has given numbers up to this one. */
+  raise(job: JobNumber): void {
+    if (job <= this.#latestJob) return;
+    this.#latestJob = job;
+    this.#committedJob = job;
   }
 
   nextPlace(): number {
@@ -159,6 +174,7 @@ export class JobBook {
   }
 
   commit(): void {
+    this.#committedJob = this.#latestJob;
     this.#undo = [];
   }
 

@@ -14,6 +14,7 @@ import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import { allowedCpus, bootId, groupOf, memoryBytes } from "./machine.ts";
+import { lineFile, NumbersFile } from "./numbers.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
 import type { FreezerKind } from "./protocol.ts";
 import type { Answer } from "./service.ts";
@@ -62,8 +63,10 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const unlock = lockStateFolder(folder);
   let store: Store | undefined;
   let conductor: ConductorClient | undefined;
+  let numbers: NumbersFile | undefined;
   try {
     store = privately(() => new Store(folder.database));
+    numbers = privately(() => new NumbersFile(lineFile(folder.numbers)));
     const connected = connectConductor({
       home: folder.conductor,
       name: `tutti ${process.pid}`,
@@ -74,6 +77,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     const ownUid = process.getuid?.();
     const service = new FrontEnd({
       store: opened,
+      numbers,
       conductor: connected,
       clock: systemClock,
       config,
@@ -102,6 +106,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         service.stop();
         connected.close();
         opened.close();
+        numbers?.close();
         unlock();
       },
       async shutdown(killJobs) {
@@ -119,6 +124,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   } catch (error) {
     conductor?.close();
     store?.close();
+    numbers?.close();
     unlock();
     throw error;
   }

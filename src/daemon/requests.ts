@@ -2,12 +2,16 @@
 import type { PolicyChoice } from "../core/policy.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
+import { isLost } from "./lost-jobs.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
 import { type Needs, needsOf, refuseOverShare } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
 import { type ChosenQueue, chooseQueue, isRefusal, nameOf, refuse } from "./submission.ts";
+
+const LOST =
+  "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
 
 export class Requests {
   readonly #context: Context;
@@ -22,6 +26,7 @@ export class Requests {
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
     if (record !== undefined && mayTouch(caller, record)) return record;
+    if (isLost(this.#context.store, job)) return refuse("not-found", `Cannot find job ${job}: ${LOST}`);
     return this.#isForgotten(job)
       ? refuse("not-found", `Cannot find job ${job}: ${this.#forgotten()}`)
       : refuse("not-found", `Cannot find job ${job}: there is no such job; \`tutti jobs\` lists yours`);
@@ -156,8 +161,9 @@ export class Requests {
   }
 
   #isForgotten(job: JobNumber): boolean {
-    const { book } = this.#context;
-    return Number.isSafeInteger(job) && job >= 1 && job <= book.latestJob && book.find(job) === undefined;
+    const { book, store } = this.#context;
+    const isPast = Number.isSafeInteger(job) && job >= 1 && job <= store.kept.latestForgotten();
+    return isPast && book.find(job) === undefined && !isLost(store, job);
   }
 
   #waitedFor(caller: Caller, job: JobNumber): JobRecord | "forgotten" | undefined {
@@ -167,6 +173,9 @@ export class Requests {
   }
 
   #cannotWaitFor(job: JobNumber): Refusal {
+    if (isLost(this.#context.store, job)) {
+      return refuse("invalid", `Cannot wait for job ${job}: ${LOST}; leave it out`);
+    }
     return refuse(
       "invalid",
       this.#isForgotten(job)

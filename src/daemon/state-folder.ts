@@ -5,6 +5,7 @@
  *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
  *     lock                                  lock      0600
  *     tutti.db                              tutti.db  0600
+ *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
  *     jobs/12/                0700          jobs/12/  0711, ours, with output and copied script, which are the user's
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
@@ -22,13 +23,15 @@ export interface StateFolder {
   readonly database: string;
   readonly conductor: string;
   readonly jobs: string;
+  /** See numbers.ts. */
+  readonly numbers: string;
 }
 
 /** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
 const LONGEST_CONDUCTOR_PATH = 85;
 
 /** What may be there before the database is. */
-const OWN_FILES = /^(conductor|jobs|lock(-journal)?)$/;
+const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
 
 /** Where the state is kept: TUTTI_STATE, or the usual place of the user or, for root, of the machine. */
 export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.() ?? 0): string {
@@ -51,7 +54,7 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
     );
   }
   const jobs = join(path, "jobs");
-  const places = { path, database: join(path, "tutti.db"), conductor, jobs };
+  const places = { path, database: join(path, "tutti.db"), numbers: join(path, "numbers"), conductor, jobs };
   for (const one of [path, conductor, jobs]) {
     try {
       makeFolders(one, 0o700);

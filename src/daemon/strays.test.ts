@@ -30,7 +30,7 @@ const LONG_MS = 10_000;
 class Lives {
   readonly clock = new FakeClock();
   readonly machine: FakeMachine;
-  readonly jobsFolder = newName();
+  jobsFolder = newName();
   path = newName();
 
   constructor(options: Partial<FakeMachineOptions> = {}) {
@@ -167,6 +167,8 @@ describe("attempts that run and that the store does not know", () => {
 
   test("nothing is concluded from them for a job that has their number", async () => {
     const lives = await withoutStore();
+    // Nor are there folders any more.
+    lives.jobsFolder = newName();
     const bench = lives.start({ connected: false });
     // The conductor is not there yet, so that nobody knows that the number is in use.
     expect(await submit(bench, { command: ["new"] })).toBe(1);

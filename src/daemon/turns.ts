@@ -11,7 +11,9 @@
 import type { ConductorClient } from "./conductor-client.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
-import type { FromConductor } from "./protocol.ts";
+import type { NumbersFile } from "./numbers.ts";
+import type { Past } from "./past.ts";
+import type { FromConductor, JobNumber } from "./protocol.ts";
 import type { Answer, Refusal } from "./service.ts";
 import { messageOf } from "./store/store.ts";
 import { refuse } from "./submission.ts";
@@ -19,6 +21,17 @@ import { refuse } from "./submission.ts";
 interface Request {
   readonly handle: (nowMs: number) => unknown;
   readonly answer: (value: unknown) => void;
+}
+
+export interface TurnParts {
+  readonly context: Context;
+  readonly conductor: ConductorClient;
+  readonly desk: ConductorDesk;
+  readonly past: Past;
+  /** Left out: a test without a state folder. */
+  readonly numbers?: NumbersFile | undefined;
+  /** Called after each turn that is on disk. */
+  readonly afterTurn: (hadRequests: boolean) => void;
 }
 
 /** After the disk has refused, nothing is tried for this long. */
@@ -32,7 +45,8 @@ export class Turns {
   readonly #context: Context;
   readonly #conductor: ConductorClient;
   readonly #desk: ConductorDesk;
-  /** Called after each turn that is on disk. */
+  readonly #past: Past;
+  readonly #numbers: NumbersFile | undefined;
   readonly #afterTurn: (hadRequests: boolean) => void;
   #requests: Request[] = [];
   #inbox: FromConductor[] = [];
@@ -45,15 +59,12 @@ export class Turns {
   #trouble: string | undefined;
   readonly #unlisten: (() => void)[];
 
-  constructor(
-    context: Context,
-    conductor: ConductorClient,
-    desk: ConductorDesk,
-    afterTurn: (hadRequests: boolean) => void,
-  ) {
+  constructor({ context, conductor, desk, past, numbers, afterTurn }: TurnParts) {
     this.#context = context;
     this.#conductor = conductor;
     this.#desk = desk;
+    this.#past = past;
+    this.#numbers = numbers;
     this.#afterTurn = afterTurn;
     this.#unlisten = [
       conductor.onMessage((message) => {
@@ -137,11 +148,16 @@ export class Turns {
     const { store, clock, book, feed } = this.#context;
     const nowMs = clock.nowMs();
     let answers: unknown[];
+    let given: JobNumber | undefined;
     try {
       store.begin();
+      this.#past.note(feed, clock.unixMs());
       answers = requests.map(({ handle }) => handle(nowMs));
       for (const message of inbox) this.#desk.hear(message, nowMs);
       this.#decide(nowMs);
+      given = book.givenInTurn;
+      // Before the commit: a number that was answered never comes back, whatever becomes of the store.
+      if (given !== undefined) this.#numbers?.give(given);
       store.commit();
     } catch (error) {
       this.#takeBack(error, requests, inbox);
@@ -154,8 +170,21 @@ export class Turns {
       answer(answers[i]);
     });
     feed.commit();
+    this.#noteNumbers(given);
     this.#afterTurn(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
+  }
+
+  /** A disk that refuses this harms nobody now: an older store might be noticed later, or from other signs only. */
+  #noteNumbers(given: JobNumber | undefined): void {
+    const { feed } = this.#context;
+    const beginning = this.#past.commit(feed);
+    try {
+      if (beginning !== undefined) this.#numbers?.begin(beginning);
+      this.#numbers?.committed(given, feed.latest);
+    } catch {
+      // The next turn that cannot be written is told.
+    }
   }
 
   #decide(nowMs: number): void {

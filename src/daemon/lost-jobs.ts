@@ -1,0 +1,31 @@
+/**
+ * Numbers of jobs that were given out and that the store does not know, because it is older: a backup was put back, or files were lost.
+ * They are kept as ranges in the store, so that nobody is told that such a job has ended and is forgotten.
+ */
+import type { JobNumber } from "./protocol.ts";
+import type { Store } from "./store/store.ts";
+
+type Range = readonly [first: JobNumber, last: JobNumber];
+
+/** Name in the store's `meta`. */
+const LOST_JOBS = "lost jobs";
+
+/** The highest number that the store can tell something of, be it that nothing is known of it. */
+export function latestAccountedFor(store: Store): JobNumber {
+  return Math.max(store.latestJob(), ...rangesIn(store).map(([, last]) => last));
+}
+
+/** Notes that nothing is known of the numbers from here on up to this one. To be called between `begin` and `commit`. */
+export function noteLostUpTo(store: Store, last: JobNumber): void {
+  const first = latestAccountedFor(store) + 1;
+  if (first > last) return;
+  store.setMeta(LOST_JOBS, JSON.stringify([...rangesIn(store), [first, last]]));
+}
+
+export function isLost(store: Store, job: JobNumber): boolean {
+  return rangesIn(store).some(([first, last]) => job >= first && job <= last);
+}
+
+function rangesIn(store: Store): Range[] {
+  return JSON.parse(store.meta(LOST_JOBS) ?? "[]");
+}
