@@ -13,6 +13,7 @@
 import { randomBytes } from "node:crypto";
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
+import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
 import type { Context } from "./context.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
 import { fateOf, lostEnd } from "./fate.ts";
@@ -25,16 +26,11 @@ import type {
   AttemptState,
   EndReason,
   FromConductor,
-  SlotStatistics,
   ToConductor,
 } from "./protocol.ts";
 import { hasProcess, type JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
-
-/** A conductor that turns gangs reports every second, or with each slot that is longer. */
-const SILENCE_MS = 10_000;
-const SILENT_SLOTS = 2;
 
 export class ConductorDesk {
   readonly strays = new Strays();
@@ -43,12 +39,7 @@ export class ConductorDesk {
   readonly #past: Past;
   #outbox: ToConductor[] = [];
   readonly #matrix: MatrixSender;
-  #state: Extract<FromConductor, { type: "state" }> | undefined;
-  #statistics: SlotStatistics | undefined;
-  #lostBecause = "the conductor has not answered yet";
-  /** When it was heard last, or, if that is later, when it got something to turn. */
-  #heardMs = Number.NEGATIVE_INFINITY;
-  #isTurning = false;
+  readonly #health: ConductorHealth;
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
   /** Values before the turn, for `rollback`. */
@@ -59,11 +50,12 @@ export class ConductorDesk {
     this.#past = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
     this.#matrix = new MatrixSender(context);
+    this.#health = new ConductorHealth(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
   }
 
   get isConnected(): boolean {
-    return this.#state !== undefined;
+    return this.#health.state !== undefined;
   }
 
   get sequence(): number {
@@ -72,48 +64,21 @@ export class ConductorDesk {
 
   /** Why nothing can be started; undefined while the conductor is there and answers. */
   get trouble(): string | undefined {
-    if (!this.isConnected) return this.#lostBecause;
-    const silentMs = this.#silentMs();
-    return silentMs === undefined
-      ? undefined
-      : `the conductor does not answer, for ${Math.round(silentMs / 1000)} s now`;
-  }
-
-  /** For how long it has said nothing; undefined while that is no wonder. */
-  #silentMs(): number | undefined {
-    const { clock, config } = this.#context;
-    const silentMs = clock.nowMs() - this.#heardMs;
-    const isWonder = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
-    return this.isConnected && this.#isTurning && isWonder ? silentMs : undefined;
+    return this.#health.trouble;
   }
 
   status() {
-    const silentMs = this.#silentMs();
-    return {
-      connected: this.isConnected,
-      ...(silentMs !== undefined && { silentMs }),
-      ...(this.#state !== undefined && { pid: this.#state.pid, freezer: this.#state.freezer }),
-      ...(this.#statistics !== undefined && { lateP99Ms: this.#statistics.lateP99Ms }),
-    };
-  }
-
-  /** The last the conductor told of how it keeps its clock. */
-  get statistics(): SlotStatistics | undefined {
-    return this.#statistics;
+    return this.#health.status();
   }
 
   disconnected(reason: string): void {
-    this.#state = undefined;
-    this.#lostBecause = reason;
+    this.#health.disconnected(reason);
     this.#context.scheduler.invalidate("the conductor was away");
   }
 
   /** Gives out what is to be sent, now that the turn is on disk. */
   commit(): ToConductor[] {
-    const { scheduler, clock } = this.#context;
-    const isTurning = scheduler.layout().rows.some((seats) => seats.length > 0);
-    if (isTurning && !this.#isTurning) this.#heardMs = clock.nowMs();
-    this.#isTurning = isTurning;
+    this.#health.turns(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
@@ -134,7 +99,7 @@ export class ConductorDesk {
 
   hear(message: FromConductor, nowMs: number): void {
     const { feed, clock } = this.#context;
-    this.#heardMs = nowMs;
+    this.#health.heard(message, nowMs);
     switch (message.type) {
       case "state":
         this.#reconcile(message, nowMs);
@@ -144,9 +109,6 @@ export class ConductorDesk {
         return;
       case "ended":
         this.#ended(message.end, nowMs);
-        return;
-      case "slots":
-        this.#statistics = message.statistics;
         return;
       case "refused":
         // It may name jobs and their folders.
@@ -244,7 +206,7 @@ export class ConductorDesk {
       return;
     }
     // A conductor of the first release could not tell it back.
-    const identity = this.#state?.protocol === 2 ? randomBytes(16).toString("hex") : undefined;
+    const identity = this.#health.state?.protocol === 2 ? randomBytes(16).toString("hex") : undefined;
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,
@@ -361,10 +323,9 @@ export class ConductorDesk {
   }
 
   /** The conductor has told what it knows; book and conductor are brought to agree. */
-  #reconcile(state: Extract<FromConductor, { type: "state" }>, nowMs: number): void {
+  #reconcile(state: ConductorState, nowMs: number): void {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
-    this.#state = state;
     this.#matrix.connected(state.sequence);
     scheduler.setEpoch(state.epochMs);
     scheduler.invalidate("the conductor has connected");
