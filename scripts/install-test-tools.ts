@@ -22,6 +22,7 @@ function isInPath(program: string): boolean {
 const TOOLS = [
   { program: "chromium", package: "chromium", tests: "browser tests" },
   { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
+  { program: "systemd-analyze", package: "systemd", tests: "tests of the systemd units" },
 ];
 
 /** Does nothing for what is there, or when it cannot be installed. */

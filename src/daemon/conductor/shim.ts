@@ -41,6 +41,8 @@ import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { readSmall } from "./processes.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
+const OPEN_FILES = 1024;
 /** Exit status of a shim that found the attempt claimed. */
 export const ALREADY_CLAIMED = 75;
 /** Variables that some shell does not let one set. */
@@ -108,6 +110,7 @@ while [ "$go" != go ]; do
   read -r go cpus < gate || sleep 1
 done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
+[ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
 umask 022
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
 ( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
