@@ -131,8 +131,13 @@ export function readOrMakeKey(places: Places): Buffer {
     if (!["ENOENT", "ELOOP"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
   const key = randomBytes(KEY_BYTES);
-  writePrivately(places.key, key, undefined);
+  writeKey(places, key);
   return key;
+}
+
+/** Writes the key for the next run. */
+export function writeKey(places: Places, key: Buffer): void {
+  writePrivately(places.key, key, undefined);
 }
 
 /** Writes a token that only the user can read. */

@@ -1,13 +1,15 @@
 /** The API on its two listeners, a Unix socket and loopback HTTP, from one app. */
-import { lstatSync, rmSync, unwatchFile, watchFile } from "node:fs";
+import { existsSync, unwatchFile, watchFile } from "node:fs";
 import type { Server } from "node:net";
+import { join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, mostFiles } from "./connections.ts";
 import { type Entrance, makeHttpReader } from "./http.ts";
-import { closed, isAnswered, listenOnLoopback, listenOnSocket, makeListener } from "./listening.ts";
-import { makePlaces, openToAllUsers, type Places, readOrMakeKey, writeToken } from "./places.ts";
+import { closed, isAnswered, listenOnLoopback, makeListener } from "./listening.ts";
+import { makePlaces, openToAllUsers, type Places, readOrMakeKey, writeKey, writeToken } from "./places.ts";
+import { SocketKeeper } from "./socket-keeper.ts";
 import { type LocalUser, localUsers, makeToken } from "./tokens.ts";
 
 export interface ApiOptions extends Omit<AppSetup, "door"> {
@@ -20,6 +22,8 @@ export interface ApiOptions extends Omit<AppSetup, "door"> {
   readonly ports: readonly number[];
   /** Who gets a token when it is shared; default the people in /etc/passwd, looked at again when that changes. */
   readonly users?: () => LocalUser[];
+  /** Told in a sentence of what whoever runs the machine should know. */
+  readonly onNote?: (text: string) => void;
 }
 
 export interface Api {
@@ -35,6 +39,7 @@ export interface Api {
 
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
+
 /**
  * Begins to listen.
  * @throws InputError when another front end listens there already, or the folder cannot be trusted
@@ -45,41 +50,44 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   await checkFree(places.socket);
   const key = readOrMakeKey(places);
   const users = giveTokens(options, key);
-  const listeners: Server[] = [];
   let port: number | undefined;
   let lastRequestMs = Number.NEGATIVE_INFINITY;
   const answer = makeApp({
     ...options,
-    door: { key, owner, userOf: (uid) => users.current.get(uid), port: () => port },
+    door: { key, owner, userOf: (uid) => users.nameOf(uid), port: () => port },
   });
   const app: App = (request, arrival) => {
     lastRequestMs = performance.now();
     return answer(request, arrival);
   };
   const http = makeHttpReader(app, new Connections(limitsFor(mostFiles())));
-  const listener = (entrance: Entrance) => {
-    const server = makeListener((socket) => http.take(socket, entrance));
-    listeners.push(server);
-    return server;
-  };
-
-  let inode: number | undefined;
+  const listener = (entrance: Entrance) => makeListener((socket) => http.take(socket, entrance));
+  const keeper = new SocketKeeper({
+    places,
+    rights: { mode: isShared ? 0o666 : 0o600 },
+    makeListener: () =>
+      listener(isShared ? { transport: "shared-socket" } : { transport: "private-socket", owner }),
+    restore: () => {
+      makePlaces(places);
+      if (!existsSync(places.key)) writeKey(places, key);
+      users.restore();
+      if (isShared) openToAllUsers(places);
+    },
+    tokenCount: () => users.count(),
+    note: options.onNote ?? (() => {}),
+  });
+  let loopback: Server | undefined;
   const close = async () => {
     users.stop();
-    const ends = listeners.map(closed);
+    const ends = [keeper.stop(), ...(loopback === undefined ? [] : [closed(loopback)])];
     http.close();
     await Promise.all(ends);
-    // Not one that another front end has put there since.
-    if (inode !== undefined && lstatSync(places.socket, { throwIfNoEntry: false })?.ino === inode)
-      rmSync(places.socket);
   };
   try {
-    const entrance: Entrance = isShared
-      ? { transport: "shared-socket" }
-      : { transport: "private-socket", owner };
-    inode = await listenOnSocket(listener(entrance), places.socket, { mode: isShared ? 0o666 : 0o600 });
+    await keeper.start();
     if (options.ports.length > 0) {
-      port = await listenOnLoopback(listener({ transport: "http" }), options.ports);
+      loopback = listener({ transport: "http" });
+      port = await listenOnLoopback(loopback, options.ports);
     }
     if (isShared) openToAllUsers(places);
   } catch (error) {
@@ -114,19 +122,26 @@ async function checkFree(socket: string): Promise<void> {
 
 /** Writes the token files; the users are looked up again when the machine's list changes. */
 function giveTokens({ places, owner, isShared, users = localUsers }: ApiOptions, key: Buffer) {
-  const state = { current: new Map<number, string>(), stop: () => {} };
-  const update = () => {
-    const all = isShared ? users() : [];
-    const before = state.current;
-    state.current = new Map(all.map(({ uid, user }) => [uid, user]));
-    for (const { uid } of [owner, ...all]) {
-      if (!before.has(uid)) writeToken(places, uid, makeToken(key, uid));
-    }
+  let current = new Map<number, string>();
+  const all = () => new Set([owner.uid, ...current.keys()]);
+  const write = (uids: Iterable<number>) => {
+    for (const uid of uids) writeToken(places, uid, makeToken(key, uid));
   };
+  const update = () => {
+    const before = all();
+    current = new Map((isShared ? users() : []).map(({ uid, user }) => [uid, user]));
+    write([...all()].filter((uid) => !before.has(uid)));
+  };
+  write([owner.uid]);
   update();
-  if (isShared) {
-    watchFile(PASSWD, { interval: PASSWD_LOOK_MS, persistent: false }, update);
-    state.stop = () => unwatchFile(PASSWD, update);
-  }
-  return state;
+  if (isShared) watchFile(PASSWD, { interval: PASSWD_LOOK_MS, persistent: false }, update);
+  return {
+    nameOf: (uid: number) => current.get(uid),
+    count: () => all().size,
+    /** Writes those that are missing. */
+    restore: () => write([...all()].filter((uid) => !existsSync(join(places.tokens, String(uid))))),
+    stop: () => {
+      if (isShared) unwatchFile(PASSWD, update);
+    },
+  };
 }

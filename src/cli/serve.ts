@@ -123,6 +123,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
       isShared,
       ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
+      onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
       whatIf: (caller, policy) => service.whatIf(caller, policy),
       shutdown: async (killJobs) => {
