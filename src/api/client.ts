@@ -5,6 +5,7 @@
 import { lstatSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { dirname } from "node:path";
+import { defaultStateFolder, holderOfState } from "../daemon/state-place.ts";
 import type * as c from "./contract.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
@@ -20,10 +21,12 @@ export interface RequestOptions {
 export class Client {
   readonly socket: string;
   readonly #token: string | undefined;
+  readonly #env: NodeJS.ProcessEnv;
 
   /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
   constructor(env: NodeJS.ProcessEnv = process.env) {
-    this.socket = chooseSocket(socketsToTry(env));
+    this.#env = env;
+    this.socket = chooseSocket(socketsToTry(env), env);
     this.#token = readToken(placesAround(this.socket));
   }
 
@@ -124,27 +127,34 @@ export class Client {
       ECONNRESET: "it has closed the connection",
       EPIPE: "it has closed the connection",
     };
-    return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message), { cause: error });
+    return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message, this.#env), {
+      cause: error,
+    });
   }
 }
 
 /** Three lines: what, why, what to type next. */
-function noDaemonMessage(why: string): string {
-  return `Cannot reach the scheduler\n  why:  ${why}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`;
+function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
+  const folder = defaultStateFolder(env);
+  const pid = holderOfState(folder);
+  const text = `Cannot reach the scheduler\n  why:  ${why}`;
+  return pid === undefined
+    ? `${text}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`
+    : `${text}; process ${pid} is a scheduler with the state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second: it makes one that was removed again; else kill ${pid}   (its jobs go on), then tutti serve`;
 }
 
 /**
  * The first socket that can be trusted: what another user puts in the place of our own must not hide the machine's.
  * @throws NoDaemonError when there is none
  */
-export function chooseSocket(candidates: readonly string[]): string {
+export function chooseSocket(candidates: readonly string[], env = process.env): string {
   const there = candidates.filter((socket) => exists(socket));
   const found = there.find((socket) => isTrustworthy(dirname(socket)));
   if (found !== undefined) return found;
   const [distrusted] = there;
   if (distrusted === undefined) {
     const places = candidates.map((socket) => `"${socket}"`).join(" or ");
-    throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`));
+    throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`, env));
   }
   const folder = dirname(distrusted);
   throw new NoDaemonError(

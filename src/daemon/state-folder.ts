@@ -11,12 +11,14 @@
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
  */
 import { chmodSync, existsSync, lstatSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InputError } from "../core/errors.ts";
 import { foreignFile } from "./foreign-file.ts";
 import { makeFolders } from "./make-folders.ts";
+import { holderOfState } from "./state-place.ts";
+
+export { defaultStateFolder } from "./state-place.ts";
 
 export interface StateFolder {
   readonly path: string;
@@ -32,13 +34,6 @@ const LONGEST_CONDUCTOR_PATH = 85;
 
 /** What may be there before the database is. */
 const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
-
-/** Where the state is kept: TUTTI_STATE, or the usual place of the user or, for root, of the machine. */
-export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.() ?? 0): string {
-  if (env.TUTTI_STATE) return resolve(env.TUTTI_STATE);
-  if (uid === 0) return "/var/lib/tutti";
-  return env.XDG_STATE_HOME ? join(env.XDG_STATE_HOME, "tutti") : join(homedir(), ".local/state/tutti");
-}
 
 /**
  * Makes the folders, private from their first instant.
@@ -95,8 +90,11 @@ export function lockStateFolder({ path }: StateFolder): () => void {
     privately(() => lock.exec("BEGIN EXCLUSIVE"));
   } catch (error) {
     lock.close();
+    const pid = holderOfState(path);
+    const who = pid === undefined ? "" : `, process ${pid}`;
+    const force = pid === undefined ? "" : `; if that cannot reach it, kill ${pid} (its jobs go on)`;
     throw new InputError(
-      `Cannot start a scheduler in "${path}": another one uses it (${(error as Error).message}), expected none; \`tutti\` shows it, \`tutti down\` ends it`,
+      `Cannot start a scheduler in "${path}": another one uses it${who} (${(error as Error).message}), expected none; \`tutti\` shows it, \`tutti down\` ends it${force}`,
     );
   }
   return () => lock.close();
