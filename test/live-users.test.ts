@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { placesAround } from "../src/api/places.ts";
 import { type Api, startApi } from "../src/api/server.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
@@ -34,6 +34,8 @@ const canBe =
   ADA.uid > 0 &&
   BOB.uid > 0 &&
   spawnSync("test", ["-r", program], { uid: ADA.uid }).status === 0;
+
+const KEEP_JOBS = 300;
 
 let folder: string;
 let frontEnd: RunningFrontEnd;
@@ -73,7 +75,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     frontEnd = await startFrontEnd({
       stateFolder: join(folder, "state"),
       isShared: true,
-      settings: { slotMs: 50 },
+      settings: { slotMs: 50, keepJobs: KEEP_JOBS },
     });
     api = await startApi({
       service: frontEnd.service,
@@ -250,6 +252,42 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     expect(answer).toHaveProperty("jobs.length", 1000);
 
     await as(ADA, "cancel", "all");
+  });
+
+  test("a user who floods the scheduler with jobs that are cancelled at once destroys no result of another", async () => {
+    expect(await as(BOB, "run", "--name", "precious", "--", "echo", "precious")).toMatchObject({ status: 0 });
+    const jobOf = async (who: typeof ADA) =>
+      String(JSON.parse((await as(who, "show", "last", "--json")).stdout).jobs[0].job);
+    const precious = await jobOf(BOB);
+    expect((await as(ADA, "run", "--", "false")).status).toBe(1);
+    const failed = await jobOf(ADA);
+    for (let i = 0; i < 11; i++) {
+      const { status } = await as(ADA, "submit", "--array", "0-999", "--after", failed, "--", "true");
+      expect(status).toBe(0);
+    }
+    const { service } = frontEnd;
+    const kept = () => {
+      const { done, failed: unwell, cancelled } = service.status().counts;
+      return done + unwell + cancelled;
+    };
+    await vi.waitUntil(() => kept() <= KEEP_JOBS, { timeout: 60_000 });
+    expect(await as(BOB, "logs", precious)).toMatchObject({ status: 0, stdout: "precious\n" });
+    expect((await as(ADA, "show", failed)).stdout).toMatch(/exit +1\n/);
+  });
+
+  test("no event tells of what another does with a job", async () => {
+    const latest = (await as(BOB, "events", "--json")).stdout.trimEnd().split("\n").at(-1)!;
+    const since = String(JSON.parse(latest).sequence);
+    const cpus = frontEnd.service.status().cpus;
+    const hog = ["submit", "-n", String(cpus), "--", "sleep", "1000"];
+    for (let i = 0; i < 7; i++) await as(ADA, ...hog);
+    await as(ADA, "hold", "last");
+    await as(ADA, "cancel", "all");
+    const told = /held|cancelled|submitted|priority|www-data|sleep/;
+    expect((await as(ADA, "events", "--json", "--since", since)).stdout).toMatch(
+      /job \d+ (?:is held|was cancelled)/,
+    );
+    expect((await as(BOB, "events", "--json", "--since", since)).stdout).not.toMatch(told);
   });
 
   test.each(["a file", "the journal"])(

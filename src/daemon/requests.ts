@@ -3,12 +3,13 @@ import type { PolicyChoice } from "../core/policy.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import { isLost } from "./lost-jobs.ts";
+import { type Accepted, NewJobs } from "./new-jobs.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
-import { type Needs, needsOf, refuseOverShare } from "./share.ts";
+import { needsOf, refuseOverShare } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
-import { type ChosenQueue, chooseQueue, isRefusal, nameOf, refuse } from "./submission.ts";
+import { chooseQueue, isRefusal, refuse } from "./submission.ts";
 
 const LOST =
   "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
@@ -16,10 +17,12 @@ const LOST =
 export class Requests {
   readonly #context: Context;
   readonly #desk: ConductorDesk;
+  readonly #newJobs: NewJobs;
 
   constructor(context: Context, desk: ConductorDesk) {
     this.#context = context;
     this.#desk = desk;
+    this.#newJobs = new NewJobs(context);
   }
 
   /** A job that the caller may see; others do not exist for them. */
@@ -52,10 +55,10 @@ export class Requests {
     const needs = needsOf(batch, store);
     const overShare = refuseOverShare(this.#context, caller, batch, needs);
     if (overShare !== undefined) return overShare;
-    const queues: ChosenQueue[] = [];
+    const accepted: Accepted[] = [];
     /** Jobs that are waited for, each looked up once. */
     const others = new Map<JobNumber, JobRecord | "forgotten">();
-    for (const request of batch) {
+    for (const [i, request] of batch.entries()) {
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
       for (const { job, ok } of request.after ?? []) {
@@ -64,13 +67,9 @@ export class Requests {
         if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
         others.set(job, other);
       }
-      queues.push(queue);
+      accepted.push({ request, needs: needs[i], queue, unmet: unmetOf(request, others) });
     }
-    const first = book.nextJob();
-    const records = batch.map((request, i) =>
-      this.#enter(caller, request, needs[i], queues[i], i === 0 ? first : book.nextJob(), first),
-    );
-    return { jobs: records.map((record) => infoOf(this.#afterSubmit(record, others, nowMs))) };
+    return { jobs: this.#newJobs.enter(caller, accepted, nowMs).map((record) => infoOf(record)) };
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
@@ -188,75 +187,19 @@ export class Requests {
     const { keepDays, keepJobs } = this.#context.config;
     return `it has ended and is forgotten (ended jobs are kept for ${keepDays} days, the last ${keepJobs} at most)`;
   }
+}
 
-  #enter(
-    caller: Caller,
-    request: SubmitRequest,
-    { environment, script }: Needs,
-    { queue, reason, estimateMs }: ChosenQueue,
-    job: JobNumber,
-    first: JobNumber,
-  ): JobRecord {
-    const { book, store, launcher, clock } = this.#context;
-    const names = {
-      job,
-      ...(request.arrayIndex !== undefined && { array: first }),
-      arrayIndex: request.arrayIndex,
-      arrayAtOnce: request.arrayAtOnce,
-      name: nameOf(request),
-      user: caller.user,
-      cwd: request.cwd,
-    };
-    const record: JobRecord = {
-      ...names,
-      uid: caller.uid,
-      queue,
-      queueReason: reason,
-      state: request.held ? "held" : "queued",
-      tasks: request.tasks ?? 1,
-      priority: request.priority ?? 0,
-      command: [...request.command],
-      ...(script !== undefined && {
-        script: store.contents.keep(script),
-        scriptWord: request.script?.word,
-      }),
-      limitMs: request.limitMs,
-      estimateMs,
-      memoryBytes: request.memoryBytes,
-      stdout: launcher.outputPath(request.stdout, "stdout", names),
-      stderr: launcher.outputPath(request.stderr, "stderr", names),
-      after: (request.after ?? []).map(({ job: other, ok }) => ({ job: other, ok })),
-      retries: request.retries ?? 0,
-      key: request.key,
-      environment: store.contents.keep(environment),
-      submittedAtMs: clock.unixMs(),
-      place: book.nextPlace(),
-      attempt: 0,
-      cpus: [],
-      ranMs: 0,
-    };
-    book.add(record);
-    return record;
-  }
-
-  /** Tells of a new job; one whose condition cannot be met any more is cancelled at once. */
-  #afterSubmit(
-    record: JobRecord,
-    others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
-    nowMs: number,
-  ): JobRecord {
-    const { book, feed, scheduler, clock } = this.#context;
-    scheduler.noteSubmit(record.job, nowMs);
-    feed.add("submitted", clock.unixMs(), record, { tasks: record.tasks, queue: record.queue });
-    const failed = record.after.find(({ job, ok }) => {
-      const other = others.get(job);
-      if (!ok || other === undefined || other === "forgotten") return false;
-      return other.state === "failed" || other.state === "cancelled";
-    });
-    if (failed !== undefined) return this.#desk.cancel(record, `job ${failed.job} did not end well`);
-    if (book.isEligible(record)) scheduler.arrived(record);
-    return record;
-  }
+/** The first job that should have ended well for this one to start, and has not. */
+function unmetOf(
+  { after = [] }: SubmitRequest,
+  others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
+): JobNumber | undefined {
+  const unmet = after.find(({ job, ok }) => {
+    const other = others.get(job);
+    if (!ok || other === undefined || other === "forgotten") return false;
+    return other.state === "failed" || other.state === "cancelled";
+  });
+  return unmet?.job;
 }
 
 function times(count: number): string {
