@@ -4,6 +4,7 @@
 export type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Result | Promise<Result>;
 
 export const TASKS = {
+  golden: async () => (await import("./golden/cells.ts")).goldenTask,
   findings: async () => (await import("./findings.ts")).findingsTask,
   paper: async () => (await import("./reproduce.ts")).paperTask,
   policies: async () => (await import("./run.ts")).policiesTask,

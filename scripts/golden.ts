@@ -1,0 +1,77 @@
+/**
+ * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with docs/golden.tsv, or writes that table and
+ * its page. Only models run where there are no traces; that is said.
+ */
+import "../src/lab/engine.ts";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { explainError } from "../src/cli/errors.ts";
+import { GOLDEN_TRACES, type GoldenResult, goldenCells, goldenSources } from "../src/lab/golden/cells.ts";
+import { goldenPage } from "../src/lab/golden/page.ts";
+import { differences, formatTable, leftOver, parseTable } from "../src/lab/golden/table.ts";
+import { tracesFolder } from "../src/lab/traces-folder.ts";
+import { defaultWorkers, runCells } from "../src/lab/workers.ts";
+
+const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
+const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));
+const words = process.argv.slice(2);
+const wanted = words.filter((word) => word !== "--write");
+const isWritten = words.includes("--write");
+
+try {
+  process.exitCode = await run();
+} catch (error) {
+  const { message, exitCode } = explainError(error);
+  process.stderr.write(`\ngolden: ${message}\n`);
+  process.exitCode = exitCode;
+}
+
+async function run(): Promise<number> {
+  const sources = goldenSources().filter(
+    (source) => wanted.length === 0 || wanted.some((word) => source.startsWith(word)),
+  );
+  const missing = sources.filter((source) => !isHere(source));
+  if (missing.length > 0) {
+    process.stderr.write(`skipped, no such file in TUTTI_TRACES: ${missing.join(", ")}\n`);
+    if (isWritten)
+      return usage("Cannot write the table without all traces: set TUTTI_TRACES to their folder");
+  }
+  if (sources.length === 0) return usage(`Cannot find a source that begins with ${wanted.join(" or ")}`);
+  if (isWritten && wanted.length > 0) return usage("Cannot write a part of the table: leave the sources out");
+  const cells = goldenCells(sources.filter(isHere));
+  const startedMs = performance.now();
+  const results: readonly GoldenResult[] = await runCells("golden", undefined, cells, {
+    workers: defaultWorkers(),
+    onDone: (done, of) => process.stderr.write(`\r${done} of ${of} schedules`),
+  });
+  process.stderr.write(`, ${Math.round((performance.now() - startedMs) / 1000)} s\n`);
+  if (isWritten) {
+    const text = formatTable(cells, results);
+    writeFileSync(tableFile, text);
+    writeFileSync(pageFile, goldenPage(parseTable(text)));
+    return 0;
+  }
+  const table = parseTable(readFileSync(tableFile, "utf8"));
+  const lines = [
+    ...differences(table, cells, results),
+    ...leftOver(table).map((key) => `no such cell: ${key}`),
+  ];
+  for (const line of lines) process.stdout.write(`${line}\n`);
+  process.stdout.write(
+    lines.length === 0
+      ? `all ${cells.length} schedules are those of docs/golden.tsv\n`
+      : `${lines.length} of ${cells.length} schedules differ\n`,
+  );
+  return lines.length === 0 ? 0 : 1;
+}
+
+function isHere(source: string): boolean {
+  const isTrace = (GOLDEN_TRACES as readonly string[]).includes(source);
+  return !isTrace || existsSync(join(tracesFolder() ?? "", source));
+}
+
+function usage(message: string): number {
+  process.stderr.write(`golden: ${message}\n`);
+  return 64;
+}

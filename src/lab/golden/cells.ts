@@ -1,0 +1,136 @@
+/**
+ * Golden schedules: what every policy does with every trace and model, kept in one committed file. They hold the engine still while the
+ * code around it moves, and other simulators can check themselves on them (docs/golden.md).
+ *
+ * A cell is one policy with one setting on one source, on the machine of the source, under the default rules. Its result is the hash of all
+ * starts and ends, and two numbers that people can compare: mean and longest wait.
+ */
+import { InputError } from "../../core/errors.ts";
+import type { Instance } from "../../core/jobs.ts";
+import type { ParameterSpec, PolicyDefinition } from "../../core/policy.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { choosePolicy } from "../../policies/choose.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import { hashColumns } from "../../workload/hash.ts";
+import { MODELS } from "../../workload/models.ts";
+import { prepare } from "../../workload/prepare.ts";
+import { machineSize, openSource } from "../source.ts";
+
+/** Slot and switch of gang policies, in seconds: the defaults of `tutti simulate`. */
+export const GOLDEN_SLOT_S = 60;
+export const GOLDEN_SWITCH_S = 0;
+/** Seed of the models. */
+export const GOLDEN_SEED = 1;
+/** Rows of the machine where a queue stands in front of the matrix. */
+const FEW_ROWS = 4;
+/** Seconds of service that a move to other processors costs, where gangs may be moved. */
+const MIGRATION_S = 60;
+
+/** Traces as TUTTI_TRACES has them, in order of the jobs that they hold. */
+export const GOLDEN_TRACES = [
+  "NASA-iPSC-1993-3.1-cln.swf.gz",
+  "KTH-SP2-1996-2.1-cln.swf.gz",
+  "lublin_256.swf.gz",
+  "LLNL-Atlas-2006-2.1-cln.swf.gz",
+  "SDSC-Par-1996-3.1-cln.swf.gz",
+  "SDSC-SP2-1998-4.2-cln.swf.gz",
+  "CTC-SP2-1996-3.1-cln.swf.gz",
+  "LANL-CM5-1994-4.1-cln.swf.gz",
+  "HPC2N-2002-2.2-cln.swf.gz",
+] as const;
+
+export interface GoldenCell {
+  /** File name of a trace, or name of a model with its default parameters. */
+  readonly source: string;
+  /** As on the command line. */
+  readonly policy: string;
+}
+
+export type GoldenResult =
+  | {
+      readonly jobs: number;
+      readonly processors: number;
+      /** Of all starts and ends (workload/hash.ts), 16 hexadecimal digits. */
+      readonly hash: string;
+      readonly meanWaitS: number;
+      readonly maxWaitS: number;
+    }
+  /** Why the policy cannot run there, such as queues that do not cover the machine. */
+  | { readonly refused: string };
+
+/** All cells, source by source. */
+export function goldenCells(sources: readonly string[] = goldenSources()): GoldenCell[] {
+  return sources.flatMap((source) => goldenPolicies().map((policy) => ({ source, policy })));
+}
+
+/** Models first, then traces. */
+export function goldenSources(): string[] {
+  return [...MODELS.map(({ name }) => name), ...GOLDEN_TRACES];
+}
+
+/** Every policy with its defaults, with each value of each choice, and with few rows where it takes them. */
+export function goldenPolicies(): string[] {
+  return POLICIES.flatMap(settingsOf);
+}
+
+function settingsOf({ name, parameters }: PolicyDefinition): string[] {
+  const has = (wanted: string) => parameters.some((spec) => spec.name === wanted);
+  // Queue and order stand in front of a matrix of few rows and do nothing without that.
+  const isAdmitted = has("rows");
+  const own = parameters.filter((spec) => !isAdmitted || !/^queue/.test(spec.name)).flatMap(otherValues);
+  const few = `rows=${FEW_ROWS}`;
+  const admitted = isAdmitted
+    ? [
+        few,
+        ...parameters
+          .filter((spec) => /^queue/.test(spec.name))
+          .flatMap(otherValues)
+          .map((one) => `${few}:${one}`),
+      ]
+    : [];
+  const moved = has("migrate") ? [`migrate=${MIGRATION_S}`] : [];
+  return [name, ...[...own, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
+}
+
+/** `name=value` for each value of a choice but its default. */
+function otherValues(spec: ParameterSpec): string[] {
+  if (spec.kind !== "choice") return [];
+  return spec.choices.filter((value) => value !== spec.default).map((value) => `${spec.name}=${value}`);
+}
+
+/** The task of the worker pool: keeps the jobs of the last source. */
+export function goldenTask(): (cell: GoldenCell) => Promise<GoldenResult> {
+  let opened: { readonly source: string; readonly instance: Instance } | undefined;
+  return async ({ source, policy }) => {
+    if (opened?.source !== source) {
+      const workload = await openSource(source, GOLDEN_SEED);
+      opened = { source, instance: prepare(workload, machineSize(workload, undefined), DEFAULT_RULES) };
+    }
+    return runGolden(opened.instance, policy);
+  };
+}
+
+function runGolden(instance: Instance, policy: string): GoldenResult {
+  try {
+    const options = { slotS: GOLDEN_SLOT_S, switchS: GOLDEN_SWITCH_S };
+    const { startS, endS } = simulate(instance, choosePolicy(policy), options);
+    let sumS = 0;
+    let maxWaitS = 0;
+    for (let job = 0; job < instance.count; job++) {
+      const waitS = startS[job] - instance.submitS[job];
+      sumS += waitS;
+      if (waitS > maxWaitS) maxWaitS = waitS;
+    }
+    return {
+      jobs: instance.count,
+      processors: instance.processors,
+      hash: hashColumns(startS, endS),
+      meanWaitS: sumS / instance.count,
+      maxWaitS,
+    };
+  } catch (error) {
+    if (error instanceof InputError) return { refused: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/** docs/golden.md from the table: the rules in words, then mean and longest wait of every policy with its defaults. */
+import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import { SIZE_RULE } from "../../workload/swf.ts";
+import {
+  GOLDEN_SEED,
+  GOLDEN_SLOT_S,
+  GOLDEN_SWITCH_S,
+  type GoldenResult,
+  goldenPolicies,
+  goldenSources,
+} from "./cells.ts";
+import { type GoldenTable, keyOf } from "./table.ts";
+
+/** The page of a whole table. */
+export function goldenPage(table: GoldenTable): string {
+  return [
+    "# Golden schedules",
+    "",
+    `What every policy does with ${goldenSources().length} workloads, ${table.size} schedules in all: the hash of all starts and ends, the mean and the longest wait.`,
+    "The table holds Tutti's engine still while its code changes, and another simulator can check itself on it. This page is generated",
+    "from [golden.tsv](golden.tsv), which has every setting and every digit:",
+    "",
+    "```sh",
+    "npm run golden              # runs all and compares, to the last digit",
+    "npm run golden -- lublin    # only sources whose names begin so",
+    "npm run golden -- --write   # after a change that is meant: writes table and page",
+    "```",
+    "",
+    "The whole table takes about half an hour of CPU time, models, NASA iPSC and KTH SP2 (which `npm test` checks) two minutes.",
+    "",
+    "## How to check another simulator",
+    "",
+    "* **Traces** are the cleaned logs of the Parallel Workloads Archive under these file names. `tutti workload info TRACE` says what is read, repaired and dropped.",
+    `* **Models** have their default parameters and seed ${GOLDEN_SEED}; \`tutti workload generate NAME -o FILE\` writes the jobs.`,
+    "* **Machine**: as many processors as the source names; the table gives the number.",
+    ...[...describeRules(DEFAULT_RULES), SIZE_RULE].map((rule) => `* ${rule}.`),
+    `* **Gangs**: slots of ${GOLDEN_SLOT_S} s; a change of slot costs ${GOLDEN_SWITCH_S} s.`,
+    "* **Wait** is the first start less the submit, in seconds, of all jobs, each counted once.",
+    "* **Order of events at one instant**: ends, arrivals in the order of the file, then one decision.",
+    "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself, and prints the hash.",
+    "",
+    "A policy that cannot run on a machine stands in the table with the reason.",
+    "",
+    ...goldenSources().flatMap((source) => sourceLines(source, table)),
+  ].join("\n");
+}
+
+function sourceLines(source: string, table: GoldenTable): string[] {
+  const defaults = POLICIES.map(({ name }) => name);
+  const results = defaults.map((policy) => ({ policy, result: table.get(keyOf({ source, policy })) }));
+  const ran = results.find(({ result }) => result !== undefined && !("refused" in result))?.result;
+  if (ran === undefined || "refused" in ran) return [];
+  return [
+    `## ${source}`,
+    "",
+    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings in the table, these are the defaults.`,
+    "",
+    "| policy | mean wait (s) | longest wait (s) | hash |",
+    "| --- | ---: | ---: | --- |",
+    ...results.map(({ policy, result }) => `| ${policy} | ${cellsOf(result)} |`),
+    "",
+  ];
+}
+
+function cellsOf(result: GoldenResult | undefined): string {
+  if (result === undefined) return " | | ";
+  if ("refused" in result) return ` | | ${result.refused.replaceAll("|", "\\|")}`;
+  return `${rounded(result.meanWaitS)} | ${rounded(result.maxWaitS)} | \`${result.hash}\``;
+}
+
+function rounded(seconds: number): string {
+  const [whole, decimals] = seconds.toFixed(3).split(".");
+  return `${grouped(Number(whole))}.${decimals}`;
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}

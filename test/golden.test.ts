@@ -1,0 +1,70 @@
+/** The golden schedules of the models and of two traces; `npm run golden` has all of them. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  GOLDEN_TRACES,
+  type GoldenResult,
+  goldenCells,
+  goldenPolicies,
+  goldenSources,
+  goldenTask,
+} from "../src/lab/golden/cells.ts";
+import { goldenPage } from "../src/lab/golden/page.ts";
+import { differences, leftOver, parseTable } from "../src/lab/golden/table.ts";
+import { POLICIES } from "../src/policies/registry.ts";
+import { traceFile } from "../src/workload/traces-for-tests.ts";
+
+const text = readFileSync("docs/golden.tsv", "utf8");
+const table = parseTable(text);
+const TESTED_TRACES = GOLDEN_TRACES.slice(0, 2);
+const models = goldenSources().filter((source) => !(GOLDEN_TRACES as readonly string[]).includes(source));
+
+describe("golden schedules", () => {
+  for (const source of [...models, ...TESTED_TRACES]) {
+    const isMissing = source.endsWith(".gz") && traceFile(source) === undefined;
+    test.skipIf(isMissing)(`${source}: every policy schedules it as ever`, async () => {
+      const run = goldenTask();
+      const cells = goldenCells([source]);
+      const results: GoldenResult[] = [];
+      for (const cell of cells) results.push(await run(cell));
+      expect(differences(table, cells, results)).toEqual([]);
+    });
+  }
+
+  test("the table has every cell and no other", () => {
+    expect(leftOver(table)).toEqual([]);
+    expect(table.size).toBe(goldenCells().length);
+  });
+
+  test("every policy stands in it with its defaults and with every value of its choices", () => {
+    const settings = goldenPolicies();
+    for (const { name, parameters } of POLICIES) {
+      expect(settings).toContain(name);
+      for (const spec of parameters) {
+        if (spec.kind !== "choice") continue;
+        for (const value of spec.choices.filter((one) => one !== spec.default)) {
+          const wanted = new RegExp(`^${name}:(?:rows=\\d+:)?${spec.name}=${value}$`);
+          expect(
+            settings.some((setting) => wanted.test(setting)),
+            `${name}:${spec.name}=${value}`,
+          ).toBe(true);
+        }
+      }
+    }
+  });
+
+  test("a schedule that differs in one digit is told, with both lines", () => {
+    const [cell] = goldenCells(["downey"]);
+    const result = table.get("downey\tfcfs") as Extract<GoldenResult, { hash: string }>;
+    expect(differences(table, [cell], [result])).toEqual([]);
+    const [line] = differences(table, [cell], [{ ...result, meanWaitS: result.meanWaitS + 1e-9 }]);
+    expect(line).toContain("expected downey\tfcfs");
+    expect(differences(table, [{ source: "downey", policy: "new" }], [result])[0]).toContain(
+      "not in the table",
+    );
+  });
+
+  test("the page is made from the table", () => {
+    expect(readFileSync("docs/golden.md", "utf8")).toBe(goldenPage(table));
+  });
+});
