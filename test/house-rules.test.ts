@@ -14,11 +14,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   policies: ["core", "structures"],
   workload: ["core"],
   metrics: ["core"],
-  simulator: ["core", "structures"],
+  machines: ["core", "structures"],
+  simulator: ["core", "structures", "machines"],
   report: ["core", "metrics"],
   lab: ["core", "structures", "policies", "workload", "simulator", "metrics", "report"],
   // The forecast runs the live state forward in the simulator; history leaves as a workload.
-  daemon: ["core", "structures", "policies", "metrics", "simulator", "workload"],
+  daemon: ["core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
   api: ["core", "daemon", "report"],
   // The daemon itself only through the verb `serve`; the others talk to the API.
   cli: ["lab", "report", "workload", "policies", "core", "metrics", "api", "daemon"],
@@ -30,7 +31,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   api: ["hono", "@hono", "zod"],
   daemon: ["smol-toml"],
 };
-const PURE = ["core", "structures", "policies", "workload", "simulator", "metrics", "report"];
+const PURE = ["core", "structures", "machines", "policies", "workload", "simulator", "metrics", "report"];
 /** Not the same to the last bit in every engine, not pure, or both. */
 const IMPURE = [
   /\bDate\b/,

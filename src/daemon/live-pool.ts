@@ -1,14 +1,14 @@
 /**
- * Space sharing in real time: the machine of simulator/pool.ts with a clock outside. Which CPUs a job gets is decided here: one
+ * Space sharing in real time: the machine of machines/pool-machine.ts with a clock outside. Which CPUs a job gets is decided here: one
  * stretch that is wide enough, the narrowest such, else the lowest free ones.
  *
  * Ends come late: a process that is killed at its limit takes a while to go. A policy whose expected ends have passed
  * would count on processors that are not free, so the owner makes a new driver with longer estimates as soon as `hasOverrun`.
  */
-import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex } from "../core/jobs.ts";
-import type { ParameterValues, Policy, Pool, SpacePolicyDefinition, StartRule } from "../core/policy.ts";
+import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
+import { PoolMachine } from "../machines/pool-machine.ts";
 import {
   type Decision,
   type Layout,
@@ -41,16 +41,12 @@ interface Running {
 /** A wish to be woken in the past is granted this much later, so that it cannot keep the machine busy. */
 const LATE_WAKE_MS = 10;
 
-export class LivePool implements LiveDriver, Pool {
-  readonly processors: number;
-  free: number;
-  nowS = 0;
+export class LivePool extends PoolMachine implements LiveDriver {
   readonly #options: LivePoolOptions;
   readonly #table: LiveTable;
   readonly #policy: Policy;
   readonly #isFree: Uint8Array;
   readonly #running = new Map<JobNumber, Running>();
-  readonly #waiting = new Set<number>();
   readonly #promisedMs = new Map<JobNumber, number>();
   #wakeMs = Number.POSITIVE_INFINITY;
   #starts: Start[] = [];
@@ -64,13 +60,13 @@ export class LivePool implements LiveDriver, Pool {
   readonly #carriedMs = new Map<JobNumber, number>();
 
   constructor(options: LivePoolOptions, jobs: number) {
+    const table = new LiveTable(tableCapacity(jobs), options.originMs);
+    super(options.processors, table.size, options.observer);
     this.#options = options;
-    this.processors = options.processors;
-    this.free = options.processors;
     this.#isFree = new Uint8Array(options.processors).fill(1);
     this.#nowMs = options.originMs;
-    this.#table = new LiveTable(tableCapacity(jobs), options.originMs);
-    this.#policy = options.definition.make(this, this.#table, options.parameters);
+    this.#table = table;
+    this.#policy = options.definition.make(this, table, options.parameters);
   }
 
   get isFull(): boolean {
@@ -115,47 +111,36 @@ export class LivePool implements LiveDriver, Pool {
     this.nowS = (nowMs - this.#options.originMs) / 1000;
     if (this.#wakeMs <= nowMs) this.#wakeMs = Number.POSITIVE_INFINITY;
     this.#starts = [];
-    const { observer } = this.#options;
     this.#departures.sort((a, b) => a.order - b.order);
     for (const { row, processors } of this.#departures) {
-      this.free += this.#table.size[row];
       for (const processor of processors) this.#isFree[processor] = 1;
-      observer?.departed?.(this.nowS, row);
+      this.leave(row);
       this.#policy.depart(row);
     }
     this.#departures = [];
     for (const row of this.#arrivals) {
-      this.#waiting.add(row);
-      observer?.arrived?.(this.nowS, row);
+      this.enter(row);
       this.#policy.arrive(row);
     }
     this.#arrivals = [];
     this.#policy.decide();
-    observer?.decided?.(this.nowS);
+    this.observer?.decided?.(this.nowS);
     return { starts: this.#starts, notes: [] };
   }
 
-  start(row: JobIndex, rule: StartRule): void {
-    const size = this.#table.size[row];
-    if (!this.#waiting.has(row)) this.#refuse("not-waiting", row, "it does not wait");
-    if (size > this.free) {
-      this.#refuse("processor-twice", row, `it needs ${size} processors, ${this.free} are free`);
-    }
-    this.#waiting.delete(row);
-    this.free -= size;
-    const processors = this.#choose(size);
+  protected onStart(row: JobIndex, rule: StartRule): void {
+    const processors = this.#choose(this.#table.size[row]);
     for (const processor of processors) this.#isFree[processor] = 0;
     const job = this.#table.numbers[row];
     const carriedMs = this.#kept === undefined ? (this.#carriedMs.get(job) ?? 0) : 0;
     this.#running.set(job, { row, processors, startMs: this.#nowMs - carriedMs, order: this.#order++ });
     this.#promisedMs.delete(job);
     this.#starts.push({ job, rule, processors });
-    this.#options.observer?.started?.(this.nowS, row, rule);
   }
 
-  promise(row: JobIndex, startS: number): void {
+  override promise(row: JobIndex, startS: number): void {
     this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
-    this.#options.observer?.promised?.(this.nowS, row, startS);
+    super.promise(row, startS);
   }
 
   wakeAt(timeS: number): void {
@@ -212,8 +197,7 @@ export class LivePool implements LiveDriver, Pool {
     return chosen;
   }
 
-  #refuse(rule: string, row: JobIndex, why: string): never {
-    const job = this.#table.numbers[row];
-    throw new RuleViolation(rule, job, this.nowS, `Cannot start job ${job} at ${this.nowS} s: ${why}`);
+  protected override jobName(row: JobIndex): string {
+    return String(this.#table.numbers[row]);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Time sharing by gangs in real time: the machine of simulator/rounds.ts without knowledge of the ends. Slots are those of an
+ * Time sharing by gangs in real time: the machine of machines/gang-matrix.ts with a clock outside. Slots are those of an
  * absolute grid, epoch + k × slotMs; what has happened is noticed at the next boundary.
  *
  *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor turns the
@@ -8,22 +8,14 @@
  *
  * A change of the matrix does not disturb the round: `layout` begins with the row whose turn it is in slot `layoutSlot`.
  */
-import { InputError, RuleViolation } from "../core/errors.ts";
-import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import { InputError } from "../core/errors.ts";
+import type { JobIndex } from "../core/jobs.ts";
 import { UNKNOWN } from "../core/jobs.ts";
-import type {
-  GangMachine,
-  GangPolicyDefinition,
-  ParameterValues,
-  Policy,
-  PolicyChoice,
-  RowId,
-} from "../core/policy.ts";
+import type { GangPolicyDefinition, ParameterValues, Policy, PolicyChoice, RowId } from "../core/policy.ts";
 import { StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
+import { GangMatrix } from "../machines/gang-matrix.ts";
 import { blockLevel } from "../structures/buddy.ts";
-import { OusterhoutMatrix } from "../structures/matrix.ts";
-import { Turns } from "../structures/turns.ts";
 import {
   type Decision,
   type Layout,
@@ -66,22 +58,11 @@ export function refuseMigration({ definition, parameters, label }: PolicyChoice)
   );
 }
 
-export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMachine {
-  readonly slotS: number;
-  readonly switchS = 0;
+export class LiveRounds extends GangMatrix implements LiveDriver {
   readonly #options: LiveRoundsOptions;
   readonly #table: LiveTable;
   readonly #policy: Policy;
   #slot: number;
-  readonly #turns = new Turns();
-  #placedJobs = 0;
-  /** Slots that a job has had (touched, or not placed); less the service of its rows at the time otherwise. */
-  readonly #served: Float64Array;
-  readonly #startS: Float64Array;
-  readonly #hasArrived: Uint8Array;
-  readonly #touched = new Set<JobIndex>();
-  /** Placed, but without a slot up to now, in order of placing. */
-  #unstarted: JobIndex[] = [];
   readonly #promisedMs = new Map<JobNumber, number>();
   #starts: Start[] = [];
   #notes: Note[] = [];
@@ -93,13 +74,13 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   /** @param nowMs the slot that it falls in is the first to be turned */
   constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
     const table = new LiveTable(tableCapacity(jobs), options.originMs);
-    super(options.processors, table.size);
+    super(options.processors, table.size, {
+      slotS: options.slotMs / 1000,
+      switchS: 0,
+      observer: options.observer,
+    });
     this.#options = options;
-    this.slotS = options.slotMs / 1000;
     this.#table = table;
-    this.#served = new Float64Array(table.count);
-    this.#startS = new Float64Array(table.count).fill(Number.NaN);
-    this.#hasArrived = new Uint8Array(table.count);
     this.#slot = Math.floor((nowMs - options.epochMs) / options.slotMs);
     this.nowS = this.#startOf(this.#slot);
     this.#policy = options.definition.make(this, table, options.parameters);
@@ -127,31 +108,25 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   }
 
   decide(nowMs: number): Decision {
-    const { epochMs, slotMs, observer } = this.#options;
+    const { epochMs, slotMs } = this.#options;
     this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - epochMs) / slotMs)));
     this.#starts = [];
     this.#notes = [];
-    this.#departures.sort((a, b) => this.#byStart(a, b));
+    this.#departures.sort((a, b) => (this.startsBefore(a, b) ? -1 : 1));
+    for (const row of this.#departures) this.leave(row);
     for (const row of this.#departures) {
-      if (this.slotsOf(row) > 0) this.#placedJobs--;
-      this.#unstarted = this.#unstarted.filter((other) => other !== row);
-      this.removeJob(row);
-      this.#hasArrived[row] = 0;
-    }
-    for (const row of this.#departures) {
-      observer?.departed?.(this.nowS, row);
+      this.observer?.departed?.(this.nowS, row);
       this.#policy.depart(row);
     }
     this.#departures = [];
     for (const row of this.#arrivals) {
-      this.#hasArrived[row] = 1;
-      observer?.arrived?.(this.nowS, row);
+      this.enter(row);
       this.#policy.arrive(row);
     }
     this.#arrivals = [];
     this.#policy.decide();
-    this.#enterTouched();
-    observer?.decided?.(this.nowS);
+    this.settle();
+    this.observer?.decided?.(this.nowS);
     return { starts: this.#starts, notes: this.#notes };
   }
 
@@ -211,7 +186,7 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
     for (let i = 0; i < this.rowCount; i++) {
       const seats: Seat[] = [];
       for (
-        let run = this.firstRun(this.rowAt((this.#turns.pointer + i) % this.rowCount));
+        let run = this.firstRun(this.rowAt((this.turns.pointer + i) % this.rowCount));
         run !== -1;
         run = this.nextRun(run)
       ) {
@@ -247,66 +222,41 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
 
   // What the policy calls.
 
-  servedSlots(row: JobIndex): number {
-    const isSettled = this.#touched.has(row) || this.slotsOf(row) === 0;
-    return this.#served[row] + (isSettled ? 0 : this.#service(row));
-  }
-
-  promise(row: JobIndex, startS: number): void {
+  override promise(row: JobIndex, startS: number): void {
     this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
-    this.#options.observer?.promised?.(this.nowS, row, startS);
-  }
-
-  override addRow(): RowId {
-    const row = super.addRow(this.#turns.enter(this.rowCount));
-    this.#options.observer?.rowAdded?.(this.nowS, row);
-    return row;
-  }
-
-  override deleteRow(row: RowId): void {
-    const position = this.positionOf(row);
-    super.deleteRow(row);
-    this.#turns.leave(position, this.rowCount);
-    this.#options.observer?.rowDeleted?.(this.nowS, row);
-  }
-
-  override place(job: JobIndex, row: RowId, first: number): void {
-    this.#beforePlacing(job);
-    super.place(job, row, first);
-    this.#afterPlacing(job, row);
-    this.#options.observer?.placed?.(this.nowS, job, row, first);
-  }
-
-  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
-    this.#beforePlacing(job);
-    super.placeStretches(job, row, stretches, count);
-    this.#afterPlacing(job, row);
-    if (this.#options.observer?.placed === undefined) return;
-    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
-    this.#options.observer.placed(this.nowS, job, row, stretches[0], told);
+    super.promise(row, startS);
   }
 
   override release(job: JobIndex, row: RowId): void {
-    if (this.slotsOf(job) > 1) this.#touch(job);
     super.release(job, row);
     this.#notes.push({ kind: "removed", job: this.#table.numbers[job], row });
-    this.#options.observer?.released?.(this.nowS, job, row);
   }
 
-  override exchange(a: RowId, b: RowId, first: number, end: number): void {
-    if (a !== b) {
-      this.#touchRange(a, first, end);
-      this.#touchRange(b, first, end);
-    }
-    super.exchange(a, b, first, end);
-    this.#options.observer?.exchanged?.(this.nowS, a, b, first, end);
+  protected override onSlotAdded(job: JobIndex, row: RowId): void {
+    this.#notes.push({ kind: "placed", job: this.#table.numbers[job], row });
+  }
+
+  protected override onPlaced(job: JobIndex): void {
+    const number = this.#table.numbers[job];
+    this.#promisedMs.delete(number);
+    if (isFiller(number)) return;
+    const processors = this.#processorsOf(this.firstRunOfJob(job));
+    this.#starts.push({ job: number, rule: StartRule.placed, processors });
+  }
+
+  protected slotStartS(ahead: number): number {
+    return this.#startOf(this.#slot + ahead);
+  }
+
+  protected override jobName(job: JobIndex): string {
+    return String(this.#table.numbers[job] ?? `in row ${job} of the table`);
   }
 
   #adopt(job: RunningJob, nowMs: number): void {
     this.arrive(job, nowMs);
     const row = this.#table.rowOf(job.job);
-    this.#served[row] = Math.round(job.ranMs / this.#options.slotMs);
-    this.#startS[row] = (job.submitMs - this.#options.originMs) / 1000;
+    this.setServed(row, Math.round(job.ranMs / this.#options.slotMs));
+    this.startS[row] = (job.submitMs - this.#options.originMs) / 1000;
   }
 
   #isAt(job: JobNumber, processors: readonly number[] | undefined): boolean {
@@ -330,102 +280,18 @@ export class LiveRounds extends OusterhoutMatrix implements LiveDriver, GangMach
   }
 
   #advanceTo(slot: number): void {
-    if (this.#placedJobs > 0) {
-      const passed = slot - this.#slot;
-      this.#startJobs(passed);
-      this.#turns.pass(passed, this.rowCount);
-    }
+    this.pass(slot - this.#slot);
     this.#slot = slot;
     this.nowS = this.#startOf(slot);
-  }
-
-  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
-  #startJobs(passed: number): void {
-    const rows = this.rowCount;
-    const now: JobIndex[] = [];
-    this.#unstarted = this.#unstarted.filter((job) => {
-      let ahead = rows;
-      for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-        ahead = Math.min(ahead, (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows);
-      }
-      if (ahead >= passed) return true;
-      this.#startS[job] = this.#startOf(this.#slot + ahead);
-      now.push(job);
-      return false;
-    });
-    const { observer } = this.#options;
-    if (observer?.started === undefined) return;
-    now.sort((a, b) => this.#startS[a] - this.#startS[b]);
-    for (const job of now) observer.started(this.#startS[job], job, StartRule.placed);
-  }
-
-  /** By first slot, those that have had none last; then by row. */
-  #byStart(a: JobIndex, b: JobIndex): number {
-    const aS = Number.isNaN(this.#startS[a]) ? Number.POSITIVE_INFINITY : this.#startS[a];
-    const bS = Number.isNaN(this.#startS[b]) ? Number.POSITIVE_INFINITY : this.#startS[b];
-    return aS === bS ? a - b : aS - bS;
-  }
-
-  #beforePlacing(job: JobIndex): void {
-    if (!(job >= 0 && job < this.#table.count && this.#hasArrived[job] === 1)) {
-      throw new RuleViolation("not-there", job, this.nowS, `Cannot place job row ${job}: it is not there`);
-    }
-    this.#touch(job);
-  }
-
-  #afterPlacing(job: JobIndex, row: RowId): void {
-    const number = this.#table.numbers[job];
-    if (this.slotsOf(job) > 1) {
-      this.#notes.push({ kind: "placed", job: number, row });
-      return;
-    }
-    this.#placedJobs++;
-    this.#promisedMs.delete(number);
-    if (isFiller(number)) return;
-    if (Number.isNaN(this.#startS[job])) this.#unstarted.push(job);
-    const processors = this.#processorsOf(this.firstRunOfJob(job));
-    this.#starts.push({ job: number, rule: StartRule.placed, processors });
-  }
-
-  #touch(job: JobIndex): void {
-    if (this.#touched.has(job)) return;
-    if (this.slotsOf(job) > 0) this.#served[job] += this.#service(job);
-    this.#touched.add(job);
-  }
-
-  #touchRange(row: RowId, first: number, end: number): void {
-    for (
-      let run = this.runFrom(row, first);
-      run !== -1 && this.runFirst(run) < end;
-      run = this.nextRun(run)
-    ) {
-      this.#touch(this.runJob(run));
-    }
-  }
-
-  #enterTouched(): void {
-    for (const job of this.#touched) if (this.slotsOf(job) > 0) this.#served[job] -= this.#service(job);
-    this.#touched.clear();
   }
 
   /** Slots that the job has had since the round was brought up to date last. */
   #turnsSince(row: JobIndex, nowMs: number): number {
     const passed = Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs) - this.#slot;
-    const rows = this.rowCount;
     let turns = 0;
     for (let run = this.firstRunOfJob(row); run !== -1; run = this.nextRunOfJob(run)) {
-      const ahead = (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows;
-      turns += Math.max(0, Math.ceil((passed - ahead) / rows));
+      turns += Math.max(0, Math.ceil((passed - this.slotsAhead(run)) / this.rowCount));
     }
     return turns;
-  }
-
-  /** Slots that the job's rows have had since round 0, as in simulator/rounds.ts. */
-  #service(job: JobIndex): number {
-    let passed = 0;
-    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-      if (this.positionOf(this.runRow(run)) < this.#turns.pointer) passed++;
-    }
-    return this.#turns.round * this.slotsOf(job) + passed;
   }
 }

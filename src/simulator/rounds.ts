@@ -12,17 +12,12 @@
  * clock starts at time 0; while no row holds a job, time goes on in slots of slotS and the rounds stand still. A new row is last in the
  * round, or in the next one (structures/turns.ts). When the round has served its last row, the next one begins at once, before the decision.
  *
- * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of
- * one: in round r, with b of its rows already passed, S grows exactly as r·k + b does. So target = slots left + r·k + b stays
- * fixed while the job's rows do; it ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in
- * order of the round. Adding a row or deleting another job's row changes neither, because the order of the other rows stays.
- * Only jobs that are placed, released, exchanged or migrated are settled and entered anew in the queue of finishes. A migration adds
- * to the slots left.
+ * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays fixed while the job's rows do: it
+ * ends in round ⌊(target − 1)/k⌋ with its row number (target − 1) mod k in order of the round. A migration adds to the slots needed.
  */
-import { assert, RuleViolation } from "../core/errors.ts";
-import { type Instance, type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
+import { assert } from "../core/errors.ts";
+import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
 import {
-  type GangMachine,
   type GangPolicyDefinition,
   type ParameterValues,
   type Policy,
@@ -30,11 +25,10 @@ import {
   StartRule,
 } from "../core/policy.ts";
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
+import { GangMatrix } from "../machines/gang-matrix.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled } from "../structures/grow.ts";
-import { OusterhoutMatrix } from "../structures/matrix.ts";
 import { RowRanks } from "../structures/row-ranks.ts";
-import { Turns } from "../structures/turns.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
 import { SlotClock } from "./slot-clock.ts";
@@ -79,33 +73,16 @@ export function simulateRounds(
   return rounds.schedule();
 }
 
-class Rounds extends OusterhoutMatrix implements GangMachine {
-  readonly slotS: number;
-  readonly switchS: number;
+class Rounds extends GangMatrix {
   readonly #instance: Instance;
-  readonly #observer: Observer | undefined;
-  readonly #startS: Float64Array;
   readonly #endS: Float64Array;
-
   readonly #clock: SlotClock;
-  readonly #turns = new Turns();
-
   readonly #needed: GangWork;
-  /** Slots of work left of a job that is not in the queue or is touched; its target (see above) otherwise. */
-  readonly #work: Float64Array;
+  /** Jobs by their last slot: round and row of it. */
   readonly #finish: FinishQueue;
   /** Row in which a job in the queue has its last slot. */
   readonly #finishRow: Int32Array;
-  readonly #touched: Uint8Array;
-  #touchedJobs = new Int32Array(64);
-  #touchedCount = 0;
   readonly #ranks = new RowRanks();
-
-  #arrived = 0;
-  /** Jobs placed that have not had a slot yet, in order of placing. */
-  #unstarted = new Int32Array(16);
-  #unstartedCount = 0;
-  readonly #startedNow: JobIndex[] = [];
   #ending = new Int32Array(16);
   #rowsOfJob = new Int32Array(16);
 
@@ -114,26 +91,17 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   #activeProcessorSlots = 0;
   #firstSlot = 0;
   #lastEndSlot = 0;
-  #started = 0;
-  #unifications = 0;
-  #moves = 0;
   readonly #rows = new RowsRecord();
 
   /** @param migrationS what the policy declares that a migration costs */
   constructor(instance: Instance, options: RoundsOptions, migrationS: () => number | undefined) {
-    super(instance.processors, instance.size);
+    super(instance.processors, instance.size, options);
     assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
-    this.slotS = options.slotS;
-    this.switchS = options.switchS;
     this.#clock = new SlotClock(options.slotS);
     this.#needed = new GangWork(instance, options.slotS, migrationS);
     this.#instance = instance;
-    this.#observer = options.observer;
-    this.#startS = new Float64Array(instance.count).fill(Number.NaN);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
-    this.#work = new Float64Array(instance.count);
     this.#finishRow = new Int32Array(instance.count);
-    this.#touched = new Uint8Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
     if (instance.count > 0) this.#rows.note(instance.submitS[0], 0);
   }
@@ -141,100 +109,22 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
   // What the policy calls.
 
   override addRow(): RowId {
-    const row = super.addRow(this.#turns.enter(this.rowCount));
+    const row = super.addRow();
     if (!this.#ranks.enter(this, row)) this.#touchAll();
-    this.#observer?.rowAdded?.(this.nowS, row);
     return row;
-  }
-
-  override deleteRow(row: RowId): void {
-    const position = this.positionOf(row);
-    super.deleteRow(row);
-    this.#turns.leave(position, this.rowCount);
-    this.#observer?.rowDeleted?.(this.nowS, row);
-  }
-
-  override place(job: JobIndex, row: RowId, first: number): void {
-    this.#beforePlacing(job);
-    super.place(job, row, first);
-    this.#afterPlacing(job);
-    this.#observer?.placed?.(this.nowS, job, row, first);
-  }
-
-  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
-    this.#beforePlacing(job);
-    super.placeStretches(job, row, stretches, count);
-    this.#afterPlacing(job);
-    if (this.#observer?.placed === undefined) return;
-    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
-    this.#observer.placed(this.nowS, job, row, stretches[0], told);
-  }
-
-  #beforePlacing(job: JobIndex): void {
-    if (!(job >= 0 && job < this.#arrived)) {
-      throw new RuleViolation(
-        "start-before-arrival",
-        job,
-        this.nowS,
-        `Cannot place job ${this.jobName(job)}: it has not arrived`,
-      );
-    }
-    if (!Number.isNaN(this.#endS[job])) {
-      throw new RuleViolation(
-        "already-ended",
-        job,
-        this.nowS,
-        `Cannot place job ${this.jobName(job)}: it has ended`,
-      );
-    }
-    this.#touch(job);
-  }
-
-  #afterPlacing(job: JobIndex): void {
-    if (this.slotsOf(job) > 1) {
-      this.#unifications++;
-      return;
-    }
-    if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
-    this.#unstarted[this.#unstartedCount++] = job;
-  }
-
-  override release(job: JobIndex, row: RowId): void {
-    if (this.slotsOf(job) > 1) this.#touch(job);
-    super.release(job, row);
-    this.#observer?.released?.(this.nowS, job, row);
-  }
-
-  override exchange(a: RowId, b: RowId, first: number, end: number): void {
-    if (a !== b) {
-      this.#touchRange(a, first, end);
-      this.#touchRange(b, first, end);
-    }
-    super.exchange(a, b, first, end);
-    this.#observer?.exchanged?.(this.nowS, a, b, first, end);
   }
 
   migrate(job: JobIndex, row: RowId, first: number): void {
     const costS = this.#needed.migrationCostS(job, this.nowS);
-    if (this.slotsOf(job) === 1) this.#touch(job);
+    if (this.slotsOf(job) === 1) this.touch(job);
     this.move(job, row, first);
-    this.#work[job] += this.#needed.addMigration(job, costS);
-    this.#observer?.migrated?.(this.nowS, job, row, first, costS);
+    this.#needed.addMigration(job, costS);
+    this.observer?.migrated?.(this.nowS, job, row, first, costS);
   }
 
   /** By its number in the source, as tables name it. */
   protected override jobName(job: JobIndex): string {
     return String(this.#instance.id[job] ?? `in row ${job} of the table`);
-  }
-
-  servedSlots(job: JobIndex): number {
-    const work = this.#needed.slotsOf(job);
-    const isEntered = this.#finish.has(job) && this.#touched[job] === 0;
-    return work - (isEntered ? this.#work[job] - this.#service(job) : this.#work[job]);
-  }
-
-  promise(job: JobIndex, startS: number): void {
-    this.#observer?.promised?.(this.nowS, job, startS);
   }
 
   // What the loop calls.
@@ -252,11 +142,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
 
   /** Lets the slots before `slot` pass. */
   advanceTo(slot: number): void {
-    if (this.#finish.count > 0) {
-      const passed = slot - this.#clock.slot;
-      this.#startJobs(passed);
-      this.#turns.pass(passed, this.rowCount);
-    }
+    this.pass(slot - this.#clock.slot);
     this.#clock.slot = slot;
     this.nowS = this.#clock.startS(slot);
   }
@@ -272,7 +158,7 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       this.#finish.remove(job);
       if (count === this.#ending.length) this.#ending = doubled(this.#ending);
       let at = count++;
-      for (; at > 0 && this.#startsBefore(job, this.#ending[at - 1]); at--)
+      for (; at > 0 && this.startsBefore(job, this.#ending[at - 1]); at--)
         this.#ending[at] = this.#ending[at - 1];
       this.#ending[at] = job;
     }
@@ -281,36 +167,34 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       this.#endS[job] = this.nowS;
       this.#lastEndSlot = this.#clock.slot;
       this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#instance.size[job];
-      this.removeJob(job);
+      this.leave(job);
     }
     for (let i = 0; i < count; i++) {
-      this.#observer?.departed?.(this.nowS, this.#ending[i]);
+      this.observer?.departed?.(this.nowS, this.#ending[i]);
       policy.depart(this.#ending[i]);
     }
   }
 
   arrive(job: JobIndex, policy: Policy): void {
     if (job === 0) this.#firstSlot = this.#clock.slot;
-    this.#arrived = job + 1;
-    this.#work[job] = this.#needed.slotsOf(job);
-    this.#observer?.arrived?.(this.nowS, job);
+    this.enter(job);
     policy.arrive(job);
   }
 
   /** Returns the number of instants so far. */
   decide(policy: Policy): number {
     policy.decide();
-    this.#enterTouched();
+    this.settle();
     this.#rows.note(this.nowS, this.rowCount);
     const switches = this.rowCount > 1 && this.#finish.count > 0;
     this.#clock.setLength(switches ? this.slotS + this.switchS : this.slotS);
-    this.#observer?.decided?.(this.nowS);
+    this.observer?.decided?.(this.nowS);
     return ++this.#instants;
   }
 
   schedule(): Schedule {
     const startsByRule = new Array<number>(StartRule.other + 1).fill(0);
-    startsByRule[StartRule.placed] = this.#started;
+    startsByRule[StartRule.placed] = this.startedCount;
     const gang: GangRecord = {
       slotS: this.slotS,
       switchS: this.switchS,
@@ -319,12 +203,12 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
       maxRows: this.#rows.maxRows,
       activeProcessorSlots: this.#activeProcessorSlots,
       slots: Math.max(0, this.#lastEndSlot - this.#firstSlot),
-      unifications: this.#unifications,
-      moves: this.#moves,
+      unifications: this.unifications,
+      moves: this.moves,
       migrations: this.#needed.migrations,
       migrationS: this.#needed.lostS,
     };
-    return { startS: this.#startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
+    return { startS: this.startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
   }
 
   /** Slot at whose beginning a job in the queue has ended. */
@@ -332,97 +216,32 @@ class Rounds extends OusterhoutMatrix implements GangMachine {
     const position = this.positionOf(this.#finishRow[job]);
     return (
       this.#clock.slot +
-      (this.#finish.roundOf(job) - this.#turns.round) * this.rowCount +
+      (this.#finish.roundOf(job) - this.turns.round) * this.rowCount +
       position -
-      this.#turns.pointer +
+      this.turns.pointer +
       1
     );
   }
 
-  #startsBefore(a: JobIndex, b: JobIndex): boolean {
-    return this.#startS[a] < this.#startS[b] || (this.#startS[a] === this.#startS[b] && a < b);
+  protected slotStartS(ahead: number): number {
+    return this.#clock.startS(this.#clock.slot + ahead);
   }
 
-  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
-  #startJobs(passed: number): void {
-    const rows = this.rowCount;
-    const unstarted = this.#unstarted;
-    let left = 0;
-    for (let i = 0; i < this.#unstartedCount; i++) {
-      const job = unstarted[i];
-      let ahead = rows;
-      for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-        const slots = (this.positionOf(this.runRow(run)) - this.#turns.pointer + rows) % rows;
-        if (slots < ahead) ahead = slots;
-      }
-      if (ahead < passed) {
-        this.#startS[job] = this.#clock.startS(this.#clock.slot + ahead);
-        this.#started++;
-        if (this.#observer?.started !== undefined) this.#startedNow.push(job);
-      } else {
-        unstarted[left++] = job;
-      }
-    }
-    this.#unstartedCount = left;
-    if (this.#startedNow.length > 0) this.#tellStarts();
-  }
-
-  #tellStarts(): void {
-    this.#startedNow.sort((a, b) => this.#startS[a] - this.#startS[b]);
-    for (const job of this.#startedNow) this.#observer?.started?.(this.#startS[job], job, StartRule.placed);
-    this.#startedNow.length = 0;
-  }
-
-  /** Settles a job's service before its rows change. */
-  #touch(job: JobIndex): void {
-    if (this.#touched[job] === 1) return;
-    this.#touched[job] = 1;
-    if (this.#touchedCount === this.#touchedJobs.length) this.#touchedJobs = doubled(this.#touchedJobs);
-    this.#touchedJobs[this.#touchedCount++] = job;
-    if (this.#finish.has(job)) this.#work[job] -= this.#service(job);
+  /** Enters a job whose rows have changed in the queue of finishes. */
+  protected override onSettled(job: JobIndex): void {
+    const slots = this.slotsOf(job);
+    const target = this.#needed.slotsOf(job) - this.baseOf(job);
+    const round = Math.floor((target - 1) / slots);
+    const row = this.#rowOfJob(job, target - 1 - round * slots);
+    this.#finishRow[job] = row;
+    this.#finish.set(job, round, this.#ranks.of(row));
   }
 
   #touchAll(): void {
     for (let at = 0; at < this.rowCount; at++) {
       for (let run = this.firstRun(this.rowAt(at)); run !== -1; run = this.nextRun(run))
-        this.#touch(this.runJob(run));
+        this.touch(this.runJob(run));
     }
-  }
-
-  #touchRange(row: RowId, first: number, end: number): void {
-    for (
-      let run = this.runFrom(row, first);
-      run !== -1 && this.runFirst(run) < end;
-      run = this.nextRun(run)
-    ) {
-      this.#touch(this.runJob(run));
-      if (this.leadOf(run) === run) this.#moves++;
-    }
-  }
-
-  /** r·k + b of the head comment, now. */
-  #service(job: JobIndex): number {
-    let passed = 0;
-    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-      if (this.positionOf(this.runRow(run)) < this.#turns.pointer) passed++;
-    }
-    return this.#turns.round * this.slotsOf(job) + passed;
-  }
-
-  /** Enters the jobs whose rows have changed in the queue of finishes. */
-  #enterTouched(): void {
-    for (let i = 0; i < this.#touchedCount; i++) {
-      const job = this.#touchedJobs[i];
-      this.#touched[job] = 0;
-      const slots = this.slotsOf(job);
-      const target = this.#work[job] + this.#service(job);
-      this.#work[job] = target;
-      const round = Math.floor((target - 1) / slots);
-      const row = this.#rowOfJob(job, target - 1 - round * slots);
-      this.#finishRow[job] = row;
-      this.#finish.set(job, round, this.#ranks.of(row));
-    }
-    this.#touchedCount = 0;
   }
 
   /** The job's row number `index` in order of the round. */

@@ -1,0 +1,289 @@
+/**
+ * The machine of gang scheduling, whatever its clock: an Ousterhout matrix whose rows take turns, one slot each per round (Zhou,
+ * Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each job has had, and knows when a job has its first one.
+ *
+ *   slot        0    1    2    3    4    5         rows in order of the round (structures/turns.ts)
+ *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
+ *
+ * What is left to a clock (simulator/rounds.ts in virtual time, daemon/live-rounds.ts in real time): when a slot begins, how
+ * many slots have passed, who arrives and who leaves.
+ *
+ * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of one: in round r, with b of
+ * its rows already passed, S grows exactly as r·k + b does. So `base` = S − (r·k + b) stays fixed while the job's rows do. Adding a
+ * row or deleting another job's row changes neither r·k + b nor the order of the job's rows. Only jobs that are placed,
+ * released, exchanged or moved are settled (`touch`) and get a new base after the decision (`settle`).
+ */
+import { RuleViolation } from "../core/errors.ts";
+import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import { type GangMachine, type RowId, type RunId, StartRule } from "../core/policy.ts";
+import type { Observer } from "../core/schedule.ts";
+import { doubled } from "../structures/grow.ts";
+import { OusterhoutMatrix } from "../structures/matrix.ts";
+import { Turns } from "../structures/turns.ts";
+
+/** What has become of a job, by its row of the table. */
+const Presence = { unknown: 0, here: 1, gone: 2 } as const;
+
+export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine {
+  readonly slotS: number;
+  readonly switchS: number;
+  protected readonly observer: Observer | undefined;
+  protected readonly turns = new Turns();
+  /** Beginning of a job's first slot, in seconds; NaN before. */
+  protected readonly startS: Float64Array;
+  /** Jobs that have a row. */
+  protected placedCount = 0;
+  protected startedCount = 0;
+  /** Slots given to jobs that had one already. */
+  protected unifications = 0;
+  /** Jobs that changed their row in an exchange. */
+  protected moves = 0;
+
+  readonly #presence: Uint8Array;
+  /** Slots that a job has had while it is touched or has no row; its base (see above) otherwise. */
+  readonly #served: Float64Array;
+  readonly #isTouched: Uint8Array;
+  #touched = new Int32Array(64);
+  #touchedCount = 0;
+  /** Jobs placed that have not had a slot yet, in order of placing. */
+  #unstarted = new Int32Array(16);
+  #unstartedCount = 0;
+  readonly #startedNow: JobIndex[] = [];
+
+  /** @param size processors of each job, by its row of the table */
+  constructor(
+    processors: number,
+    size: Int32Array,
+    { slotS, switchS, observer }: { slotS: number; switchS: number; observer?: Observer | undefined },
+  ) {
+    super(processors, size);
+    this.slotS = slotS;
+    this.switchS = switchS;
+    this.observer = observer;
+    this.startS = new Float64Array(size.length).fill(Number.NaN);
+    this.#presence = new Uint8Array(size.length);
+    this.#served = new Float64Array(size.length);
+    this.#isTouched = new Uint8Array(size.length);
+  }
+
+  // What a clock provides.
+
+  /** Beginning of the slot that lies `ahead` slots after the present one, in seconds. */
+  protected abstract slotStartS(ahead: number): number;
+
+  /** The job has got its first row. */
+  protected onPlaced(_job: JobIndex, _row: RowId): void {}
+
+  /** The job has got one more slot per round. */
+  protected onSlotAdded(_job: JobIndex, _row: RowId): void {}
+
+  /** The job's rows have changed, and so has its base. */
+  protected onSettled(_job: JobIndex): void {}
+
+  // What a clock calls.
+
+  protected enter(job: JobIndex): void {
+    this.#presence[job] = Presence.here;
+    this.observer?.arrived?.(this.nowS, job);
+  }
+
+  /** Takes a job that has ended out of its rows. */
+  protected leave(job: JobIndex): void {
+    if (this.slotsOf(job) > 0) this.placedCount--;
+    if (Number.isNaN(this.startS[job])) this.#forgetUnstarted(job);
+    this.#presence[job] = Presence.gone;
+    this.removeJob(job);
+  }
+
+  /** Lets slots pass. */
+  protected pass(slots: number): void {
+    if (this.placedCount === 0) return;
+    this.#startJobs(slots);
+    this.turns.pass(slots, this.rowCount);
+  }
+
+  /** After a decision: jobs whose rows have changed get their base. */
+  protected settle(): void {
+    for (let i = 0; i < this.#touchedCount; i++) {
+      const job = this.#touched[i];
+      this.#isTouched[job] = 0;
+      if (this.slotsOf(job) === 0) continue;
+      this.#served[job] -= this.#service(job);
+      this.onSettled(job);
+    }
+    this.#touchedCount = 0;
+  }
+
+  /** Slots that the job has had, of a job that is taken over. */
+  protected setServed(job: JobIndex, slots: number): void {
+    this.#served[job] = slots;
+  }
+
+  /** See the head comment; of a job that is settled. */
+  protected baseOf(job: JobIndex): number {
+    return this.#served[job];
+  }
+
+  /** Settles the slots that a job has had, before its rows change. */
+  protected touch(job: JobIndex): void {
+    if (this.#isTouched[job] === 1) return;
+    this.#isTouched[job] = 1;
+    if (this.#touchedCount === this.#touched.length) this.#touched = doubled(this.#touched);
+    this.#touched[this.#touchedCount++] = job;
+    if (this.slotsOf(job) > 0) this.#served[job] += this.#service(job);
+  }
+
+  /** Slots until the row of a run has its turn, 0 … rowCount − 1. */
+  protected slotsAhead(run: RunId): number {
+    const rows = this.rowCount;
+    return (this.positionOf(this.runRow(run)) - this.turns.pointer + rows) % rows;
+  }
+
+  /** By first slot, jobs that have had none last; then by index. */
+  protected startsBefore(a: JobIndex, b: JobIndex): boolean {
+    const aS = this.startS[a];
+    const bS = this.startS[b];
+    if (aS === bS || (Number.isNaN(aS) && Number.isNaN(bS))) return a < b;
+    return aS < bS || Number.isNaN(bS);
+  }
+
+  // What the policy calls.
+
+  servedSlots(job: JobIndex): number {
+    const isSettled = this.#isTouched[job] === 0 && this.slotsOf(job) > 0;
+    return this.#served[job] + (isSettled ? this.#service(job) : 0);
+  }
+
+  promise(job: JobIndex, startS: number): void {
+    this.observer?.promised?.(this.nowS, job, startS);
+  }
+
+  override addRow(): RowId {
+    const row = super.addRow(this.turns.enter(this.rowCount));
+    this.observer?.rowAdded?.(this.nowS, row);
+    return row;
+  }
+
+  override deleteRow(row: RowId): void {
+    const position = this.positionOf(row);
+    super.deleteRow(row);
+    this.turns.leave(position, this.rowCount);
+    this.observer?.rowDeleted?.(this.nowS, row);
+  }
+
+  override place(job: JobIndex, row: RowId, first: number): void {
+    this.#beforePlacing(job);
+    super.place(job, row, first);
+    this.#afterPlacing(job, row);
+    this.observer?.placed?.(this.nowS, job, row, first);
+  }
+
+  override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#beforePlacing(job);
+    super.placeStretches(job, row, stretches, count);
+    this.#afterPlacing(job, row);
+    if (this.observer?.placed === undefined) return;
+    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
+    this.observer.placed(this.nowS, job, row, stretches[0], told);
+  }
+
+  override release(job: JobIndex, row: RowId): void {
+    if (this.slotsOf(job) > 1) this.touch(job);
+    super.release(job, row);
+    this.observer?.released?.(this.nowS, job, row);
+  }
+
+  override exchange(a: RowId, b: RowId, first: number, end: number): void {
+    if (a !== b) {
+      this.#touchRange(a, first, end);
+      this.#touchRange(b, first, end);
+    }
+    super.exchange(a, b, first, end);
+    this.observer?.exchanged?.(this.nowS, a, b, first, end);
+  }
+
+  #beforePlacing(job: JobIndex): void {
+    const presence = this.#presence[job];
+    if (presence !== Presence.here) this.#refuse(job, presence === Presence.gone);
+    this.touch(job);
+  }
+
+  #refuse(job: JobIndex, hasEnded: boolean): never {
+    const [rule, why] = hasEnded
+      ? ["already-ended", "it has ended"]
+      : ["start-before-arrival", "it has not arrived"];
+    throw new RuleViolation(rule, job, this.nowS, `Cannot place job ${this.jobName(job)}: ${why}`);
+  }
+
+  #afterPlacing(job: JobIndex, row: RowId): void {
+    if (this.slotsOf(job) > 1) {
+      this.unifications++;
+      this.onSlotAdded(job, row);
+      return;
+    }
+    this.placedCount++;
+    if (Number.isNaN(this.startS[job])) {
+      if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
+      this.#unstarted[this.#unstartedCount++] = job;
+    }
+    this.onPlaced(job, row);
+  }
+
+  #touchRange(row: RowId, first: number, end: number): void {
+    for (
+      let run = this.runFrom(row, first);
+      run !== -1 && this.runFirst(run) < end;
+      run = this.nextRun(run)
+    ) {
+      this.touch(this.runJob(run));
+      if (this.leadOf(run) === run) this.moves++;
+    }
+  }
+
+  /** r·k + b of the head comment, now. */
+  #service(job: JobIndex): number {
+    let passed = 0;
+    for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+      if (this.positionOf(this.runRow(run)) < this.turns.pointer) passed++;
+    }
+    return this.turns.round * this.slotsOf(job) + passed;
+  }
+
+  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
+  #startJobs(passed: number): void {
+    const unstarted = this.#unstarted;
+    let left = 0;
+    for (let i = 0; i < this.#unstartedCount; i++) {
+      const job = unstarted[i];
+      let ahead = this.rowCount;
+      for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
+        const slots = this.slotsAhead(run);
+        if (slots < ahead) ahead = slots;
+      }
+      if (ahead < passed) {
+        this.startS[job] = this.slotStartS(ahead);
+        this.startedCount++;
+        if (this.observer?.started !== undefined) this.#startedNow.push(job);
+      } else {
+        unstarted[left++] = job;
+      }
+    }
+    this.#unstartedCount = left;
+    if (this.#startedNow.length > 0) this.#reportStarts();
+  }
+
+  #reportStarts(): void {
+    this.#startedNow.sort((a, b) => this.startS[a] - this.startS[b]);
+    for (const job of this.#startedNow) this.observer?.started?.(this.startS[job], job, StartRule.placed);
+    this.#startedNow.length = 0;
+  }
+
+  /** A live job can end before its row has had a slot. */
+  #forgetUnstarted(job: JobIndex): void {
+    let left = 0;
+    for (let i = 0; i < this.#unstartedCount; i++) {
+      if (this.#unstarted[i] !== job) this.#unstarted[left++] = this.#unstarted[i];
+    }
+    this.#unstartedCount = left;
+  }
+}
