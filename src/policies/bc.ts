@@ -1,71 +1,7 @@
-/** BC: the conventional buddy system, one slot per job, without re-packing or balancing. */
-import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, GangPolicyDefinition, Policy, RowId } from "../core/policy.ts";
-import { BuddyRows } from "../structures/buddy.ts";
-
-class ConventionalBuddy implements Policy {
-  readonly #machine: GangMachine;
-  readonly #jobs: JobsView;
-  readonly #blocks: BuddyRows;
-  readonly #rowOf: Int32Array;
-  readonly #firstOf: Int32Array;
-  readonly #arrivals: JobIndex[] = [];
-  #emptied = false;
-
-  constructor(machine: GangMachine, jobs: JobsView) {
-    this.#machine = machine;
-    this.#jobs = jobs;
-    this.#blocks = new BuddyRows(machine.processors);
-    this.#rowOf = new Int32Array(jobs.count);
-    this.#firstOf = new Int32Array(jobs.count);
-  }
-
-  arrive(job: JobIndex): void {
-    this.#arrivals.push(job);
-  }
-
-  depart(job: JobIndex): void {
-    const row = this.#rowOf[job];
-    this.#blocks.give(row, this.#firstOf[job], this.#jobs.size[job]);
-    if (this.#blocks.isEmpty(row)) this.#emptied = true;
-  }
-
-  decide(): void {
-    if (this.#emptied) this.#deleteEmptyRows();
-    for (const job of this.#arrivals) this.#place(job);
-    this.#arrivals.length = 0;
-  }
-
-  #deleteEmptyRows(): void {
-    this.#emptied = false;
-    const machine = this.#machine;
-    for (let position = machine.rowCount - 1; position >= 0 && machine.rowCount > 1; position--) {
-      const row = machine.rowAt(position);
-      if (this.#blocks.isEmpty(row)) machine.deleteRow(row);
-    }
-  }
-
-  #place(job: JobIndex): void {
-    const size = this.#jobs.size[job];
-    const row = this.#rowWithRoom(size);
-    const first = this.#blocks.take(row, size);
-    this.#rowOf[job] = row;
-    this.#firstOf[job] = first;
-    this.#machine.place(job, row, first);
-  }
-
-  #rowWithRoom(size: number): RowId {
-    const machine = this.#machine;
-    const rows = machine.rowCount;
-    for (let position = 0; position < rows; position++) {
-      const row = machine.rowAt(position);
-      if (this.#blocks.widest(row) >= size) return row;
-    }
-    const row = machine.addRow();
-    this.#blocks.clear(row);
-    return row;
-  }
-}
+/** BC: the conventional buddy system, one slot per job, without re-packing or balancing: buddy without slot unification. */
+import type { GangPolicyDefinition } from "../core/policy.ts";
+import { ROW_BY_ROW_GUARANTEES, RowByRow } from "./row-by-row.ts";
+import { BuddyFit } from "./row-fits.ts";
 
 export const bc: GangPolicyDefinition = {
   name: "bc",
@@ -82,6 +18,6 @@ export const bc: GangPolicyDefinition = {
   ],
   source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BC",
   parameters: [],
-  guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
-  make: (machine, jobs) => new ConventionalBuddy(machine, jobs),
+  guarantees: () => ROW_BY_ROW_GUARANTEES,
+  make: (machine, jobs) => new RowByRow(machine, jobs, "none", (layout) => new BuddyFit(layout)),
 };

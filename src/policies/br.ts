@@ -1,7 +1,7 @@
 /** BR: buddy blocks with re-packing and a workload tree, one slot per job. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { BUDDY_GANG_RULES, BuddyGang, buddyGangGuarantees } from "./buddy-gang.ts";
-import { MIGRATE, migrationOf } from "./migration.ts";
+import { BUDDY_BLOCK_RULES, buddyBlockGuarantees, onBuddyBlocks } from "./buddy-blocks.ts";
+import { MIGRATE } from "./migration.ts";
 
 export const br: GangPolicyDefinition = {
   name: "br",
@@ -9,10 +9,9 @@ export const br: GangPolicyDefinition = {
   sharing: "time",
   summary:
     "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
-  rules: [...BUDDY_GANG_RULES, "a job has one slot per round"],
+  rules: [...BUDDY_BLOCK_RULES, "a job has one slot per round"],
   source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
   parameters: [MIGRATE],
-  guarantees: buddyGangGuarantees,
-  make: (machine, jobs, parameters, limits) =>
-    new BuddyGang(machine, jobs, undefined, limits, migrationOf(machine, jobs, true, parameters)),
+  guarantees: buddyBlockGuarantees,
+  make: onBuddyBlocks(() => undefined),
 };

@@ -1,7 +1,8 @@
 /** BRMS: as BR, and jobs keep the extra slots that they are given. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { BUDDY_GANG_RULES, BuddyGang, buddyGangGuarantees, type ExtraOrder } from "./buddy-gang.ts";
-import { MIGRATE, migrationOf } from "./migration.ts";
+import { BUDDY_BLOCK_RULES, buddyBlockGuarantees, onBuddyBlocks } from "./buddy-blocks.ts";
+import { MIGRATE } from "./migration.ts";
+import { type ExtraOrder, KEPT } from "./repacking-gang.ts";
 
 export const brms: GangPolicyDefinition = {
   name: "brms",
@@ -9,7 +10,7 @@ export const brms: GangPolicyDefinition = {
   sharing: "time",
   summary: "As br, and jobs also run in idle slots of their block, which they keep to the end.",
   rules: [
-    ...BUDDY_GANG_RULES,
+    ...BUDDY_BLOCK_RULES,
     "after each workload change jobs whose block has an idle slot are offered one more slot each, in the given order, until perChange slots are given out",
     "a job keeps its extra slots to the end; they count as busy for all decisions",
   ],
@@ -33,14 +34,10 @@ export const brms: GangPolicyDefinition = {
     },
     MIGRATE,
   ],
-  guarantees: buddyGangGuarantees,
-  make: (machine, jobs, parameters, limits) => {
-    const extra = {
-      returned: false,
-      order: parameters.order as ExtraOrder,
-      turns: 1,
-      perChange: Number(parameters.perChange) || Number.POSITIVE_INFINITY,
-    };
-    return new BuddyGang(machine, jobs, extra, limits, migrationOf(machine, jobs, true, parameters));
-  },
+  guarantees: buddyBlockGuarantees,
+  make: onBuddyBlocks((parameters) => ({
+    ...KEPT,
+    order: parameters.order as ExtraOrder,
+    perChange: Number(parameters.perChange) || Number.POSITIVE_INFINITY,
+  })),
 };
