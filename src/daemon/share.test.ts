@@ -75,6 +75,16 @@ describe("one user's share", () => {
     expect(await submit(second, BEN, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
   });
 
+  test.each([
+    ["many short words", Array(90_000).fill("ab")],
+    ["letters that take two bytes", Array(9).fill(`λ${"x".repeat(100_000)}`)],
+  ])("128 MiB as %s are in memory, not as they are typed", async (_, words) => {
+    const bench = makeBench();
+    const batch = Array.from({ length: 25 }, () => request({ held: true, command: ["true", ...words] }));
+    for (let i = 0; i < 2; i++) expect(await submit(bench, ANNA, batch)).toHaveProperty("jobs.length", 25);
+    expect(await submit(bench, ANNA, batch)).toMatchObject({ refused: "full" });
+  });
+
   test("what a job needs for its start only goes with the end of the last that has it", async () => {
     const bench = makeBench();
     const { clock, frontEnd, store } = bench;

@@ -26,6 +26,9 @@ export const MOST_SCRIPT_BYTES = 2 ** 20;
 const MOST_BATCH_BYTES = 2 ** 26;
 /** A job waited for, as kept. */
 const AFTER_BYTES = 24;
+/** A text, however short. */
+const TEXT_BYTES = 24;
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
 const MOST_MS = 10 * 365 * 86_400_000;
 const MOST_AFTER = 1000;
 const MOST_RETRIES = 1000;
@@ -80,9 +83,14 @@ export function heldBytes({
   stderr = "",
   after = [],
 }: Pick<SubmitRequest, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
-  let bytes = cwd.length + stdout.length + stderr.length + after.length * AFTER_BYTES;
-  for (const word of command) bytes += word.length + 1;
+  let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * AFTER_BYTES;
+  for (const word of command) bytes += textBytes(word);
   return bytes;
+}
+
+/** Of a text in memory: two a character as soon as one is not Latin-1. */
+function textBytes(text: string): number {
+  return TEXT_BYTES + text.length * (BEYOND_LATIN_1.test(text) ? 2 : 1);
 }
 
 /** Queue of a job and how it was chosen. */

@@ -81,6 +81,36 @@ export function recordOf(row: Row): JobRecord {
   };
 }
 
+/** The record, with what it has in common with another of its array kept once, as it was when they were submitted. */
+export function sharing(record: JobRecord, other: JobRecord | undefined): JobRecord {
+  if (record.array === undefined || record.array !== other?.array) return record;
+  const { queueReason } = record;
+  return {
+    ...record,
+    name: same(record.name, other.name),
+    user: same(record.user, other.user),
+    queue: same(record.queue, other.queue),
+    ...(queueReason === other.queueReason && { queueReason: other.queueReason }),
+    cwd: same(record.cwd, other.cwd),
+    command: sameList(record.command, other.command, (a, b) => a === b),
+    after: sameList(record.after, other.after, (a, b) => a.job === b.job && a.ok === b.ok),
+    cpus: sameList(record.cpus, other.cpus, (a, b) => a === b),
+  };
+}
+
+function same(value: string, other: string): string {
+  return value === other ? other : value;
+}
+
+function sameList<T>(
+  values: readonly T[],
+  others: readonly T[],
+  areSame: (a: T, b: T) => boolean,
+): readonly T[] {
+  const isSame = values.length === others.length && values.every((value, i) => areSame(value, others[i]));
+  return isSame ? others : values;
+}
+
 export function endValues(end: AttemptEnd): Value[] {
   return [
     end.endedAtMs,

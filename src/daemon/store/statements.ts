@@ -22,6 +22,11 @@ export class Statements {
     return this.#statement(sql).all(...values) as Row[];
   }
 
+  /** Row by row: of many, not all are in memory at once. */
+  *each(sql: string, ...values: Value[]): Generator<Row> {
+    for (const row of this.#statement(sql).iterate(...values)) yield row as Row;
+  }
+
   #statement(sql: string): StatementSync {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {

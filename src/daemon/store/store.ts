@@ -22,6 +22,7 @@ import {
   type Row,
   recordOf,
   type StoredEvent,
+  sharing,
   specOf,
   type Value,
 } from "./rows.ts";
@@ -149,10 +150,11 @@ export class Store {
 
   /** Jobs that have not ended, by number, with the identities of their attempts. */
   liveJobs(): JobRecord[] {
-    return this.#all(
-      `SELECT jobs.*, attempts.identity FROM jobs LEFT JOIN attempts USING (job, attempt)
-       WHERE jobs.ended_ms IS NULL ORDER BY job`,
-    ).map(recordOf);
+    const sql = `SELECT jobs.*, attempts.identity FROM jobs LEFT JOIN attempts USING (job, attempt)
+      WHERE jobs.ended_ms IS NULL ORDER BY job`;
+    const records: JobRecord[] = [];
+    for (const row of this.#statements.each(sql)) records.push(sharing(recordOf(row), records.at(-1)));
+    return records;
   }
 
   /** The last jobs that have ended, latest first; of one user, or of all. */

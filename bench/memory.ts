@@ -1,0 +1,115 @@
+/**
+ * Memory of the front end with many jobs: after the submits, and after a restart that reads them from the disk. The conductor is a
+ * fake; each row is a process of its own, and what it holds is measured after the garbage is collected.
+ *
+ *   npm run bench:memory              up to 200,000 jobs
+ *   npm run bench:memory -- --quick   small, as a check
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { answerOf, type Bench, makeBench, request } from "../src/daemon/front-end-for-tests.ts";
+import type { Caller, SubmitRequest } from "../src/daemon/service.ts";
+import { Store } from "../src/daemon/store/store.ts";
+import { printTable } from "./measure.ts";
+
+const quick = process.argv.includes("--quick");
+const perBatch = quick ? 100 : 10_000;
+/** A user may have five batches. */
+const batchesOfUser = 5;
+const COMMAND_LENGTH = 1000;
+
+interface Scenario {
+  readonly name: string;
+  /** Of live jobs. */
+  readonly batches: number;
+  readonly endedBatches: number;
+  readonly job: (batch: number, index: number) => Partial<SubmitRequest>;
+}
+
+const longWord = (text: string): string => text.padEnd(COMMAND_LENGTH, "x");
+const env = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`VARIABLE_${i}`, `value ${i}`]));
+const arrayCommands = Array.from({ length: 40 }, (_, i) => ["solve", longWord(`array ${i}`)]);
+
+const array: Scenario["job"] = (batch, arrayIndex) => ({ command: arrayCommands[batch], env, arrayIndex });
+const single: Scenario["job"] = (batch, i) => ({ command: ["solve", longWord(`${batch} ${i}`)], env });
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: "nothing", batches: 0, endedBatches: 0, job: array },
+  { name: "5 arrays wait", batches: 5, endedBatches: 0, job: array },
+  { name: "20 arrays wait", batches: 20, endedBatches: 0, job: array },
+  { name: "5 batches of single jobs wait", batches: 5, endedBatches: 0, job: single },
+  { name: "20 batches of single jobs wait", batches: 20, endedBatches: 0, job: single },
+  { name: "10 batches have ended, 5 wait", batches: 5, endedBatches: 10, job: single },
+];
+
+/** Bytes by Node's own account, after a collection: heap and what is outside of it; and what the process has of the machine. */
+function measure(): { heapMB: number; residentMB: number } {
+  const { gc } = globalThis as { gc?: () => void };
+  gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heapMB: (heapUsed + external) / 1e6, residentMB: rss / 1e6 };
+}
+
+async function fill({ clock, frontEnd }: Bench, { batches, endedBatches, job }: Scenario): Promise<void> {
+  for (let batch = 0; batch < batches + endedBatches; batch++) {
+    const user = Math.floor(batch / batchesOfUser);
+    const caller: Caller = { uid: 1000 + user, user: `user${user}`, isAdministrator: false };
+    const jobs = Array.from({ length: perBatch }, (_, i) => request({ ...job(batch, i), held: true }));
+    const answer = await answerOf(clock, frontEnd.submit(caller, jobs));
+    if ("refused" in answer) throw new Error(answer.message);
+    if (batch >= endedBatches) continue;
+    const cancels = answer.jobs.map((one) => frontEnd.cancel(caller, one.job));
+    clock.settle();
+    await Promise.all(cancels);
+  }
+}
+
+/** In a process of its own. */
+async function run(scenario: Scenario): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-memory-"));
+  try {
+    const path = join(folder, "tutti.db");
+    const bench = makeBench({ path, connected: false });
+    await fill(bench, scenario);
+    const filled = measure();
+    bench.frontEnd.stop();
+    bench.store.close();
+    console.log(JSON.stringify({ filled, restarted: again(path) }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a front end holds that reads all from the disk, in yet another process. */
+function again(path: string): unknown {
+  return JSON.parse(node("--restart", path));
+}
+
+function node(...parameters: string[]): string {
+  const script = fileURLToPath(import.meta.url);
+  const options = { encoding: "utf8" } as const;
+  return execFileSync(
+    process.execPath,
+    ["--expose-gc", script, ...parameters, ...(quick ? ["--quick"] : [])],
+    options,
+  );
+}
+
+const [mode, value = ""] = process.argv.slice(2);
+if (mode === "--scenario") await run(SCENARIOS[Number(value)]);
+else if (mode === "--restart") {
+  const bench = makeBench({ store: new Store(value), connected: false });
+  console.log(JSON.stringify(measure()));
+  bench.frontEnd.stop();
+} else {
+  const rows = SCENARIOS.map(({ name }, i) => {
+    const { filled, restarted } = JSON.parse(node("--scenario", String(i)));
+    const cells = [filled.heapMB, filled.residentMB, restarted.heapMB, restarted.residentMB] as number[];
+    return [name, ...cells.map((megabytes) => `${megabytes.toFixed(0)} MB`)];
+  });
+  console.log(`Batches of ${perBatch} jobs with commands of ${COMMAND_LENGTH} characters.`);
+  printTable(["jobs", "held", "resident", "held after a restart", "resident then"], rows);
+}
