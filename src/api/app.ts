@@ -1,6 +1,9 @@
 /** The API as one function from request to response: door, route, checked parts, handler, answer. It knows of no socket. */
+
 import { Hono } from "hono";
+import { StorageError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
+import { DamagedStoreError } from "../daemon/store/store-error.ts";
 import { readBody, readQuery } from "./body.ts";
 import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
@@ -94,6 +97,9 @@ export function makeApp(setup: AppSetup): App {
   }
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
   router.onError((error) => {
+    if (error instanceof StorageError || error instanceof DamagedStoreError) {
+      return refusalResponse({ refused: "unavailable", message: `${error.message}. Running jobs go on` });
+    }
     setup.onBug(error);
     return refusalResponse({
       refused: "failed",

@@ -1,6 +1,6 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
 import { NoDaemonError, RefusedError } from "../api/errors.ts";
-import { InputError, ModelError, RuleViolation } from "../core/errors.ts";
+import { InputError, ModelError, RuleViolation, StorageError } from "../core/errors.ts";
 import { PolicyError } from "../lab/guarded-policy.ts";
 import { OutputError } from "../lab/output.ts";
 
@@ -21,7 +21,7 @@ export const ExitCode = {
   input: 66,
   /** A bug of Tutti's. */
   bug: 70,
-  /** The result cannot be written. */
+  /** The result cannot be written, or the scheduler cannot write its state. */
   output: 74,
   /** The scheduler cannot take it now; the same command may work later. */
   tryLater: 75,
@@ -62,6 +62,7 @@ export function explainError(error: unknown): { message: string; exitCode: ExitC
   if (error instanceof NoDaemonError) return { message: error.message, exitCode: ExitCode.noDaemon };
   if (error instanceof RefusedError) return { message: error.message, exitCode: refusalExitCode(error) };
   if (error instanceof InputError) return { message: error.message, exitCode: ExitCode.input };
+  if (error instanceof StorageError) return { message: error.message, exitCode: ExitCode.output };
   if (error instanceof OutputError) return { message: error.message, exitCode: ExitCode.output };
   if (error instanceof RuleViolation) {
     return { message: `rule "${error.rule}" broken: ${error.message}`, exitCode: ExitCode.failed };

@@ -1,6 +1,7 @@
 /**
- * Three kinds of trouble, never mixed: a bug is a plain Error (`assert`, `RuleViolation`) and stops the run; bad input
- * is an InputError and is shown without a stack trace; an expected refusal is a value with a reason.
+ * Kinds of trouble, never mixed: a bug is a plain Error (`assert`, `RuleViolation`) and stops the run; bad input
+ * is an InputError and is shown without a stack trace, as is the disk's refusal, a StorageError; an expected refusal is a value with a
+ * reason.
  */
 
 /** The user's input cannot be used as it is. The message names the place, the value and what was expected. */
@@ -10,6 +11,11 @@ export class InputError extends Error {
 
 /** Parameters of a model, each possible by itself, contradict each other. */
 export class ModelError extends InputError {}
+
+/** A place that we must read or write does not let us: a full disk, a file system that is read-only, an error of the device. */
+export class StorageError extends Error {
+  override name = "StorageError";
+}
 
 /** A policy asked the machine for something that is not allowed, such as giving a processor twice. */
 export class RuleViolation extends Error {

@@ -32,9 +32,9 @@ export class EventFeed {
     this.#count(store.kept.eventCounts(), 1);
   }
 
-  /** Number of the last event that is on disk. */
-  get latest(): number {
-    return this.#committed;
+  /** Number that the next event gets. */
+  get next(): number {
+    return this.#committed + this.#pending.length + 1;
   }
 
   /**
@@ -51,7 +51,7 @@ export class EventFeed {
   ): void {
     const stored: StoredEvent = {
       event: {
-        sequence: this.#committed + this.#pending.length + 1,
+        sequence: this.next,
         atMs,
         kind,
         ...(record !== undefined && { job: record.job, user: record.user }),

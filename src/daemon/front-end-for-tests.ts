@@ -24,6 +24,7 @@ import type {
 } from "./protocol.ts";
 import type { RetentionLimits } from "./retention.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
+import type { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 
 export const ANNA: Caller = { uid: 1001, user: "anna", isAdministrator: false };
@@ -329,6 +330,7 @@ export interface BenchOptions {
   readonly jobsFolder?: string;
   readonly mostKept?: Partial<RetentionLimits>;
   readonly numbers?: NumbersFile;
+  readonly watch?: StateWatch;
 }
 
 /** A front end ready to take jobs, with everything around it. */
@@ -347,6 +349,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
   const frontEnd = new FrontEnd({
     store,
     numbers: options.numbers,
+    watch: options.watch,
     conductor: machine,
     clock: mortal,
     config,

@@ -34,6 +34,7 @@ import type {
   Service,
   SubmitRequest,
 } from "./service.ts";
+import type { StateWatch } from "./state-watch.ts";
 import type { Store } from "./store/store.ts";
 import { messageOf } from "./store/store.ts";
 import { checkBatch, checkPriority, refuse } from "./submission.ts";
@@ -44,6 +45,8 @@ export interface FrontEndOptions {
   readonly store: Store;
   /** Beside the store, to notice an older one; left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
+  /** Left out likewise. */
+  readonly watch?: StateWatch | undefined;
   readonly conductor: ConductorClient;
   readonly clock: Clock;
   readonly launcher: Launcher;
@@ -139,6 +142,7 @@ export class FrontEnd implements Service {
       desk: this.#desk,
       past: this.#past,
       numbers: options.numbers,
+      watch: options.watch,
       afterTurn: (hadRequests) => {
         if (hadRequests) this.forecaster.wake();
         this.retention.wake();

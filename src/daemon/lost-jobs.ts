@@ -7,12 +7,19 @@ import type { Store } from "./store/store.ts";
 
 type Range = readonly [first: JobNumber, last: JobNumber];
 
-/** Name in the store's `meta`. */
+/** Names in the store's `meta`. */
 const LOST_JOBS = "lost jobs";
+const PASSED_OVER = "numbers passed over";
 
 /** The highest number that the store can tell something of, be it that nothing is known of it. */
 export function latestAccountedFor(store: Store): JobNumber {
-  return Math.max(store.latestJob(), ...rangesIn(store).map(([, last]) => last));
+  const passedOver = Number(store.meta(PASSED_OVER) ?? 0);
+  return Math.max(store.latestJob(), passedOver, ...rangesIn(store).map(([, last]) => last));
+}
+
+/** Notes that numbers up to this one are not given any more, though nobody may have got them. To be called inside a transaction. */
+export function passOver(store: Store, last: JobNumber): void {
+  if (last > latestAccountedFor(store)) store.setMeta(PASSED_OVER, String(last));
 }
 
 /** Notes that nothing is known of the numbers from here on up to this one. To be called between `begin` and `commit`. */

@@ -2,6 +2,7 @@
  * The process behind `tutti serve`, without the API: takes the state folder, opens the store, starts or finds the conductor and
  * gives out the service.
  */
+import { resolve } from "node:path";
 import { cpusText } from "../core/cpu-list.ts";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "./clock.ts";
@@ -19,7 +20,9 @@ import { choosePolicyFor } from "./policy-choice.ts";
 import type { FreezerKind } from "./protocol.ts";
 import type { Answer } from "./service.ts";
 import { lockStateFolder, makeStateFolder, privately } from "./state-folder.ts";
+import { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
+import { fileError } from "./store/store-error.ts";
 import { refuse } from "./submission.ts";
 
 export interface FrontEndSetup {
@@ -48,7 +51,7 @@ export interface RunningFrontEnd {
 
 /**
  * @throws InputError when the folder is in use, belongs to someone else or holds something that is no store, or for a wrong
- *   configuration
+ *   configuration; StorageError when the disk refuses
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const config = { ...configIn(setup.configFile), ...setup.settings };
@@ -59,14 +62,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
     );
   }
-  const folder = makeStateFolder(setup.stateFolder, setup.isShared);
+  const path = resolve(setup.stateFolder);
+  const folder = orExplain(path, () => makeStateFolder(path, setup.isShared));
   const unlock = lockStateFolder(folder);
   let store: Store | undefined;
   let conductor: ConductorClient | undefined;
   let numbers: NumbersFile | undefined;
   try {
     store = privately(() => new Store(folder.database));
-    numbers = privately(() => new NumbersFile(lineFile(folder.numbers)));
+    numbers = privately(() => new NumbersFile(lineFile(folder.numbers), bootId()));
     const connected = connectConductor({
       home: folder.conductor,
       name: `tutti ${process.pid}`,
@@ -75,9 +79,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     conductor = connected;
     const opened = store;
     const ownUid = process.getuid?.();
+    const highest = numbers;
     const service = new FrontEnd({
       store: opened,
       numbers,
+      watch: new StateWatch({
+        kept: [folder.path, folder.lock, folder.database, `${folder.database}-wal`, `${folder.database}-shm`],
+        jobs: { path: folder.jobs, mode: folder.jobsMode },
+        numbers: { path: folder.numbers, again: () => privately(() => highest.again()) },
+      }),
       conductor: connected,
       clock: systemClock,
       config,
@@ -126,7 +136,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     store?.close();
     numbers?.close();
     unlock();
-    throw error;
+    throw fileError(path, error);
+  }
+}
+
+function orExplain<Result>(path: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    throw fileError(path, error);
   }
 }
 

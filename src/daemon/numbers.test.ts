@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { formatNumbers, type LineFile, lineFile, NumbersFile, parseNumbers } from "./numbers.ts";
+import { bootDigits, formatNumbers, type LineFile, lineFile, NumbersFile, parseNumbers } from "./numbers.ts";
 
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-numbers-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, String(++files));
+
+const boot = bootDigits("boot");
 
 class Crash extends Error {}
 
@@ -73,20 +75,21 @@ describe("numbers against a model", () => {
         const acknowledged = new Set<number>();
         let latest = 0;
         let numbers: NumbersFile;
+        let boot = "0";
 
         /** As the front end begins; see past.ts. */
         const start = (): void => {
           disk.stepsLeft = Number.POSITIVE_INFINITY;
-          numbers = new NumbersFile(disk);
-          const found = numbers.found ?? { given: 0, job: 0, event: 0 };
+          numbers = new NumbersFile(disk, boot);
+          const found = numbers.found ?? { job: 0, event: 0 };
           const isOlder = found.job > store.job || found.event > store.event;
           if (isPutBack) expect(isOlder || !isNoted).toBe(true);
           else expect(isOlder).toBe(false);
-          latest = Math.max(store.job, found.given);
+          latest = Math.max(store.job, numbers.givenAtMost);
           isPutBack = false;
-          // The finding is an event of the first turn, and the store accounts for the lost numbers.
-          store = { job: isOlder ? latest : store.job, event: Math.max(store.event, found.event) + 1 };
-          numbers.begin({ given: latest, ...store });
+          // The finding is an event of the first turn, and the store accounts for numbers that were lost or passed over.
+          store = { job: latest, event: Math.max(store.event, found.event) + 1 };
+          numbers.begin({ reserved: latest, ...store });
           commits.push(store);
           isNoted = true;
         };
@@ -96,14 +99,14 @@ describe("numbers against a model", () => {
           disk.step();
           store = { job: count > 0 ? last : store.job, event: store.event + 1 };
           commits.push(store);
+          isNoted = false;
+          numbers.committed(count > 0 ? last : undefined, store.event);
+          isNoted = true;
           for (let job = latest + 1; job <= last; job++) {
             expect(acknowledged.has(job)).toBe(false);
             acknowledged.add(job);
           }
           latest = last;
-          isNoted = false;
-          numbers.committed(count > 0 ? last : undefined, store.event);
-          isNoted = true;
         };
 
         start();
@@ -115,6 +118,7 @@ describe("numbers against a model", () => {
             if (!(error instanceof Crash)) throw error;
           }
           if (end === "none") continue;
+          if (end === "power") boot += "+";
           if (end === "power" && !keeps) {
             disk.written = disk.synced;
             isNoted = false;
@@ -134,10 +138,10 @@ describe("numbers against a model", () => {
   test("a line is read as it was written, and any changed byte is noticed", () => {
     const number = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(
-      fc.property(fc.record({ given: number, job: number, event: number }), fc.nat(), (numbers, at) => {
-        const line = formatNumbers(numbers);
-        expect(line).toHaveLength(formatNumbers({ given: 0, job: 0, event: 0 }).length);
-        expect(parseNumbers(line)).toEqual(numbers);
+      fc.property(fc.record({ reserved: number, job: number, event: number }), fc.nat(), (numbers, at) => {
+        const line = formatNumbers(numbers, boot);
+        expect(line).toHaveLength(formatNumbers({ reserved: 0, job: 0, event: 0 }, boot).length);
+        expect(parseNumbers(line)).toEqual({ ...numbers, boot });
         const bytes = Buffer.from(line);
         bytes[at % bytes.length]! ^= 1;
         expect(parseNumbers(bytes.toString("latin1"))).toBeUndefined();
@@ -150,9 +154,9 @@ describe("numbers against a model", () => {
 describe("the file", () => {
   test("is made for its owner alone, and overwritten in place", () => {
     const path = newPath();
-    const numbers = new NumbersFile(lineFile(path));
+    const numbers = new NumbersFile(lineFile(path), "boot");
     expect([numbers.found, numbers.problem]).toEqual([undefined, "missing"]);
-    numbers.begin({ given: 3, job: 2, event: 9 });
+    numbers.begin({ reserved: 3, job: 2, event: 9 });
     const { ino, mode, size } = statSync(path);
     expect(mode & 0o777).toBe(0o600);
     numbers.give(7);
@@ -160,8 +164,8 @@ describe("the file", () => {
     numbers.committed(7, 11);
     numbers.close();
     expect(statSync(path)).toMatchObject({ ino, size });
-    const again = new NumbersFile(lineFile(path));
-    expect([again.found, again.problem]).toEqual([{ given: 7, job: 7, event: 11 }, undefined]);
+    const again = new NumbersFile(lineFile(path), "boot");
+    expect([again.found, again.problem]).toEqual([{ reserved: 7, job: 7, event: 11, boot }, undefined]);
     again.close();
   });
 
@@ -173,23 +177,23 @@ describe("the file", () => {
     ["changed", (line: string) => line.replace("7", "8")],
   ])("that is %s is called damaged, and is whole after the next beginning", (_, change) => {
     const path = newPath();
-    writeFileSync(path, change(formatNumbers({ given: 7, job: 7, event: 7 })));
-    const numbers = new NumbersFile(lineFile(path));
+    writeFileSync(path, change(formatNumbers({ reserved: 7, job: 7, event: 7 }, boot)));
+    const numbers = new NumbersFile(lineFile(path), "boot");
     expect([numbers.found, numbers.problem]).toEqual([undefined, "damaged"]);
-    numbers.begin({ given: 1, job: 1, event: 1 });
+    numbers.begin({ reserved: 1, job: 1, event: 1 });
     numbers.close();
-    expect(readFileSync(path, "utf8")).toBe(formatNumbers({ given: 1, job: 1, event: 1 }));
+    expect(readFileSync(path, "utf8")).toBe(formatNumbers({ reserved: 1, job: 1, event: 1 }, boot));
   });
 
   test("that was removed is made again with the same numbers", () => {
     const path = newPath();
-    const numbers = new NumbersFile(lineFile(path));
-    numbers.begin({ given: 3, job: 2, event: 9 });
+    const numbers = new NumbersFile(lineFile(path), "boot");
+    numbers.begin({ reserved: 3, job: 2, event: 9 });
     rmSync(path);
     numbers.give(8);
     expect(existsSync(path)).toBe(false);
     numbers.again();
-    expect(parseNumbers(readFileSync(path, "utf8"))).toEqual({ given: 8, job: 2, event: 9 });
+    expect(parseNumbers(readFileSync(path, "utf8"))).toEqual({ reserved: 1008, job: 2, event: 9, boot });
     numbers.close();
   });
 });

@@ -1,14 +1,17 @@
 /**
  * STATE/numbers: how far the scheduler has come, beside the store, so that an older store is noticed and no number is given twice.
  *
- *   tutti numbers 1 given 0000000000000123 job 0000000000000120 event 0000000000004567 sum 89abcdef
+ *   tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567 boot 0f1e…32 digits sum 89abcdef
  *
- * given      highest number of a job that was given out; on disk before the turn that gives it is committed
- * job, event highest number of a job and of an event that were committed; written after the commit and not forced to disk, so that after a
- *            power failure they may lag behind the store, but are never ahead of it
+ * reserved   no number above this one was given out. Raised by a thousand and forced to disk before the turn that would go beyond it is
+ *            committed, so that few turns pay for it; a front end that ends in order gives back what it has not used
+ * job, event highest number of a job and of an event that were committed; written after the commit and before the answer, not forced to disk
+ * boot       hash of the machine's start in which that was. In this start the file is as it was written, so no number above `job` was
+ *            acknowledged. After another one `job` and `event` may lag behind the store, are never ahead of it, and `reserved` counts
  *
  * One line of fixed length, written over itself: no name changes and no length does, so that a forced write costs one write of the disk.
  */
+import { createHash } from "node:crypto";
 import {
   closeSync,
   fdatasyncSync,
@@ -23,7 +26,7 @@ import { crc32 } from "node:zlib";
 import type { JobNumber } from "./protocol.ts";
 
 export interface Numbers {
-  readonly given: JobNumber;
+  readonly reserved: JobNumber;
   readonly job: JobNumber;
   readonly event: number;
 }
@@ -38,24 +41,35 @@ export interface LineFile {
   close(): void;
 }
 
-const LINE = /^(tutti numbers 1 given (\d{16}) job (\d{16}) event (\d{16})) sum ([0-9a-f]{8})\n$/;
-const NONE: Numbers = { given: 0, job: 0, event: 0 };
-const LENGTH = formatNumbers(NONE).length;
+const LINE =
+  /^(tutti numbers 1 reserved (\d{16}) job (\d{16}) event (\d{16}) boot ([0-9a-f]{32})) sum ([0-9a-f]{8})\n$/;
+const NONE: Numbers = { reserved: 0, job: 0, event: 0 };
+const LENGTH = formatNumbers(NONE, bootDigits("")).length;
+/** Numbers that are reserved at a time: so many may be passed over after a power failure. */
+const RESERVE = 1000;
 
 export class NumbersFile {
   /** What was there at the start; undefined when there was nothing that can be believed. */
-  readonly found: Numbers | undefined;
+  readonly found: (Numbers & { readonly boot: string }) | undefined;
   /** Why not. */
   readonly problem: "missing" | "damaged" | undefined;
+  /** No number above this one was ever acknowledged, as far as the file tells. */
+  readonly givenAtMost: JobNumber;
   readonly #file: LineFile;
+  readonly #boot: string;
   #now: Numbers;
 
-  constructor(file: LineFile) {
+  /** @param bootId changes with every start of the machine */
+  constructor(file: LineFile, bootId: string) {
     this.#file = file;
+    this.#boot = bootDigits(bootId);
     const text = file.read();
-    this.found = text === undefined ? undefined : parseNumbers(text);
-    this.problem = text === undefined ? "missing" : this.found === undefined ? "damaged" : undefined;
-    this.#now = this.found ?? NONE;
+    const found = text === undefined ? undefined : parseNumbers(text);
+    this.found = found;
+    this.problem = text === undefined ? "missing" : found === undefined ? "damaged" : undefined;
+    this.#now = found ?? NONE;
+    const isExact = found?.boot === this.#boot;
+    this.givenAtMost = found === undefined ? 0 : isExact ? found.job : Math.max(found.job, found.reserved);
   }
 
   /** What this life goes on from; nothing in it may be lower than what was found. Forced to disk. */
@@ -64,11 +78,10 @@ export class NumbersFile {
     this.#file.sync();
   }
 
-  /** The numbers up to this one are to be given out. Forced to disk when it returns. */
+  /** The numbers up to this one are to be given out. What is reserved is on disk when it returns. */
   give(job: JobNumber): void {
-    if (job <= this.#now.given) return;
-    this.#write({ ...this.#now, given: job });
-    this.#file.sync();
+    if (job <= this.#now.reserved) return;
+    this.begin({ ...this.#now, reserved: job + RESERVE });
   }
 
   /**
@@ -86,27 +99,38 @@ export class NumbersFile {
     this.begin(this.#now);
   }
 
+  /** Gives back what was reserved and not used, and lets go of the file. */
   close(): void {
+    try {
+      if (this.#now.reserved > this.#now.job) this.begin({ ...this.#now, reserved: this.#now.job });
+    } catch {
+      // Then some numbers are passed over.
+    }
     this.#file.close();
   }
 
-  #write(numbers: Numbers): void {
-    this.#file.write(formatNumbers(numbers));
-    this.#now = numbers;
+  #write({ reserved, job, event }: Numbers): void {
+    this.#now = { reserved, job, event };
+    this.#file.write(formatNumbers(this.#now, this.#boot));
   }
 }
 
-export function formatNumbers({ given, job, event }: Numbers): string {
-  const [a, b, c] = [given, job, event].map((value) => String(value).padStart(16, "0"));
-  const text = `tutti numbers 1 given ${a} job ${b} event ${c}`;
+export function formatNumbers({ reserved, job, event }: Numbers, boot: string): string {
+  const [a, b, c] = [reserved, job, event].map((value) => String(value).padStart(16, "0"));
+  const text = `tutti numbers 1 reserved ${a} job ${b} event ${c} boot ${boot}`;
   return `${text} sum ${sumOf(text)}\n`;
 }
 
 /** Undefined when the line is not whole. */
-export function parseNumbers(line: string): Numbers | undefined {
-  const [, text = "", given, job, event, sum] = LINE.exec(line) ?? [];
+export function parseNumbers(line: string): (Numbers & { readonly boot: string }) | undefined {
+  const [, text = "", reserved, job, event, boot = "", sum] = LINE.exec(line) ?? [];
   if (sum !== sumOf(text)) return undefined;
-  return { given: Number(given), job: Number(job), event: Number(event) };
+  return { reserved: Number(reserved), job: Number(job), event: Number(event), boot };
+}
+
+/** 32 digits, whatever the machine calls its start. */
+export function bootDigits(bootId: string): string {
+  return createHash("sha256").update(bootId).digest("hex").slice(0, 32);
 }
 
 function sumOf(text: string): string {

@@ -25,6 +25,7 @@ let states = 0;
 class Lives {
   readonly clock = new FakeClock();
   readonly machine = new FakeMachine({ clock: this.clock, runMs: () => 1000 });
+  boot = "first";
   readonly state = join(folder, String(++states));
   readonly database = join(this.state, "tutti.db");
   readonly numbers = join(this.state, "numbers");
@@ -36,7 +37,7 @@ class Lives {
 
   start(connected = true): Bench {
     const { clock, machine, database: path, jobsFolder } = this;
-    const numbers = new NumbersFile(lineFile(this.numbers));
+    const numbers = new NumbersFile(lineFile(this.numbers), this.boot);
     return makeBench({ config: { policy: "fcfs" }, clock, machine, path, jobsFolder, numbers, connected });
   }
 
@@ -206,18 +207,29 @@ describe("a store that is not older", () => {
     expect(await submit(first.start())).toBe(2);
   });
 
-  test("a number that was given and never committed is passed over without a word", async () => {
+  test("numbers that were reserved are passed over after a restart of the machine only, without a word", async () => {
     const lives = new Lives();
     await lives.run(2);
-    const numbers = new NumbersFile(lineFile(lives.numbers));
-    numbers.give(9);
-    numbers.close();
     const bench = lives.start();
-    expect(bench.frontEnd.warnings).toEqual([]);
-    expect(bench.frontEnd.job(ROOT, 5)).toMatchObject({
+    expect(await submit(bench)).toBe(3);
+    bench.kill();
+    lives.boot = "second";
+    const next = lives.start();
+    expect(next.frontEnd.warnings).toEqual([]);
+    expect(next.frontEnd.job(ROOT, 5)).toMatchObject({
       message: expect.stringMatching(/there is no such job/),
     });
-    expect(await submit(bench)).toBe(10);
+    expect(await submit(next)).toBe(1004);
+  });
+
+  test("a front end that ends in order gives back what it has reserved", async () => {
+    const lives = new Lives();
+    const numbers = new NumbersFile(lineFile(lives.numbers), "first");
+    numbers.begin({ reserved: 0, job: 0, event: 0 });
+    numbers.give(5);
+    numbers.committed(5, 9);
+    numbers.close();
+    expect(new NumbersFile(lineFile(lives.numbers), "second").givenAtMost).toBe(5);
   });
 });
 
@@ -227,7 +239,7 @@ test.each(["missing", "damaged"] as const)(
     const lives = new Lives();
     await lives.run(2);
     if (how === "missing") rmSync(lives.numbers);
-    else writeFileSync(lives.numbers, "tutti numbers 1 given 00");
+    else writeFileSync(lives.numbers, "tutti numbers 1 reserved 00");
     const bench = lives.start();
     expect(bench.frontEnd.warnings).toEqual([
       `the file "numbers" in the state folder is ${how}; it is made again from the store and the folders in jobs/, and numbers go on above job 2`,

@@ -5,7 +5,7 @@
  */
 import type { EventFeed } from "./event-feed.ts";
 import type { Launcher } from "./launcher.ts";
-import { latestAccountedFor, noteLostUpTo } from "./lost-jobs.ts";
+import { latestAccountedFor, noteLostUpTo, passOver } from "./lost-jobs.ts";
 import type { Numbers, NumbersFile } from "./numbers.ts";
 import type { JobNumber } from "./protocol.ts";
 import type { Store } from "./store/store.ts";
@@ -35,7 +35,7 @@ export class Past {
     const knownEvent = store.latestEvent();
     const beyond = launcher.jobsWithFolders().filter((job) => job > knownJob);
     const folder = Math.max(0, ...beyond);
-    this.latestJob = Math.max(knownJob, found?.given ?? 0, folder);
+    this.latestJob = Math.max(knownJob, numbers?.givenAtMost ?? 0, folder);
     this.latestEvent = Math.max(knownEvent, found?.event ?? 0);
     const isBehind = found !== undefined && (found.job > knownJob || found.event > knownEvent);
     // A front end that dies before its commit leaves a folder, in which nothing was started.
@@ -69,14 +69,15 @@ export class Past {
     if (this.#isNoted) return;
     for (const because of this.warnings) feed.add("recovered", atMs, undefined, { because });
     noteLostUpTo(this.#store, this.#lostUpTo);
+    passOver(this.#store, this.latestJob);
     if (this.#hasNumbers) this.#store.setMeta(HAS_NUMBERS, "1");
   }
 
   /** The first turn is on disk: the numbers from which the next start is judged, undefined after any other turn. */
-  commit(feed: EventFeed): Numbers | undefined {
+  commit(event: number): Numbers | undefined {
     if (this.#isNoted) return undefined;
     this.#isNoted = true;
-    return { given: this.latestJob, job: latestAccountedFor(this.#store), event: feed.latest };
+    return { reserved: this.latestJob, job: latestAccountedFor(this.#store), event };
   }
 
   /** The conductor has attempts of jobs up to this one. Inside a turn. */

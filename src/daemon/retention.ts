@@ -78,9 +78,10 @@ export class Retention {
   step(): boolean {
     const { store, book, feed, config, clock } = this.#context;
     const beforeMs = clock.unixMs() - config.keepDays * DAY_MS;
-    const jobs = this.#jobsToForget(beforeMs);
+    let jobs: readonly EndedJob[];
     let events: readonly EventCount[];
     try {
+      jobs = this.#jobsToForget(beforeMs);
       store.begin();
       store.kept.forgetJobs(jobs);
       events = this.#forgetEvents(beforeMs);

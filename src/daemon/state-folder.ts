@@ -17,6 +17,7 @@ import { InputError } from "../core/errors.ts";
 import { foreignFile } from "./foreign-file.ts";
 import { makeFolders } from "./make-folders.ts";
 import { holderOfState } from "./state-place.ts";
+import { inWords, isLocked, storeError } from "./store/store-error.ts";
 
 export { defaultStateFolder } from "./state-place.ts";
 
@@ -27,6 +28,9 @@ export interface StateFolder {
   readonly jobs: string;
   /** See numbers.ts. */
   readonly numbers: string;
+  readonly lock: string;
+  /** Mode of the folder of the jobs. */
+  readonly jobsMode: number;
 }
 
 /** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
@@ -49,7 +53,15 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
     );
   }
   const jobs = join(path, "jobs");
-  const places = { path, database: join(path, "tutti.db"), numbers: join(path, "numbers"), conductor, jobs };
+  const places = {
+    path,
+    database: join(path, "tutti.db"),
+    numbers: join(path, "numbers"),
+    lock: join(path, "lock"),
+    jobsMode: isShared ? 0o711 : 0o700,
+    conductor,
+    jobs,
+  };
   for (const one of [path, conductor, jobs]) {
     try {
       makeFolders(one, 0o700);
@@ -73,6 +85,12 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
 /** A home folder, say, would change its mode. Once there is our database, other files may have been put beside it. */
 function refuseForeign({ path, database }: StateFolder): void {
   if (existsSync(database)) return;
+  const log = `${database}-wal`;
+  if (existsSync(log)) {
+    throw new InputError(
+      `Cannot use "${database}": it is not there, but its log "${log}" is, expected both or none; someone has removed it. Move the log away and put a backup in place (administrators' guide, Backups), or move it away alone to begin with an empty store: jobs that run are kept and shown`,
+    );
+  }
   const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
   if (foreign === undefined) return;
   throw new InputError(
@@ -85,11 +103,13 @@ function refuseForeign({ path, database }: StateFolder): void {
  * @throws InputError when another front end has it
  */
 export function lockStateFolder({ path }: StateFolder): () => void {
-  const lock = privately(() => new DatabaseSync(join(path, "lock"), { timeout: 0 }));
+  const file = join(path, "lock");
+  const lock = privately(() => inWords(file, () => new DatabaseSync(file, { timeout: 0 })));
   try {
     privately(() => lock.exec("BEGIN EXCLUSIVE"));
   } catch (error) {
     lock.close();
+    if (!isLocked(error)) throw storeError(file, error);
     const pid = holderOfState(path);
     const who = pid === undefined ? "" : `, process ${pid}`;
     const force = pid === undefined ? "" : `; if that cannot reach it, kill ${pid} (its jobs go on)`;

@@ -8,6 +8,7 @@
  * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
  * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
  */
+import { StorageError } from "../core/errors.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
@@ -15,7 +16,9 @@ import type { NumbersFile } from "./numbers.ts";
 import type { Past } from "./past.ts";
 import type { FromConductor, JobNumber } from "./protocol.ts";
 import type { Answer, Refusal } from "./service.ts";
+import type { StateWatch } from "./state-watch.ts";
 import { messageOf } from "./store/store.ts";
+import { DamagedStoreError } from "./store/store-error.ts";
 import { refuse } from "./submission.ts";
 
 interface Request {
@@ -30,12 +33,15 @@ export interface TurnParts {
   readonly past: Past;
   /** Left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
+  /** Left out likewise. */
+  readonly watch?: StateWatch | undefined;
   /** Called after each turn that is on disk. */
   readonly afterTurn: (hadRequests: boolean) => void;
 }
 
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
+const WATCH_MS = 1000;
 /** At most a fifth of the time goes into adoptions. */
 const REST_PER_ADOPTION = 4;
 /** Decisions of one instant: jobs of no length could go on for ever. */
@@ -47,6 +53,10 @@ export class Turns {
   readonly #desk: ConductorDesk;
   readonly #past: Past;
   readonly #numbers: NumbersFile | undefined;
+  readonly #watch: StateWatch | undefined;
+  /** What was made again and is still to be told as events. */
+  #repairs: string[] = [];
+  #cancelWatch: (() => void) | undefined;
   readonly #afterTurn: (hadRequests: boolean) => void;
   #requests: Request[] = [];
   #inbox: FromConductor[] = [];
@@ -59,12 +69,13 @@ export class Turns {
   #trouble: string | undefined;
   readonly #unlisten: (() => void)[];
 
-  constructor({ context, conductor, desk, past, numbers, afterTurn }: TurnParts) {
+  constructor({ context, conductor, desk, past, numbers, watch, afterTurn }: TurnParts) {
     this.#context = context;
     this.#conductor = conductor;
     this.#desk = desk;
     this.#past = past;
     this.#numbers = numbers;
+    this.#watch = watch;
     this.#afterTurn = afterTurn;
     this.#unlisten = [
       conductor.onMessage((message) => {
@@ -78,6 +89,7 @@ export class Turns {
         this.#wake();
       }),
     ];
+    if (watch !== undefined) this.#lookAfterFiles(watch);
   }
 
   get isStopped(): boolean {
@@ -118,6 +130,7 @@ export class Turns {
     this.#turn();
     this.#isStopped = true;
     this.#cancelTimer?.();
+    this.#cancelWatch?.();
     for (const unlisten of this.#unlisten) unlisten();
     for (const { answer } of this.#requests) answer(this.refusal());
   }
@@ -150,7 +163,9 @@ export class Turns {
     let answers: unknown[];
     let given: JobNumber | undefined;
     try {
+      this.#checkFiles();
       store.begin();
+      for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
       this.#past.note(feed, clock.unixMs());
       answers = requests.map(({ handle }) => handle(nowMs));
       for (const message of inbox) this.#desk.hear(message, nowMs);
@@ -164,24 +179,41 @@ export class Turns {
       return;
     }
     this.#trouble = undefined;
+    this.#repairs = [];
+    // Before the answers: what was acknowledged is noted.
+    this.#noteNumbers(given, feed.next - 1);
     book.commit();
     for (const message of this.#desk.commit()) this.#conductor.send(message);
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
     });
     feed.commit();
-    this.#noteNumbers(given);
     this.#afterTurn(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 
+  /** Looks once a second also when nothing else happens. */
+  #lookAfterFiles(watch: StateWatch): void {
+    const { clock } = this.#context;
+    this.#cancelWatch = clock.at(clock.nowMs() + WATCH_MS, () => {
+      if (watch.isDisturbed !== (this.#trouble !== undefined)) this.#wake();
+      this.#lookAfterFiles(watch);
+    });
+  }
+
+  /** Here too, so that nothing is acknowledged that has no file any more. @throws StorageError when it has none */
+  #checkFiles(): void {
+    const problem = this.#watch?.problem;
+    if (problem !== undefined) throw new StorageError(problem);
+    this.#repairs.push(...(this.#watch?.repair() ?? []));
+  }
+
   /** A disk that refuses this harms nobody now: an older store might be noticed later, or from other signs only. */
-  #noteNumbers(given: JobNumber | undefined): void {
-    const { feed } = this.#context;
-    const beginning = this.#past.commit(feed);
+  #noteNumbers(given: JobNumber | undefined, event: number): void {
+    const beginning = this.#past.commit(event);
     try {
       if (beginning !== undefined) this.#numbers?.begin(beginning);
-      this.#numbers?.committed(given, feed.latest);
+      this.#numbers?.committed(given, event);
     } catch {
       // The next turn that cannot be written is told.
     }
@@ -214,15 +246,13 @@ export class Turns {
     this.#desk.rollback();
     scheduler.invalidate("a turn was taken back");
     this.#trouble = messageOf(error);
-    this.#inbox = [...inbox, ...this.#inbox];
-    for (const { answer } of requests) {
-      answer(
-        refuse(
-          "unavailable",
-          `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`,
-        ),
-      );
-    }
+    // How the clock was kept a while ago is of no use to anybody.
+    this.#inbox = [...inbox.filter(({ type }) => type !== "slots"), ...this.#inbox];
+    const isExplained = error instanceof StorageError || error instanceof DamagedStoreError;
+    const message = isExplained
+      ? `${this.#trouble}. Nothing was changed; running jobs go on`
+      : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`;
+    for (const { answer } of requests) answer(refuse("unavailable", message));
     this.#arm(clock.nowMs() + RETRY_MS);
   }
 
