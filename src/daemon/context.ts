@@ -19,5 +19,7 @@ export interface Context {
   readonly limits: SubmissionLimits;
   /** Most jobs that have not ended. */
   readonly mostJobs: number;
+  /** A store that has grown beyond takes no new jobs. */
+  readonly mostStoreBytes: number;
   readonly bootId: string;
 }

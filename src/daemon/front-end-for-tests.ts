@@ -329,6 +329,7 @@ export interface BenchOptions {
   /** Left out: none is made for any job. */
   readonly jobsFolder?: string;
   readonly mostKept?: Partial<RetentionLimits>;
+  readonly mostStoreBytes?: number;
   readonly numbers?: NumbersFile;
   readonly watch?: StateWatch;
 }
@@ -365,6 +366,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     }),
     ...(options.observer !== undefined && { observer: options.observer }),
     ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
+    ...(options.mostStoreBytes !== undefined && { mostStoreBytes: options.mostStoreBytes }),
   });
   if (options.connected !== false) machine.connect();
   clock.settle();

@@ -60,6 +60,8 @@ export interface FrontEndOptions {
   readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
   readonly mostJobs?: number;
+  /** Bytes in use in the store, from which on no jobs are accepted. */
+  readonly mostStoreBytes?: number;
   /** What is kept of ended jobs and events, beside `keepJobs`. */
   readonly mostKept?: Partial<RetentionLimits>;
   /** Where forecasts are made; left out: in this thread. */
@@ -71,6 +73,8 @@ export interface FrontEndOptions {
 /** As whom the front end asks itself. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MOST_JOBS = 200_000;
+/** Beyond what jobs and history may take of 50 users with all their shares. */
+const MOST_STORE_BYTES = 2 ** 33;
 const MOST_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
 
@@ -125,6 +129,7 @@ export class FrontEnd implements Service {
       scheduler: this.#scheduler,
       limits: { cpus: cpus.length, memoryBytes, queues: config.queues },
       mostJobs: options.mostJobs ?? MOST_JOBS,
+      mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
       bootId: options.bootId,
     };
     this.#desk = new ConductorDesk(context, this.#past);

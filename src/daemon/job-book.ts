@@ -106,7 +106,11 @@ export class JobBook {
   }
 
   isEligible(record: JobRecord): boolean {
-    return record.state === "queued" && this.#arrayLimits.mayGo(record) && this.waitsFor(record).length === 0;
+    return (
+      record.state === "queued" &&
+      this.#arrayLimits.mayGo(record) &&
+      !record.after.some(({ job }) => this.#live.has(job))
+    );
   }
 
   /** Whether it waits for others of its array, of which only so many are to go at a time. */

@@ -7,7 +7,7 @@ import { type Accepted, NewJobs } from "./new-jobs.ts";
 import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
-import { needsOf, refuseOverShare } from "./share.ts";
+import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
 import { chooseQueue, isRefusal, refuse } from "./submission.ts";
 
@@ -40,18 +40,14 @@ export class Requests {
     batch: readonly SubmitRequest[],
     nowMs: number,
   ): Answer<{ readonly jobs: readonly JobInfo[] }> {
-    const { book, store, mostJobs } = this.#context;
+    const { store } = this.#context;
     const [{ key }] = batch;
     if (key !== undefined) {
       const before = store.jobsByKey(caller.uid, key);
       if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
     }
-    if (book.liveCount + batch.length > mostJobs) {
-      return refuse(
-        "full",
-        `Cannot accept ${batch.length} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
-      );
-    }
+    const full = refuseWhenFull(this.#context, batch.length);
+    if (full !== undefined) return full;
     const needs = needsOf(batch, store);
     const overShare = refuseOverShare(this.#context, caller, batch, needs);
     if (overShare !== undefined) return overShare;

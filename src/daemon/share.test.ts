@@ -123,3 +123,30 @@ describe("one user's share", () => {
     );
   });
 });
+
+test("a store that has grown too large takes no new jobs, whosever, until what it keeps is less", async () => {
+  const bench = makeBench({ mostStoreBytes: 2_000_000 });
+  const { clock, frontEnd, store } = bench;
+  const large = request({ held: true, command: ["true", "x".repeat(100_000)] });
+  let answer: Awaited<ReturnType<typeof submit>>;
+  let accepted = -1;
+  do {
+    accepted++;
+    answer = await submit(bench, ANNA, [large]);
+  } while (!("refused" in answer));
+  expect(answer).toMatchObject({
+    refused: "full",
+    message: expect.stringContaining("on disk, expected at most"),
+  });
+  expect(await submit(bench, ROOT, [large])).toHaveProperty("refused", "full");
+  expect(store.usedBytes()).toBeLessThan(2_200_000);
+  expect(accepted).toBeGreaterThan(10);
+  // What is there goes on, and what is forgotten makes room, in the file too.
+  for (let job = 1; job <= accepted; job++) {
+    expect(await answerOf(clock, frontEnd.cancel(ANNA, job))).toHaveProperty("state", "cancelled");
+  }
+  clock.advanceTo(40 * 86_400_000);
+  while (frontEnd.retention.step());
+  expect(store.usedBytes()).toBeLessThan(500_000);
+  expect(await submit(bench, ANNA, [large])).toHaveProperty("jobs.length", 1);
+});

@@ -1,4 +1,4 @@
-/** How much of what the scheduler keeps one user may have, so that there is room for the others'; administrators excepted. */
+/** Whether there is room for new jobs: in the scheduler and its store, and in what one user may have, so that there is room for the others'. */
 import type { Context } from "./context.ts";
 import type { Caller, Refusal, SubmitRequest } from "./service.ts";
 import type { Content } from "./store/contents.ts";
@@ -22,6 +22,26 @@ export function needsOf(batch: readonly SubmitRequest[], { contents }: Store): r
   }));
 }
 
+/** Says what there is no room for; for administrators too. */
+export function refuseWhenFull(
+  { book, store, mostJobs, mostStoreBytes }: Context,
+  count: number,
+): Refusal | undefined {
+  if (book.liveCount + count > mostJobs) {
+    return refuse(
+      "full",
+      `Cannot accept ${count} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
+    );
+  }
+  const usedBytes = store.usedBytes();
+  if (usedBytes <= mostStoreBytes) return undefined;
+  return refuse(
+    "full",
+    `Cannot accept ${count} jobs: what the scheduler keeps has ${usedBytes} bytes on disk, expected at most ${mostStoreBytes}; try again when some have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
+  );
+}
+
+/** Says what one user would have too much of; administrators may have any share. */
 export function refuseOverShare(
   context: Context,
   caller: Caller,

@@ -95,6 +95,12 @@ export class Store {
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
+  /** Bytes that the database holds; the file may be larger, by room that is free again. */
+  usedBytes(): number {
+    const pages = (name: string): number => Number(this.#get(`PRAGMA ${name}`)?.[name]);
+    return (pages("page_count") - pages("freelist_count")) * pages("page_size");
+  }
+
   close(): void {
     this.#database.close();
   }
