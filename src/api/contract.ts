@@ -6,11 +6,7 @@
  * unknown key in an answer is to be ignored. Times are integers in ms: Unix time where the name ends in `AtMs`.
  */
 import { z } from "zod";
-
-/** Jobs in one request, arrays counted by their jobs. */
-export const MOST_JOBS_IN_BATCH = 10_000;
-/** Jobs in one page of a list. */
-export const MOST_JOBS_IN_PAGE = 1000;
+import { MOST_JOBS_IN_BATCH } from "./limits.ts";
 
 const count = z.int().min(0);
 const jobNumber = z.int().min(1).describe("Number of a job; never used again");
@@ -244,13 +240,25 @@ export const jobsAnswer = z.object({
     .exactOptional()
     .describe("Where numbers were asked for: those, up to next, of which no job is kept, whoever had them"),
 });
+const refusalCode = z.enum([
+  "not-found",
+  "not-yours",
+  "invalid",
+  "wrong-state",
+  "too-large",
+  "full",
+  "unavailable",
+  "no-token",
+  "forbidden",
+  "failed",
+]);
 export const batchAnswer = z.object({
   schema: z.literal("tutti.batch/1"),
   results: z
     .array(
       z.union([
         z.object({ number: jobNumber, job: job.describe("The job as it is now") }),
-        z.object({ number: jobNumber, refused: z.string(), message: z.string() }),
+        z.object({ number: jobNumber, refused: refusalCode, message: z.string() }),
       ]),
     )
     .describe("For each of the jobs what became of it, in the order in which they were changed"),
@@ -377,18 +385,7 @@ export const eventsAnswer = z.object({
 export const refusalAnswer = z
   .object({
     schema: z.literal("tutti.refusal/1"),
-    refused: z.enum([
-      "not-found",
-      "not-yours",
-      "invalid",
-      "wrong-state",
-      "too-large",
-      "full",
-      "unavailable",
-      "no-token",
-      "forbidden",
-      "failed",
-    ]),
+    refused: refusalCode,
     message: z.string().describe("What, why, and what to do next"),
   })
   .describe("The request was refused");

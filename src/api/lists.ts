@@ -2,8 +2,8 @@
 import { holds, mergeRanges, parseRanges } from "../core/number-ranges.ts";
 import type { Answer, Change, JobInfo, JobQuery, ListEnd } from "../daemon/service.ts";
 import type * as c from "./contract.ts";
-import { MOST_JOBS_IN_BATCH, MOST_JOBS_IN_PAGE } from "./contract.ts";
 import type { Call, Outcome, Surroundings } from "./handlers.ts";
+import { MOST_JOBS_IN_BATCH, MOST_JOBS_IN_PAGE } from "./limits.ts";
 import { pause } from "./logs.ts";
 import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
 import { type ApiRefusal, isRefusal } from "./refusal.ts";

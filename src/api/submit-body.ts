@@ -6,7 +6,6 @@ import { z } from "zod";
 import {
   kernelText,
   LONGEST_WORD,
-  MOST_JOBS_IN_BATCH,
   type SubmitBody,
   type SubmitJob,
   submitBody,
@@ -14,6 +13,7 @@ import {
 } from "./contract.ts";
 import { beyondLimits, checked, type Issue, Issues, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
+import { MOST_JOBS_IN_BATCH } from "./limits.ts";
 import { type ApiRefusal, isRefusal } from "./refusal.ts";
 
 const LIMITS = { depth: 12, entries: 100_000 };

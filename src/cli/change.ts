@@ -1,24 +1,21 @@
 /** What cancel, hold, release and requeue have in common: jobs are chosen, each is changed, what cannot be changed is told at the end. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, JobAnswer, JobState } from "../api/contract.ts";
+import type { BatchAnswer, BatchBody, Job, JobAnswer, JobState } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
+import { MOST_JOBS_IN_BATCH } from "../api/limits.ts";
 import { formatCount } from "../report/format.ts";
 import { outcomeText, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
-import { isNamed, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { namedJobs, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { hint, plural, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
-export interface Change {
-  readonly method: "POST" | "PATCH";
-  readonly path: (job: number) => string;
-  readonly body?: object;
-  /** The last jobs first. */
-  readonly isBackwards?: boolean;
-}
+export type Change = Pick<BatchBody, "action" | "priority">;
 
-/** Requests under way at once: the scheduler writes to the disk what comes in together. */
+type Result = BatchAnswer["results"][number];
+
+/** Requests under way at once to a scheduler of the first release, which takes one job in each. */
 const AT_ONCE = 64;
 /** Lines of output; of more jobs there is a count. */
 const MOST_LINES = 20;
@@ -39,23 +36,16 @@ export async function changeJobs(
   json: boolean,
 ): Promise<void> {
   const client = new Client();
-  const numbers = await selectJobs(client, words, among);
+  const named = namedJobs(words);
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
   const left: RefusedError[] = [];
-  const changeOne = async (number: number): Promise<void> => {
-    try {
-      const { method, path, body } = change;
-      const options = body === undefined ? { method } : { method, body };
-      jobs.push((await client.ask<JobAnswer>(path(number), options)).job);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      (error.refused !== "wrong-state" || isNamed(number, words) ? refusals : left).push(error);
+  for await (const result of resultsOf(client, change, await selectJobs(client, words, among))) {
+    if ("job" in result) jobs.push(result.job);
+    else {
+      const isFailure = result.refused !== "wrong-state" || named.has(result.number);
+      (isFailure ? refusals : left).push(new RefusedError(result.refused, result.message));
     }
-  };
-  const order = change.isBackwards ? numbers.toReversed() : numbers;
-  for (let i = 0; i < order.length; i += AT_ONCE) {
-    await Promise.all(order.slice(i, i + AT_ONCE).map(changeOne));
   }
   jobs.sort((a, b) => a.job - b.job);
   if (jobs.length === 0 && refusals.length === 0) refusals.push(...left.splice(0, 1));
@@ -66,6 +56,43 @@ export async function changeJobs(
   if (left[0] !== undefined)
     hint(`tutti: ${plural(left.length, "job")} left unchanged: ${visibleLine(left[0].message)}`);
   if (refusals[0] !== undefined) throw refusals[0];
+}
+
+/** Cancels begin with the last jobs: those that run come first, mostly, and ended first they would let others start that are meant too. */
+async function* resultsOf(
+  client: Client,
+  change: Change,
+  numbers: readonly number[],
+): AsyncGenerator<Result> {
+  const order = change.action === "cancel" ? numbers.toReversed() : numbers;
+  for (let i = 0; i < order.length; i += MOST_JOBS_IN_BATCH) {
+    const jobs = order.slice(i, i + MOST_JOBS_IN_BATCH);
+    try {
+      const body: BatchBody = { ...change, jobs: jobs.join(",") };
+      yield* (await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results;
+    } catch (error) {
+      if (!(error instanceof RefusedError && error.message.startsWith('Cannot find "/v1/batch"')))
+        throw error;
+      for (let k = 0; k < jobs.length; k += AT_ONCE) {
+        const some = jobs.slice(k, k + AT_ONCE);
+        yield* await Promise.all(some.map((number) => changeOne(client, change, number)));
+      }
+    }
+  }
+}
+
+/** As a scheduler of the first release takes it. */
+async function changeOne(client: Client, { action, priority }: Change, number: number): Promise<Result> {
+  const [path, options] =
+    action === "priority"
+      ? [`/v1/jobs/${number}`, { method: "PATCH", body: { priority } }]
+      : [`/v1/jobs/${number}/${action}`, { method: "POST" }];
+  try {
+    return { number, job: (await client.ask<JobAnswer>(path, options)).job };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { number, refused: error.refused, message: error.message };
+  }
 }
 
 /** `2,300 jobs: 2,296 cancelled, 4 ending`. */

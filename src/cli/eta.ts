@@ -4,6 +4,7 @@ import { Client } from "../api/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../api/contract.ts";
 import { formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable } from "../report/table.ts";
+import { jobPages } from "./job-lists.ts";
 import { clockText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
@@ -21,9 +22,10 @@ export function configure(command: Command): void {
 
 async function run(words: readonly string[], { json }: { readonly json?: boolean }): Promise<void> {
   const client = new Client();
-  const { jobs } = await client.jobs({ states: WAITING });
   const chosen = words.length === 0 ? undefined : new Set(await selectJobs(client, words, WAITING));
-  const waiting = jobs.filter(({ job }) => chosen?.has(job) ?? true);
+  const waiting: Job[] = [];
+  for await (const { jobs } of jobPages(client, { states: WAITING }))
+    waiting.push(...jobs.filter(({ job }) => chosen?.has(job) ?? true));
   const { policy } = await client.ask<PolicyAnswer>("/v1/policy");
   const body = { policies: [policy] };
   const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });

@@ -4,16 +4,15 @@ import { Client } from "../api/client.ts";
 import type { Job, MatrixAnswer } from "../api/contract.ts";
 import { writeOutput } from "../lab/output.ts";
 import { csvLine } from "../report/csv.ts";
+import { jobPages } from "./job-lists.ts";
 import { isoText } from "./job-text.ts";
-import { commandName, hint, writeOut } from "./text.ts";
+import { Progress } from "./progress.ts";
+import { commandName, hint, writePiece } from "./text.ts";
 
 interface Options {
   readonly format: "swf" | "csv";
   readonly output?: string;
 }
-
-/** More than there can be: the scheduler lists only the newest ended jobs when nobody says how many. */
-const ALL = 999_999_999_999_999;
 
 const COLUMNS: readonly (readonly [string, (job: Job) => string | number])[] = [
   ["job", ({ job }) => job],
@@ -54,10 +53,12 @@ export function configure(command: Command): void {
 
 async function run({ format, output }: Options): Promise<void> {
   const client = new Client();
-  const text =
-    format === "swf" ? await client.text("/v1/export.swf") : csvOf((await client.jobs({ last: ALL })).jobs);
-  if (output === undefined) return writeOut(text);
-  await writeOutput(output, [text]);
+  const pieces = format === "swf" ? swfPieces(client) : csvPieces(client);
+  if (output === undefined) {
+    for await (const piece of pieces) await writePiece(piece);
+    return;
+  }
+  await writeOutput(output, pieces);
   if (format === "csv") return hint(`The jobs are in ${output}`);
   // The laboratory's own slot is that of the papers, a minute.
   const { policy, slotMs } = await client.ask<MatrixAnswer>("/v1/matrix");
@@ -70,9 +71,27 @@ async function run({ format, output }: Options): Promise<void> {
   );
 }
 
-function csvOf(jobs: readonly Job[]): string {
-  const lines = jobs.map((job) => csvLine(COLUMNS.map(([, value]) => safeCell(value(job)))));
-  return csvLine(COLUMNS.map(([title]) => title)) + lines.join("");
+async function* swfPieces(client: Client): AsyncGenerator<Uint8Array> {
+  const progress = new Progress("bytes", !process.stdout.isTTY);
+  let bytes = 0;
+  for await (const piece of client.pieces(await client.open("/v1/export.swf"))) {
+    yield piece;
+    bytes += piece.length;
+    progress.update(bytes);
+  }
+  progress.end();
+}
+
+async function* csvPieces(client: Client): AsyncGenerator<string> {
+  const progress = new Progress("jobs", !process.stdout.isTTY);
+  let count = 0;
+  yield csvLine(COLUMNS.map(([title]) => title));
+  for await (const { jobs } of jobPages(client, {})) {
+    yield jobs.map((job) => csvLine(COLUMNS.map(([, value]) => safeCell(value(job))))).join("");
+    count += jobs.length;
+    progress.update(count);
+  }
+  progress.end();
 }
 
 /** A spreadsheet would take a text that begins like this for a formula. */

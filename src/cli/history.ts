@@ -1,24 +1,72 @@
 /** `tutti history`: jobs that have ended, the newest last. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { StatusAnswer } from "../api/contract.ts";
-import { clockText, historyTable } from "./job-text.ts";
-import { writeJson } from "./json.ts";
+import type { Job, StatusAnswer } from "../api/contract.ts";
+import { type JobsPage, jobPages } from "./job-lists.ts";
+import { clockText, HistoryTable } from "./job-text.ts";
+import { writeJsonList } from "./json.ts";
 import { integer } from "./parse.ts";
-import { hint, writeOut } from "./text.ts";
+import { Progress } from "./progress.ts";
+import { ENDED } from "./selectors.ts";
+import { hint, writeOut, writePiece } from "./text.ts";
 
 export function configure(command: Command): void {
   command
     .option("--last <n>", "so many", integer(1, 1_000_000), 20)
     .option("--json", "print as JSON")
-    .action(async ({ last, json }: { readonly last: number; readonly json?: boolean }) => {
-      const client = new Client();
-      const answer = await client.jobs({ states: ["done", "failed", "cancelled"], last });
-      if (json) return writeJson(answer);
-      writeOut(answer.jobs.length === 0 ? "No job has ended yet.\n" : historyTable(answer.jobs));
-      const { keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
-      if (keptSinceMs !== undefined && answer.jobs.length < last) {
-        hint(`Jobs that ended before ${clockText(keptSinceMs)} are forgotten`);
-      }
-    });
+    .action(run);
+}
+
+async function run({ last, json }: { readonly last: number; readonly json?: boolean }): Promise<void> {
+  const client = new Client();
+  const pages = jobPages(client, { states: ENDED, last });
+  if (json) return writeJsonList("tutti.jobs/1", "jobs", jobsOf(pages));
+  const { isAdministrator, keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
+  const count = await writeTable(client, pages, last, isAdministrator);
+  if (count === 0) writeOut("No job has ended yet.\n");
+  if (keptSinceMs !== undefined && count < last) {
+    hint(`Jobs that ended before ${clockText(keptSinceMs)} are forgotten`);
+  }
+}
+
+/** Page by page, with the widths that the first page needs. */
+async function writeTable(
+  client: Client,
+  pages: AsyncIterable<JobsPage>,
+  last: number,
+  isAdministrator: boolean,
+): Promise<number> {
+  let count = 0;
+  let table: HistoryTable | undefined;
+  // On a terminal the lines themselves are progress enough.
+  const progress = new Progress("jobs", !process.stdout.isTTY);
+  for await (const { jobs, hasMore } of pages) {
+    if (table === undefined && jobs.length > 0) {
+      table = await tableFor(client, jobs, hasMore, isAdministrator);
+      await writePiece(table.heading());
+    }
+    if (table !== undefined) await writePiece(table.lines(jobs));
+    count += jobs.length;
+    progress.update(count, last);
+  }
+  progress.end();
+  writeOut(table?.foot() ?? "");
+  return count;
+}
+
+async function tableFor(
+  client: Client,
+  first: readonly Job[],
+  hasMore: boolean,
+  isAdministrator: boolean,
+): Promise<HistoryTable> {
+  const isShared = new Set(first.map(({ user }) => user)).size > 1;
+  if (!hasMore) return new HistoryTable(first, 0, isShared);
+  // Of whom the jobs to come are is not known yet.
+  const { jobs } = await client.jobs({ last: 1 });
+  return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator);
+}
+
+async function* jobsOf(pages: AsyncIterable<JobsPage>): AsyncGenerator<readonly Job[]> {
+  for await (const { jobs } of pages) yield jobs;
 }

@@ -4,6 +4,6 @@ import { addSelectors, changeJobs } from "./change.ts";
 
 export function configure(command: Command): void {
   addSelectors(command).action((words: readonly string[], { json = false }: { readonly json?: boolean }) =>
-    changeJobs(words, ["queued"], { method: "POST", path: (job) => `/v1/jobs/${job}/hold` }, json),
+    changeJobs(words, ["queued"], { action: "hold" }, json),
   );
 }

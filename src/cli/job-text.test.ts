@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../api/contract.ts";
-import { jobLines, jobsIn, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { JobLines, jobsIn, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -15,10 +15,15 @@ const job = (number: number, more: Partial<Job> = {}): Job =>
     after: [],
     ...more,
   }) as Job;
+const jobLines = (jobs: readonly Job[], most = 100) => {
+  const lines = new JobLines(most);
+  for (const one of jobs) lines.add(one);
+  return lines.shown();
+};
 const inArray = (number: number, arrayIndex: number, more: Partial<Job> = {}) =>
   job(number, { array: 10, arrayIndex, ...more });
 
-describe("jobLines()", () => {
+describe("JobLines", () => {
   const jobs = [
     job(9),
     inArray(10, 1, { state: "running", startedAtMs: 1, cpus: [3] }),

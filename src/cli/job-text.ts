@@ -2,7 +2,7 @@
 import type { Job, JobState } from "../api/contract.ts";
 import { cpusText } from "../core/cpu-list.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../report/format.ts";
-import { renderTable, type TableColumn } from "../report/table.ts";
+import { renderTable, Table, type TableColumn, type TableOptions } from "../report/table.ts";
 import { isColourful, tableWidth } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
@@ -83,10 +83,29 @@ export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number>
   );
 }
 
-/** Those that run, then those that wait, in the order in which they came; jobs of an array that wait are one line. */
-export function jobLines(jobs: readonly Job[]): JobLine[] {
-  const lines: JobLine[] = [];
-  for (const job of [...jobs].sort((a, b) => rank(a) - rank(b) || a.job - b.job)) {
+/**
+ * Jobs as lines: those that run, then those that wait, then those that have ended, each in the order in which they came; jobs of an array that
+ * wait are one line. Takes the jobs by number, and holds no more than can be shown.
+ */
+export class JobLines {
+  readonly #most: number;
+  readonly #lines: readonly [JobLine[], JobLine[], JobLine[]] = [[], [], []];
+  #count = 0;
+
+  /** @param most lines that are kept */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Jobs that were added, shown or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(job: Job): void {
+    this.#count++;
+    const place = rank(job);
+    const lines = this.#lines[place];
     const line = lines.at(-1);
     const last = line?.upTo ?? line;
     const isNext =
@@ -95,11 +114,15 @@ export function jobLines(jobs: readonly Job[]): JobLine[] {
       job.array === last.array &&
       job.job === last.job + 1 &&
       job.state === last.state &&
-      rank(job) === 1;
+      place === 1;
     if (isNext) lines[lines.length - 1] = { ...line!, upTo: job };
-    else lines.push(job);
+    else if (lines.length <= this.#most) lines.push(job);
   }
-  return lines;
+
+  /** As many as may be shown. */
+  shown(): readonly JobLine[] {
+    return this.#lines.flat().slice(0, this.#most);
+  }
 }
 
 /** Jobs that lines stand for. */
@@ -109,11 +132,47 @@ export function jobsIn(lines: readonly JobLine[]): number {
 
 /** Ended jobs. */
 export function historyTable(jobs: readonly Job[]): string {
-  const isShared = new Set(jobs.map(({ user }) => user)).size > 1;
-  return table(
-    [NUMBER, NAME, STATE, ...(isShared ? [USER] : []), CPUS, SUBMITTED, WAITED, RAN, ENDED, REASON],
-    jobs,
-  );
+  const table = new HistoryTable(jobs, 0, new Set(jobs.map(({ user }) => user)).size > 1);
+  return table.heading() + table.lines(jobs) + table.foot();
+}
+
+/** A table of ended jobs that comes page by page. */
+export class HistoryTable {
+  readonly #columns: readonly JobColumn[];
+  readonly #table: Table;
+
+  /**
+   * @param first the first page, which decides the widths
+   * @param latest the highest number that will come
+   * @param isShared whether the jobs may be of several users
+   */
+  constructor(first: readonly Job[], latest: number, isShared: boolean) {
+    this.#columns = [
+      NUMBER,
+      NAME,
+      STATE,
+      ...(isShared ? [USER] : []),
+      ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REASON],
+    ];
+    const widest = this.#columns.map((one) => (one === NUMBER ? String(latest) : ""));
+    this.#table = new Table(this.#columns, [...this.#rows(first), widest], tableOptions());
+  }
+
+  heading(): string {
+    return this.#table.heading();
+  }
+
+  lines(jobs: readonly Job[]): string {
+    return this.#table.lines(this.#rows(jobs));
+  }
+
+  foot(): string {
+    return this.#table.foot();
+  }
+
+  #rows(jobs: readonly Job[]): string[][] {
+    return jobs.map((job) => this.#columns.map(({ of }) => of(job)));
+  }
 }
 
 export function stateText(state: JobState): string {
@@ -160,7 +219,11 @@ export function isoText(unixMs: number): string {
 
 function table(columns: readonly JobColumn[], jobs: readonly JobLine[]): string {
   const rows = jobs.map((job) => columns.map(({ of }) => of(job)));
-  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() });
+  return renderTable(columns, rows, tableOptions());
+}
+
+function tableOptions(): TableOptions {
+  return { width: tableWidth(), colour: isColourful() };
 }
 
 /** Whether the reason says more than the state, the exit code or the signal does. */
@@ -173,7 +236,7 @@ export function reasonText({ reason = "" }: Job): string {
   return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
 }
 
-function rank({ state }: Job): number {
+function rank({ state }: Job): 0 | 1 | 2 {
   if (state === "running" || state === "ending" || state === "starting") return 0;
   return state === "queued" || state === "held" ? 1 : 2;
 }

@@ -1,11 +1,15 @@
 /** `tutti jobs [JOBS]`: who waits and who runs. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, JobsAnswer } from "../api/contract.ts";
-import { jobLines, jobsIn, jobsTable } from "./job-text.ts";
-import { writeJson } from "./json.ts";
+import type { Job } from "../api/contract.ts";
+import { rangesOf } from "../core/number-ranges.ts";
+import { NotFoundError } from "./errors.ts";
+import { type AskedJobs, jobPages } from "./job-lists.ts";
+import { JobLines, jobsIn, jobsTable } from "./job-text.ts";
+import { writeJsonList } from "./json.ts";
 import { integer } from "./parse.ts";
-import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { Progress } from "./progress.ts";
+import { ACTIVE, namedJobs, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
 import { commandName, hint, writeOut } from "./text.ts";
 
@@ -26,25 +30,60 @@ export function configure(command: Command): void {
 
 async function run(words: readonly string[], { all = false, limit, json }: Options): Promise<void> {
   const client = new Client();
-  const answer = await client.jobs(all || words.length > 0 ? {} : { states: ACTIVE });
-  const jobs = words.length === 0 ? answer.jobs : await chosen(client, words, answer);
-  if (json) return writeJson({ ...answer, jobs });
-  if (jobs.length === 0) {
+  const pages = listed(client, await askedFor(client, words, all), namedJobs(words));
+  if (json) return writeJsonList("tutti.jobs/1", "jobs", pages);
+  const lines = new JobLines(limit);
+  const progress = new Progress("jobs", true);
+  for await (const page of pages) {
+    for (const job of page) lines.add(job);
+    progress.update(lines.count);
+  }
+  progress.end();
+  if (lines.count === 0) {
     writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for those that have ended`);
     return;
   }
   // The limit is for a terminal's sake.
-  const shown = jobLines(jobs).slice(0, limit);
-  writeOut(jobsTable(shown, await stoppedJobs(client, jobs)));
-  const more = jobs.length - jobsIn(shown);
-  if (more > 0) writeOut(`and ${more} more; --limit ${jobs.length} shows all\n`);
+  const shown = lines.shown();
+  writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
+  const more = lines.count - jobsIn(shown);
+  if (more > 0) writeOut(`and ${more} more; --limit ${lines.count} shows all\n`);
 }
 
-async function chosen(client: Client, words: readonly string[], { jobs }: JobsAnswer): Promise<Job[]> {
-  const numbers = new Set(await selectJobs(client, words));
-  const found = jobs.filter(({ job }) => numbers.has(job));
+/** One list by number, in which each job is once: a job that starts or ends meanwhile is not told twice, and not left out. */
+async function askedFor(
+  client: Client,
+  words: readonly string[],
+  all: boolean,
+): Promise<AskedJobs | undefined> {
+  if (words.length === 0 && !all) return { states: ACTIVE };
+  const numbers = words.length === 0 ? await everyNumber(client) : await selectJobs(client, words);
+  return numbers.length === 0 ? undefined : { numbers: rangesOf(numbers) };
+}
+
+/** What `all` means; there may be none. */
+async function everyNumber(client: Client): Promise<readonly number[]> {
+  try {
+    return await selectJobs(client, ["all"]);
+  } catch (error) {
+    if (error instanceof NotFoundError) return [];
+    throw error;
+  }
+}
+
+async function* listed(
+  client: Client,
+  asked: AskedJobs | undefined,
+  named: ReadonlySet<number>,
+): AsyncGenerator<readonly Job[]> {
+  const unseen = new Set(named);
+  if (asked !== undefined) {
+    for await (const { jobs } of jobPages(client, asked)) {
+      for (const { job } of jobs) unseen.delete(job);
+      yield jobs;
+    }
+  }
   // A single number that is not among them: the scheduler says why.
-  for (const number of numbers) if (!found.some(({ job }) => job === number)) await client.job(number);
-  return found;
+  for (const number of unseen) await client.job(number);
 }

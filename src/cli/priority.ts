@@ -7,11 +7,6 @@ export function configure(command: Command): void {
   command.argument("<n>", "from -100 to 100; above 0 for administrators", integer(-100, 100));
   addSelectors(command).action(
     (priority: number, words: readonly string[], { json = false }: { readonly json?: boolean }) =>
-      changeJobs(
-        words,
-        ["queued", "held"],
-        { method: "PATCH", path: (job) => `/v1/jobs/${job}`, body: { priority } },
-        json,
-      ),
+      changeJobs(words, ["queued", "held"], { action: "priority", priority }, json),
   );
 }

@@ -18,11 +18,16 @@ export class Progress {
     this.#isShown = wanted && process.stderr.isTTY === true;
   }
 
-  update(done: number, of: number): void {
+  /** @param of left out: nobody knows how many there will be */
+  update(done: number, of?: number): void {
     if (!this.#isShown) return;
     const nowMs = performance.now();
     if (nowMs - this.#startedMs < PATIENCE_MS || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
+    if (of === undefined) {
+      process.stderr.write(`\r${done} ${this.#what}\x1b[K`);
+      return;
+    }
     const filled = Math.round((WIDTH * done) / of);
     const leftS = ((nowMs - this.#startedMs) * (of - done)) / done / 1000;
     const left = Number.isFinite(leftS) ? `, ${Math.ceil(leftS)} s left` : "";

@@ -4,6 +4,6 @@ import { addSelectors, changeJobs } from "./change.ts";
 
 export function configure(command: Command): void {
   addSelectors(command).action((words: readonly string[], { json = false }: { readonly json?: boolean }) =>
-    changeJobs(words, ["held"], { method: "POST", path: (job) => `/v1/jobs/${job}/release` }, json),
+    changeJobs(words, ["held"], { action: "release" }, json),
   );
 }

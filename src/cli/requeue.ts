@@ -4,11 +4,6 @@ import { addSelectors, changeJobs } from "./change.ts";
 
 export function configure(command: Command): void {
   addSelectors(command).action((words: readonly string[], { json = false }: { readonly json?: boolean }) =>
-    changeJobs(
-      words,
-      ["starting", "running"],
-      { method: "POST", path: (job) => `/v1/jobs/${job}/requeue` },
-      json,
-    ),
+    changeJobs(words, ["starting", "running"], { action: "requeue" }, json),
   );
 }

@@ -1,19 +1,62 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ADA, BOB, makeTestApp, someJob, type TestApp } from "../api/app-for-tests.ts";
 import type { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
+import { RefusedError } from "../api/errors.ts";
+import type { Caller } from "../daemon/service.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
-import { ACTIVE, isNamed, parseSelector, selectJobs } from "./selectors.ts";
+import { missingText } from "./job-lists.ts";
+import { ACTIVE, namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
 import { bytes, chooseEnvironment } from "./submit-options.ts";
 
-const jobs = [
-  { job: 3, name: "sim-a", state: "done", queue: "main", user: "ada" },
-  { job: 4, name: "sim-b", state: "running", queue: "short", user: "ada" },
-  { job: 5, name: "a.*b", state: "failed", queue: "main", user: "bob" },
-  { job: 8, name: "last", state: "queued", queue: "main", user: "bob" },
-] as Job[];
-const client = { jobs: async () => ({ schema: "tutti.jobs/1", jobs }) } as unknown as Client;
+/** Jobs 3, 4, 5 and 8 in a scheduler's memory; the others are forgotten. */
+let app: TestApp;
+beforeEach(async () => {
+  app = makeTestApp();
+  const submit = async (caller: Caller, name: string, queue = "main") =>
+    await app.service.submit(caller, [someJob({ name, queue })]);
+  for (const i of [1, 2]) await submit(BOB, `forgotten-${i}`);
+  await submit(ADA, "sim-a");
+  await submit(ADA, "sim-b", "short");
+  await submit(BOB, "a.*b");
+  for (const i of [6, 7]) await submit(BOB, `forgotten-${i}`);
+  await submit(BOB, "last");
+  app.service.finish(3);
+  app.service.start(4);
+  app.service.finish(5, 1);
+  for (const job of [1, 2, 6, 7]) app.service.forgetJob(job);
+});
+afterEach(() => app.remove());
 
-describe("selectJobs()", () => {
+/** The way to that scheduler; one of the first release knows fewer parameters. */
+function clientOf(known: RegExp): Client {
+  const ask = async (path: string) => {
+    const unknown = [...new URL(path, "http://x").searchParams.keys()].find((name) => !known.test(name));
+    if (unknown !== undefined) {
+      throw new RefusedError(
+        "invalid",
+        `Cannot use the query parameter "${unknown}": expected one of states, last`,
+      );
+    }
+    const { status, json } = await app.ask("GET", path);
+    if (status >= 400) throw new RefusedError(json.refused, json.message);
+    return json;
+  };
+  const jobs = ({ states, last }: { states?: readonly string[]; last?: number } = {}) => {
+    const words = [
+      states === undefined ? "" : `states=${states.join(",")}`,
+      last === undefined ? "" : `last=${last}`,
+    ];
+    return ask(`/v1/jobs?${words.filter((word) => word !== "").join("&")}`);
+  };
+  return { ask, jobs } as unknown as Client;
+}
+
+const client = clientOf(/./);
+
+describe.each([
+  ["with pages", client],
+  ["of the first release", clientOf(/^(?:states|last)$/)],
+])("selectJobs() at a scheduler %s", (which, client) => {
   test.each([
     [["7"], [7]],
     [
@@ -45,14 +88,29 @@ describe("selectJobs()", () => {
     await expect(selectJobs(client, ["4,5", "name:x"], ["held"])).rejects.toThrow(
       'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists them',
     );
-    const none = { jobs: async () => ({ schema: "tutti.jobs/1", jobs: [] }) } as unknown as Client;
-    await expect(selectJobs(none, ["all"], ACTIVE)).rejects.toThrow(
+    app.service.forget();
+    await expect(selectJobs(client, ["all"], ACTIVE)).rejects.toThrow(
       /"all": no job that waits or runs matches/,
     );
   });
 
+  test("numbers of a range that are not there are told with what is known of them", async () => {
+    const { numbers, missing } = await select(client, ["2-9"]);
+    expect(numbers).toEqual([3, 4, 5, 8]);
+    expect(missingText(missing)).toBe(
+      which === "with pages"
+        ? "jobs 2, 6-7 are forgotten; there is no job 9 yet"
+        : "nothing is known of jobs 2, 6-7, 9",
+    );
+    await expect(selectJobs(client, ["6-7"])).rejects.toThrow(
+      which === "with pages"
+        ? 'Cannot find a job for "6-7": jobs 6-7 are forgotten'
+        : 'Cannot find a job for "6-7": nothing is known of jobs 6-7',
+    );
+  });
+
   test("only a number alone names its job", () => {
-    expect([3, 4, 5].map((job) => isNamed(job, ["3", "4-5", "all"]))).toEqual([true, false, false]);
+    expect([...namedJobs(["3", "4-5", "all"])]).toEqual([3]);
   });
 
   test.each(["", "x", "9-3", "state:", "state:sleeping", "1--3", "-1", "name:", "all:", "1e3", "__proto__"])(
@@ -64,6 +122,7 @@ describe("selectJobs()", () => {
 
   test("a range or pattern that matches nothing says so", async () => {
     await expect(selectJobs(client, ["100-200"])).rejects.toThrow(/Cannot find a job for "100-200"/);
+    await expect(selectJobs(client, ["state:done"], ["held"])).rejects.toThrow(/no job that is held matches/);
     await expect(selectJobs(client, ["name:nobody"])).rejects.toThrow(NotFoundError);
   });
 });

@@ -1,19 +1,32 @@
 /** Which jobs a verb is about: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`. */
 import type { Client } from "../api/client.ts";
-import type { Job, JobState } from "../api/contract.ts";
+import type { JobState } from "../api/contract.ts";
 import { closest } from "../core/closest.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
+import { type AskedJobs, jobPages, type MissingJobs, missingText } from "./job-lists.ts";
+import { hint } from "./text.ts";
 
 export const SELECTOR_HELP =
   "7, 3-9, 7,9, last, all, state:failed, name:sim*, queue:short or @user; several add up";
 
 export const ACTIVE: readonly JobState[] = ["queued", "held", "starting", "running", "ending"];
-const STATES: readonly JobState[] = [...ACTIVE, "done", "failed", "cancelled"];
+export const ENDED: readonly JobState[] = ["done", "failed", "cancelled"];
+const STATES: readonly JobState[] = [...ACTIVE, ...ENDED];
+/** Of the jobs that have ended `all` means so many, the newest; every other selector looks at all that are kept. */
+const LISTED_ENDED = 1000;
 
 export type Selector =
   | { readonly kind: "numbers"; readonly first: number; readonly last: number }
   | { readonly kind: "last" }
-  | { readonly kind: "matching"; readonly matches: (job: Job) => boolean };
+  | { readonly kind: "all" }
+  | { readonly kind: "matching"; readonly asked: AskedJobs };
+
+export interface Selection {
+  /** Rising, each once. */
+  readonly numbers: readonly number[];
+  /** Numbers of ranges of which there is no job; only where jobs in any state were meant. */
+  readonly missing: readonly MissingJobs[];
+}
 
 /** @throws UsageError when the text is no selector */
 export function parseSelector(text: string): Selector[] {
@@ -21,56 +34,90 @@ export function parseSelector(text: string): Selector[] {
 }
 
 /**
- * The numbers of the jobs meant, rising, each once. A single number is given back unseen: the request about it tells whether there is such a job.
+ * The jobs meant. A single number is given back unseen: the request about it tells whether there is such a job.
  * @param among for selectors that match, and ranges: only jobs in these states
  * @throws UsageError, NotFoundError when a selector matches nothing
  */
-export async function selectJobs(
+export async function select(
   client: Client,
   words: readonly string[],
   among?: readonly JobState[],
-): Promise<number[]> {
+): Promise<Selection> {
   const selectors = words.flatMap((word) => parseSelector(word).map((one) => ({ ...one, word })));
   const numbers = new Set<number>();
-  let all: readonly Job[] | undefined;
+  const missing: MissingJobs[] = [];
   for (const selector of selectors) {
     if (selector.kind === "numbers" && selector.first === selector.last) {
       numbers.add(selector.first);
       continue;
     }
-    all ??= (await client.jobs()).jobs;
-    const found = chosen(selector, all, among);
-    if (found.length === 0) {
-      const what = among === undefined || selector.kind === "last" ? "no job" : noneText(among);
-      throw new NotFoundError(
-        `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`,
-      );
+    const gaps: MissingJobs[] = [];
+    let found = 0;
+    for (const asked of listsOf(selector, among)) {
+      for await (const page of jobPages(client, asked)) {
+        found += page.jobs.length;
+        for (const { job } of page.jobs) numbers.add(job);
+        if (among === undefined) gaps.push(...page.missing);
+      }
     }
-    for (const { job } of found) numbers.add(job);
+    if (found === 0) throw new NotFoundError(noneText(selector, gaps, among));
+    missing.push(...gaps);
   }
-  return [...numbers].sort((a, b) => a - b);
+  return { numbers: [...numbers].sort((a, b) => a - b), missing };
 }
 
-/** Whether the words name this job by its number: what cannot be done with it is then told. */
-export function isNamed(job: number, words: readonly string[]): boolean {
-  return words
-    .flatMap(parseSelector)
-    .some((one) => one.kind === "numbers" && one.first === job && one.last === job);
+/** The numbers of the jobs meant; says on standard error which numbers of ranges are not there. */
+export async function selectJobs(
+  client: Client,
+  words: readonly string[],
+  among?: readonly JobState[],
+): Promise<readonly number[]> {
+  const { numbers, missing } = await select(client, words, among);
+  if (missing.length > 0) hint(`tutti: ${missingText(missing)}`);
+  return numbers;
 }
 
-function noneText(among: readonly JobState[]): string {
-  return among.length === ACTIVE.length
-    ? "no job that waits or runs"
-    : `no job that is ${among.join(" or ")}`;
+/** Jobs that the words name by their numbers: what cannot be done with them is told. */
+export function namedJobs(words: readonly string[]): ReadonlySet<number> {
+  const selectors = words.flatMap(parseSelector);
+  return new Set(
+    selectors.flatMap((one) => (one.kind === "numbers" && one.first === one.last ? [one.first] : [])),
+  );
 }
 
-function chosen(selector: Selector, all: readonly Job[], among?: readonly JobState[]): readonly Job[] {
-  if (selector.kind === "last") return all.slice(-1);
-  const matches =
-    selector.kind === "matching"
-      ? selector.matches
-      : ({ job }: Job) => job >= selector.first && job <= selector.last;
-  return all.filter((job) => matches(job) && (among?.includes(job.state) ?? true));
+/** What the scheduler is asked for a selector. */
+function listsOf(selector: Selector, among: readonly JobState[] | undefined): AskedJobs[] {
+  const states = among === undefined ? {} : { states: among };
+  switch (selector.kind) {
+    case "numbers":
+      return [{ numbers: [{ first: Math.max(1, selector.first), last: selector.last }], ...states }];
+    case "last":
+      return [{ last: 1 }];
+    case "all":
+      // Those that live first: one that ends in between is then in both.
+      return among === undefined ? [{ states: ACTIVE }, { states: ENDED, last: LISTED_ENDED }] : [states];
+    case "matching": {
+      const { asked } = selector;
+      if (asked.states === undefined || among === undefined) return [{ ...states, ...asked }];
+      const both = asked.states.filter((state) => among.includes(state));
+      return both.length === 0 ? [] : [{ ...asked, states: both }];
+    }
+  }
+}
+
+function noneText(
+  selector: Selector & { readonly word: string },
+  missing: readonly MissingJobs[],
+  among: readonly JobState[] | undefined,
+): string {
+  if (missing.length > 0) return `Cannot find a job for "${selector.word}": ${missingText(missing)}`;
+  const what =
+    among === undefined || selector.kind === "last"
+      ? "no job"
+      : among.length === ACTIVE.length
+        ? "no job that waits or runs"
+        : `no job that is ${among.join(" or ")}`;
+  return `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`;
 }
 
 function parseOne(part: string, whole: string): Selector {
@@ -80,7 +127,7 @@ function parseOne(part: string, whole: string): Selector {
     throw new UsageError(`Cannot use the selector "${whole}": ${first} is after ${last}, expected it before`);
   }
   if (part === "last") return { kind: "last" };
-  if (part === "all") return { kind: "matching", matches: () => true };
+  if (part === "all") return { kind: "all" };
   const [, key = "", value = ""] = /^(state:|name:|queue:|@)(.+)$/s.exec(part) ?? [];
   switch (key) {
     case "state:":
@@ -89,22 +136,14 @@ function parseOne(part: string, whole: string): Selector {
           `Cannot use the state "${value}"${closest(value, STATES)}: expected one of ${STATES.join(", ")}`,
         );
       }
-      return { kind: "matching", matches: ({ state }) => state === value };
-    case "name:": {
-      const pattern = globPattern(value);
-      return { kind: "matching", matches: ({ name }) => pattern.test(name) };
-    }
+      return { kind: "matching", asked: { states: [value as JobState] } };
+    case "name:":
+      return { kind: "matching", asked: { name: value } };
     case "queue:":
-      return { kind: "matching", matches: ({ queue }) => queue === value };
+      return { kind: "matching", asked: { queue: value } };
     case "@":
-      return { kind: "matching", matches: ({ user }) => user === value };
+      return { kind: "matching", asked: { user: value } };
     default:
       throw new UsageError(`Cannot use the selector "${whole}": expected ${SELECTOR_HELP}`);
   }
-}
-
-/** `*` for anything, everything else for itself. Neighbouring stars are one, so that matching takes no long search. */
-function globPattern(glob: string): RegExp {
-  const parts = glob.split(/\*+/).map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*?")}$`, "su");
 }

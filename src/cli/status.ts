@@ -7,7 +7,8 @@ import type { StatusAnswer } from "../api/contract.ts";
 import { NoDaemonError } from "../api/errors.ts";
 import { currentUid } from "../api/places.ts";
 import { formatDuration } from "../report/format.ts";
-import { jobLines, jobsIn, jobsTable } from "./job-text.ts";
+import { jobPages } from "./job-lists.ts";
+import { JobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
@@ -88,14 +89,15 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     ].join("\n"),
   );
   if (status.strays !== undefined) writeOut(`\n${strayText(status.strays)}`);
-  const { jobs } = await client.jobs({ states: ACTIVE });
-  if (jobs.length === 0) {
+  const listed = new JobLines(LINES_SHOWN);
+  for await (const { jobs } of jobPages(client, { states: ACTIVE })) for (const job of jobs) listed.add(job);
+  if (listed.count === 0) {
     writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
     return;
   }
-  const shown = jobLines(jobs).slice(0, LINES_SHOWN);
-  writeOut(`\n${jobsTable(shown, await stoppedJobs(client, jobs))}`);
-  const more = jobs.length - jobsIn(shown);
+  const shown = listed.shown();
+  writeOut(`\n${jobsTable(shown, await stoppedJobs(client, shown))}`);
+  const more = listed.count - jobsIn(shown);
   if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
 }
 

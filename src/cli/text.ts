@@ -10,6 +10,12 @@ export function writeOut(text: string): void {
   process.stdout.write(text);
 }
 
+/** Waits where the reader is slow, so that little of a long text is held in memory. */
+export async function writePiece(piece: string | Uint8Array): Promise<void> {
+  if (piece.length === 0 || process.stdout.write(piece)) return;
+  await new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
 /** How this program was called and can be called again: npx inside a clone, by its name when installed. */
 export function commandName(): string {
   return process.env.npm_lifecycle_event === undefined ? "tutti" : "npx tutti";

@@ -2,59 +2,66 @@
 import type { Command } from "commander";
 import type { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
+import { rangesOf } from "../core/number-ranges.ts";
 import { CheckFailed, NotFoundError } from "./errors.ts";
+import { jobPages, type MissingJobs, missingText } from "./job-lists.ts";
 import { outcomeText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
-import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { ACTIVE, namedJobs, SELECTOR_HELP, type Selection, select } from "./selectors.ts";
 import { hint, writeOut } from "./text.ts";
-
-/** Requests at a time: each holds a connection open. */
-const AT_ONCE = 16;
+import { untilEnded } from "./until-ended.ts";
 
 export function configure(command: Command): void {
   command
     .argument("<jobs...>", SELECTOR_HELP)
     .option("--json", "print the jobs as JSON when all have ended")
-    .action(async (words: readonly string[], { json = false }: { readonly json?: boolean }) => {
-      const patience = new Patience(`tutti wait ${words.join(" ")}`);
-      const numbers = await patience.keep((client) => chosen(client, words));
-      const jobs = await waitForAll(patience, numbers, (job) => {
-        if (!json) writeOut(`${outcomeText(job)}\n`);
-      });
-      if (json) writeJson({ schema: "tutti.jobs/1", jobs });
-      if (jobs.some(({ state }) => state !== "done")) throw new CheckFailed("a job did not end well");
-    });
+    .action(run);
+}
+
+async function run(words: readonly string[], { json = false }: { readonly json?: boolean }): Promise<void> {
+  const patience = new Patience(`tutti wait ${words.join(" ")}`);
+  const { numbers, missing } = await patience.keep((client) => chosen(client, words));
+  tellMissing(missing);
+  let isWell = missing.length === 0;
+  const ended: Job[] = [];
+  const forgotten = await untilEnded(patience, numbers, (job) => {
+    isWell &&= job.state === "done";
+    if (json) ended.push(job);
+    else writeOut(`${outcomeText(job)}\n`);
+  });
+  tellMissing(forgotten);
+  if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });
+  if (!isWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
+}
+
+/** Of what is not there nobody can say that it ended well. */
+function tellMissing(missing: readonly MissingJobs[]): void {
+  const never = missing.filter(({ because }) => because === "not given");
+  const lost = missing.filter(({ because }) => because !== "not given");
+  if (lost.length > 0) hint(`tutti: ${missingText(lost)}, so nobody knows how they ended`);
+  if (never.length > 0) hint(`tutti: ${missingText(never)}, so they cannot be waited for`);
 }
 
 /** `all` are those that have not ended; when there are none, the wait is over. */
-async function chosen(client: Client, words: readonly string[]): Promise<number[]> {
-  if (!words.includes("all")) return selectJobs(client, words);
+async function chosen(client: Client, words: readonly string[]): Promise<Selection> {
+  if (!words.includes("all")) return existing(client, words, await select(client, words));
   try {
-    return await selectJobs(client, words, ACTIVE);
+    return await existing(client, words, await select(client, words, ACTIVE));
   } catch (error) {
     if (!(error instanceof NotFoundError) || words.length > 1) throw error;
     hint("No job waits or runs.");
-    return [];
+    return { numbers: [], missing: [] };
   }
 }
 
-/** The jobs when they have ended, in the order given; each is told when it has. */
-async function waitForAll(
-  patience: Patience,
-  numbers: readonly number[],
-  onEnd: (job: Job) => void,
-): Promise<Job[]> {
-  const jobs: Job[] = [];
-  let next = 0;
-  const worker = async () => {
-    while (next < numbers.length) {
-      const i = next++;
-      const job = await patience.keep((client) => client.ended(numbers[i]!));
-      jobs[i] = job;
-      onEnd(job);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, numbers.length) }, worker));
-  return jobs;
+/** @throws RefusedError when there is no job of a number that was named: nobody would wait for it but us */
+async function existing(client: Client, words: readonly string[], selection: Selection): Promise<Selection> {
+  const unseen = new Set(namedJobs(words));
+  if (unseen.size > 0) {
+    for await (const { jobs } of jobPages(client, { numbers: rangesOf(unseen) }))
+      for (const { job } of jobs) unseen.delete(job);
+  }
+  for (const number of unseen) await client.job(number);
+  return selection;
 }

@@ -39,7 +39,7 @@ export function configure(command: Command): void {
 }
 
 /** Those that wait; where a selector means none of them, those that run; else whichever it means. */
-async function chosen(client: Client, words: readonly string[]): Promise<number[]> {
+async function chosen(client: Client, words: readonly string[]): Promise<readonly number[]> {
   const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE];
   if (!words.includes("all")) among.push(undefined);
   for (const states of among.slice(0, -1)) {

@@ -22,6 +22,9 @@ export class OutputError extends Error {
   override name = "OutputError";
 }
 
+/** What is to be written, in pieces; an error among them leaves no file. */
+type Parts = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const CHUNK_BYTES = 1 << 18;
 const STDOUT = 1;
@@ -30,7 +33,7 @@ const STDOUT = 1;
  * Writes a file, whole or not at all.
  * @throws OutputError when the folder is missing or full, or may not be written to
  */
-export async function writeOutput(path: string, parts: Iterable<string | Uint8Array>): Promise<void> {
+export async function writeOutput(path: string, parts: Parts): Promise<void> {
   let temporary: string | undefined;
   const interrupted = (signal: NodeJS.Signals) => {
     if (temporary !== undefined) rmSync(temporary, { force: true });
@@ -110,11 +113,7 @@ function isStdout({ dev, ino }: Stats): boolean {
   }
 }
 
-async function writeWhole(
-  temporary: string,
-  parts: Iterable<string | Uint8Array>,
-  existing: Stats | undefined,
-): Promise<void> {
+async function writeWhole(temporary: string, parts: Parts, existing: Stats | undefined): Promise<void> {
   const file = await open(temporary, "wx");
   try {
     if (existing !== undefined) await file.chmod(existing.mode & 0o7777);
@@ -125,11 +124,7 @@ async function writeWhole(
   }
 }
 
-async function writeDirectly(
-  path: string,
-  parts: Iterable<string | Uint8Array>,
-  existing: Stats,
-): Promise<void> {
+async function writeDirectly(path: string, parts: Parts, existing: Stats): Promise<void> {
   // A file that standard output goes to would be written over from its beginning if it were opened anew.
   if (existing.isFile()) return writeAll((chunk, from) => writeSync(STDOUT, chunk, from), parts);
   const file = await open(path, "w");
@@ -146,7 +141,7 @@ async function writeDirectly(
 /** Writes a chunk from a position on; the bytes that were taken. */
 type Write = (chunk: Uint8Array, from: number) => number | Promise<number>;
 
-async function writeAll(write: Write, parts: Iterable<string | Uint8Array>): Promise<void> {
+async function writeAll(write: Write, parts: Parts): Promise<void> {
   let gathered: Uint8Array[] = [];
   let bytes = 0;
   const flush = async () => {
@@ -156,7 +151,7 @@ async function writeAll(write: Write, parts: Iterable<string | Uint8Array>): Pro
     bytes = 0;
     await setImmediate();
   };
-  for (const part of parts) {
+  for await (const part of parts) {
     const more = typeof part === "string" ? Buffer.from(part) : part;
     gathered.push(more);
     bytes += more.length;

@@ -25,42 +25,83 @@ const NARROWEST_TEXT = 6;
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
-  { width, colour = false }: TableOptions,
+  options: TableOptions,
 ): string {
-  const cells = rows.map((row) => columns.map((_, i) => withoutControls(row[i] ?? "")));
-  const widths = columns.map(({ title }, i) =>
-    Math.max(displayWidth(title), ...cells.map((row) => displayWidth(row[i]!))),
-  );
-  const shown = columns.map((_, i) => i);
-  const total = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1));
-  const left: number[] = [];
-  while (total() > width) {
-    const worst = shown.reduce(
-      (a, b) => (columns[b]!.dispensable >= columns[a]!.dispensable ? b : a),
-      shown[0]!,
+  const table = new Table(columns, rows, options);
+  return table.heading() + table.lines(rows) + table.foot();
+}
+
+/**
+ * A table whose rows come in parts. Its columns are as wide as the first rows need. A text of a later row that is wider is cut where the
+ * width is that of a terminal and the text stands on the left; else it takes the room it needs, and only its line is out of line.
+ */
+export class Table {
+  readonly #columns: readonly TableColumn[];
+  readonly #options: TableOptions;
+  readonly #widths: number[];
+  readonly #shown: number[];
+
+  /** @param rows those that decide the widths */
+  constructor(columns: readonly TableColumn[], rows: readonly (readonly string[])[], options: TableOptions) {
+    this.#columns = columns;
+    this.#options = options;
+    this.#widths = columns.map(({ title }, i) =>
+      rows.reduce(
+        (widest, row) => Math.max(widest, displayWidth(withoutControls(row[i] ?? ""))),
+        displayWidth(title),
+      ),
     );
-    if (columns[worst]!.dispensable === 0) break;
-    shown.splice(shown.indexOf(worst), 1);
-    left.unshift(worst);
+    this.#shown = columns.map((_, i) => i);
+    this.#fit(options.width);
   }
-  for (const i of shown) {
-    const excess = total() - width;
-    if (excess > 0 && columns[i]!.align === "left") {
-      widths[i] = Math.max(Math.min(NARROWEST_TEXT, widths[i]!), widths[i]! - excess);
+
+  heading(): string {
+    const heading = this.#line(this.#columns.map(({ title }) => title));
+    return this.#options.colour ? `\u001b[1m${heading}\u001b[22m\n` : `${heading}\n`;
+  }
+
+  lines(rows: readonly (readonly string[])[]): string {
+    return rows.map((row) => `${this.#line(row)}\n`).join("");
+  }
+
+  /** What is not shown. */
+  foot(): string {
+    const left = this.#columns.filter((_, i) => !this.#shown.includes(i)).map(({ title }) => title);
+    if (left.length === 0) return "";
+    return `${folded(`not shown at this width: ${left.join(", ")}`, this.#options.width).join("\n")}\n`;
+  }
+
+  #fit(width: number): void {
+    const columns = this.#columns;
+    const widths = this.#widths;
+    const shown = this.#shown;
+    const total = () => shown.reduce((sum, i) => sum + widths[i]!, GAP.length * (shown.length - 1));
+    while (total() > width) {
+      const worst = shown.reduce(
+        (a, b) => (columns[b]!.dispensable >= columns[a]!.dispensable ? b : a),
+        shown[0]!,
+      );
+      if (columns[worst]!.dispensable === 0) break;
+      shown.splice(shown.indexOf(worst), 1);
+    }
+    for (const i of shown) {
+      const excess = total() - width;
+      if (excess > 0 && columns[i]!.align === "left") {
+        widths[i] = Math.max(Math.min(NARROWEST_TEXT, widths[i]!), widths[i]! - excess);
+      }
     }
   }
-  const line = (row: readonly string[]) =>
-    shown
-      .map((i) => pad(shorten(row[i]!, widths[i]!), widths[i]!, columns[i]!.align))
-      .join(GAP)
-      .trimEnd();
-  const heading = line(columns.map(({ title }) => title));
-  const lines = [colour ? `\u001b[1m${heading}\u001b[22m` : heading, ...cells.map(line)];
-  if (left.length > 0) {
-    const names = left.sort((a, b) => a - b).map((i) => columns[i]!.title);
-    lines.push(...folded(`not shown at this width: ${names.join(", ")}`, width));
+
+  #line(row: readonly string[]): string {
+    const cells = this.#shown.map((i) => {
+      const { align } = this.#columns[i]!;
+      const width = this.#widths[i]!;
+      const text = withoutControls(row[i] ?? "");
+      const isCut = align === "left" && Number.isFinite(this.#options.width);
+      return pad(isCut ? shorten(text, width) : text, width, align);
+    });
+    return cells.join(GAP).trimEnd();
   }
-  return `${lines.join("\n")}\n`;
 }
 
 /** A text on lines that fit; a word that does not is cut. */
