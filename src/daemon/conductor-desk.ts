@@ -16,7 +16,7 @@ import { START_RULE_NAMES } from "../core/policy.ts";
 import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
 import type { Context } from "./context.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
-import { fateOf, lostEnd } from "./fate.ts";
+import { fateOf, lostEnd, refusedEnd } from "./fate.ts";
 import type { Start } from "./live-driver.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import type { Past } from "./past.ts";
@@ -38,6 +38,7 @@ export class ConductorDesk {
   readonly #context: Context;
   readonly #past: Past;
   #outbox: ToConductor[] = [];
+  #refused: AttemptEnd[] = [];
   readonly #matrix: MatrixSender;
   readonly #health: ConductorHealth;
   /** Whether attempts that are on disk belong to this start of the machine. */
@@ -87,8 +88,14 @@ export class ConductorDesk {
     return outbox;
   }
 
+  /** What the conductor would have told of attempts that were not sent to it, since they cannot be launched. */
+  takeRefused(): FromConductor[] {
+    return this.#refused.splice(0).map((end) => ({ type: "ended", end }));
+  }
+
   rollback(): void {
     this.#outbox = [];
+    this.#refused = [];
     this.#matrix.rollback();
     this.strays.rollback();
     if (this.#before === undefined) return;
@@ -228,7 +235,12 @@ export class ConductorDesk {
   }
 
   #launch(record: JobRecord): void {
-    const { store, launcher } = this.#context;
+    const { store, launcher, clock } = this.#context;
+    const refusal = launcher.refusal(record);
+    if (refusal !== undefined) {
+      this.#refused.push(refusedEnd(record, refusal, clock.unixMs()));
+      return;
+    }
     launcher.prepare(record, record.script === undefined ? undefined : store.contents.script(record.script));
     this.#outbox.push({
       type: "launch",

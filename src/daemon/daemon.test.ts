@@ -18,7 +18,7 @@ import { InputError } from "../core/errors.ts";
 import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
 import { parseCpuList } from "./machine.ts";
 import { startFrontEnd } from "./main.ts";
-import { lockStateFolder, makeStateFolder } from "./state-folder.ts";
+import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
 import { Store } from "./store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-"));
@@ -109,7 +109,10 @@ describe("one front end at a time", () => {
         expect(statSync(path).mode & 0o777).toBe(0o700);
       }
       expect(statSync(join(state.path, "lock")).mode & 0o777).toBe(0o600);
-      expect(statSync(makeStateFolder(join(folder, "shared"), true).jobs).mode & 0o777).toBe(0o711);
+      const shared = makeStateFolder(join(folder, "shared"), true);
+      openToJobs(shared);
+      expect([shared.path, shared.jobs].map((path) => statSync(path).mode & 0o777)).toEqual([0o711, 0o711]);
+      expect(statSync(shared.conductor).mode & 0o777).toBe(0o700);
     } finally {
       process.umask(before);
     }

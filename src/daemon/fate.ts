@@ -30,14 +30,14 @@ export function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; r
 /** An attempt of which nobody can tell any more how it ended. */
 export function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
   const lost = "the conductor does not know it any more; the machine, or all of Tutti, was stopped";
-  const { job, attempt, identity } = record;
-  return {
-    job,
-    attempt,
-    ...(identity !== undefined && { identity }),
-    reason: "none",
-    lost,
-    endedAtMs,
-    ranMs,
-  };
+  return { ...endOf(record, endedAtMs), lost, ranMs };
+}
+
+/** An attempt that was decided on and not launched. */
+export function refusedEnd(record: JobRecord, why: string, endedAtMs: number): AttemptEnd {
+  return { ...endOf(record, endedAtMs), lost: why };
+}
+
+function endOf({ job, attempt, identity }: JobRecord, endedAtMs: number): AttemptEnd {
+  return { job, attempt, ...(identity !== undefined && { identity }), reason: "none", endedAtMs, ranMs: 0 };
 }

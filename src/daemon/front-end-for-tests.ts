@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Instance } from "../core/jobs.ts";
 import type { Observer } from "../core/schedule.ts";
 import { slotsOfWork } from "../simulator/gang-work.ts";
+import type { Accounts } from "./accounts.ts";
 import type { Clock } from "./clock.ts";
 import { FakeClock } from "./clock-for-tests.ts";
 import type { ConductorClient } from "./conductor-client.ts";
@@ -326,6 +327,8 @@ export interface BenchOptions {
   readonly connected?: boolean;
   readonly bootId?: string;
   readonly policy?: string;
+  /** Left out: all jobs run as the user of the test. */
+  readonly accounts?: Accounts;
   /** Left out: none is made for any job. */
   readonly jobsFolder?: string;
   readonly mostKept?: Partial<RetentionLimits>;
@@ -361,7 +364,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     launcher: new Launcher({
       jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,
-      accountOf: undefined,
+      accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
       makesFolders: options.jobsFolder !== undefined,
     }),
     ...(options.observer !== undefined && { observer: options.observer }),

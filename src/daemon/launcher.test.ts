@@ -52,7 +52,8 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
   return new Launcher({
     jobsFolder,
     graceMs: 100,
-    accountOf: isShared ? () => ({ gid: 54_321 }) : undefined,
+    accounts: () =>
+      isShared ? { uid: 12_345, gid: 54_321 } : { uid: process.getuid!(), gid: process.getgid!() },
     makesFolders: true,
   });
 }
@@ -174,7 +175,7 @@ describe("Launcher", () => {
       TUTTI_ARRAY_INDEX: "9",
     });
     expect(rest).toMatchObject({ job: 7, attempt: 1, limitMs: 5000, graceMs: 100, cwd: "/" });
-    expect(rest).not.toHaveProperty("uid");
+    expect(rest).toMatchObject({ uid: process.getuid!(), gid: process.getgid!() });
     expect(rest).not.toHaveProperty("memoryBytes");
   });
 

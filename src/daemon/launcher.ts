@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import type { Account, Accounts } from "./accounts.ts";
 import { makeFolders } from "./make-folders.ts";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
@@ -23,8 +24,7 @@ export interface LauncherOptions {
   /** Folder that holds a folder per job. */
   readonly jobsFolder: string;
   readonly graceMs: number;
-  /** Accounts that jobs run as, undefined for our own; left out: everything runs as the user of the front end. */
-  readonly accountOf: ((uid: number) => { readonly gid: number } | undefined) | undefined;
+  readonly accounts: Accounts;
   /** Whether folders are made; a test with a fake conductor has no use for them. */
   readonly makesFolders: boolean;
 }
@@ -72,6 +72,12 @@ export class Launcher {
     return !this.#options.makesFolders || existsSync(this.attemptFolderOf(job, attempt));
   }
 
+  /** Why this job cannot be launched, in words for its user; undefined when it can. */
+  refusal(record: JobRecord): string | undefined {
+    const account = this.#options.accounts(record);
+    return "refused" in account ? account.refused : undefined;
+  }
+
   /**
    * Makes the folder of the record's attempt.
    * @param script content of the job's script, written anew for every attempt: the job may have changed its copy
@@ -80,9 +86,9 @@ export class Launcher {
   prepare(record: JobRecord, script?: Uint8Array): void {
     if (!this.#options.makesFolders) return;
     const folder = this.attemptFolderOf(record.job, record.attempt);
-    const account = this.#options.accountOf?.(record.uid);
-    if (account !== undefined) {
-      this.#prepareFor(record, folder, account.gid, script);
+    const account = this.#accountOf(record);
+    if (account.uid !== process.getuid!()) {
+      this.#prepareFor(record, folder, account, script);
       return;
     }
     const jobFolder = this.folderOf(record.job);
@@ -105,21 +111,33 @@ export class Launcher {
    * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next, and no name in it is
    * the user's choice; only the user's group may enter it, lest others see how much was written. The attempt's folder is given away last.
    */
-  #prepareFor(record: JobRecord, folder: string, gid: number, script: Uint8Array | undefined): void {
+  #prepareFor(
+    record: JobRecord,
+    folder: string,
+    { uid, gid }: Account,
+    script: Uint8Array | undefined,
+  ): void {
     const jobFolder = this.folderOf(record.job);
     makeFolder(jobFolder, 0o710);
     chownSync(jobFolder, process.getuid!(), gid);
     if (script !== undefined) this.#writeScript(record, script, gid);
     for (const path of OUTPUTS.map((name) => join(jobFolder, name))) {
-      if (path === record.stdout || path === record.stderr) makeFileFor(path, record.uid, gid);
+      if (path === record.stdout || path === record.stderr) makeFileFor(path, uid, gid);
     }
     makeFolder(folder, 0o700);
     // Given away already: prepared before a crash, and launched again.
     if (lstatSync(folder).uid !== process.getuid?.()) return;
     const hosts = join(folder, HOSTS);
     writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
-    chownSync(hosts, record.uid, gid);
-    chownSync(folder, record.uid, gid);
+    chownSync(hosts, uid, gid);
+    chownSync(folder, uid, gid);
+  }
+
+  #accountOf(record: JobRecord): Account {
+    const account = this.#options.accounts(record);
+    if ("refused" in account)
+      throw new Error(`Broken invariant: job ${record.job} is launched: ${account.refused}`);
+    return account;
   }
 
   /** Removes all that the scheduler keeps of a job on disk, also what is another user's. Says whether it is gone. */
@@ -149,9 +167,8 @@ export class Launcher {
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 
-  /** Only where we have no more rights than the user: else a link could lead us anywhere. */
+  /** Only for a user whose rights are ours: with more, a link could lead us anywhere. */
   #makeOutputFolder(path: string): void {
-    if (this.#options.accountOf !== undefined) return;
     if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
     try {
       makeFolders(dirname(path));
@@ -162,7 +179,6 @@ export class Launcher {
 
   spec(record: JobRecord, environment: Readonly<Record<string, string>>): LaunchSpec {
     const folder = this.attemptFolderOf(record.job, record.attempt);
-    const account = this.#options.accountOf?.(record.uid);
     return {
       job: record.job,
       attempt: record.attempt,
@@ -189,7 +205,7 @@ export class Launcher {
       },
       stdout: record.stdout,
       stderr: record.stderr,
-      ...(account !== undefined && { uid: record.uid, gid: account.gid }),
+      ...this.#accountOf(record),
       ...(record.memoryBytes !== undefined && { memoryBytes: record.memoryBytes }),
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
       graceMs: this.#options.graceMs,

@@ -1,4 +1,4 @@
-/** What this machine has: CPUs, memory, accounts, the boot it is in. */
+/** What this machine has: CPUs, memory, the boot it is in. */
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 
@@ -35,24 +35,4 @@ export function bootId(): string {
   } catch {
     return "unknown";
   }
-}
-
-const NOBODY = 65_534;
-
-/** Name of a user; the number of one without an entry. */
-export function userNameOf(uid: number): string {
-  for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
-    const [name, , user] = line.split(":");
-    if (Number(user) === uid && user !== "") return name;
-  }
-  return String(uid);
-}
-
-/** Group of a user; of one without an entry, the group that owns nothing. */
-export function groupOf(uid: number): number {
-  for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
-    const [, , user, group] = line.split(":");
-    if (Number(user) === uid && user !== "") return Number(group);
-  }
-  return NOBODY;
 }

@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { cpusText } from "../core/cpu-list.ts";
 import { InputError } from "../core/errors.ts";
+import { allAccounts, ownAccount, refuseJobsOfOthers } from "./accounts.ts";
 import { systemClock } from "./clock.ts";
 import { connectConductor } from "./conductor/client.ts";
 import { concurrentMeansHere } from "./conductor/doctor.ts";
@@ -14,12 +15,12 @@ import { readText } from "./config-text.ts";
 import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
-import { allowedCpus, bootId, groupOf, memoryBytes } from "./machine.ts";
+import { allowedCpus, bootId, memoryBytes } from "./machine.ts";
 import { lineFile, NumbersFile } from "./numbers.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
 import type { FreezerKind } from "./protocol.ts";
 import type { Answer } from "./service.ts";
-import { lockStateFolder, makeStateFolder, privately } from "./state-folder.ts";
+import { lockStateFolder, makeStateFolder, openToJobs, privately } from "./state-folder.ts";
 import { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
@@ -70,6 +71,11 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   let numbers: NumbersFile | undefined;
   try {
     store = privately(() => new Store(folder.database));
+    if (!setup.isShared) {
+      const uid = process.getuid!();
+      refuseJobsOfOthers(store.liveJobsOfOthers(uid), { uid, folder: folder.path });
+    }
+    openToJobs(folder);
     numbers = privately(() => new NumbersFile(lineFile(folder.numbers), bootId()));
     const connected = connectConductor({
       home: folder.conductor,
@@ -78,7 +84,6 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     });
     conductor = connected;
     const opened = store;
-    const ownUid = process.getuid?.();
     const highest = numbers;
     const service = new FrontEnd({
       store: opened,
@@ -99,7 +104,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       launcher: new Launcher({
         jobsFolder: folder.jobs,
         graceMs: config.graceMs,
-        accountOf: setup.isShared ? (uid) => (uid === ownUid ? undefined : { gid: groupOf(uid) }) : undefined,
+        accounts: setup.isShared ? allAccounts() : ownAccount(),
         makesFolders: true,
       }),
     });

@@ -38,7 +38,10 @@ export interface LaunchSpec extends AttemptKey {
   /** Absolute; parent folders exist. Opened for appending by the shim, never a pipe. */
   readonly stdout: string;
   readonly stderr: string;
-  /** User and group to run as; undefined: those of the conductor. */
+  /**
+   * User and group to run as. A conductor run by root refuses a launch without them, any other one a launch for another user than its own.
+   * Left out: the conductor's, in attempts of the first release.
+   */
   readonly uid?: number;
   readonly gid?: number;
   /** Bytes, for the whole gang; undefined: no limit. Kept by a memory cgroup where there is one. */

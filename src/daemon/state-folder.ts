@@ -7,7 +7,7 @@
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
- *     jobs/12/                0700          jobs/12/  0711, ours, with output and copied script, which are the user's
+ *     jobs/12/                0700          jobs/12/  0710 for the user's group, ours, with output and copied script, which are the user's
  *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
  */
 import { chmodSync, existsSync, lstatSync } from "node:fs";
@@ -40,7 +40,7 @@ const LONGEST_CONDUCTOR_PATH = 85;
 const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
 
 /**
- * Makes the folders, private from their first instant.
+ * Makes the folders, private from their first instant; those that are there keep their modes until `openToJobs`.
  * @param isShared whether jobs run as other users, who must reach their own job's folder
  * @throws InputError when the folder cannot be made, belongs to someone else, others may write to it or it holds other files
  */
@@ -77,9 +77,13 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
     }
     if (one === path) refuseForeign(places);
   }
-  chmodSync(conductor, 0o700);
-  for (const one of [path, jobs]) chmodSync(one, isShared ? 0o711 : 0o700);
   return places;
+}
+
+/** Sets the modes, once it is certain that nobody else's jobs need others. */
+export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): void {
+  chmodSync(conductor, 0o700);
+  for (const one of [path, jobs]) chmodSync(one, jobsMode);
 }
 
 /** A home folder, say, would change its mode. Once there is our database, other files may have been put beside it. */

@@ -184,6 +184,8 @@ export class Turns {
     this.#noteNumbers(given, feed.next - 1);
     book.commit();
     for (const message of this.#desk.commit()) this.#conductor.send(message);
+    this.#inbox.push(...this.#desk.takeRefused());
+    if (this.#inbox.length > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
     });

@@ -225,7 +225,16 @@ test("startShim() that fails leaves an earlier script as it was: a shim may be a
     writeFileSync(join(folder, "launch"), "exit 0\n");
     const env = { LARGE: "x".repeat(100_000) };
     const files = { folder, cwd: "/", stdout: "/dev/null", stderr: "/dev/null" };
-    const spec = { job: 1, attempt: 1, command: ["true"], env, graceMs: 0, ...files };
+    const spec = {
+      job: 1,
+      attempt: 1,
+      uid: process.getuid!(),
+      gid: process.getgid!(),
+      command: ["true"],
+      env,
+      graceMs: 0,
+      ...files,
+    };
     expect(() => startShim(spec, "mark", undefined)).toThrow("ENOSPC");
     expect(readFileSync(join(folder, "launch"), "utf8")).toBe("exit 0\n");
   } finally {

@@ -296,7 +296,8 @@ export class Attempt {
   }
 
   #isOfUser(pid: number): boolean {
-    return this.spec.uid === undefined || runsAs(pid, this.spec.uid);
+    const { uid } = this.spec;
+    return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
   }
 
   /** Puts the job, which waits at its gate, into its groups. */

@@ -7,19 +7,24 @@ import {
   constants,
   lchownSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   readSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import type { AttemptEnd, LaunchSpec, ProcessIdentity } from "../protocol.ts";
 import { readIdentity } from "./claim.ts";
+import { connectConductor } from "./client.ts";
 import { allPids, identityOf, isAlive, readStat, signal } from "./processes.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
@@ -167,6 +172,20 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     await stage.end(1);
   });
 
+  test.each([
+    ["does not say as whom", {}, 0],
+    ["names no group", { uid: EVE }, EVE],
+    ["has a folder of somebody else's for root", { uid: 0, gid: 0 }, EVE],
+    ["has a folder of root's for somebody else", { uid: EVE, gid: EVE }, 0],
+  ])("starts nothing for a front end that %s", async (_, rights, owner) => {
+    const { uid: __, gid: ___, ...whole } = stage.spec(1, ["sh", "-c", "id"]);
+    chownSync(whole.folder, owner, owner);
+    stage.turn([[1]]);
+    stage.client.send({ type: "launch", spec: { ...whole, ...rights } });
+    expect((await stage.end(1)).lost).toMatch(/^Cannot start job \d+: .* expected /);
+    expect(readdirSync(whole.folder).filter((name) => name !== "claim")).toEqual([]);
+  });
+
   test("has no name that another user could take to keep the next one from starting", () => {
     const pid = stage.conductorPid();
     const files = readdirSync(`/proc/${pid}/fd`).map((one) => readlinkSync(`/proc/${pid}/fd/${one}`));
@@ -181,6 +200,59 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect(names.filter((name) => !name.startsWith(stage.home))).toEqual([]);
   });
 });
+
+test.skipIf(process.getuid!() !== 0)(
+  "a conductor of an ordinary user starts nothing for another user",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tutti-eve-"));
+    const home = join(folder, "home");
+    mkdirSync(home, { mode: 0o700 });
+    for (const one of [folder, home]) chownSync(one, EVE, EVE);
+    const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+    const conductor = spawn(process.execPath, [main, home, "signals"], {
+      uid: EVE,
+      gid: EVE,
+      stdio: "ignore",
+    });
+    const client = connectConductor({ home, name: "test", startConductor: false });
+    const ends: AttemptEnd[] = [];
+    client.onMessage((message) => message.type === "ended" && ends.push(message.end));
+    try {
+      await until("it answers", () => client.connected);
+      for (const [i, uid] of [0, BOB, EVE].entries()) {
+        const own = join(folder, String(uid));
+        mkdirSync(own, { mode: 0o700 });
+        chownSync(own, uid, uid);
+        const [stdout, stderr] = ["out", "err"].map((name) => join(own, name)) as [string, string];
+        const spec = {
+          job: uid,
+          attempt: 1,
+          folder: own,
+          command: ["id", "-u"],
+          cwd: "/",
+          env: {},
+          stdout,
+          stderr,
+        };
+        client.send({ type: "launch", spec: { ...spec, graceMs: 100, uid, gid: uid } });
+        const rows = [[{ job: uid, attempt: 1, cpus: [0] }]];
+        client.send({ type: "matrix", matrix: { sequence: i + 1, slotMs: 50, mode: "gang", rows } });
+        await until("it has ended", () => ends.length > i);
+      }
+      expect(ends.map(({ lost, code }) => lost ?? code)).toEqual([
+        expect.stringContaining(`it is of user 0, expected one of user ${EVE}`),
+        expect.stringContaining(`it is of user ${BOB}, expected one of user ${EVE}`),
+        0,
+      ]);
+      expect(readFileSync(join(folder, String(EVE), "out"), "utf8")).toBe(`${EVE}\n`);
+    } finally {
+      client.send({ type: "shutdown", killJobs: true });
+      await until("it is gone", () => conductor.exitCode !== null);
+      client.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 function textOf({ bootId, pid, startTicks }: ProcessIdentity): string {
   return `${bootId}:${pid}:${startTicks}`;

@@ -39,6 +39,7 @@ import type { LaunchSpec } from "../protocol.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { readSmall } from "./processes.ts";
+import { rightsFor } from "./rights.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
@@ -124,8 +125,12 @@ exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
 `;
 }
 
-/** Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already. */
+/**
+ * Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already.
+ * @throws Error when it must not or cannot be started
+ */
 export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
+  const rights = rightsFor(spec);
   const path = join(spec.folder, "launch");
   // All of it or nothing: a shim of an earlier conductor may be about to read it.
   const whole = `${path}.new`;
@@ -133,17 +138,16 @@ export function startShim(spec: LaunchSpec, mark: string, setpriv: string | unde
   const descriptor = openSync(whole, "wx", 0o400);
   try {
     writeFileSync(descriptor, launchScript(spec, mark));
-    if (spec.uid !== undefined) fchownSync(descriptor, spec.uid, spec.gid ?? spec.uid);
+    if (rights !== undefined) fchownSync(descriptor, rights.uid, rights.gid);
   } finally {
     closeSync(descriptor);
   }
   renameSync(whole, path);
   const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
-  if (spec.uid === undefined) return spawn("/bin/sh", [path], options);
-  const gid = spec.gid ?? spec.uid;
-  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, uid: spec.uid, gid });
+  if (rights === undefined) return spawn("/bin/sh", [path], options);
+  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, ...rights });
   // Gives the user's other groups too, which Node cannot.
-  const user = [`--reuid=${spec.uid}`, `--regid=${gid}`, "--init-groups", "--"];
+  const user = [`--reuid=${rights.uid}`, `--regid=${rights.gid}`, "--init-groups", "--"];
   return spawn(setpriv, [...user, "/bin/sh", path], options);
 }
 

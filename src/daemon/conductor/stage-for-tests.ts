@@ -106,6 +106,8 @@ export class Stage {
       stdout: join(folder, "out"),
       stderr: join(folder, "err"),
       graceMs: 300,
+      uid: process.getuid!(),
+      gid: process.getgid!(),
       ...more,
     };
   }

@@ -158,6 +158,14 @@ export class Store {
     return records;
   }
 
+  /** Jobs that have not ended and belong to anybody but this user, by number. */
+  liveJobsOfOthers(uid: number): Pick<JobRecord, "job" | "uid" | "user">[] {
+    return this.#all(
+      `SELECT job, uid, spec ->> 'user' AS user FROM jobs WHERE ended_ms IS NULL AND uid <> ? ORDER BY job`,
+      uid,
+    ).map((row) => ({ job: Number(row.job), uid: Number(row.uid), user: String(row.user) }));
+  }
+
   /** The last jobs that have ended, latest first; of one user, or of all. */
   endedJobs(uid: number | undefined, states: readonly string[], last: number): JobRecord[] {
     return this.#all(

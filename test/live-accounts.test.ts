@@ -1,0 +1,164 @@
+/** Jobs of a user never run as anybody else, for real: accounts that come and go, a scheduler that is started in another mode. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
+import type { Caller, JobInfo, SubmitRequest } from "../src/daemon/service.ts";
+import {
+  canMakeAccounts,
+  makeAccount,
+  removeAccount,
+  removeAccounts,
+  resultOf,
+  spawnAs,
+  type TestAccount,
+} from "./accounts.ts";
+
+const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
+
+describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
+  let ada: TestAccount;
+  let folder: string;
+  let state: string;
+  let frontEnd: RunningFrontEnd | undefined;
+  beforeAll(() => {
+    ada = makeAccount("ada");
+  });
+  afterAll(removeAccounts);
+  afterEach(async () => {
+    frontEnd ??= await start();
+    await frontEnd.shutdown(true);
+    await frontEnd.stop();
+    frontEnd = undefined;
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+
+  function makeFolders(): void {
+    folder = mkdtempSync(join(tmpdir(), "tutti-accounts-"));
+    chmodSync(folder, 0o755);
+    mkdirSync(join(folder, "ada"));
+    chownSync(join(folder, "ada"), ada.uid, ada.gid);
+    state = join(folder, "state");
+  }
+
+  async function start(): Promise<RunningFrontEnd> {
+    frontEnd = await startFrontEnd({ stateFolder: state, isShared: true, settings: { slotMs: 50 } });
+    return frontEnd;
+  }
+
+  /** A job that says as whom it runs, in a file that anybody may write next to. */
+  async function submit({ uid, user }: TestAccount, more: Partial<SubmitRequest> = {}): Promise<JobInfo> {
+    const answer = await frontEnd!.service.submit({ uid, user, isAdministrator: false }, [
+      {
+        command: ["sh", "-c", "id -u > ran"],
+        cwd: join(folder, "ada"),
+        env: { PATH: "/usr/bin:/bin" },
+        ...more,
+      },
+    ]);
+    if ("refused" in answer) throw new Error(answer.message);
+    return answer.jobs[0]!;
+  }
+
+  async function ended(job: number): Promise<JobInfo> {
+    for (;;) {
+      const info = frontEnd!.service.job(ROOT, job);
+      if ("refused" in info) throw new Error(info.message);
+      if (["done", "failed", "cancelled"].includes(info.state)) return info;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  const ran = () => existsSync(join(folder, "ada", "ran"));
+  const serve = (...more: readonly string[]) =>
+    spawnSync(process.execPath, [program, "serve", "--no-http", "--state", state, ...more], {
+      env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: join(folder, "run", "tutti.sock") },
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+
+  test("root who serves root alone is not given the waiting jobs of others", async () => {
+    makeFolders();
+    await start();
+    const { job } = await submit(ada, { held: true });
+    const { job: behind } = await submit(ada, { after: [{ job, ok: false }] });
+    await frontEnd!.stop();
+    frontEnd = undefined;
+
+    const refused = serve("--private");
+
+    expect(refused.status).toBe(66);
+    expect(refused.stderr).toContain(`(${job} of ${ada.user}, ${behind} of ${ada.user})`);
+    expect(refused.stderr).toContain("without --private");
+    // The folder is not closed to those whose jobs go on.
+    expect(statSync(state).mode & 0o777).toBe(0o711);
+    expect(ran()).toBe(false);
+
+    await start();
+    await frontEnd!.service.release(ROOT, job);
+    expect(await ended(behind)).toMatchObject({ state: "done" });
+    expect(statSync(join(folder, "ada", "ran")).uid).toBe(ada.uid);
+  });
+
+  test("nor is a user whom root has given the folder of a scheduler for all", async () => {
+    makeFolders();
+    const bob = makeAccount("bob");
+    await start();
+    await submit(ada, { held: true });
+    await frontEnd!.shutdown(true);
+    await frontEnd!.stop();
+    frontEnd = undefined;
+    spawnSync("chown", ["-R", `${bob.uid}:${bob.gid}`, state]);
+
+    const env = { TUTTI_SOCKET: join(folder, "ada", "run", "tutti.sock"), HOME: "/" };
+    const words = [process.execPath, program, "serve", "--no-http", "--state", state] as const;
+    const { status, stderr } = await resultOf(spawnAs(bob, words, env));
+
+    expect(status).toBe(66);
+    expect(stderr).toContain(`(1 of ${ada.user})`);
+    spawnSync("chown", ["-R", "0:0", state]);
+  });
+
+  test("a job whose account is gone, or whose number somebody else has, does not run", async () => {
+    makeFolders();
+    await start();
+    const carl = makeAccount("carl");
+    const { job } = await submit(carl, {
+      held: true,
+      cwd: "/",
+      command: ["sh", "-c", "id -u > /tmp/$0", "ran"],
+    });
+    const { job: other } = await submit(carl, { held: true, cwd: "/" });
+    removeAccount(carl.user);
+
+    await frontEnd!.service.release(ROOT, job);
+    expect((await ended(job)).reason).toContain("there is no such account any more");
+
+    const dora = makeAccount("dora", "-u", String(carl.uid));
+    await frontEnd!.service.release(ROOT, other);
+    expect((await ended(other)).reason).toContain(`that number belongs to ${dora.user} now`);
+    expect(existsSync(join(state, "jobs", String(other)))).toBe(false);
+  });
+
+  test("a job that is started anew after its account has gone does not run", async () => {
+    makeFolders();
+    await start();
+    const erna = makeAccount("erna");
+    const script = "echo $TUTTI_ATTEMPT >> $TUTTI_HOSTFILE; sleep 1000";
+    const { job } = await submit(erna, { retries: 3, cwd: "/", command: ["sh", "-c", script] });
+    const running = () => {
+      const info = frontEnd!.service.job(ROOT, job);
+      return "state" in info && info.state === "running";
+    };
+    while (!running()) await new Promise((resolve) => setTimeout(resolve, 20));
+    removeAccount(erna.user);
+    await frontEnd!.service.requeue(ROOT, job);
+    const { state: how, reason } = await ended(job);
+    expect([how, reason]).toEqual(["failed", expect.stringContaining("there is no such account any more")]);
+    expect(existsSync(join(state, "jobs", String(job), "2"))).toBe(false);
+  });
+});
