@@ -2,7 +2,18 @@
  * Loaded into front end and conductor before all else (`node --import`), it shifts their wall clock by the ms that a file tells, from one
  * moment to the next, as somebody who sets the machine's clock does. The machine's own clock stays as it is.
  */
+import childProcess from "node:child_process";
 import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+/** The front end starts the conductor with an environment of its own, where it would not find us. */
+const { NODE_OPTIONS, TUTTI_TEST_CLOCK } = process.env;
+const { spawn } = childProcess;
+childProcess.spawn = ((file: string, words: string[], options: childProcess.SpawnOptions) =>
+  file === process.execPath
+    ? spawn(file, words, { ...options, env: { ...options.env, NODE_OPTIONS, TUTTI_TEST_CLOCK } })
+    : spawn(file, words, options)) as typeof spawn;
+syncBuiltinESMExports();
 
 const RealDate = Date;
 

@@ -18,6 +18,7 @@ import { bootId, identityOf, isAlive, readStat, runsAs, signal } from "./process
 import { GangShares } from "./shares.ts";
 import { closeGate, isAtGate, openGate, readExit, readLost, startShim } from "./shim.ts";
 import type { SavedAttempt } from "./state-file.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
 import { gangName } from "./wire.ts";
 
 /** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
@@ -362,7 +363,10 @@ export class Attempt {
     } else if (this.begun) {
       const pids = freezer.pids(this.name).map(String);
       const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
-      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { stdio: "ignore" }).on("error", () => {});
+      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { env: OWN_ENVIRONMENT, stdio: "ignore" }).on(
+        "error",
+        () => {},
+      );
     }
   }
 

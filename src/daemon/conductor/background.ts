@@ -13,6 +13,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { allowedCpus } from "../machine.ts";
 import { isShortage, readStat } from "./processes.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 export type BackgroundMeans = "idle-class" | "autogroup";
 
@@ -21,7 +22,6 @@ const SCHED_IDLE = 5;
 const MOST_PROCESSES = 256;
 /** So many are set at a time. */
 const AT_ONCE = 32;
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Arguments: means and a CPU. Ends well if each of two busy loops, put behind the other, has less than a third of its time. */
 const TRIAL = `
@@ -51,7 +51,7 @@ put $1 behind $b && compare $a $b && put $1 front $b && put $1 behind $a && comp
 /** The means that has an effect here; undefined when none has. Takes up to half a second. */
 export function backgroundMeans(): BackgroundMeans | undefined {
   const [cpu = 0] = allowedCpus();
-  const options = { stdio: "ignore", env: { PATH }, timeout: 5000 } as const;
+  const options = { stdio: "ignore", env: OWN_ENVIRONMENT, timeout: 5000 } as const;
   return (["idle-class", "autogroup"] as const).find(
     (means) => spawnSync("/bin/sh", ["-c", TRIAL, "tutti-trial", means, String(cpu)], options).status === 0,
   );
@@ -119,7 +119,7 @@ export class Background {
         cwd: "/",
         detached: true,
         stdio: ["pipe", "ignore", "ignore"],
-        env: { PATH },
+        env: OWN_ENVIRONMENT,
       });
       this.#setter = setter;
       setter.stdin?.on("error", () => {});

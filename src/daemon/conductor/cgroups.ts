@@ -21,6 +21,7 @@ import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isShortage, readSmall } from "./processes.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
 export type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
@@ -185,7 +186,12 @@ export class GangGroups {
     return new GangGroups(
       this.#hierarchies.filter(({ folder }) => {
         const file = join(folder, gang, "cgroup.procs");
-        return spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], { stdio: "ignore" }).status === 0;
+        return (
+          spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], {
+            env: OWN_ENVIRONMENT,
+            stdio: "ignore",
+          }).status === 0
+        );
       }),
     );
   }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { ConductorClient, Unlisten } from "../conductor-client.ts";
 import type { FreezerKind, FromConductor, ToConductor } from "../protocol.ts";
 import { SOCKET_NAME } from "./server.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
 import { LineReader } from "./wire.ts";
 
 const FIRST_RETRY_MS = 20;
@@ -168,6 +169,7 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
       {
         cwd: "/",
         detached: true,
+        env: OWN_ENVIRONMENT,
         stdio: ["ignore", descriptor, descriptor],
       },
     );

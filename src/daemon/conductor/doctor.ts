@@ -10,6 +10,7 @@ import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { type ClockPriority, leavePriority, takePriority } from "./priority.ts";
 import { identityOf } from "./processes.ts";
 import { type ConcurrentMeans, concurrentMeans } from "./shares.ts";
+import { OWN_ENVIRONMENT, SYSTEM_PATH } from "./surroundings.ts";
 
 const GANG = "1.1";
 const MOST_BURNERS = 4;
@@ -115,7 +116,7 @@ async function startBurners({ freezer, groups, marks }: Containment): Promise<Ch
   while (burners.length < Math.min(MOST_BURNERS, availableParallelism())) {
     const child = spawn("/bin/sh", ["-c", "ulimit -t 20; while :; do :; done"], {
       stdio: "ignore",
-      env: { [MARK_VARIABLE]: `${marks}${GANG}` },
+      env: { ...OWN_ENVIRONMENT, [MARK_VARIABLE]: `${marks}${GANG}` },
     });
     burners.push(child);
     const job = identityOf(child.pid ?? 0);
@@ -216,6 +217,5 @@ function spread(values: number[]): Spread {
 }
 
 function hasTaskset(): boolean {
-  const path = process.env.PATH ?? "/usr/bin:/bin";
-  return path.split(":").some((folder) => existsSync(join(folder, "taskset")));
+  return SYSTEM_PATH.split(":").some((folder) => existsSync(join(folder, "taskset")));
 }

@@ -19,6 +19,7 @@ import type { ProcessIdentity } from "../protocol.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { identityOf, isAlive } from "./processes.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 const BEAT_MS = 1000;
 const PATIENCE_S = 5;
@@ -117,7 +118,7 @@ export class Guardian {
       detached: true,
       // It says to our log what we cannot say.
       stdio: ["pipe", "pipe", "inherit"],
-      env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+      env: OWN_ENVIRONMENT,
     });
     this.#process = guardian;
     guardian.stdin.on("error", () => {});

@@ -7,11 +7,16 @@ import { Conductor } from "./conductor.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
 import { takePriority } from "./priority.ts";
 import { ConductorServer, lockHome } from "./server.ts";
+import { closeInherited } from "./surroundings.ts";
 
 /** With neither jobs nor front end for so long, the conductor ends; the next front end starts another. */
 const LONELY_MS = 60_000;
 /** Exit status when another conductor has the folder. */
 const ALREADY_RUNNING = 3;
+
+closeInherited();
+// Nor is the mask of a shell taken over: control groups can be read by their jobs, our own files have modes of their own.
+process.umask(0o022);
 
 const [home, kind] = process.argv.slice(2);
 if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as FreezerKind))) {

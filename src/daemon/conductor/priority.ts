@@ -1,6 +1,9 @@
 /** A place in front of the gangs that we wake, or they take our processor for milliseconds in the middle of a switch. */
 import { spawnSync } from "node:child_process";
 import { setPriority } from "node:os";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
+
+const OPTIONS = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
 
 /** real-time: SCHED_FIFO; nice: a negative nice value; none: like any process. */
 export type ClockPriority = "real-time" | "nice" | "none";
@@ -8,9 +11,9 @@ export type ClockPriority = "real-time" | "nice" | "none";
 /** Takes the best place that we may have. What we start does not inherit it (-R, reset on fork). */
 export function takePriority(): ClockPriority {
   const own = String(process.pid);
-  const realTime = spawnSync("chrt", ["-R", "-f", "-p", "10", own], { stdio: "ignore" });
+  const realTime = spawnSync("chrt", ["-R", "-f", "-p", "10", own], OPTIONS);
   if (realTime.status === 0) return "real-time";
-  const resetOnFork = spawnSync("chrt", ["-R", "-o", "-p", "0", own], { stdio: "ignore" });
+  const resetOnFork = spawnSync("chrt", ["-R", "-o", "-p", "0", own], OPTIONS);
   if (resetOnFork.status !== 0) return "none";
   try {
     setPriority(-15);
@@ -22,7 +25,7 @@ export function takePriority(): ClockPriority {
 
 /** Back to an ordinary place. */
 export function leavePriority(): void {
-  spawnSync("chrt", ["-o", "-p", "0", String(process.pid)], { stdio: "ignore" });
+  spawnSync("chrt", ["-o", "-p", "0", String(process.pid)], OPTIONS);
   try {
     setPriority(0);
   } catch {
