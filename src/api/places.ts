@@ -21,6 +21,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -143,6 +144,13 @@ export function writeKey(places: Places, key: Buffer): void {
 /** Writes a token that only the user can read. */
 export function writeToken(places: Places, uid: number, token: string): void {
   writePrivately(join(places.tokens, String(uid)), Buffer.from(`${token}\n`), uid);
+}
+
+/** Takes tokens away, such as those of users who are no more. */
+export function removeTokens(places: Places, isVoid: (uid: number) => boolean): void {
+  for (const name of readdirSync(places.tokens)) {
+    if (/^\d+$/.test(name) && isVoid(Number(name))) rmSync(join(places.tokens, name), { force: true });
+  }
 }
 
 /** The token of a user, or undefined when there is none that this process may read. */

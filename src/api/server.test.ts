@@ -26,7 +26,7 @@ import { NoDaemonError, RefusedError } from "./errors.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
 import { isTrustworthy, placesAround } from "./places.ts";
 import { type Api, type ApiOptions, startApi } from "./server.ts";
-import { localUsers, makeToken, ownerOfToken } from "./tokens.ts";
+import { makeToken, ownerOfToken } from "./tokens.ts";
 
 const me = userInfo();
 const isRoot = me.uid === 0;
@@ -350,15 +350,6 @@ describe("tokens", () => {
     expect(ownerOfToken(key, makeToken(key, 1000))).toBe(1000);
     expect(ownerOfToken(Buffer.alloc(32, 2), makeToken(key, 1000))).toBeUndefined();
     expect(makeToken(key, 1000)).toMatch(/^1000\.[\w-]{43}$/);
-  });
-
-  test("localUsers() are root and people, not services and not nobody", () => {
-    const passwd =
-      "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\nada:x:1000:1000::/home/ada:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n\nbroken\n+nis\n";
-    expect(localUsers(passwd)).toEqual([
-      { uid: 0, user: "root" },
-      { uid: 1000, user: "ada" },
-    ]);
   });
 });
 

@@ -8,9 +8,18 @@ import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, mostFiles } from "./connections.ts";
 import { type Entrance, makeHttpReader } from "./http.ts";
 import { closed, isAnswered, listenOnLoopback, makeListener } from "./listening.ts";
-import { makePlaces, openToAllUsers, type Places, readOrMakeKey, writeKey, writeToken } from "./places.ts";
+import { type LocalUser, people } from "./people.ts";
+import {
+  makePlaces,
+  openToAllUsers,
+  type Places,
+  readOrMakeKey,
+  removeTokens,
+  writeKey,
+  writeToken,
+} from "./places.ts";
 import { SocketKeeper } from "./socket-keeper.ts";
-import { type LocalUser, localUsers, makeToken } from "./tokens.ts";
+import { makeToken } from "./tokens.ts";
 
 export interface ApiOptions extends Omit<AppSetup, "door"> {
   readonly places: Places;
@@ -121,7 +130,7 @@ async function checkFree(socket: string): Promise<void> {
 }
 
 /** Writes the token files; the users are looked up again when the machine's list changes. */
-function giveTokens({ places, owner, isShared, users = localUsers }: ApiOptions, key: Buffer) {
+function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key: Buffer) {
   let current = new Map<number, string>();
   const all = () => new Set([owner.uid, ...current.keys()]);
   const write = (uids: Iterable<number>) => {
@@ -130,7 +139,9 @@ function giveTokens({ places, owner, isShared, users = localUsers }: ApiOptions,
   const update = () => {
     const before = all();
     current = new Map((isShared ? users() : []).map(({ uid, user }) => [uid, user]));
-    write([...all()].filter((uid) => !before.has(uid)));
+    const holders = all();
+    write([...holders].filter((uid) => !before.has(uid)));
+    removeTokens(places, (uid) => !holders.has(uid));
   };
   write([owner.uid]);
   update();

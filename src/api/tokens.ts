@@ -4,15 +4,6 @@
  * a file that only one user can read proves the same.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
-
-export interface LocalUser {
-  readonly uid: number;
-  readonly user: string;
-}
-
-const SYSTEM_ACCOUNTS_BELOW = 1000;
-const NOBODY = 65534;
 
 /** `1000.…`: number of the user, then 43 characters of signature. */
 export function makeToken(key: Buffer, uid: number): string {
@@ -31,16 +22,6 @@ export function ownerOfToken(key: Buffer, token: string): number | undefined {
   return bytes.length === expected.length && timingSafeEqual(bytes, expected) && isCanonical
     ? uid
     : undefined;
-}
-
-/** Root and the people of a machine, by its /etc/passwd; not the accounts of services. */
-export function localUsers(passwd = readFileSync("/etc/passwd", "utf8")): LocalUser[] {
-  return passwd
-    .split("\n")
-    .map((line) => line.split(":"))
-    .filter(([user, , uid]) => user !== "" && /^\d+$/.test(uid ?? ""))
-    .map(([user = "", , uid]) => ({ uid: Number(uid), user }))
-    .filter(({ uid }) => uid === 0 || (uid >= SYSTEM_ACCOUNTS_BELOW && uid !== NOBODY));
 }
 
 function signature(key: Buffer, uid: number): Buffer {
