@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeToken } from "../src/api/tokens.ts";
 import { readStat } from "../src/daemon/conductor/processes.ts";
 import {
   canMakeAccounts,
@@ -49,12 +50,14 @@ const TOOLS = [
 
 describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root, with useradd)", () => {
   let ada: TestAccount;
+  let services: TestAccount[];
   let folder: string;
   let server: ChildProcess;
   let conductor: number;
   const path = (name: string) => join(folder, name);
   beforeAll(async () => {
     ada = makeAccount("ada");
+    services = [makeAccount("web", "-s", "/usr/sbin/nologin"), makeAccount("slurm", "-u", "64099")];
     folder = mkdtempSync(join(tmpdir(), "tutti-starter-"));
     chmodSync(folder, 0o755);
     writeFileSync(path("secret"), "TOP SECRET", { mode: 0o600 });
@@ -174,6 +177,24 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
       });
     expect(modes("state").stdout).toBe("");
     expect(modes("run").stdout).toBe("");
+  });
+
+  test("accounts of services have no token, and one that they have kept is refused", async () => {
+    const tokens = readdirSync(path("run/tokens")).map(Number);
+    expect(tokens).toEqual(expect.arrayContaining([0, ada.uid]));
+    const key = readFileSync(path("run/key"));
+    for (const account of services) {
+      expect(tokens).not.toContain(account.uid);
+      // As an earlier version has given it.
+      writeFileSync(path(`run/tokens/${account.uid}`), makeToken(key, account.uid));
+      chownSync(path(`run/tokens/${account.uid}`), account.uid, account.gid);
+      for (const words of [["jobs"], ["submit", "--", "true"]]) {
+        const child = spawnAs(account, [process.execPath, program, ...words], {
+          TUTTI_SOCKET: path("run/tutti.sock"),
+        });
+        expect(await resultOf(child)).toMatchObject({ status: 4, stdout: "" });
+      }
+    }
   });
 
   describe("a job's files", () => {

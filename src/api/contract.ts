@@ -109,6 +109,13 @@ export const submitJob = z
       .max(1000)
       .exactOptional()
       .describe("How often the job may be started anew; default 0"),
+    umask: z
+      .string()
+      .regex(/^0?[0-7]{3}$/, "is no mask, expected three octal digits such as 027")
+      .exactOptional()
+      .describe(
+        "File mode creation mask of the job, as octal digits such as 022 or 027; default 077, which leaves its files to its user alone",
+      ),
   })
   .describe("A job, or an array of jobs, to be run");
 

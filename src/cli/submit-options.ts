@@ -191,6 +191,7 @@ function makeJob(command: readonly string[], defaultName: string, options: Submi
     name,
     cwd: resolve(options.cwd ?? "."),
     env: chooseEnvironment(options.env ?? "all", process.env),
+    umask: process.umask().toString(8).padStart(3, "0"),
     ...(tasks === undefined ? {} : { tasks }),
     ...(time === undefined ? {} : { limitMs: Math.max(1, Math.round(time.seconds * 1000)) }),
     ...(mem === undefined ? {} : { memoryBytes: mem }),

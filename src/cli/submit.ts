@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import type { JobsAnswer, SubmitBody, SubmitJob } from "../api/contract.ts";
+import { RefusedError } from "../api/errors.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
@@ -41,5 +42,27 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 /** Sends the request. When the scheduler goes before it has answered, it is sent again with the same key, so nothing runs twice. */
 export async function submit(patience: Patience, job: SubmitJob): Promise<JobsAnswer> {
   const body: SubmitBody = { jobs: [job], key: randomUUID() };
+  try {
+    return await send(patience, body);
+  } catch (error) {
+    if (!isUnknownMask(error)) throw error;
+    const { umask, ...without } = job;
+    hint(
+      `tutti: the scheduler is of an earlier version: the job has umask 022, not ${umask}; see tutti down`,
+    );
+    return send(patience, { ...body, jobs: [without] });
+  }
+}
+
+function send(patience: Patience, body: SubmitBody): Promise<JobsAnswer> {
   return patience.keep((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
+}
+
+/** The first release knows no umask, and refuses what it does not know. It may run on while the command line has been replaced. */
+function isUnknownMask(error: unknown): boolean {
+  return (
+    error instanceof RefusedError &&
+    error.refused === "invalid" &&
+    /unrecognized key.*"umask"/i.test(error.message)
+  );
 }

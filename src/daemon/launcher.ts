@@ -104,7 +104,7 @@ export class Launcher {
       // Another job has put something in the way. The conductor cannot start this one there, and says so; the others go on.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
-    for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path);
+    for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path, record.umask);
   }
 
   /**
@@ -168,10 +168,10 @@ export class Launcher {
   }
 
   /** Only for a user whose rights are ours: with more, a link could lead us anywhere. */
-  #makeOutputFolder(path: string): void {
+  #makeOutputFolder(path: string, umask = 0): void {
     if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
     try {
-      makeFolders(dirname(path));
+      makeFolders(dirname(path), 0o777 & ~umask);
     } catch {
       // The shim will say why the file cannot be opened.
     }
@@ -206,6 +206,7 @@ export class Launcher {
       stdout: record.stdout,
       stderr: record.stderr,
       ...this.#accountOf(record),
+      ...(record.umask !== undefined && { umask: record.umask }),
       ...(record.memoryBytes !== undefined && { memoryBytes: record.memoryBytes }),
       ...(record.limitMs !== undefined && { limitMs: record.limitMs }),
       graceMs: this.#options.graceMs,

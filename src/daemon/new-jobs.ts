@@ -5,7 +5,7 @@ import { hasEnded, type JobRecord } from "./record.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
 import type { Needs } from "./share.ts";
 import type { Content } from "./store/contents.ts";
-import { type ChosenQueue, nameOf } from "./submission.ts";
+import { type ChosenQueue, maskOf, nameOf } from "./submission.ts";
 
 /** A request, and what was found out about it. */
 export interface Accepted {
@@ -82,6 +82,7 @@ export class NewJobs {
         others.map(({ job: other, ok }) => ({ job: other, ok })),
       ),
       retries: request.retries ?? 0,
+      umask: maskOf(request),
       key: request.key,
       submittedAtMs,
       place: book.nextPlace(),

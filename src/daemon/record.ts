@@ -43,6 +43,8 @@ export interface JobRecord {
   readonly stderr: string;
   readonly after: readonly { readonly job: JobNumber; readonly ok: boolean }[];
   readonly retries: number;
+  /** File mode creation mask; undefined: of a job that the first release took, which ran all with 022. */
+  readonly umask?: number | undefined;
   readonly key?: string | undefined;
   /** Number of the environment in the store; environments are shared. */
   readonly environment: number;

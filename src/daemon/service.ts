@@ -50,6 +50,8 @@ export interface SubmitRequest {
   readonly held?: boolean;
   /** How often the job may be started anew after it was lost or asked to be requeued; default 0. */
   readonly retries?: number;
+  /** File mode creation mask in octal digits, such as 027; 077 when left out. */
+  readonly umask?: string;
   /** Makes a repeated submit harmless: the same key of the same user gives the same jobs. */
   readonly key?: string;
 }

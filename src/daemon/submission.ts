@@ -34,6 +34,10 @@ const MOST_AFTER = 1000;
 const MOST_RETRIES = 1000;
 const DEFAULT_ESTIMATE_MS = 3_600_000;
 
+const MASK = /^0?[0-7]{3}$/;
+/** Of who does not say: files for the job's user alone. */
+const DEFAULT_MASK = "077";
+
 export function refuse(refused: RefusalCode, message: string): Refusal {
   return { refused, message };
 }
@@ -91,6 +95,11 @@ export function heldBytes({
 /** Of a text in memory: two a character as soon as one is not Latin-1. */
 function textBytes(text: string): number {
   return TEXT_BYTES + text.length * (BEYOND_LATIN_1.test(text) ? 2 : 1);
+}
+
+/** File mode creation mask of the job. */
+export function maskOf({ umask = DEFAULT_MASK }: SubmitRequest): number {
+  return Number.parseInt(umask, 8);
 }
 
 /** Queue of a job and how it was chosen. */
@@ -287,6 +296,12 @@ function checkText(request: SubmitRequest): Refusal | undefined {
     if (!isText(value) || value === "" || value.length > most) {
       return refuse("invalid", `Cannot use ${quote(value)} as ${field}: expected 1 to ${most} characters`);
     }
+  }
+  if (request.umask !== undefined && !(isText(request.umask) && MASK.test(request.umask))) {
+    return refuse(
+      "invalid",
+      `Cannot use ${quote(request.umask)} as umask: expected three octal digits such as 027`,
+    );
   }
   if (request.held !== undefined && typeof request.held !== "boolean") {
     return refuse("invalid", `Cannot use ${quote(request.held)} as held: expected true or false`);

@@ -48,6 +48,8 @@ const OPEN_FILES = 1024;
 export const ALREADY_CLAIMED = 75;
 /** Variables that some shell does not let one set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
+/** Of jobs that were submitted to it. */
+const FIRST_RELEASE_UMASK = 0o022;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
@@ -112,7 +114,7 @@ while [ "$go" != go ]; do
 done
 [ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
-umask 022
+umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
 ( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
 ( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in a folder that is there`)}; }

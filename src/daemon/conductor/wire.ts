@@ -112,6 +112,9 @@ function specProblem(spec: Fields): string | undefined {
       return `${field} ${show(spec[field])} is no whole number from 0`;
     }
   }
+  if (spec.umask !== undefined && !isCount(spec.umask, 0, 0o777)) {
+    return `umask ${show(spec.umask)} is no whole number from 0 to 511`;
+  }
   return isCount(spec.graceMs, 0, 2 ** 31 - 1) ? undefined : `graceMs ${show(spec.graceMs)} is no time in ms`;
 }
 

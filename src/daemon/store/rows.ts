@@ -26,6 +26,7 @@ const SPEC = [
   "stderr",
   "after",
   "retries",
+  "umask",
   "submittedAtMs",
 ] as const satisfies readonly (keyof JobRecord)[];
 
