@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import { hasEnded, type JobRecord } from "../record.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { Statements } from "./statements.ts";
 import { Store } from "./store.ts";
 
 // In memory where there is such a folder: thousands of commits, and no power failure to be survived.
@@ -213,6 +214,40 @@ test("events are forgotten by age from the first on, the very last never; and by
   expect(left()).toEqual([9]);
   expect(store.kept.forgetEventsBefore(1000, 100)).toEqual([]);
   expect(store.latestEvent()).toBe(9);
+});
+
+test("what is to be forgotten is found by index, in order: no step looks at all that is kept", () => {
+  const path = newPath();
+  const store = new Store(path, 0);
+  const asked: string[] = [];
+  const spy = vi.spyOn(Statements.prototype, "all").mockImplementation((sql) => {
+    asked.push(sql);
+    return [];
+  });
+  store.kept.endedBefore(9, 9);
+  for (const wasStarted of [undefined, true, false]) store.kept.endedOf(1000, 9, wasStarted);
+  store.kept.forgetEventsBefore(9, 9);
+  store.eventsAfter(0, 9, 1000);
+  spy.mockRestore();
+  store.close();
+  const database = new DatabaseSync(path);
+  const plans = asked.map((sql) => [
+    sql,
+    ...database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map(({ detail }) => String(detail)),
+  ]);
+  database.close();
+  expect(plans).toHaveLength(6);
+  for (const plan of plans) {
+    expect(
+      plan.filter((step) => /^SCAN (?:jobs|events)\b/.test(step)),
+      plan[0],
+    ).toEqual([]);
+    // Jobs come out of the index in order; of events no more are sorted than are asked for.
+    if (plan[0]!.includes("FROM jobs")) expect(plan.join()).not.toContain("TEMP B-TREE");
+  }
 });
 
 describe("a log that is cut off or damaged", () => {
