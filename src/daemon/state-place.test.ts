@@ -11,12 +11,12 @@ import { holderOfState } from "./state-place.ts";
 test("who has a state folder is named by number, to who starts another and to who finds no socket", async () => {
   const parent = mkdtempSync(join(tmpdir(), "tutti-holder-"));
   const path = join(parent, "state");
-  const folder = makeStateFolder(path);
+  const folder = makeStateFolder(path, false);
   const env = { TUTTI_STATE: path, TUTTI_SOCKET: join(parent, "none", "tutti.sock") };
   expect(holderOfState(path)).toBeUndefined();
   expect(() => new Client(env)).toThrow(/there is no socket .*\n {2}next: tutti serve/);
   const file = fileURLToPath(new URL("./state-folder.ts", import.meta.url));
-  const code = `const s = await import(${JSON.stringify(file)}); const unlock = s.lockStateFolder(s.makeStateFolder(${JSON.stringify(path)})); console.log("locked"); setInterval(() => unlock.name, 1000);`;
+  const code = `const s = await import(${JSON.stringify(file)}); const unlock = s.lockStateFolder(s.makeStateFolder(${JSON.stringify(path)}, false)); console.log("locked"); setInterval(() => unlock.name, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", code], {
     stdio: ["ignore", "pipe", "inherit"],
   });
