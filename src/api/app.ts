@@ -6,6 +6,7 @@ import type { Caller } from "../daemon/service.ts";
 import { DamagedStoreError } from "../daemon/store/store-error.ts";
 import { readBody, readQuery } from "./body.ts";
 import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
+import { FairLine } from "./fair-line.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
 import { type Call, HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
 import { Load, type Ticket } from "./load.ts";
@@ -62,8 +63,11 @@ export function makeApp(setup: AppSetup): App {
   const counts = new Map<string, RequestCount>();
   const load = new Load();
   const gate = new FairGate();
+  const forecasts = new FairLine();
+  const { whatIf } = setup;
   const around: Surroundings = {
     ...setup,
+    ...(whatIf && { whatIf: (caller, policy) => forecasts.run(caller.uid, () => whatIf(caller, policy)) }),
     requests: () => [...counts.values()],
     http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
   };

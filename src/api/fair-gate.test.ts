@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ClientLeft, FairGate } from "./fair-gate.ts";
+import { FairLine } from "./fair-line.ts";
 import { FairQueue } from "./fair-queue.ts";
 
 const USERS = 4;
@@ -171,5 +172,28 @@ describe("FairGate", () => {
     });
     await expect(broken).rejects.toThrow("broken");
     expect(await turns.run(() => "fine")).toBe("fine");
+  });
+});
+
+describe("FairLine", () => {
+  test("one at a time: who asks for one forecast waits for one of those of who asks for many", async () => {
+    let nowMs = 0;
+    const line = new FairLine(() => nowMs);
+    const order: string[] = [];
+    let busy = 0;
+    const work = (name: string) => async () => {
+      expect(++busy).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      nowMs += 1000;
+      busy--;
+      order.push(name);
+    };
+    const all = Array.from({ length: 20 }, () => line.run(1, work("many")));
+    all.push(line.run(2, work("one")));
+    const broken = line.run(3, () => Promise.reject(new RangeError("broken")));
+    await expect(broken).rejects.toThrow("broken");
+    await Promise.all(all);
+    expect(order.indexOf("one")).toBe(1);
+    expect(order).toHaveLength(21);
   });
 });

@@ -113,7 +113,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
     return isRefusal(answer) ? answer : service.policy();
   },
-  whatIf: async ({ caller, body }, { whatIf }) => {
+  whatIf: async ({ caller, body, turns }, { whatIf }) => {
     if (whatIf === undefined) {
       return {
         refused: "unavailable",
@@ -122,7 +122,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     }
     const policies: c.WhatIfAnswer["policies"] = [];
     for (const policy of (body as { policies: string[] }).policies) {
-      const answer = await whatIf(caller, policy);
+      // Not for a client that has left meanwhile.
+      const answer = await turns.run(() => whatIf(caller, policy));
       if (isRefusal(answer)) return answer;
       policies.push(answer);
     }
