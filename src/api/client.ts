@@ -2,13 +2,18 @@
  * The way from the command line to the scheduler: finds its socket, sends a request, gives the answer or an error that says what, why, and
  * what to type next. Loads nothing but Node's own modules, so that a verb starts fast.
  */
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { defaultStateFolder, holderOfState } from "../daemon/state-place.ts";
 import type * as c from "./contract.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
-import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry } from "./places.ts";
+import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry, userSocket } from "./places.ts";
+
+/** While more clients connect than the kernel keeps waiting: two seconds. */
+const MOST_TRIES = 100;
+const RETRY_MS = 20;
 
 export interface RequestOptions {
   readonly method?: string;
@@ -22,12 +27,15 @@ export class Client {
   readonly socket: string;
   readonly #token: string | undefined;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #ownSocket: string;
 
   /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
   constructor(env: NodeJS.ProcessEnv = process.env) {
     this.#env = env;
     this.socket = chooseSocket(socketsToTry(env), env);
-    this.#token = readToken(placesAround(this.socket));
+    const places = placesAround(this.socket);
+    this.#token = readToken(places);
+    this.#ownSocket = userSocket(places, currentUid());
   }
 
   /**
@@ -89,12 +97,35 @@ export class Client {
     }
   }
 
-  #send(path: string, { method = "GET", body, accept, signal, headers }: RequestOptions) {
-    const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    return new Promise<IncomingMessage>((resolve, reject) => {
+  /** Over the user's own socket, where there is one that is answered, else over everybody's. */
+  async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
+    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
+    let socket = existsSync(this.#ownSocket) ? this.#ownSocket : this.socket;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#sendTo(socket, path, options, body);
+      } catch (error) {
+        const { code = "", syscall } = error as NodeJS.ErrnoException;
+        // Nothing was sent. That socket was left by a scheduler that is gone, or it is another user's.
+        const isOther = ["ENOENT", "ECONNREFUSED", "EACCES"].includes(code);
+        if (syscall === "connect" && isOther && socket !== this.socket) socket = this.socket;
+        // More ask at this instant than the kernel keeps waiting.
+        else if (code === "EAGAIN" && tries < MOST_TRIES) await sleep(RETRY_MS);
+        else throw this.#explained(error as NodeJS.ErrnoException);
+      }
+    }
+  }
+
+  #sendTo(
+    socketPath: string,
+    path: string,
+    { method = "GET", accept, signal, headers }: RequestOptions,
+    body: Buffer | undefined,
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
       const outgoing = httpRequest(
         {
-          socketPath: this.socket,
+          socketPath,
           // No connection is kept: the scheduler may be another one by the next request.
           agent: false,
           path,
@@ -102,9 +133,9 @@ export class Client {
           ...(signal === undefined ? {} : { signal }),
           headers: {
             host: "localhost",
-            ...(text === undefined
+            ...(body === undefined
               ? {}
-              : { "content-type": "application/json", "content-length": text.length }),
+              : { "content-type": "application/json", "content-length": body.length }),
             ...(accept === undefined ? {} : { accept }),
             ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
             ...headers,
@@ -112,8 +143,8 @@ export class Client {
         },
         resolve,
       );
-      outgoing.on("error", (error: NodeJS.ErrnoException) => reject(this.#explained(error)));
-      outgoing.end(text);
+      outgoing.on("error", reject);
+      outgoing.end(body);
     });
   }
 
@@ -125,6 +156,7 @@ export class Client {
       ECONNREFUSED: `nobody listens at "${this.socket}"; it may have been killed, its jobs go on`,
       EACCES: `the socket "${this.socket}" is not yours`,
       ECONNRESET: "it has closed the connection",
+      EAGAIN: "too many others connect to it at this moment; try again",
       EPIPE: "it has closed the connection",
     };
     return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message, this.#env), {

@@ -1,4 +1,5 @@
 /** What hostile clients do to the listeners, in bounded form: leaving, not reading, pipelining, flooding, nonsense. Counts and order, no times. */
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir, userInfo } from "node:os";
@@ -277,5 +278,30 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
     expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
     sockets.pop()!.destroy();
     while ((await statusOf("/v1/status", ADA.uid)) !== 200);
+  });
+
+  test("each user has a socket that no other can connect to and that proves who asks; root has one too", async () => {
+    const { folder: run } = placesAround(api.socket);
+    const connectAs = (uid: number, of: number) =>
+      spawnSync(
+        process.execPath,
+        [
+          "-e",
+          `require("net").connect(${JSON.stringify(join(run, `${of}.sock`))}).on("error", (e) => { console.log(e.code); process.exit(); }).on("connect", () => { console.log("in"); process.exit(); })`,
+        ],
+        { uid, gid: uid, cwd: "/", encoding: "utf8" },
+      ).stdout.trim();
+    expect([
+      connectAs(ADA.uid, ADA.uid),
+      connectAs(BOB.uid, ADA.uid),
+      connectAs(65_534, 0),
+      connectAs(0, 0),
+    ]).toEqual(["in", "EACCES", "EACCES", "in"]);
+    for (const { uid, user } of [ADA, BOB, OWNER]) {
+      const socket = connect(join(run, `${uid}.sock`));
+      open.push(socket);
+      socket.write("GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      expect(await received(socket)).toContain(`"user":"${user}"`);
+    }
   });
 });

@@ -79,7 +79,9 @@ export function isAnswered(socket: string): Promise<boolean> {
 
 /** Ends a listener; resolves when its connections are closed. */
 export function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
 }
 
 function listening(server: Server, listen: () => void): Promise<void> {

@@ -56,6 +56,11 @@ export function placesAround(socket: string): Places {
   return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
 }
 
+/** The socket of one user of a scheduler for all, which nobody else can connect to: whatever others do, that user gets in. */
+export function userSocket({ folder }: Pick<Places, "folder">, uid: number): string {
+  return join(folder, `${uid}.sock`);
+}
+
 /** Where a front end of this user puts its socket: TUTTI_SOCKET, or the usual place of the user or, for root, of the machine. */
 export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): string {
   if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);

@@ -15,10 +15,11 @@ import {
   type Places,
   readOrMakeKey,
   removeTokens,
+  userSocket,
   writeKey,
   writeToken,
 } from "./places.ts";
-import { SocketKeeper } from "./socket-keeper.ts";
+import { SocketKeeper, type WantedSocket } from "./socket-keeper.ts";
 import { makeToken } from "./tokens.ts";
 
 export interface ApiOptions extends Omit<AppSetup, "door"> {
@@ -48,6 +49,8 @@ export interface Api {
 
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
+/** Each takes a descriptor. Users beyond have everybody's socket. */
+const MOST_USER_SOCKETS = 256;
 
 /**
  * Begins to listen.
@@ -71,11 +74,24 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   };
   const http = makeHttpReader(app, new Connections(limitsFor(mostFiles())));
   const listener = (entrance: Entrance) => makeListener((socket) => http.take(socket, entrance));
-  const keeper = new SocketKeeper({
-    places,
+  const everybodys: WantedSocket = {
+    path: places.socket,
     rights: { mode: isShared ? 0o666 : 0o600 },
     makeListener: () =>
       listener(isShared ? { transport: "shared-socket" } : { transport: "private-socket", owner }),
+  };
+  /** Its file is its user's alone, so it proves who asks, and its queue of connections is that user's too. */
+  const ownSocket = (caller: Caller): WantedSocket => ({
+    path: userSocket(places, caller.uid),
+    rights: { mode: 0o600, uid: caller.uid },
+    makeListener: () => listener({ transport: "user-socket", owner: caller }),
+  });
+  const keeper = new SocketKeeper({
+    places,
+    wanted: () => [
+      everybodys,
+      ...(isShared ? users.callers().slice(0, MOST_USER_SOCKETS).map(ownSocket) : []),
+    ],
     restore: () => {
       makePlaces(places);
       if (!existsSync(places.key)) writeKey(places, key);
@@ -148,6 +164,10 @@ function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key
   if (isShared) watchFile(PASSWD, { interval: PASSWD_LOOK_MS, persistent: false }, update);
   return {
     nameOf: (uid: number) => current.get(uid),
+    callers: (): Caller[] => {
+      const others = [...current].filter(([uid]) => uid !== owner.uid);
+      return [owner, ...others.map(([uid, user]) => ({ uid, user, isAdministrator: uid === 0 }))];
+    },
     count: () => all().size,
     /** Writes those that are missing. */
     restore: () => write([...all()].filter((uid) => !existsSync(join(places.tokens, String(uid))))),

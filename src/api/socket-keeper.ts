@@ -1,7 +1,7 @@
 /**
- * Keeps a socket where clients look for it. Cleaners of /tmp and people remove its file or its folder while the scheduler runs, and then nobody could reach it or
- * start another. So the file is looked at twice a second, and when it is gone or is something else, we listen there again. What another program
- * listens at is left alone.
+ * Keeps sockets where clients look for them. Cleaners of /tmp and people remove their files or their folder while the scheduler runs, and then nobody could reach it or
+ * start another. So the files are looked at twice a second, and where one is gone or is something else, we listen there again. What another
+ * program listens at is left alone.
  */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
@@ -10,10 +10,17 @@ import type { Places } from "./places.ts";
 
 const LOOK_MS = 500;
 
-export interface KeeperOptions {
-  readonly places: Places;
+/** A socket that there is to be. */
+export interface WantedSocket {
+  readonly path: string;
   readonly rights: SocketRights;
   readonly makeListener: () => Server;
+}
+
+export interface KeeperOptions {
+  readonly places: Places;
+  /** The first is everybody's, and there always. */
+  readonly wanted: () => readonly WantedSocket[];
   /** Makes folders, key and tokens where they are missing. */
   readonly restore: () => void;
   /** How many files there are to be with tokens. */
@@ -22,10 +29,14 @@ export interface KeeperOptions {
   readonly note: (text: string) => void;
 }
 
+interface Kept {
+  readonly listener: Server;
+  readonly inode: number;
+}
+
 export class SocketKeeper {
   readonly #options: KeeperOptions;
-  #listener: Server | undefined;
-  #inode: number | undefined;
+  readonly #kept = new Map<string, Kept>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #noted = "";
@@ -35,7 +46,7 @@ export class SocketKeeper {
   }
 
   async start(): Promise<void> {
-    await this.#listen();
+    for (const wanted of this.#options.wanted()) await this.#listen(wanted);
     this.#timer = setInterval(() => {
       this.#looking ??= this.#look().finally(() => {
         this.#looking = undefined;
@@ -43,43 +54,63 @@ export class SocketKeeper {
     }, LOOK_MS).unref();
   }
 
-  /** Ends; resolves when the connections are closed. The file goes, unless it is another's by now. */
+  /** Ends; resolves when the connections are closed. The files go, unless they are another's by now. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
-    const { socket } = this.#options.places;
-    const end = this.#listener === undefined ? undefined : closed(this.#listener);
-    if (this.#inode !== undefined && inodeOf(socket) === this.#inode) rmSync(socket);
-    await end;
+    const ends = [...this.#kept.values()].map(({ listener }) => closed(listener));
+    for (const path of this.#kept.keys()) this.#remove(path);
+    await Promise.all(ends);
   }
 
   async #look(): Promise<void> {
-    const { places, restore, note } = this.#options;
+    const { places, wanted, restore, note } = this.#options;
     try {
-      const inode = inodeOf(places.socket);
-      if (inode === this.#inode && this.#isWhole()) return;
-      if (inode !== undefined && inode !== this.#inode && (await isAnswered(places.socket))) {
+      const all = wanted();
+      for (const path of [...this.#kept.keys()]) {
+        if (all.every((one) => one.path !== path)) this.#remove(path);
+      }
+      // Those of users who are new are no loss.
+      const isLoss = !this.#isWhole() || [...this.#kept].some(([path, { inode }]) => inodeOf(path) !== inode);
+      const missing = all.filter(
+        ({ path }) => inodeOf(path) !== this.#kept.get(path)?.inode || !this.#kept.has(path),
+      );
+      if (!isLoss && missing.length === 0) return;
+      const taken = await this.#takenByOther(missing);
+      if (taken !== undefined) {
         this.#noteOnce(
-          `Cannot be reached: another program listens at "${places.socket}" since its file was replaced`,
+          `Cannot be reached: another program listens at "${taken}" since its file was replaced`,
         );
         return;
       }
       restore();
-      if (inode !== this.#inode) await this.#listen();
+      for (const one of missing) await this.#listen(one);
       this.#noted = "";
-      note(`The files of the socket were removed while the scheduler ran; it is at "${places.socket}" again`);
+      if (isLoss)
+        note(`Files of the socket were removed while the scheduler ran; it is at "${places.socket}" again`);
     } catch (error) {
       this.#noteOnce(`Cannot make the socket again: ${(error as Error).message}`);
     }
   }
 
-  async #listen(): Promise<void> {
-    const { places, rights, makeListener } = this.#options;
+  async #takenByOther(missing: readonly WantedSocket[]): Promise<string | undefined> {
+    for (const { path } of missing) if (inodeOf(path) !== undefined && (await isAnswered(path))) return path;
+    return undefined;
+  }
+
+  async #listen({ path, rights, makeListener }: WantedSocket): Promise<void> {
     const listener = makeListener();
-    this.#inode = await listenOnSocket(listener, places.socket, rights);
+    const inode = await listenOnSocket(listener, path, rights);
     // Who is connected stays so.
-    this.#listener?.close();
-    this.#listener = listener;
+    this.#kept.get(path)?.listener.close();
+    this.#kept.set(path, { listener, inode });
+  }
+
+  #remove(path: string): void {
+    const { listener, inode } = this.#kept.get(path)!;
+    this.#kept.delete(path);
+    listener.close();
+    if (inodeOf(path) === inode) rmSync(path);
   }
 
   #isWhole(): boolean {
