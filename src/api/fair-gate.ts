@@ -104,9 +104,9 @@ export class FairGate {
       } catch (error) {
         reject(error);
       }
-      const tookMs = Math.max(LEAST_COST_MS, this.#machine.nowMs() - fromMs);
+      const tookMs = this.#machine.nowMs() - fromMs;
       this.#workedMs += tookMs;
-      this.#queue.charge(next.user, tookMs);
+      this.#queue.charge(next.user, Math.max(LEAST_COST_MS, tookMs));
     }
   }
 

@@ -7,7 +7,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeTestApp, someJob, ADA as USER } from "./app-for-tests.ts";
 import { Client } from "./client.ts";
+import { Connections } from "./connections.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
+import { makeHttpReader } from "./http.ts";
+import { listenOnSocket, makeListener } from "./listening.ts";
 import { placesAround } from "./places.ts";
 import { type Api, type ApiOptions, startApi } from "./server.ts";
 
@@ -123,6 +126,40 @@ describe("pipelining", () => {
     expect(calls()).toBe(0);
     expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toHaveLength(1);
   });
+});
+
+test("a connection without a request, or whose answer nobody reads, is closed in time; one that waits for its answer is not", async () => {
+  await start();
+  const app = makeTestApp();
+  const reader = makeHttpReader(
+    (request, arrival) => {
+      if (request.url.endsWith("/slow")) return new Promise(() => {});
+      if (request.url.endsWith("/long")) return Promise.resolve(new Response("x".repeat(2e7)));
+      return app.fetch(request, arrival.transport);
+    },
+    new Connections({ strangers: 9, ofUser: 9, ofUsers: 9 }),
+  );
+  const accepted: Socket[] = [];
+  const listener = makeListener((socket) => {
+    accepted.push(socket);
+    reader.take(socket, { transport: "private-socket" });
+  });
+  await listenOnSocket(listener, join(folder, "own.sock"), { mode: 0o600 });
+  for (const [i, path] of ["/openapi.json", "/slow", "/long"].entries()) {
+    const socket = connect(join(folder, "own.sock"));
+    open.push(socket);
+    socket.on("error", () => {}).write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    if (i === 0) await received(socket, (text) => text.includes("}}"));
+    else socket.pause();
+    await until(() => accepted[i]?.bytesRead === `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.length);
+    if (i === 2) await until(() => accepted[i]!.writableLength > 0);
+    // What Node does when the time is over.
+    accepted[i]!.emit("timeout");
+  }
+  expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, false, true]);
+  reader.close();
+  listener.close();
+  app.remove();
 });
 
 describe("clients that leave", () => {

@@ -64,7 +64,8 @@ export function makeHttpReader(app: App, connections: Connections<Socket>): Http
       else socket.end(refusalText(refusalOfParser(error)), () => socket.destroy());
     })
     .on("timeout", (socket) => {
-      if (socket.writableLength > 0) socket.destroy();
+      // Nothing was asked for a while, or nothing is read. Who waits for an answer may wait.
+      if (socket.writableLength > 0 || !pipelines.isBusy(socket)) socket.destroy();
     });
   server.timeout = STALLED_MS;
   // It never listens itself; this starts its watch over slow heads and bodies.
