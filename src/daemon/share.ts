@@ -69,18 +69,17 @@ export function refuseOverShare(
 
 /** Bytes of environments and scripts that no job of the user has yet. */
 function newBytes({ book, store }: Context, { uid }: Caller, needs: readonly Needs[]): number {
-  // The jobs of an array have the very same objects.
-  const contents = new Set(
-    needs.flatMap(({ environment, script }) => [environment, ...(script ? [script] : [])]),
-  );
   const seen = new Set<string>();
   let bytes = 0;
-  for (const content of contents) {
-    const name = `${content.table} ${content.hash.toString("base64")}`;
-    if (seen.has(name)) continue;
-    seen.add(name);
+  const count = (content: Content): void => {
+    if (seen.has(content.name)) return;
+    seen.add(content.name);
     const id = store.contents.find(content);
     if (id === undefined || !book.holdings.has(uid, { table: content.table, id })) bytes += content.bytes;
+  };
+  for (const { environment, script } of needs) {
+    count(environment);
+    if (script !== undefined) count(script);
   }
   return bytes;
 }

@@ -12,6 +12,8 @@ type Table = "environments" | "scripts";
 /** An environment or a script as it is stored, or would be. */
 export interface Content {
   readonly table: Table;
+  /** Of the table and the hash: the same for the same content. */
+  readonly name: string;
   readonly hash: Buffer;
   readonly value: string | Buffer;
   readonly bytes: number;
@@ -67,8 +69,7 @@ export class Contents {
   }
 
   /** Its number, when it is stored already. */
-  find({ table, hash }: Content): number | undefined {
-    const name = `${table} ${hash.toString("base64")}`;
+  find({ table, name, hash }: Content): number | undefined {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
     const row = this.#statements.get(`SELECT id FROM ${table} WHERE hash = ?`, hash);
@@ -142,5 +143,6 @@ export class Contents {
 
 function contentOf(table: Table, bytes: Buffer): Content {
   const hash = createHash("sha256").update(bytes).digest();
-  return { table, hash, value: table === "scripts" ? bytes : bytes.toString(), bytes: bytes.length };
+  const name = `${table} ${hash.toString("base64")}`;
+  return { table, name, hash, value: table === "scripts" ? bytes : bytes.toString(), bytes: bytes.length };
 }

@@ -55,6 +55,7 @@ export class Store {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  #pageBytes: number | undefined;
   /** Environments and scripts. */
   readonly contents: Contents;
   /** Ended jobs and events, and how they are forgotten. */
@@ -98,7 +99,8 @@ export class Store {
   /** Bytes that the database holds; the file may be larger, by room that is free again. */
   usedBytes(): number {
     const pages = (name: string): number => Number(this.#get(`PRAGMA ${name}`)?.[name]);
-    return (pages("page_count") - pages("freelist_count")) * pages("page_size");
+    this.#pageBytes ??= pages("page_size");
+    return (pages("page_count") - pages("freelist_count")) * this.#pageBytes;
   }
 
   close(): void {
