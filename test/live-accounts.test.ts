@@ -123,6 +123,34 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     spawnSync("chown", ["-R", "0:0", state]);
   });
 
+  test("a folder that another user has made in the place of one's own socket is neither used nor believed", async () => {
+    makeFolders();
+    const eve = makeAccount("eve");
+    const place = `/tmp/tutti-${ada.uid}`;
+    expect(existsSync(place)).toBe(false);
+    const home = { HOME: join(folder, "ada") };
+    try {
+      // She plays the scheduler: whoever submits there would tell her of commands and environments.
+      const play = `umask 0; mkdir ${place} && cd ${place} && mkdir tokens && echo 1.x > tokens/${ada.uid} && exec ${process.execPath} -e 'let n = 0; require("http").createServer((q, a) => { require("fs").appendFileSync("asked", q.url); a.end("{}"); }).listen("tutti.sock")'`;
+      const eves = spawnAs(eve, ["/bin/sh", "-c", play]);
+      while (!existsSync(join(place, "tutti.sock"))) await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const words of [["status"], ["submit", "--", "true"]]) {
+        const client = await resultOf(spawnAs(ada, [process.execPath, program, ...words], home));
+        expect(client.status).not.toBe(0);
+        expect(client.stderr).toContain(`Cannot trust the scheduler at "${place}/tutti.sock"`);
+      }
+      const words = ["serve", "--no-http", "--state", join(folder, "ada", "state")];
+      const server = await resultOf(spawnAs(ada, [process.execPath, program, ...words], home));
+      expect(server.status).toBe(66);
+      expect(server.stderr).toContain(`Cannot use the folder "${place}": it belongs to user ${eve.uid}`);
+      expect(existsSync(join(place, "asked"))).toBe(false);
+      expect(statSync(place).uid).toBe(eve.uid);
+      eves.kill();
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
+  });
+
   test("a job whose account is gone, or whose number somebody else has, does not run", async () => {
     makeFolders();
     await start();

@@ -31,6 +31,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
 import { foreignFile } from "../daemon/foreign-file.ts";
 import { makeFolders } from "../daemon/make-folders.ts";
+import { exchangeablePart } from "../daemon/trusted-path.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
@@ -83,6 +84,12 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
 export function makePlaces(places: Places): void {
   withUmask(0o077, () => {
     const parent = dirname(places.folder);
+    const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
+    if (problem !== undefined) {
+      throw new InputError(
+        `Cannot put a socket of root below "${parent}": ${problem}, and other users may rename what is in it, expected folders of root alone all the way; set TUTTI_SOCKET to a path elsewhere`,
+      );
+    }
     try {
       makeFolders(parent);
     } catch (error) {

@@ -1,6 +1,6 @@
 /** The command line as a tree of commands; only the verb that is used has its options. */
 import { Command } from "commander";
-import { provenance } from "../lab/provenance.ts";
+import { ownVersion } from "../lab/provenance.ts";
 import { VERBS } from "./registry.ts";
 
 const EXAMPLES = `
@@ -24,7 +24,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .description(
       "Schedules parallel jobs as gangs on this machine, and replays workloads through any policy to measure it",
     )
-    .version(provenance().version, "-V, --version")
+    .version(ownVersion(), "-V, --version")
     .commandsGroup("Command line:")
     .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)

@@ -10,7 +10,7 @@ import { type Api, startApi } from "../api/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../daemon/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
 import { defaultStateFolder } from "../daemon/state-folder.ts";
-import { provenance } from "../lab/provenance.ts";
+import { ownVersion } from "../lab/provenance.ts";
 import { formatDuration } from "../report/format.ts";
 import { UsageError } from "./errors.ts";
 import { duration, integer } from "./parse.ts";
@@ -117,7 +117,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
   try {
     api = await startApi({
       service,
-      version: provenance().version,
+      version: ownVersion(),
       jobsFolder: frontEnd.jobsFolder,
       places: placesAround(defaultSocket(process.env)),
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
@@ -159,7 +159,7 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
     ["next", `${submit}   (in another terminal)`],
     ["", `${watch}   (shows the turns)`],
   ];
-  const head = `${bold("tutti")} ${provenance().version} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
+  const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
   return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
 }
 

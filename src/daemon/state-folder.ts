@@ -18,6 +18,7 @@ import { foreignFile } from "./foreign-file.ts";
 import { makeFolders } from "./make-folders.ts";
 import { holderOfState } from "./state-place.ts";
 import { inWords, isLocked, storeError } from "./store/store-error.ts";
+import { exchangeablePart } from "./trusted-path.ts";
 
 export { defaultStateFolder } from "./state-place.ts";
 
@@ -50,6 +51,12 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   if (Buffer.byteLength(conductor) > LONGEST_CONDUCTOR_PATH) {
     throw new InputError(
       `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${LONGEST_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
+    );
+  }
+  const problem = process.getuid!() === 0 ? exchangeablePart(path, 0) : undefined;
+  if (problem !== undefined) {
+    throw new InputError(
+      `Cannot keep the state of root in "${path}": ${problem}, so that another user could put another folder there, expected folders of root alone all the way; set TUTTI_STATE to one such as /var/lib/tutti`,
     );
   }
   const jobs = join(path, "jobs");

@@ -11,17 +11,20 @@ export interface Provenance {
 /** Set by scripts/build.ts in the bundle. */
 declare const TUTTI_BUILD: Provenance | undefined;
 
+const root = new URL("../../", import.meta.url);
 let known: Provenance | undefined;
 
 export function provenance(): Provenance {
-  known ??= typeof TUTTI_BUILD === "undefined" ? readCheckout() : TUTTI_BUILD;
+  known ??=
+    typeof TUTTI_BUILD === "undefined" ? { version: ownVersion(), revision: gitRevision(root) } : TUTTI_BUILD;
   return known;
 }
 
-function readCheckout(): Provenance {
-  const root = new URL("../../", import.meta.url);
+/** The version alone, for which no program is run: who starts a scheduler need not trust the git in the PATH. */
+export function ownVersion(): string {
+  if (typeof TUTTI_BUILD !== "undefined") return TUTTI_BUILD.version;
   const { version }: { version: string } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
-  return { version, revision: gitRevision(root) };
+  return version;
 }
 
 /** The state of the source in a folder, by git. */

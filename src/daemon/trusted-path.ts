@@ -1,0 +1,35 @@
+/**
+ * Whether a path leads where it leads for good. Who owns a folder on the way, or may write to it, can put another one in its place, also between
+ * two of our calls; root would then write, and give files away, wherever that person likes.
+ */
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { dirname, parse, resolve } from "node:path";
+
+const WRITABLE_BY_OTHERS = 0o022;
+const STICKY = 0o1000;
+const MOST_LINKS = 40;
+
+/**
+ * What on the way to a path somebody else than this user and root could exchange, in words; undefined when there is nothing. What is not there
+ * yet is not looked at.
+ */
+export function exchangeablePart(path: string, uid: number, links = MOST_LINKS): string | undefined {
+  const absolute = resolve(path);
+  if (absolute !== parse(absolute).root) {
+    const above = exchangeablePart(dirname(absolute), uid, links);
+    if (above !== undefined) return above;
+  }
+  const stats = lstatSync(absolute, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (stats.uid !== uid && stats.uid !== 0) return `"${absolute}" belongs to user ${stats.uid}`;
+  if (stats.isSymbolicLink()) {
+    if (links === 0) return `"${absolute}" is one of too many links`;
+    return exchangeablePart(resolve(dirname(absolute), readlinkSync(absolute)), uid, links - 1);
+  }
+  return isOpen(stats) ? `others may write to "${absolute}"` : undefined;
+}
+
+/** In a folder with the sticky bit, each may only rename what is one's own. */
+function isOpen({ mode }: Stats): boolean {
+  return (mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0;
+}
