@@ -63,7 +63,9 @@ function problemOf(
   { answers, rest, isClosed }: Exchange,
   counts: { json: number },
 ): string | undefined {
-  if (rest.length > 0) return `not HTTP: ${JSON.stringify(rest.toString("latin1", 0, 100))}`;
+  // Who could not read the head does not know that HEAD wants no body.
+  const isUnread = request.method === "HEAD" && !request.isHttp;
+  if (rest.length > 0 && !isUnread) return `not HTTP: ${JSON.stringify(rest.toString("latin1", 0, 100))}`;
   // A request that was sent whole has an answer, and the connection that it asked to be closed is.
   if (request.isHttp && answers.length === 0) return isClosed ? "closed without an answer" : "no answer";
   for (const answer of answers) {
