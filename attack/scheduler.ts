@@ -83,6 +83,12 @@ export class Scheduler {
     return { socketPath: this.socket };
   }
 
+  /** The socket that a user's `tutti` takes: one of that user's own where there is one. */
+  socketOf(user: Account): string {
+    const own = join(this.folder, "run", `${user.uid}.sock`);
+    return existsSync(own) ? own : this.socket;
+  }
+
   /** The loopback port; only with `http`. */
   get port(): Where {
     return { host: "127.0.0.1", port: Number(/127\.0\.0\.1:(\d+)/.exec(this.#said)?.[1]) };

@@ -96,15 +96,11 @@ export class Stage {
   /** The ways to run a scheduler that are possible here: for all, for root alone, for a user (without control groups). */
   get modes(): readonly Mode[] {
     if (process.getuid?.() !== 0) return [{ name: "own", options: {} }];
-    return [
-      { name: "private", options: { isPrivate: true } },
-      ...(this.hasAccounts
-        ? [
-            { name: "shared", options: {} },
-            { name: "user", options: { as: this.users.ann } },
-          ]
-        : []),
-    ];
+    const alone = { name: "private", options: { isPrivate: true } };
+    if (!this.hasAccounts) return [alone];
+    const user = { name: "user", options: { as: this.users.ann } };
+    const shared = { name: "shared", options: {} };
+    return this.isShort ? [shared, user] : [alone, shared, user];
   }
 
   /** Runs a program as a user, in an environment of that user, and waits for it. */

@@ -75,7 +75,7 @@ async function measure(run: number): Promise<void> {
   const victim = await stage.run(ann, [
     process.execPath,
     stage.program("victim.ts"),
-    scheduler.socket,
+    scheduler.socketOf(ann),
     token,
     String(seconds),
   ]);

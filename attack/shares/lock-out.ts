@@ -16,8 +16,9 @@ async function lockedOut(stage: Stage): Promise<Outcome> {
   const program = stage.program("connections.ts");
   for (const door of ["socket", "port"] as const) {
     const scheduler = await stage.serve({ http: true });
-    const where = door === "socket" ? scheduler.where : scheduler.port;
-    const address = "port" in where ? String(where.port) : where.socketPath;
+    const where = door === "socket" ? { socketPath: scheduler.socketOf(ann) } : scheduler.port;
+    // Strangers cannot connect to a socket of Ann's own.
+    const address = "port" in where ? String(where.port) : scheduler.socket;
     // What each of them sends: half a head, nothing, a body that does not come.
     for (const kind of stage.isShort ? ["half"] : ["half", "nothing", "body"]) {
       const words = [process.execPath, program, address, String(CONNECTIONS), kind];
