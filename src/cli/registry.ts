@@ -48,6 +48,18 @@ export const VERBS: readonly Verb[] = [
     load: () => import("./doctor.ts"),
   },
   {
+    name: "backup",
+    group: "Scheduler",
+    summary: "write the store to a file, while the scheduler runs or not",
+    load: () => import("./backup.ts"),
+  },
+  {
+    name: "check",
+    group: "Scheduler",
+    summary: "say whether the store, or a backup, is sound",
+    load: () => import("./check.ts"),
+  },
+  {
     name: "down",
     group: "Scheduler",
     summary: "end the scheduler",

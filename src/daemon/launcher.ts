@@ -8,13 +8,13 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import type { Account, Accounts } from "./accounts.ts";
+import { HOSTS, jobsIn, latestStartIn } from "./job-folders.ts";
 import { makeFolders } from "./make-folders.ts";
 import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
@@ -29,7 +29,6 @@ export interface LauncherOptions {
   readonly makesFolders: boolean;
 }
 
-const HOSTS = "hosts";
 const OUTPUTS = ["stdout", "stderr"];
 const IN_THE_WAY: ReadonlySet<string> = new Set(["EEXIST", "EISDIR", "ELOOP", "ENOTDIR", "ERR_FS_EISDIR"]);
 const SCRIPTS = "script";
@@ -52,19 +51,12 @@ export class Launcher {
 
   /** Numbers of all jobs that have a folder. */
   jobsWithFolders(): JobNumber[] {
-    return this.#options.makesFolders ? numbersIn(this.#options.jobsFolder) : [];
+    return this.#options.makesFolders ? jobsIn(this.#options.jobsFolder) : [];
   }
 
-  /**
-   * The highest number of an attempt of this job whose folder shows that a shim was there; 0: none. A front end that dies between making
-   * a folder and its commit leaves one in which there is nothing but the host file.
-   */
+  /** The highest number of an attempt of this job that was started; 0: none. */
   latestStart(job: JobNumber): number {
-    if (!this.#options.makesFolders) return 0;
-    const started = numbersIn(this.folderOf(job)).filter((attempt) =>
-      namesIn(this.attemptFolderOf(job, attempt)).some((name) => name !== HOSTS),
-    );
-    return Math.max(0, ...started);
+    return this.#options.makesFolders ? latestStartIn(this.folderOf(job)) : 0;
   }
 
   /** Whether the folder of the record's attempt is there. Once its attempt is on disk, only someone else can have removed it. */
@@ -264,21 +256,6 @@ function slurmNames(
     ...(record.array !== undefined && { SLURM_ARRAY_JOB_ID: String(record.array) }),
     ...(record.arrayIndex !== undefined && { SLURM_ARRAY_TASK_ID: String(record.arrayIndex) }),
   };
-}
-
-/** Names in a folder; none when it cannot be read. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function numbersIn(folder: string): number[] {
-  return namesIn(folder)
-    .filter((name) => /^[1-9]\d{0,14}$/.test(name))
-    .map(Number);
 }
 
 function hostsOf({ tasks }: JobRecord): string {

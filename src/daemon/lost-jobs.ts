@@ -5,6 +5,8 @@
 import type { JobNumber } from "./protocol.ts";
 import type { Store } from "./store/store.ts";
 
+/** What of a store is looked at. */
+type Reader = Pick<Store, "meta" | "latestJob">;
 type Range = readonly [first: JobNumber, last: JobNumber];
 
 /** Names in the store's `meta`. */
@@ -12,7 +14,7 @@ const LOST_JOBS = "lost jobs";
 const PASSED_OVER = "numbers passed over";
 
 /** The highest number that the store can tell something of, be it that nothing is known of it. */
-export function latestAccountedFor(store: Store): JobNumber {
+export function latestAccountedFor(store: Reader): JobNumber {
   const passedOver = Number(store.meta(PASSED_OVER) ?? 0);
   return Math.max(store.latestJob(), passedOver, ...rangesIn(store).map(([, last]) => last));
 }
@@ -29,10 +31,10 @@ export function noteLostUpTo(store: Store, last: JobNumber): void {
   store.setMeta(LOST_JOBS, JSON.stringify([...rangesIn(store), [first, last]]));
 }
 
-export function isLost(store: Store, job: JobNumber): boolean {
+export function isLost(store: Reader, job: JobNumber): boolean {
   return rangesIn(store).some(([first, last]) => job >= first && job <= last);
 }
 
-function rangesIn(store: Store): Range[] {
+function rangesIn(store: Reader): Range[] {
   return JSON.parse(store.meta(LOST_JOBS) ?? "[]");
 }

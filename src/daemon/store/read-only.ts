@@ -1,0 +1,49 @@
+/** A store's file opened to be looked at: beside a front end that uses it, while none runs, or a backup anywhere. */
+import { accessSync, constants, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { InputError, StorageError } from "../../core/errors.ts";
+import { inWords } from "./store-error.ts";
+
+/** @throws InputError when there is nothing that we may read; DamagedStoreError, StorageError */
+export function openReadOnly(path: string): DatabaseSync {
+  mustBeReadable(path);
+  try {
+    return opened(path, path);
+  } catch (error) {
+    // Where nothing can be written, SQLite cannot make the index of a log; without a log it needs none.
+    if (!(error instanceof StorageError) || (sizeOf(`${path}-wal`) ?? 0) > 0) throw error;
+    return opened(path, new URL(`${pathToFileURL(path).href}?immutable=1`));
+  }
+}
+
+function opened(path: string, place: string | URL): DatabaseSync {
+  return inWords(path, () => {
+    const database = new DatabaseSync(place, { readOnly: true, timeout: 5000 });
+    try {
+      database.prepare("SELECT count(*) FROM sqlite_schema").get();
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return database;
+  });
+}
+
+function mustBeReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+    if (statSync(path).isFile()) return;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new InputError(`Cannot read "${path}": there is no such file`);
+    throw new InputError(
+      `Cannot read "${path}": ${message}, expected a file of yours; the store is for the user who runs the scheduler, and root`,
+    );
+  }
+  throw new InputError(`Cannot read "${path}": it is no file, expected a store of Tutti`);
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
