@@ -10,7 +10,8 @@ export function strayText(strays: readonly Stray[]): string {
   const tutti = commandName();
   const [first] = strays;
   if (first === undefined) return "";
-  const head = `${plural(strays.length, "attempt")} of jobs that the store does not know, because the store is older: they run on, beside the gangs, until they end. ${tutti} cancel ${first.job} ends one; its result is then in its folder only.`;
+  const run = strays.length === 1 ? "runs" : "run";
+  const head = `${plural(strays.length, "attempt")} ${run} that the store does not know, because it is older. They run beside the gangs until they end, and leave what they write in their folders. ${tutti} cancel ${first.job} ends the first.`;
   const lines = strays
     .slice(0, LINES_SHOWN)
     .map(

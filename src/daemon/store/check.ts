@@ -8,7 +8,7 @@ import { MIGRATIONS } from "./migrations.ts";
 import { storeError } from "./store-error.ts";
 
 export interface StoreFindings {
-  /** Of the database's file, without its log. */
+  /** Of the database's file and its log. */
   readonly bytes: number;
   /** Number of the last migration. */
   readonly version: number;
@@ -71,7 +71,7 @@ function findingsOf(path: string, database: DatabaseSync): StoreFindings {
   const latestJob = (): JobNumber =>
     Math.max(numberOf("SELECT max(job) FROM jobs"), Number(meta("forgotten job") ?? 0));
   return {
-    bytes: statSync(path).size,
+    bytes: statSync(path).size + (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0),
     version,
     jobs: numberOf("SELECT count(*) FROM jobs"),
     live: numberOf("SELECT count(*) FROM jobs WHERE ended_ms IS NULL"),
