@@ -114,7 +114,7 @@ describe("a store that does not know what runs", () => {
         { job, attempt: 1, state: "running", command: ["sh", "-c", "sleep 5000"] },
       ]);
       expect((await tutti("status")).stdout).toMatch(
-        new RegExp(`cancel\\s+${job}\\s+ends[^]*job ${job}, attempt 1, of [^]*sleep 5000`),
+        new RegExp(`cancel\\s+${job}\\s+ends[\\s\\S]*job ${job}, attempt 1, of [\\s\\S]*sleep 5000`),
       );
       // A new job does not get its number, and runs beside it.
       const next = await live.submit("exit 3");
