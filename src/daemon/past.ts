@@ -47,7 +47,7 @@ export class Past {
         : `jobs up to ${folder} have folders`;
       this.trouble = `the store is older than what has happened: it ends with ${known}, and ${proof}. A backup was put back, or files were lost. ${
         this.latestJob > knownJob
-          ? `Nothing is known here of jobs ${knownJob + 1} to ${this.latestJob}; new ones get later numbers`
+          ? `Nothing is known here of ${jobsText(knownJob + 1, this.latestJob)}; new ones get later numbers`
           : "How its jobs went on is not known here"
       }`;
     }
@@ -87,4 +87,8 @@ export class Past {
     noteLostUpTo(this.#store, job);
     this.trouble ??= `the store is older than what has happened: it ends with job ${known}, and the conductor runs job ${job}. A backup was put back, or files were lost`;
   }
+}
+
+function jobsText(first: JobNumber, last: JobNumber): string {
+  return first === last ? `job ${first}` : `jobs ${first} to ${last}`;
 }

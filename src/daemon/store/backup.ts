@@ -29,6 +29,8 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
   }
   try {
     source.exec("BEGIN");
+    // Only with the first look is the moment held; else the copy would begin from the start at each commit of the front end.
+    inWords(from, () => source.prepare("SELECT count(*) FROM sqlite_schema").get());
     await backup(source, unnamed, { rate: PAGES_AT_ONCE });
     const findings = finish(from, unnamed);
     if (replaces) renameSync(unnamed, to);

@@ -21,7 +21,8 @@ const ADVICE: Readonly<Record<number, string>> = {
     "expected a file system that can be written; it may have become read-only after an error of the disk, of which the kernel's log tells",
   [IO_ERROR]: "expected a disk that works; the kernel's log tells more",
   [FULL]: "make room on the disk and try again",
-  [CANNOT_OPEN]: "expected a file of ours in a folder that can be written",
+  [CANNOT_OPEN]:
+    "expected a file of ours on a file system that can be written; it may have become read-only after an error of the disk, of which the kernel's log tells",
 };
 
 /** An error of SQLite about this file as one for people; any other error as it is. */
