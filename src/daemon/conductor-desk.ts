@@ -314,9 +314,10 @@ export class ConductorDesk {
   /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
-    const { code = null, signal = null, ranMs } = end;
+    const { code, signal, ranMs } = end;
     const { reason } = fateOf(recordOfStray(stray, nowMs), end);
-    const told = { attempt, stray: true, reason, ranMs, code, signal };
+    const how = { ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
+    const told = { attempt, stray: true, reason, ranMs, ...how };
     this.#context.feed.add("ended", end.endedAtMs, stray, told);
     this.strays.remove(stray);
     const record = this.#context.book.live(job);
