@@ -1,11 +1,12 @@
 /** Open MPI in gangs: mpirun finds the tasks of its job in the host file, and does not notice that its gang is stopped and continued. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client.ts";
 import type { Job } from "../src/api/contract.ts";
+import { Stage } from "../src/daemon/conductor/stage-for-tests.ts";
 import { allowedCpus } from "../src/daemon/machine.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
@@ -110,4 +111,34 @@ describe("Open MPI", () => {
     await run.result;
     await until(() => leftovers.ofJobs().length === 0);
   });
+
+  test.skipIf(!isPossible)(
+    "where gangs are stopped by signals, mpirun writes a line at each turn, and none with the setting that the guide names",
+    async () => {
+      const stage = new Stage("signals");
+      try {
+        await stage.ready();
+        stage.turn([[[1, ...CPUS]], [[2, ...CPUS]]] as [number, ...number[]][][], { slotMs: 50 });
+        const env = { PATH: process.env.PATH ?? "", HOME: folder };
+        stage.launch(1, `${MPIRUN} --oversubscribe -n 2 ${RANK}`, { env });
+        stage.launch(2, `${MPIRUN} --oversubscribe -n 2 ${RANK}`, {
+          env: { ...env, OMPI_MCA_ess_base_forward_signals: "none" },
+        });
+        for (const job of [1, 2]) {
+          expect(await stage.end(job)).toMatchObject({ code: 0 });
+          expect(stage.out(job).trim().split("\n").sort()).toEqual([
+            "done 0",
+            "done 1",
+            "rank 0 of 2",
+            "rank 1 of 2",
+          ]);
+        }
+        const errors = [1, 2].map((job) => readFileSync(join(stage.folderOf(job), "err"), "utf8"));
+        expect(errors[0]).toContain("Forwarding signal 18");
+        expect(errors[1]).toBe("");
+      } finally {
+        expect(await stage.clear()).toEqual([]);
+      }
+    },
+  );
 });

@@ -8,23 +8,34 @@
  *
  * Whatever the conductor forgot can be read from the attempt's folder, so a restarted one goes on from there.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
-import { type Claim, claimForNobody, readClaim, readIdentity } from "./claim.ts";
+import { type Claim, claimForNobody, readClaim } from "./claim.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
-import { kernelNumber } from "./kernel.ts";
-import { bootId, identityOf, isAlive, readStat, runsAs, signal } from "./processes.ts";
+import { GangEntry } from "./gang-entry.ts";
+import { GangLimits } from "./gang-limits.ts";
+import { outcomeOf } from "./outcome.ts";
+import { identityOf, isAlive, isOfUser, sessionOf, signal } from "./processes.ts";
+import { SeenTime } from "./seen-time.ts";
 import { GangShares } from "./shares.ts";
-import { closeGate, isAtGate, openGate, readExit, readLost, startShim } from "./shim.ts";
+import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
+import { ShimWatch, stoppedOf } from "./shim-watch.ts";
 import type { SavedAttempt } from "./state-file.ts";
-import { OWN_ENVIRONMENT } from "./surroundings.ts";
 import { gangName } from "./wire.ts";
 
 /** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
 const KILL_PATIENCE_MS = 10_000;
 /** A shim that lives so long after its job was killed has been stopped, which a job can do to it. */
 const SHIM_PATIENCE_MS = 5000;
+/**
+ * In this time the job must be at its gate, and in this time of its own slots it must go through, or it is lost: whoever keeps it from that,
+ * by a false claim or by stopping the shim, would hold its CPUs for ever, since time limits count running time only.
+ */
+const BEGIN_MS = 30_000;
+/** An attempt that has waited so long is looked at less often. */
+const HURRIED_BEGIN_MS = 2000;
 
 /** What all attempts of a conductor share. */
 export interface Machine {
@@ -60,13 +71,14 @@ export class Attempt {
   #childEnded = false;
   /** Our shim was killed. */
   #childKilled = false;
-  #startError: string | undefined;
-  /** Why no shim was started. */
-  #neverStarted: string | undefined;
-  #job: ProcessIdentity | undefined;
-  /** The job is on its way into its groups, or in them. */
-  #contained: "no" | "joining" | "yes" = "no";
-  #cpus: readonly number[] = [];
+  /** Why it could not start, or was given up. */
+  #lost: string | undefined;
+  /** With `#lost`: the command certainly never began. */
+  #lostBeforeBegin = false;
+  readonly #limits: GangLimits;
+  readonly #entry: GangEntry;
+  readonly #beginning = new SeenTime();
+  readonly #shimWatch = new ShimWatch();
   #ranMs = 0;
   #killAtMs = Number.POSITIVE_INFINITY;
   #killedAtMs: number | undefined;
@@ -76,6 +88,8 @@ export class Attempt {
     this.#machine = machine;
     this.spec = spec;
     this.name = gangName(spec);
+    this.#limits = new GangLimits(machine.containment, this.name, spec);
+    this.#entry = new GangEntry(machine.containment, spec, this.#limits);
   }
 
   /** Goes on with an attempt of an earlier conductor; undefined when it was never claimed, so that it is safe to launch. */
@@ -95,7 +109,7 @@ export class Attempt {
     attempt.shim = saved.shim ?? shimOf(attempt.#readClaim());
     if (attempt.shim === undefined) return undefined;
     if (saved.begun) attempt.#begins();
-    attempt.#join(saved.job);
+    attempt.#entry.join(attempt.shim, attempt.begun, saved.job);
     attempt.#noticeBegun();
     if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
@@ -113,9 +127,14 @@ export class Attempt {
   /** Whether the next step is due within milliseconds. */
   get isHurried(): boolean {
     return (
-      (this.phase === "launching" && (this.#contained !== "yes" || this.onSinceMs !== undefined)) ||
+      (this.phase === "launching" && this.#isAwaited && this.#beginning.ms < HURRIED_BEGIN_MS) ||
       (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined) && !this.#isStubborn())
     );
+  }
+
+  /** Whether it should be at its gate soon, or go through it. */
+  get #isAwaited(): boolean {
+    return this.#entry.state !== "yes" || this.onSinceMs !== undefined;
   }
 
   /** Running time so far. */
@@ -129,7 +148,8 @@ export class Attempt {
     // Our script would take the place of another attempt's, which may be about to be read.
     if (["another", "stranger"].includes(this.#readClaim().kind)) return;
     if (containment.groups.pids(this.name).length > 0) {
-      this.#neverStarted = `Cannot start job ${this.name}: processes of an earlier job of that number are still there, expected none; the command never ran`;
+      this.#lostBeforeBegin = true;
+      this.#lost = `Cannot start job ${this.name}: processes of an earlier job of that number are still there, expected none; the command never ran`;
       return;
     }
     try {
@@ -147,7 +167,7 @@ export class Attempt {
   }
 
   #shimFailed(message: string): void {
-    this.#startError = message;
+    this.#lost = message;
     this.#childEnded = true;
   }
 
@@ -159,18 +179,27 @@ export class Attempt {
   /** Takes the next step of its life, if it can be taken. @returns what happened, for the front end */
   advance(nowMs: number): "launched" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
-    if (this.#shimIsGone()) return this.#finish(nowMs) ? "ended" : undefined;
-    if (this.#contained === "no") this.#join();
-    if (this.phase === "launching") return this.#tryToBegin(nowMs) ? "launched" : undefined;
-    if (this.phase === "running") this.#keepLimits(nowMs);
-    else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
+    const isLate = this.phase === "launching" && this.#beginning.see(nowMs, this.#isAwaited) >= BEGIN_MS;
+    if (this.#shimIsGone()) {
+      if (this.#finish(nowMs)) return "ended";
+      if (isLate) this.#giveUpBegin();
+      return undefined;
+    }
+    if (this.#entry.state === "no") this.#entry.join(this.shim, this.begun);
+    if (this.phase === "launching") {
+      if (this.#tryToBegin(nowMs)) return "launched";
+      if (isLate) this.#giveUpBegin();
+    } else if (this.phase === "running") {
+      this.#keepLimits(nowMs);
+      this.#watchShim(nowMs);
+    } else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
     return undefined;
   }
 
   /** Lets the job through its gate when its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
-    if (this.#contained !== "yes" || this.onSinceMs === undefined) return false;
-    if (openGate(this.spec, this.#cpusForGate())) this.#begins();
+    if (this.#entry.state !== "yes" || this.onSinceMs === undefined) return false;
+    if (openGate(this.spec, this.#limits.cpusForGate())) this.#begins();
     else this.#noticeBegun();
     if (!this.begun) return false;
     this.onSinceMs = nowMs;
@@ -181,7 +210,7 @@ export class Attempt {
 
   /** An earlier conductor may have opened the gate: then the shell that waited there is no more, or is the command by now. */
   #noticeBegun(): void {
-    if (this.#job === undefined || (isAlive(this.#job) && isAtGate(this.#job.pid))) return;
+    if (this.#entry.job === undefined || (isAlive(this.#entry.job) && isAtGate(this.#entry.job.pid))) return;
     this.#begins();
   }
 
@@ -203,7 +232,7 @@ export class Attempt {
     this.onSinceMs = undefined;
     if (!this.begun) return;
     this.#ranMs += ranMs;
-    this.#machine.shares.slotEnds(this.name, ranMs, this.#cpus.length);
+    this.#machine.shares.slotEnds(this.name, ranMs, this.#limits.cpuCount);
   }
 
   /** From now on it runs whatever the rows are, on the CPUs that it has. */
@@ -222,9 +251,8 @@ export class Attempt {
   /** Gives it other CPUs; threads that run are moved at once. */
   pin(cpus: readonly number[]): void {
     // A row may name another attempt with the same number.
-    if (this.kept || cpus.join() === this.#cpus.join()) return;
-    this.#cpus = cpus;
-    if (this.#contained !== "no") this.#applyCpus();
+    if (this.kept || !this.#limits.setCpus(cpus)) return;
+    if (this.#entry.state !== "no") this.#limits.applyCpus(this.begun);
   }
 
   /** TERM now and KILL after the grace time, or KILL now. Said twice, the first reason stays and the harder way wins. */
@@ -279,7 +307,7 @@ export class Attempt {
       reason: this.reason,
       killed: this.killed,
       ...(this.shim === undefined ? {} : { shim: this.shim }),
-      ...(this.#job === undefined ? {} : { job: this.#job }),
+      ...(this.#entry.job === undefined ? {} : { job: this.#entry.job }),
       ...(this.kept && { kept: true }),
       ...(this.end === undefined ? {} : { end: this.end }),
     };
@@ -297,95 +325,41 @@ export class Attempt {
   }
 
   #isOfUser(pid: number): boolean {
-    const { uid } = this.spec;
-    return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
-  }
-
-  /** Puts the job, which waits at its gate, into its groups. */
-  #join(known?: ProcessIdentity): void {
-    const { containment } = this.#machine;
-    const job = known ?? readIdentity(this.spec, "job");
-    if (this.shim === undefined || job === undefined) return;
-    const stat = readStat(job.pid);
-    const isGone = stat === undefined || stat.startTicks !== job.startTicks;
-    // Here too: only a child of the shim is believed, or what was seen to be one.
-    const isBelieved = known !== undefined || stat?.parent === this.shim.pid;
-    if (!isGone && !(isBelieved && this.#isOfUser(job.pid))) return;
-    this.#job = job;
-    try {
-      containment.groups.make(this.name);
-      this.#limit();
-      this.#applyCpus();
-      containment.freezer.enter(this.name, this.shim, job);
-    } catch (error) {
-      this.#notContained(job, (error as Error).message);
-      return;
-    }
-    this.#contained = isGone ? "yes" : "joining";
-    if (isGone) return;
-    const unneeded = this.spec.memoryBytes === undefined ? (["memory"] as const) : [];
-    void containment.groups.join(this.name, job.pid, unneeded).then((joined) => {
-      this.#contained = "yes";
-      if (!joined && isAlive(job)) this.#notContained(job, "a control group refused it");
-    });
-  }
-
-  #notContained(job: ProcessIdentity, problem: string): void {
-    this.#contained = "yes";
-    this.#startError = `Cannot contain job ${this.spec.job}: ${problem}`;
-    if (isAlive(job)) signal(job.pid, "SIGKILL");
-  }
-
-  #limit(): void {
-    const { groups } = this.#machine.containment;
-    // Half of all that there can be: a fork bomb does not take the machine with it.
-    const most = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
-    groups.write("pids", this.name, "pids.max", String(Math.floor(most)));
-    const bytes = this.spec.memoryBytes;
-    if (bytes === undefined) return;
-    if (groups.of("memory")?.version === 1) {
-      groups.write("memory", this.name, "memory.limit_in_bytes", String(bytes));
-      groups.write("memory", this.name, "memory.memsw.limit_in_bytes", String(bytes));
-    } else {
-      groups.write("memory", this.name, "memory.max", String(bytes));
-      groups.write("memory", this.name, "memory.swap.max", "0");
-      groups.write("memory", this.name, "memory.oom.group", "1");
-    }
-  }
-
-  #applyCpus(): void {
-    const { groups, freezer } = this.#machine.containment;
-    if (this.#cpus.length === 0) return;
-    const list = this.#cpus.join(",");
-    if (groups.of("cpuset") !== undefined) {
-      if (groups.setCpus(this.name, list)) return;
-      console.error(`Cannot pin job ${this.name} to CPUs ${list}: refused, expected CPUs that are on line`);
-    } else if (this.begun) {
-      const pids = freezer.pids(this.name).map(String);
-      const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
-      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { env: OWN_ENVIRONMENT, stdio: "ignore" }).on(
-        "error",
-        () => {},
-      );
-    }
-  }
-
-  /** Where no cpuset does it, the job pins itself before it becomes the command. */
-  #cpusForGate(): string {
-    return this.#machine.containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
+    return isOfUser(pid, this.spec.uid);
   }
 
   #keepLimits(nowMs: number): void {
-    const { limitMs, memoryBytes } = this.spec;
+    const { limitMs } = this.spec;
     if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
-    else if (memoryBytes !== undefined && this.#memoryKills() > 0) this.stop("memory-limit", true);
+    else if (this.#limits.isOutOfMemory) this.stop("memory-limit", true);
   }
 
-  /** How many processes the kernel has killed since the gang was above its memory limit. */
-  #memoryKills(): number {
-    const { groups } = this.#machine.containment;
-    const file = groups.of("memory")?.version === 1 ? "memory.oom_control" : "memory.events";
-    return Number(/oom_kill (\d+)/.exec(groups.read("memory", this.name, file) ?? "")?.[1] ?? 0);
+  /**
+   * The command has not begun in time: its processes are killed, as far as they are certainly its own. Whoever stopped one of them did it on
+   * purpose, or claimed for another process; then no further attempt is granted for it.
+   */
+  #giveUpBegin(): void {
+    const { uid } = this.spec;
+    const own = [this.shim, this.#childIdentity, this.#entry.job].filter((one) => one !== undefined);
+    const [stopped] = own.flatMap((one) => stoppedOf(one, uid));
+    const why =
+      stopped !== undefined
+        ? `process ${stopped.pid}, which was to start it, is stopped by a signal`
+        : existsSync(this.spec.folder)
+          ? "what was to start it has not come so far; the machine may be too busy, or its disk too slow"
+          : `its folder "${this.spec.folder}" was removed`;
+    this.#lost = `Cannot start job ${this.name}: it has not begun within ${BEGIN_MS / 1000} s, since ${why}; the command never ran`;
+    this.#lostBeforeBegin = stopped === undefined && this.#child !== undefined && !this.#isInherited;
+    this.stop("none", true);
+    this.#killShim();
+  }
+
+  #watchShim(nowMs: number): void {
+    if (this.shim === undefined || this.#entry.job === undefined) return;
+    const why = this.#shimWatch.look(nowMs, this.shim, this.#entry.job, this.spec);
+    if (why === undefined) return;
+    this.#lost = `Cannot tell how job ${this.name} ended: ${why}`;
+    this.#killShim();
   }
 
   #kill(): void {
@@ -393,11 +367,20 @@ export class Attempt {
     this.#killedAtMs ??= monotonicMs();
     const { freezer } = this.#machine.containment;
     // At its gate it is in no group that signals can see.
-    this.#killOne(this.#job);
-    if (this.#contained !== "no") freezer.kill(this.name);
+    this.#killOne(this.#entry.job);
+    if (this.#entry.state !== "no") freezer.kill(this.name);
     if (monotonicMs() - this.#killedAtMs <= SHIM_PATIENCE_MS) return;
-    this.#killOne(this.shim);
-    // It may have been stopped before it claimed the attempt.
+    this.#killShim();
+  }
+
+  /** With what it has started itself, which may be stopped and is in its session; the job has one of its own. */
+  #killShim(): void {
+    for (const one of [this.shim, this.#childIdentity]) {
+      if (one === undefined || !isAlive(one)) continue;
+      for (const { pid } of sessionOf(one.pid, this.spec.uid)) signal(pid, "SIGKILL");
+      this.#killOne(one);
+    }
+    // It may not be its user's process yet.
     this.#child?.kill("SIGKILL");
   }
 
@@ -419,24 +402,37 @@ export class Attempt {
       claimForNobody(this.spec);
       const claim = this.#readClaim();
       this.shim = shimOf(claim);
-      if (this.shim !== undefined || claim.kind === "unclear") return false;
+      if (this.shim !== undefined || (claim.kind === "unclear" && this.phase === "launching")) return false;
     }
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
-    if (this.#contained === "joining") return false;
-    if (this.#contained === "no" && this.shim !== undefined && this.#isInherited) {
-      // An earlier conductor may have let it begin, and with its shim gone nobody can be seen to be its child.
-      freezer.enter(this.name, this.shim, this.shim);
-      this.#contained = "yes";
+    if (this.#entry.state === "joining") return false;
+    // An earlier conductor may have let it begin.
+    if (this.#entry.state === "no" && this.shim !== undefined && this.#isInherited) {
+      this.#entry.enterWithout(this.shim);
     }
-    if (this.#contained === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    if (this.#entry.state === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
     if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
+    const { killed, begun, reason } = this;
+    const outcome = outcomeOf({
+      spec: this.spec,
+      shim: this.shim,
+      claim: this.#readClaim(),
+      isInherited: this.#isInherited,
+      begun,
+      reason,
+      killed,
+      childKilled: this.#childKilled,
+      lost: this.#lost ?? this.#entry.problem,
+      lostBeforeBegin: this.#lostBeforeBegin,
+      isOutOfMemory: this.#limits.isOutOfMemory,
+    });
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
       job: this.spec.job,
       attempt: this.spec.attempt,
       ...identityIn(this.spec),
-      ...this.#outcome(),
+      ...outcome,
       endedAtMs: Date.now(),
       ranMs: Math.round(this.#ranMs),
       ...(cpuMs === undefined ? {} : { cpuMs: Math.round(cpuMs) }),
@@ -448,52 +444,9 @@ export class Attempt {
     return true;
   }
 
-  #outcome(): Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason"> {
-    const { reason } = this;
-    if (this.#startError !== undefined) return { lost: this.#startError, reason };
-    if (this.shim === undefined) return { ...this.#notClaimed(), reason };
-    const lost = readLost(this.spec);
-    if (lost !== undefined) return { lost, reason };
-    const exit = readExit(this.spec);
-    if (exit === undefined) {
-      if (this.killed) return { signal: "SIGKILL", reason };
-      const message = `The shim of job ${this.name} ended without leaving an exit status: it was killed, or the machine went down`;
-      return { lost: message, reason, ...(this.#neverBegan() && { neverBegan: true }) };
-    }
-    const outOfMemory = this.spec.memoryBytes !== undefined && exit.code !== 0 && this.#memoryKills() > 0;
-    return { ...exit, reason: reason === "none" && outOfMemory ? "memory-limit" : reason };
-  }
-
-  /** How an attempt ends that no shim of its own has claimed: its command has not run. */
-  #notClaimed(): Pick<AttemptEnd, "signal" | "lost" | "neverBegan"> {
-    const { folder } = this.spec;
-    if (this.#neverStarted !== undefined) return { lost: this.#neverStarted, neverBegan: true };
-    const claim = this.#readClaim();
-    if (claim.kind === "another") {
-      const lost = `Cannot start in "${folder}": it holds the files of another attempt, expected a folder of its own; the command never ran`;
-      return { lost, neverBegan: true };
-    }
-    if (this.killed) return { signal: "SIGKILL" };
-    if (claim.kind === "stranger") {
-      // Nobody but the job's user can have written that, so no further attempt is granted for it.
-      const lost = `Cannot start in "${folder}": it was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
-      return { lost };
-    }
-    const lost = `Cannot start in "${folder}": the shim could not claim the attempt, expected a folder that the job's user may write`;
-    return { lost, ...(this.#childKilled && claimForNobody(this.spec) && { neverBegan: true }) };
-  }
-
   /** Its shim is an earlier conductor's, which may have done more than it could write down. */
   get #isInherited(): boolean {
     return this.shim?.pid !== this.#child?.pid;
-  }
-
-  /** Whether its shim was killed before anybody can have let the command begin. */
-  #neverBegan(): boolean {
-    if (this.begun) return false;
-    if (!this.#isInherited) return true;
-    // Before the machine was started anew more may have happened than reached the disk.
-    return this.shim?.bootId === bootId() && readIdentity(this.spec, "job") === undefined;
   }
 }
 

@@ -13,7 +13,7 @@
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
-import { isAlive, readSmall, readStat, runsAs } from "./processes.ts";
+import { isAlive, isOfUser, readSmall, readStat } from "./processes.ts";
 
 /** Who claimed an attempt that nobody is to have. */
 const NOBODY = "nobody";
@@ -98,7 +98,7 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
 
 /** Undefined while the process has no arguments, which the kernel shows for a moment when it executes another program. */
 function looksLikeShim(pid: number, uid: number | undefined): boolean | undefined {
-  if (uid !== undefined && !runsAs(pid, uid)) return false;
+  if (!isOfUser(pid, uid)) return false;
   if (readStat(pid)?.session !== pid) return false;
   const command = readSmall(`/proc/${pid}/cmdline`);
   if (command === undefined || command === "") return undefined;

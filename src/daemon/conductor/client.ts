@@ -128,11 +128,21 @@ class SocketClient implements ConductorClient {
     if (this.#shuttingDown) return;
     const isDue = this.#failures++ % TRIES_PER_START === 0 || this.#startedOneIsDead();
     if (isDue && this.#options.startConductor !== false) {
-      const child = startConductor(this.#options.home, this.#options.freezer);
-      this.#started = { child, atMs: performance.now() };
+      this.#start();
     }
     const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
     this.#retry = setTimeout(() => this.#connect(), waitMs);
+  }
+
+  #start(): void {
+    try {
+      const child = startConductor(this.#options.home, this.#options.freezer);
+      this.#started = { child, atMs: performance.now() };
+    } catch (error) {
+      // Such as a disk that has become read-only; tried again with the next connection.
+      const message = `Cannot start the conductor: ${(error as Error).message}`;
+      for (const listener of [...this.#onMessage]) listener({ type: "refused", message });
+    }
   }
 
   #startedOneIsDead(): boolean {
@@ -155,6 +165,7 @@ function inProtocol1(message: ToConductor): ToConductor | undefined {
 
 /** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */
 export function startConductor(home: string, freezer?: FreezerKind): ChildProcess {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
   const log = join(home, "conductor.log");
   try {
     if (statSync(log).size > MOST_LOG_BYTES) renameSync(log, `${log}.old`);

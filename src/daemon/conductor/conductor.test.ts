@@ -1,4 +1,5 @@
 /** What conductor and shim do with jobs, with real processes, for every kind of freezer that works here. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
@@ -58,6 +59,25 @@ describe("a job", () => {
     expect((await s.end(3)).lost).toContain('Cannot write output to "/no/such/folder/out"');
     expect((await s.end(4)).lost).toContain("/no/such/folder");
     for (const job of [1, 2, 3, 4]) expect(await s.end(job)).not.toHaveProperty("code");
+  });
+
+  test("whose output is to go into a pipe that nobody reads is lost at once, and one into a device runs", async () => {
+    const s = here();
+    s.turn([[1, [2, 1]], [3]], { slotMs: 20 });
+    const pipe = join(s.folder, "a 'pipe");
+    execFileSync("mkfifo", [pipe]);
+    s.client.send({ type: "launch", spec: s.spec(1, ["true"], { stdout: pipe }) });
+    s.client.send({ type: "launch", spec: s.spec(2, ["true"], { stderr: pipe }) });
+    s.client.send({
+      type: "launch",
+      spec: s.spec(3, ["true"], { stdout: "/dev/null", stderr: "/dev/null" }),
+    });
+    for (const job of [1, 2]) {
+      const end = await s.end(job);
+      expect(end.lost).toContain(`Cannot write to "${pipe}": it is a pipe`);
+      expect(end).not.toHaveProperty("code");
+    }
+    expect(await s.end(3)).toMatchObject({ code: 0 });
   });
 
   test("gets its environment and arguments to the byte, and its working folder", async () => {

@@ -1,11 +1,6 @@
 /**
- * The conductor: turns the matrix by the clock. At each boundary the gangs that are not in the row of the new slot are stopped, then
- * those of the row are continued.
- *
- *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
- *                                                   concurrent:  others behind the row in weight, continue all
- *
- * It knows nothing of queues and policies: it does what the last matrix says, also while no front end is connected.
+ * The conductor: launches and ends attempts, and turns the matrix by the clock (turns.ts). It knows nothing of queues and policies: it
+ * does what the last matrix says, also while no front end is connected.
  */
 import { join } from "node:path";
 import type {
@@ -13,28 +8,24 @@ import type {
   EndReason,
   FromConductor,
   LaunchSpec,
-  PlacedGang,
   ToConductor,
   TurningMatrix,
 } from "../protocol.ts";
 import { Attempt, identityIn, type Machine, makeMachine } from "./attempt.ts";
-import { monotonicMs, rowOnTurn, SlotClock, SwitchRecord } from "./clock.ts";
+import { monotonicMs, SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
-import { onlineCpus } from "./kernel.ts";
 import { bootId } from "./processes.ts";
 import { findSetpriv } from "./shim.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
+import { EMPTY_MATRIX, Turns } from "./turns.ts";
 import { gangName, matrixProblem } from "./wire.ts";
 
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
-const AGAIN_MS = 5;
 const REPORT_MS = 1000;
 /** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
 const REMOVE_AGAIN_MS = 5000;
-
-const EMPTY_MATRIX: TurningMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
 
 export class Conductor {
   readonly #machine: Machine;
@@ -48,10 +39,9 @@ export class Conductor {
   /** Attempts kept for an earlier front end: the one that has connected since has not said yet whether it knows them. */
   readonly #keptBefore = new Set<Attempt>();
   #guardianIdentity: SavedState["guardian"];
-  #matrix = EMPTY_MATRIX;
+  readonly #turns: Turns;
   #lookTimer: NodeJS.Timeout | undefined;
   #reportTimer: NodeJS.Timeout | undefined;
-  #againTimer: NodeJS.Timeout | undefined;
   #saveDue = false;
   #removedAtMs = 0;
   #shutdown: (() => void) | undefined;
@@ -69,9 +59,15 @@ export class Conductor {
       },
       onContinued: () => this.#takeTurnsAgain(),
     });
+    this.#turns = new Turns({
+      machine: this.#machine,
+      attempts: this.#attempts,
+      awaitsLaunch: (gang) => this.#awaitsLaunch(gang),
+      slot: () => this.#clock.slot(),
+    });
     this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
       const startMs = monotonicMs();
-      this.#turn(startMs);
+      this.#turns.turn(startMs);
       this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
       if (this.#isHurried) this.#look();
     });
@@ -121,6 +117,12 @@ export class Conductor {
     }
   }
 
+  /** The folder was removed and made again: what is in it for the guardian and the next conductor is written again. */
+  homeIsNew(): void {
+    this.#machine.containment.freezer.homeIsNew();
+    this.#write();
+  }
+
   /** Called when all is done that a `shutdown` asked for. */
   onShutdown(listener: () => void): void {
     this.#shutdown = listener;
@@ -130,6 +132,7 @@ export class Conductor {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#turns.close();
     this.#clock.stop();
     clearTimeout(this.#lookTimer);
     clearInterval(this.#reportTimer);
@@ -160,7 +163,7 @@ export class Conductor {
       type: "state",
       ...(protocol === 2 && { protocol }),
       attempts: [...this.#attempts.values()].map((attempt) => attempt.state()),
-      sequence: this.#matrix.sequence,
+      sequence: this.#turns.matrix.sequence,
       pid: process.pid,
       freezer: this.#machine.containment.freezer.kind,
       epochMs: this.#clock.epochMs,
@@ -170,48 +173,35 @@ export class Conductor {
   #restore(saved: SavedState): void {
     if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
     if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
-      this.#matrix = saved.matrix;
+      this.#turns.matrix = saved.matrix;
       this.#clock.slotMs = saved.matrix.slotMs;
     }
     for (const one of saved.attempts) {
       const attempt = Attempt.adopt(this.#machine, one);
       if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
     }
-    this.#pinAll();
+    this.#turns.pinAll();
   }
 
   #setMatrix(matrix: TurningMatrix): void {
-    if (matrix.sequence <= this.#matrix.sequence) return;
-    const problem = matrixProblem(matrix) ?? this.#missingCpu(matrix);
+    if (matrix.sequence <= this.#turns.matrix.sequence) return;
+    const problem = this.#turns.problem(matrix);
     if (problem !== undefined) {
       this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
       return;
     }
-    if (matrix.mode === "concurrent" && this.#matrix.mode === "gang" && !this.#machine.shares.canWeigh) {
+    if (this.#turns.lacksWeights(matrix)) {
       this.#refuse(
         "Cannot run gangs of other rows behind that of the slot: there is no cpu control group that may be used, and no right to change classes; they are stopped, as in mode gang",
       );
     }
-    this.#matrix = matrix;
+    this.#turns.matrix = matrix;
     for (const attempt of this.#keptBefore) attempt.kept = false;
     this.#keptBefore.clear();
     if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
-    this.#pinAll();
+    this.#turns.pinAll();
     this.#begin();
     this.#save();
-  }
-
-  #missingCpu(matrix: TurningMatrix): string | undefined {
-    const online = onlineCpus();
-    for (const { job, cpus } of matrix.rows.flat()) {
-      const missing = cpus.find((cpu) => !online.has(cpu));
-      if (missing !== undefined) return `job ${job} is to have CPU ${missing}, which this machine has not`;
-    }
-    return undefined;
-  }
-
-  #pinAll(): void {
-    for (const gang of this.#matrix.rows.flat()) this.#attempts.get(gangName(gang))?.pin(gang.cpus);
   }
 
   #launch(spec: LaunchSpec): void {
@@ -255,7 +245,7 @@ export class Conductor {
     this.#attempts.set(attempt.name, attempt);
     if (attempt.shim === undefined) attempt.launch(spec);
     attempt.onShimEnd(() => this.#look());
-    this.#pinAll();
+    this.#turns.pinAll();
     if (attempt.begun) this.#tellLaunched(attempt);
     this.#save();
     this.#begin();
@@ -322,51 +312,12 @@ export class Conductor {
     if (this.#closed || !this.isBusy) return;
     if (!this.#clock.isTurning) this.#clock.start();
     this.#reportTimer ??= setInterval(() => this.#report(), REPORT_MS);
-    this.#turn(monotonicMs());
+    this.#turns.turn(monotonicMs());
     this.#look();
-  }
-
-  #rowNow(): readonly PlacedGang[] {
-    const { rows, fromSlot = 0 } = this.#matrix;
-    const isLeft = (name: string) => {
-      const attempt = this.#attempts.get(name);
-      return attempt === undefined ? this.#awaitsLaunch(name) : !attempt.isOver && !attempt.kept;
-    };
-    return rowOnTurn(rows, this.#clock.slot() - fromSlot, (gang) => isLeft(gangName(gang)));
   }
 
   #awaitsLaunch(name: string): boolean {
     return this.#launches.some((spec) => gangName(spec) === name);
-  }
-
-  /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
-  #turn(nowMs: number): void {
-    const on = new Set(this.#rowNow().map(gangName));
-    const { containment, shares } = this.#machine;
-    const isConcurrent = this.#matrix.mode === "concurrent" && shares.canWeigh;
-    const behind = isConcurrent ? new Set(this.#matrix.rows.flat().map(gangName)) : undefined;
-    const stopping: Attempt[] = [];
-    for (const attempt of this.#attempts.values()) {
-      if (attempt.isOver) continue;
-      attempt.slotEnds(nowMs);
-      // Its slot lasts as long as it is kept.
-      if (attempt.kept) on.add(attempt.name);
-      if (!attempt.turns || on.has(attempt.name)) continue;
-      if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
-        if (attempt.frozen) attempt.thaw();
-      } else if (!attempt.frozen || containment.freezer.kind === "signals") stopping.push(attempt);
-    }
-    if (!containment.freezer.freeze(...stopping.map(({ name }) => name))) this.#turnAgainSoon();
-    for (const attempt of stopping) attempt.frozen = true;
-    for (const name of on) {
-      const attempt = this.#attempts.get(name);
-      if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;
-      if (attempt.begun) {
-        shares.weigh(name, false);
-        if (attempt.frozen) attempt.thaw();
-      }
-      attempt.slotBegins(nowMs);
-    }
   }
 
   /** We hung, so the guardian has continued all gangs and given them equal weights. */
@@ -376,17 +327,7 @@ export class Conductor {
       "The conductor stood still for seconds: all gangs went on, and take turns again from now on";
     console.error(new Date().toISOString(), message);
     this.#refuse(message);
-    for (const attempt of this.#attempts.values()) attempt.frozen = false;
-    this.#machine.shares.forgetWeights();
-    this.#turn(monotonicMs());
-  }
-
-  /** Processes that cannot stop before we sleep may have started others. Once for each boundary. */
-  #turnAgainSoon(): void {
-    this.#againTimer ??= setTimeout(() => {
-      if (!this.#closed) this.#turn(monotonicMs());
-      this.#againTimer = undefined;
-    }, AGAIN_MS);
+    this.#turns.takeAgain();
   }
 
   /** Lets every attempt take its next step. */
@@ -403,7 +344,7 @@ export class Conductor {
       if (news !== undefined) this.#save();
       hasEnded ||= news === "ended";
     }
-    if (hasEnded && this.#matrix.rows.length > 1) this.#turn(monotonicMs());
+    if (hasEnded && this.#turns.matrix.rows.length > 1) this.#turns.turn(monotonicMs());
     if (this.isBusy) {
       this.#lookTimer = setTimeout(() => this.#look(), this.#isHurried ? HURRIED_LOOK_MS : LOOK_MS);
     } else this.#rest();
@@ -480,7 +421,7 @@ export class Conductor {
       version: 1,
       bootId: bootId(),
       epochMs: this.#clock.epochMs,
-      matrix: this.#matrix,
+      matrix: this.#turns.matrix,
       attempts: [...this.#attempts.values()].map((attempt) => attempt.saved()),
       ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
     };

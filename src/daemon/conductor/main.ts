@@ -5,8 +5,9 @@
 import type { FreezerKind } from "../protocol.ts";
 import { Conductor } from "./conductor.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
+import { HomeLock, olderConductor, titleOf } from "./home.ts";
 import { takePriority } from "./priority.ts";
-import { ConductorServer, lockHome } from "./server.ts";
+import { ConductorServer } from "./server.ts";
 import { closeInherited } from "./surroundings.ts";
 
 /** With neither jobs nor front end for so long, the conductor ends; the next front end starts another. */
@@ -23,11 +24,19 @@ if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as
   console.error(`Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}]`);
   process.exit(2);
 }
-process.title = `tutti-conductor ${home}`;
 // Nobody's working folder is kept from being removed or unmounted.
 process.chdir("/");
 
-if (!lockHome(home)) process.exit(ALREADY_RUNNING);
+const lock = new HomeLock(home);
+if (!lock.take()) process.exit(ALREADY_RUNNING);
+const older = olderConductor(home);
+if (older !== undefined) {
+  console.error(
+    `Cannot manage the jobs of "${home}": conductor ${older} does, whose folder was removed and which makes it again, expected none`,
+  );
+  process.exit(ALREADY_RUNNING);
+}
+process.title = titleOf(home);
 const containment = openContainment(home, kind as FreezerKind | undefined);
 if (containment === undefined) {
   console.error(`Cannot stop gangs by ${kind}: it does not work here, expected one that tutti doctor names`);
@@ -52,10 +61,29 @@ await conductor.start();
 await server.listen();
 
 let lonelySinceMs = performance.now();
+let homeProblem = "";
 setInterval(() => {
+  void keepHome();
   if (conductor.isBusy || server.isConnected) lonelySinceMs = performance.now();
   else if (performance.now() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, 1000);
+
+/** Folder, lock and socket are made again when somebody has removed them, so that front ends find this conductor and start no other. */
+async function keepHome(): Promise<void> {
+  try {
+    if (!lock.isInPlace) {
+      // A younger conductor that has it now sees us and ends.
+      if (!lock.take()) return;
+      conductor.homeIsNew();
+    }
+    if (!server.isInPlace) await server.listen();
+    homeProblem = "";
+  } catch (error) {
+    const { message } = error as Error;
+    if (message !== homeProblem) console.error(new Date().toISOString(), message);
+    homeProblem = message;
+  }
+}
 
 function guarded(act: () => void): void {
   try {

@@ -2,7 +2,7 @@
  * Reading /proc: who a process is, and which processes there are. A pid alone names nobody, since it is used again; boot id, pid
  * and start time together do.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import type { ProcessIdentity } from "../protocol.ts";
 
 /** What one line of /proc/PID/stat says of a process. */
@@ -113,9 +113,35 @@ export function runsAs(pid: number, uid: number): boolean {
   );
 }
 
+/** Whether a process can be one of a job of that user; undefined: of our own, whose processes may be anybody's, as root's are. */
+export function isOfUser(pid: number, uid: number | undefined): boolean {
+  return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
+}
+
 /** A first thread that has ended does not count while others run. */
 export function hasEnded({ state, threads }: ProcessStat): boolean {
   return state === "X" || (state === "Z" && threads <= 1);
+}
+
+/** Processes of a session that can be a job's of that user. Others can be in it, such as those that gained rights. */
+export function sessionOf(leader: number, uid: number | undefined): ProcessStat[] {
+  return allPids().flatMap((pid) => {
+    const stat = readStat(pid);
+    const isIn = stat?.session === leader && !hasEnded(stat) && isOfUser(pid, uid);
+    return isIn ? [stat] : [];
+  });
+}
+
+/** Whether a process's working folder is the one of that path: false when it was removed, or another one is there by now. */
+export function worksIn(pid: number, folder: string): boolean {
+  try {
+    const own = statSync(`/proc/${pid}/cwd`);
+    const other = statSync(folder, { throwIfNoEntry: false });
+    return own.ino === other?.ino && own.dev === other.dev;
+  } catch {
+    // It has just ended, or the kernel does not tell us.
+    return true;
+  }
 }
 
 export function isStopped({ pid, state }: ProcessStat): boolean {

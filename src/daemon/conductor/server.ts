@@ -1,45 +1,21 @@
 /** The conductor's socket: one front end at a time, lines of JSON, 0600 in a 0700 folder from the first instant. */
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { FromConductor, ToConductor } from "../protocol.ts";
+import { isSameFile } from "./home.ts";
 import { LineReader, parseMessage } from "./wire.ts";
 
 /** A front end that does not read is let go rather than kept in memory. */
 const MOST_UNREAD_BYTES = 64 * 2 ** 20;
 
 export const SOCKET_NAME = "socket";
-const SQLITE_BUSY = 5;
-
-/**
- * Makes the folder private and takes its lock, an exclusive one of the kernel's on a small database, which goes with this process. (A name
- * in the abstract name space of sockets would not do: /proc/net/unix shows it to everybody, who could take it when we have ended.)
- * @returns false when another conductor has it
- */
-export function lockHome(home: string): boolean {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  if (statSync(home).uid !== process.getuid?.()) {
-    throw new Error(`Cannot use the folder "${home}": it belongs to another user, expected our own`);
-  }
-  chmodSync(home, 0o700);
-  const lock = new DatabaseSync(join(home, "lock.db"), { timeout: 0 });
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
-    throw error;
-  }
-  // A database that nobody refers to is closed.
-  process.once("exit", () => lock.close());
-  return true;
-}
 
 export class ConductorServer {
   readonly #path: string;
   readonly #receive: (message: ToConductor) => void;
-  readonly #server = createServer((socket) => this.#accept(socket));
+  #server: Server | undefined;
+  #file: Stats | undefined;
   #frontEnd: Socket | undefined;
 
   constructor(home: string, receive: (message: ToConductor) => void) {
@@ -51,19 +27,32 @@ export class ConductorServer {
     return this.#frontEnd !== undefined;
   }
 
-  /** Under a name of its own first, then in one step under the one that front ends look for. */
+  /** Whether front ends find us. */
+  get isInPlace(): boolean {
+    return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
+  }
+
+  /**
+   * Under a name of its own first, then in one step under the one that front ends look for. May be called again when that name is gone:
+   * the front end that is connected stays so.
+   */
   async listen(): Promise<void> {
+    this.#server?.close();
+    const server = createServer((socket) => this.#accept(socket));
+    this.#server = server;
     const unnamed = `${this.#path}.${process.pid}`;
     rmSync(unnamed, { force: true });
-    const umask = process.umask(0o177);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        this.#server.once("error", reject);
-        this.#server.listen(unnamed, resolve);
-      });
-    } finally {
-      process.umask(umask);
-    }
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      // The name is made within this call. Jobs that are started while we wait must not inherit the mask.
+      const umask = process.umask(0o177);
+      try {
+        server.listen(unnamed, resolve);
+      } finally {
+        process.umask(umask);
+      }
+    });
+    this.#file = statSync(unnamed);
     renameSync(unnamed, this.#path);
   }
 
@@ -76,7 +65,7 @@ export class ConductorServer {
 
   close(): void {
     this.#frontEnd?.end();
-    this.#server.close();
+    this.#server?.close();
     rmSync(this.#path, { force: true });
   }
 

@@ -116,6 +116,13 @@ done
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
+# To open a pipe that nobody reads would take for ever.
+for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
+  if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
+    cd ${quote(spec.folder)}
+    fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected an ordinary file or a device such as /dev/null"
+  fi
+done
 ( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
 ( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in a folder that is there`)}; }
 exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}

@@ -51,6 +51,8 @@ export class Cgroup1Freezer implements Freezer {
 
   leave(): void {}
 
+  homeIsNew(): void {}
+
   thawLeftovers(): void {
     for (const gang of this.#groups.gangs()) this.thaw(gang);
   }

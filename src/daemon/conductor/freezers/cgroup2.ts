@@ -50,6 +50,8 @@ export class Cgroup2Freezer implements Freezer {
 
   leave(): void {}
 
+  homeIsNew(): void {}
+
   thawLeftovers(): void {
     for (const gang of this.#groups.gangs()) this.thaw(gang);
   }

@@ -21,6 +21,8 @@ export interface Freezer {
   kill(gang: string): boolean;
   /** The gang has ended and has no processes. */
   leave(gang: string): void;
+  /** The conductor's folder was removed and made again: writes again what has to be in it. */
+  homeIsNew(): void;
   /** Continues whatever may have been left stopped by an earlier life of the conductor. */
   thawLeftovers(): void;
 }

@@ -145,6 +145,11 @@ export class SignalsFreezer implements Freezer {
     if (this.#gangs.size === 0) this.#written.clear();
   }
 
+  homeIsNew(): void {
+    this.#written.clear();
+    this.#writeMembers();
+  }
+
   thawLeftovers(): void {
     let text = "";
     try {
@@ -250,6 +255,10 @@ export class SignalsFreezer implements Freezer {
     if (lines.every((line) => this.#written.has(line))) return true;
     this.#written.clear();
     for (const line of lines) this.#written.add(line);
+    return this.#writeMembers();
+  }
+
+  #writeMembers(): boolean {
     for (const { members } of this.#gangs.values()) {
       for (const [pid, startTicks] of members) this.#written.add(`${bootId()} ${pid} ${startTicks}`);
     }
