@@ -1,0 +1,62 @@
+/** What an outside examination did by the letter: the whole state folder is removed under a running scheduler, whose front end is killed. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startTutti, until } from "./live-command.ts";
+import { LiveScheduler } from "./live-scheduler.ts";
+
+let live: LiveScheduler;
+beforeEach(() => {
+  live = new LiveScheduler();
+});
+afterEach(() => live.clear());
+
+/** The conductor may just be writing into it. */
+const removeState = () => rmSync(live.state, { recursive: true, maxRetries: 20, retryDelay: 1 });
+
+function isRunning(pid: number): boolean {
+  try {
+    return /^State:\s+[^ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+test("the next scheduler finds the same conductor and the job, starts no second one, and down --kill ends both", async () => {
+  await live.start();
+  const job = await live.submit("sleep 1000");
+  await live.running(job);
+  const pid = live.pidOf(job, "job");
+  const conductor = await live.conductorPid();
+  removeState();
+  await live.killFrontEnd();
+  await live.start();
+  await until(() => existsSync(join(live.state, "conductor", "socket")));
+  expect(await live.conductorPid()).toBe(conductor);
+  let status = await live.status();
+  while (status.strays === undefined) status = await live.status();
+  expect(status.strays).toMatchObject([{ job, attempt: 1 }]);
+  // One that was started meanwhile sees the older one and ends.
+  await until(() => live.leftovers.conductors().join() === String(conductor));
+  expect(isRunning(pid)).toBe(true);
+  // Its number is not given to another job.
+  const next = await live.submit("exit 7");
+  expect(next).toBeGreaterThan(job);
+  expect(await live.client.ended(next)).toMatchObject({ code: 7 });
+  expect((await startTutti(live.socket, ["down", "--kill"]).result).status).toBe(0);
+  await until(() => !isRunning(pid) && live.leftovers.conductors().length === 0);
+});
+
+test("a job whose folder is removed is lost when it has ended, and the CPU is free for the next one", async () => {
+  await live.start();
+  const go = join(live.folder, "go");
+  const job = await live.submit(`until [ -e ${go} ]; do sleep 0.05; done; exit 3`);
+  await live.running(job);
+  rmSync(join(live.state, "jobs", String(job)), { recursive: true });
+  const next = await live.submit("exit 5");
+  writeFileSync(go, "");
+  const ended = await live.client.ended(job);
+  expect(ended).toMatchObject({ state: "failed" });
+  expect(ended.reason).toContain("was removed");
+  expect(await live.client.ended(next)).toMatchObject({ code: 5 });
+});
