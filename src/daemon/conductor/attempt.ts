@@ -11,6 +11,7 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import { identityIn } from "./attempt-report.ts";
 import { type Claim, claimForNobody, readClaim } from "./claim.ts";
 import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
@@ -113,6 +114,11 @@ export class Attempt {
     attempt.#noticeBegun();
     if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
     return attempt;
+  }
+
+  /** First process of its job, once it is known. */
+  get job(): ProcessIdentity | undefined {
+    return this.#entry.job;
   }
 
   get isOver(): boolean {
@@ -274,45 +280,6 @@ export class Attempt {
     }
   }
 
-  state(): AttemptState {
-    return {
-      job: this.spec.job,
-      attempt: this.spec.attempt,
-      ...identityIn(this.spec),
-      about: this.#about(),
-      phase: this.phase,
-      ranMs: Math.round(this.ranMs()),
-      ...(this.shim === undefined ? {} : { shim: this.shim }),
-      ...(this.end === undefined ? {} : { end: this.end }),
-    };
-  }
-
-  #about(): NonNullable<AttemptState["about"]> {
-    const { uid, command, cwd, folder } = this.spec;
-    return {
-      ...(uid === undefined ? {} : { uid }),
-      command,
-      cwd,
-      folder,
-      ...(this.begun && { startedAtMs: this.startedAtMs }),
-    };
-  }
-
-  saved(): SavedAttempt {
-    return {
-      spec: this.spec,
-      begun: this.begun,
-      startedAtMs: this.startedAtMs,
-      ranMs: Math.round(this.ranMs()),
-      reason: this.reason,
-      killed: this.killed,
-      ...(this.shim === undefined ? {} : { shim: this.shim }),
-      ...(this.#entry.job === undefined ? {} : { job: this.#entry.job }),
-      ...(this.kept && { kept: true }),
-      ...(this.end === undefined ? {} : { end: this.end }),
-    };
-  }
-
   #shimIsGone(): boolean {
     this.shim ??= shimOf(this.#readClaim());
     if (this.shim === undefined) return this.#childEnded || this.#child === undefined;
@@ -452,13 +419,4 @@ export class Attempt {
 
 function shimOf(claim: Claim): ProcessIdentity | undefined {
   return claim.kind === "shim" ? claim.shim : undefined;
-}
-
-/** To be spread into what tells of the attempt. */
-export function identityIn({
-  identity,
-}: {
-  readonly identity?: string | undefined;
-}): Pick<LaunchSpec, "identity"> {
-  return identity === undefined ? {} : { identity };
 }

@@ -11,7 +11,8 @@ import type {
   ToConductor,
   TurningMatrix,
 } from "../protocol.ts";
-import { Attempt, identityIn, type Machine, makeMachine } from "./attempt.ts";
+import { Attempt, type Machine, makeMachine } from "./attempt.ts";
+import { identityIn, savedOf, stateOf } from "./attempt-report.ts";
 import { monotonicMs, SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
@@ -162,7 +163,7 @@ export class Conductor {
     return {
       type: "state",
       ...(protocol === 2 && { protocol }),
-      attempts: [...this.#attempts.values()].map((attempt) => attempt.state()),
+      attempts: [...this.#attempts.values()].map(stateOf),
       sequence: this.#turns.matrix.sequence,
       pid: process.pid,
       freezer: this.#machine.containment.freezer.kind,
@@ -422,7 +423,7 @@ export class Conductor {
       bootId: bootId(),
       epochMs: this.#clock.epochMs,
       matrix: this.#turns.matrix,
-      attempts: [...this.#attempts.values()].map((attempt) => attempt.saved()),
+      attempts: [...this.#attempts.values()].map(savedOf),
       ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
     };
     try {
