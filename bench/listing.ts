@@ -1,0 +1,212 @@
+/**
+ * What long lists of one client cost the scheduler and the others: `history`, `export` and `jobs` over a great many jobs, `cancel` of thousands, and
+ * meanwhile, from another client, GET /v1/status every 20 ms.
+ *
+ *   npm run bench:listing              100,000 ended and 50,000 held jobs
+ *   npm run bench:listing -- --quick   small, as a check
+ *
+ * Goals: another client waits less than 200 ms; the front end stays below 400 MB meanwhile and below 250 MB a minute later; 10,000 held jobs
+ * are cancelled in about a second. Not a goal: a list as fast as it can be; it comes in pieces so that others have their turn.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "../src/api/client.ts";
+import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
+import { printTable } from "./measure.ts";
+
+export interface ListingSizes {
+  readonly ended: number;
+  readonly held: number;
+  /** Held jobs that are cancelled. */
+  readonly cancelled: number;
+  /** How long the front end rests before its memory is looked at again. */
+  readonly restS: number;
+}
+
+export interface Phase {
+  readonly name: string;
+  readonly tookMs: number;
+  /** Until the first bytes were out, Node's start included. */
+  readonly firstMs: number;
+  readonly lines: number;
+  /** Greatest memory of the command, in MB. */
+  readonly commandMB: number;
+  /** The other client's requests. */
+  readonly longestWaitMs: number;
+  readonly medianWaitMs: number;
+  /** Greatest memory of the front end meanwhile, and what CPU time it took. */
+  readonly frontEndMB: number;
+  readonly frontEndCpuMs: number;
+}
+
+export interface ListingNumbers {
+  readonly phases: readonly Phase[];
+  /** Memory of the front end before, and after the rest. */
+  readonly beforeMB: number;
+  readonly afterRestMB: number;
+}
+
+const PROBE_MS = 20;
+const TICKS_PER_S = 100;
+const bin = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
+
+export async function measureListing({
+  ended,
+  held,
+  cancelled,
+  restS,
+}: ListingSizes): Promise<ListingNumbers> {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-bench-"));
+  const env = {
+    ...process.env,
+    TUTTI_STATE: join(folder, "state"),
+    TUTTI_SOCKET: join(folder, "run", "tutti.sock"),
+    NO_COLOR: "1",
+  };
+  let frontEnd: ChildProcess | undefined;
+  try {
+    mkdirSync(env.TUTTI_STATE, { mode: 0o700 });
+    const { uid, username } = userInfo();
+    fillStore(join(env.TUTTI_STATE, "tutti.db"), { ended, held, uid, user: username });
+    frontEnd = spawn(process.execPath, [bin, "serve", "--private", "--no-http"], { env, stdio: "ignore" });
+    const client = await reached(env);
+    const pid = frontEnd.pid ?? 0;
+    const beforeMB = memoryMB(pid, "VmRSS");
+    const phases: Phase[] = [];
+    const measure = async (...words: string[]) => {
+      phases.push(await measured(client, pid, words, env));
+    };
+    await measure("status");
+    await measure("history", "--last", String(ended));
+    await measure("history", "--json", "--last", String(ended));
+    await measure("export");
+    await measure("export", "--format", "csv");
+    await measure("jobs", "--json");
+    await measure("jobs", "name:sim-7*");
+    await measure("wait", `1-${ended}`);
+    await measure("cancel", `${ended + 1}-${ended + cancelled}`);
+    await sleep(restS * 1000);
+    return { phases, beforeMB, afterRestMB: memoryMB(pid, "VmRSS") };
+  } finally {
+    const down = spawn(process.execPath, [bin, "down", "--kill"], { env, stdio: "ignore" });
+    await new Promise((resolve) => down.once("exit", resolve));
+    frontEnd?.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** Runs a verb while another client asks for the status all the time. */
+async function measured(
+  client: Client,
+  pid: number,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Phase> {
+  const waits: number[] = [];
+  let frontEndMB = 0;
+  let commandMB = 0;
+  let firstMs = Number.NaN;
+  let lines = 0;
+  const cpuMs = cpuTimeMs(pid);
+  const fromMs = performance.now();
+  const child = spawn(process.execPath, [bin, ...words], { env, stdio: ["ignore", "pipe", "ignore"] });
+  let isOver = false;
+  child.stdout.on("data", (piece: Buffer) => {
+    if (Number.isNaN(firstMs)) firstMs = performance.now() - fromMs;
+    for (const byte of piece) if (byte === 10) lines++;
+  });
+  const ended = new Promise<number>((resolve) => {
+    child.on("close", () => {
+      isOver = true;
+      resolve(performance.now() - fromMs);
+    });
+  });
+  while (!isOver) {
+    const askedMs = performance.now();
+    await client.ask("/v1/status");
+    waits.push(performance.now() - askedMs);
+    frontEndMB = Math.max(frontEndMB, memoryMB(pid, "VmRSS"));
+    commandMB = Math.max(commandMB, memoryMB(child.pid ?? 0, "VmHWM"));
+    await sleep(PROBE_MS);
+  }
+  const tookMs = await ended;
+  waits.sort((a, b) => a - b);
+  return {
+    name: words.join(" "),
+    ...{ tookMs, firstMs, lines, commandMB, frontEndMB },
+    longestWaitMs: waits.at(-1) ?? 0,
+    medianWaitMs: waits[waits.length >> 1] ?? 0,
+    frontEndCpuMs: cpuTimeMs(pid) - cpuMs,
+  };
+}
+
+async function reached(env: NodeJS.ProcessEnv): Promise<Client> {
+  for (let tries = 0; tries < 1200; tries++) {
+    await sleep(50);
+    try {
+      const client = new Client(env);
+      await client.ask("/v1/status");
+      return client;
+    } catch {
+      // Not yet there.
+    }
+  }
+  throw new Error("Cannot reach the scheduler: it did not answer within a minute");
+}
+
+/** 0 when the process has ended. */
+function memoryMB(pid: number, name: "VmRSS" | "VmHWM"): number {
+  try {
+    const kB = new RegExp(`${name}:\\s*(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(kB ?? 0) / 1000;
+  } catch {
+    return 0;
+  }
+}
+
+/** CPU time of a process so far. */
+function cpuTimeMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S;
+}
+
+if (import.meta.main) {
+  const quick = process.argv.includes("--quick");
+  const { phases, beforeMB, afterRestMB } = await measureListing(
+    quick
+      ? { ended: 1500, held: 300, cancelled: 200, restS: 0 }
+      : { ended: 100_000, held: 50_000, cancelled: 10_000, restS: 60 },
+  );
+  const ms = (value: number) => (Number.isNaN(value) ? "–" : value.toFixed(0));
+  printTable(
+    [
+      "verb",
+      "ms",
+      "first ms",
+      "lines",
+      "command MB",
+      "others' longest ms",
+      "median ms",
+      "front end MB",
+      "its CPU ms",
+    ],
+    phases.map((phase) => [
+      phase.name,
+      ms(phase.tookMs),
+      ms(phase.firstMs),
+      String(phase.lines),
+      ms(phase.commandMB),
+      ms(phase.longestWaitMs),
+      phase.medianWaitMs.toFixed(1),
+      ms(phase.frontEndMB),
+      ms(phase.frontEndCpuMs),
+    ]),
+  );
+  console.log(`memory of the front end: ${ms(beforeMB)} MB before, ${ms(afterRestMB)} MB after the rest`);
+}

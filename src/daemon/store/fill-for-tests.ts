@@ -1,0 +1,72 @@
+/** A store with a history, written straight into its file: what would take a machine a month. */
+import type { JobRecord } from "../record.ts";
+import { heldBytes } from "../submission.ts";
+import { Store } from "./store.ts";
+
+/** The last of the ended jobs was submitted then, the others ten a second before: none is so old that it is forgotten. */
+const LAST_MS = Date.now() - 3_600_000;
+
+export interface History {
+  /** Jobs that have ended, numbers from 1 on. */
+  readonly ended: number;
+  /** Jobs that are held, numbers after those. */
+  readonly held?: number;
+  /** Whose jobs they are. */
+  readonly uid: number;
+  readonly user: string;
+  /** Ended jobs with an exit code other than 0. */
+  readonly codeOf?: (job: number) => number;
+  /** Of the ended jobs, those that are forgotten. */
+  readonly isForgotten?: (job: number) => boolean;
+}
+
+export function fillStore(path: string, history: History): void {
+  const { ended, held = 0, isForgotten = () => false } = history;
+  const store = new Store(path);
+  store.begin();
+  const environment = store.contents.nothing();
+  const forgotten = [];
+  for (let job = 1; job <= ended + held; job++) {
+    const record = recordOf(job, environment, history);
+    const bytes = heldBytes(record);
+    store.insertJob(record, job <= ended ? bytes : undefined);
+    if (job > ended || !isForgotten(job)) continue;
+    const { uid, state, endedAtMs = 0 } = record;
+    forgotten.push({ job, uid, state, endedAtMs, bytes, wasStarted: true });
+  }
+  store.kept.forgetJobs(forgotten);
+  store.commit();
+  store.close();
+}
+
+function recordOf(
+  job: number,
+  environment: number,
+  { ended, uid, user, codeOf = () => 0 }: History,
+): JobRecord {
+  const code = codeOf(job);
+  const submittedAtMs = LAST_MS - 100 * (ended - job);
+  return {
+    ...{ job, name: `sim-${job % 100}`, uid, user, queue: "default", tasks: 1, priority: 0, place: job },
+    ...{
+      command: ["./simulate", "--seed", String(job)],
+      cwd: "/tmp",
+      stdout: `/tmp/${job}.out`,
+      stderr: `/tmp/${job}.err`,
+    },
+    ...{ after: [], retries: 0, environment, estimateMs: 60_000, submittedAtMs, cpus: [] },
+    ...(job > ended
+      ? { state: "held", attempt: 0, ranMs: 0 }
+      : {
+          state: code === 0 ? "done" : "failed",
+          ...{
+            attempt: 1,
+            ranMs: 5000,
+            startedAtMs: submittedAtMs + 500,
+            endedAtMs: submittedAtMs + 6000,
+            code,
+          },
+          ...(code !== 0 && { reason: `exit code ${code}` }),
+        }),
+  };
+}
