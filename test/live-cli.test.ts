@@ -100,6 +100,7 @@ describe("submit", () => {
         stderr: "out-%j",
         cwd: folder,
         env: { A: "b" },
+        umask: process.umask().toString(8).padStart(3, "0"),
         // Sent again after a lost answer it is known.
         key: expect.stringMatching(/^[0-9a-f-]{36}$/),
       },
