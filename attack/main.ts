@@ -38,10 +38,16 @@ const stage = await Stage.open({
   package: values.package,
   note: (line) => console.error(line),
 });
+let isInterrupted = false;
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(name, () => void stage.close().finally(() => process.exit(130)));
+  process.on(name, () => {
+    isInterrupted = true;
+    void stage.close().finally(() => process.exit(130));
+  });
 }
 const results = await runAttacks(stage, chosen).finally(() => stage.close());
+// The attack that went on meanwhile has failed, which says nothing.
+if (isInterrupted) await new Promise(() => {});
 
 printTable(
   ["finding", "attack", "tried", "got through", "what happened"],

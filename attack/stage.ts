@@ -43,6 +43,7 @@ export class Stage {
   readonly note: (line: string) => void;
   #accounts: Accounts | undefined;
   #folders = 0;
+  #closed: Promise<void> | undefined;
   readonly #schedulers: Scheduler[] = [];
   readonly #children = new Set<ChildProcess>();
 
@@ -153,8 +154,13 @@ export class Stage {
     for (const scheduler of this.#schedulers.splice(0)) await scheduler.clear();
   }
 
-  /** Ends everything and removes it. */
-  async close(): Promise<void> {
+  /** Ends everything and removes it; once, however often and from wherever it is asked for. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await this.clear();
     if (this.#accounts !== undefined) await removeAccounts();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

@@ -11,6 +11,7 @@ const AT_ONCE = 48;
 /** For an answer to what was sent whole, and to what was not. */
 const PATIENCE = { wholeMs: 20_000, brokenMs: 500 };
 const MOST_RSS_BYTES = 400e6;
+const PROGRESS = 5000;
 /** Requests of the short form and of the long one. */
 const COUNTS = { short: 2000, long: 50_000 };
 
@@ -32,6 +33,7 @@ async function fuzz(stage: Stage): Promise<Outcome> {
   const work = async () => {
     while (next < total) {
       const number = next++;
+      if (number > 0 && number % PROGRESS === 0) stage.note(`     ${number} requests`);
       const { where, host } = doors[number % doors.length]!;
       const request = makeRequest(document, { tokens, host }, stage.seed, number);
       const patienceMs = request.isHttp ? PATIENCE.wholeMs : PATIENCE.brokenMs;
