@@ -30,14 +30,18 @@ async function fuzz(stage: Stage): Promise<Outcome> {
   const counts = { json: 0, silent: 0 };
   const total = stage.isShort ? COUNTS.short : COUNTS.long;
   let next = 0;
+  let slowestMs = 0;
   const work = async () => {
     while (next < total) {
       const number = next++;
-      if (number > 0 && number % PROGRESS === 0) stage.note(`     ${number} requests`);
+      if (number > 0 && number % PROGRESS === 0)
+        stage.note(`     ${number} requests, the slowest ${Math.round(slowestMs)} ms`);
       const { where, host } = doors[number % doors.length]!;
       const request = makeRequest(document, { tokens, host }, stage.seed, number);
       const patienceMs = request.isHttp ? PATIENCE.wholeMs : PATIENCE.brokenMs;
+      const fromMs = performance.now();
       const result = await exchange(where, request.bytes, request.method, patienceMs);
+      slowestMs = Math.max(slowestMs, performance.now() - fromMs);
       for (const { status } of result.answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (result.answers.length === 0) counts.silent++;
       const wrong = problemOf(document, request, result, counts);

@@ -18,6 +18,8 @@ export interface Exchange {
 
 /** A stream of events goes on for ever; this much of it is enough. */
 const STREAM_MS = 100;
+/** No answer goes on for longer. */
+const MOST_MS = 60_000;
 
 /**
  * Sends, and reads until the connection closes.
@@ -28,8 +30,10 @@ export function exchange(where: Where, bytes: Buffer, method: string, patienceMs
     const socket = open(where);
     const parts: Buffer[] = [];
     let timer: NodeJS.Timeout | undefined;
+    const last = setTimeout(() => finish(false), MOST_MS);
     const finish = (isClosed: boolean) => {
       clearTimeout(timer);
+      clearTimeout(last);
       socket.destroy();
       resolve({ ...readAnswers(Buffer.concat(parts), method), isClosed });
     };
@@ -40,7 +44,9 @@ export function exchange(where: Where, bytes: Buffer, method: string, patienceMs
     socket.on("data", (piece: Buffer) => {
       parts.push(piece);
       wait(
-        /\r\ncontent-type: text\/event-stream/i.test(parts[0]!.toString("latin1")) ? STREAM_MS : patienceMs,
+        /\r\ncontent-type: text\/event-stream/i.test(Buffer.concat(parts.slice(0, 3)).toString("latin1"))
+          ? STREAM_MS
+          : patienceMs,
       );
     });
     socket.on("close", () => finish(true));
