@@ -126,6 +126,7 @@ class FaultRun {
     await this.#within(END_MS, "all jobs were submitted", clients);
     const jobs = await this.#within(END_MS, "all jobs had ended", this.#ended());
     await this.#checkNothingLeft();
+    await this.#checkNoneWasOlder();
     const counts = this.#count(jobs ?? (await this.#allJobs()));
     await this.#shutDown();
     return {
@@ -344,6 +345,13 @@ class FaultRun {
       );
     }
     return { submitted: this.#nextJob, ...counts };
+  }
+
+  /** No kill makes the store an older one, and no attempt a stray. */
+  async #checkNoneWasOlder(): Promise<void> {
+    const { stdout } = await startTutti(this.#socket, ["events", "--json"]).result;
+    const told = stdout.split("\n").filter((line) => /"kind":"recovered".*"(because|stray)":/.test(line));
+    this.#problems.push(...told.map((line) => `without a reason the front end told: ${line}`));
   }
 
   async #shutDown(): Promise<void> {
