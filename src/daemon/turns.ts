@@ -243,6 +243,7 @@ export class Turns {
     } catch {
       // The transaction is gone already, which is what was wanted.
     }
+    store.reuseLog();
     book.rollback();
     feed.rollback();
     this.#desk.rollback();

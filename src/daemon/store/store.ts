@@ -103,6 +103,18 @@ export class Store {
     return (pages("page_count") - pages("freelist_count")) * this.#pageBytes;
   }
 
+  /**
+   * Moves what the log holds into the database, so that the log's room is used again: a disk that is full of it would refuse every turn.
+   * Waits for nobody and does what it can. To be called outside of a transaction.
+   */
+  reuseLog(): void {
+    try {
+      this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // The disk refuses this as well.
+    }
+  }
+
   close(): void {
     this.#database.close();
   }
