@@ -19,7 +19,7 @@ export function exchangeablePart(path: string, uid: number, links = MOST_LINKS):
     const above = exchangeablePart(dirname(absolute), uid, links);
     if (above !== undefined) return above;
   }
-  const stats = lstatSync(absolute, { throwIfNoEntry: false });
+  const stats = statsOf(absolute);
   if (stats === undefined) return undefined;
   if (stats.uid !== uid && stats.uid !== 0) return `"${absolute}" belongs to user ${stats.uid}`;
   if (stats.isSymbolicLink()) {
@@ -27,6 +27,16 @@ export function exchangeablePart(path: string, uid: number, links = MOST_LINKS):
     return exchangeablePart(resolve(dirname(absolute), readlinkSync(absolute)), uid, links - 1);
   }
   return isOpen(stats) ? `others may write to "${absolute}"` : undefined;
+}
+
+/** Undefined for what is not there, also because something above it is a plain file. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw error;
+  }
 }
 
 /** In a folder with the sticky bit, each may only rename what is one's own. */
