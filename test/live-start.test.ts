@@ -64,7 +64,7 @@ test("a second one says that the first has the folder", async () => {
   const second = startTutti(join(folder, "other", "tutti.sock"), ["serve", "--no-http", "--state", state]);
   const { status, stderr } = await second.result;
   expect(status).not.toBe(0);
-  expect(stderr).toMatch(/Cannot start a scheduler .*another one uses it .*tutti down/);
+  expect(stderr).toMatch(/Cannot start a scheduler .*another one uses it, process \d+ .*tutti down/);
 });
 
 test("Ctrl-C ends it and says what goes on", async () => {
