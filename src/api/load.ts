@@ -9,7 +9,8 @@ import { Unread } from "./unread.ts";
 
 /** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
 const MOST_OPEN = 512;
-const PIECE_BYTES = 128 * 1024;
+/** So the largest body counts for two thirds of what a user may have open: one such at a time. */
+const PIECE_BYTES = 48 * 1024;
 /** Of all users together, in such pieces of bodies. */
 const MOST_PIECES = 1024;
 
