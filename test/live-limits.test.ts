@@ -99,7 +99,9 @@ describe("a full disk", () => {
     for (const error of refusals) {
       expect(error).toBeInstanceOf(RefusedError);
       expect(error).toHaveProperty("refused", "unavailable");
-      expect(String(error)).toMatch(/Cannot (?:write to|use) .*(?:disk is full|no space left).*running jobs go on/s);
+      expect(String(error)).toMatch(
+        /Cannot (?:write to|use) .*(?:disk is full|no space left).*running jobs go on/s,
+      );
     }
     expect((await s.status()).trouble).toMatch(/disk is full|no space left/);
     // They end while there is no room to write down that they have, and then nobody is left who knew it.
