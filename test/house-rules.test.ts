@@ -17,12 +17,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   machines: ["core", "structures"],
   simulator: ["core", "structures", "machines"],
   report: ["core", "metrics"],
-  lab: ["core", "structures", "policies", "workload", "simulator", "metrics", "report"],
+  models: ["core", "structures", "policies", "workload", "simulator", "metrics"],
+  lab: ["core", "structures", "policies", "workload", "simulator", "metrics", "models", "report"],
   // The forecast runs the live state forward in the simulator; history leaves as a workload.
   daemon: ["core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
   api: ["core", "daemon", "report"],
   // The daemon itself only through the verb `serve`; the others talk to the API.
-  cli: ["lab", "report", "workload", "policies", "core", "metrics", "api", "daemon"],
+  cli: ["lab", "report", "workload", "policies", "simulator", "models", "core", "metrics", "api", "daemon"],
 };
 /** Libraries that a room may use. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
@@ -31,7 +32,17 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   api: ["hono", "@hono", "zod"],
   daemon: ["smol-toml"],
 };
-const PURE = ["core", "structures", "machines", "policies", "workload", "simulator", "metrics", "report"];
+const PURE = [
+  "core",
+  "structures",
+  "machines",
+  "policies",
+  "workload",
+  "simulator",
+  "metrics",
+  "models",
+  "report",
+];
 /** Not the same to the last bit in every engine, not pure, or both. */
 const IMPURE = [
   /\bDate\b/,

@@ -1,6 +1,7 @@
 /** `tutti completions SHELL`: a completion script, made from the command line itself. */
 import { Argument, type Command } from "commander";
-import { ALL_POLICIES, POLICIES } from "../policies/registry.ts";
+import { WINGS } from "../models/wings.ts";
+import { POLICIES } from "../policies/registry.ts";
 import { MODELS } from "../workload/models.ts";
 import { makeProgram } from "./program.ts";
 import { writeOut } from "./text.ts";
@@ -60,7 +61,7 @@ function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
   const jobs = ["last", "all"];
   const words: Readonly<Record<string, readonly string[]>> = {
-    policies: ALL_POLICIES.map(({ name }) => name),
+    policies: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name))],
     policy: policies,
     whatif: policies,
     ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),

@@ -8,6 +8,7 @@ import { type Experiment, MOST_GANG_PROCESSORS } from "../lab/run.ts";
 import { chooseModel } from "../lab/source.ts";
 import { defaultWorkers } from "../lab/workers.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
+import { wingOfPolicy } from "../models/wings.ts";
 import { asUsage, UsageError } from "./errors.ts";
 import { duration, integer, missingEstimate, share } from "./parse.ts";
 
@@ -121,6 +122,7 @@ export async function makeExperiment(
   await asUsage(() => chooseModel(source));
   const labels = new Set<string>();
   for (const policy of policies) {
+    requireOneMachine(policy);
     const { label, definition } = await asUsage(() => loadPolicy(policy));
     if (definition.sharing === "time" && (options.procs ?? 0) > MOST_GANG_PROCESSORS) {
       throw new UsageError(
@@ -146,4 +148,14 @@ export async function makeExperiment(
     slotS: options.slot,
     switchS: options.switch,
   };
+}
+
+/** @throws UsageError for a policy that schedules something else than the jobs of one machine */
+function requireOneMachine(policy: string): void {
+  const wing = wingOfPolicy(policy);
+  if (wing === undefined) return;
+  throw new UsageError(
+    `Cannot use policy "${policy.split(":")[0]}" here: it schedules ${wing.machine}, expected a policy for the jobs of one machine; ` +
+      `\`tutti reproduce ${wing.paper}\` runs it`,
+  );
 }

@@ -1,13 +1,53 @@
 /** `tutti policies [NAME]`: what each policy is; what it schedules, its exact rules, parameters and source, and the command that runs it. */
 import type { Command } from "commander";
-import type { ParameterSpec } from "../core/policy.ts";
+import type { ParameterSpec, PolicyDefinition, PolicyDescription } from "../core/policy.ts";
 import { isFile, loadPolicy } from "../lab/own-policy.ts";
-import { chooseAnyPolicy } from "../policies/choose.ts";
-import { type AnyPolicyDefinition, KINDS, rulesOf, type Sharing } from "../policies/kinds.ts";
-import { ALL_POLICIES } from "../policies/registry.ts";
+import { WINGS } from "../models/wings.ts";
+import { chooseAmong } from "../policies/choose.ts";
+import { POLICIES } from "../policies/registry.ts";
 import { jsonDocument } from "../report/json.ts";
+import { ROUNDS_RULES } from "../simulator/rules.ts";
 import { asUsage } from "./errors.ts";
 import { bold, dim, wrap, writeOut } from "./text.ts";
+
+type AnyPolicy = PolicyDescription<unknown>;
+
+/** Policies by what they schedule. */
+interface PolicyGroup {
+  readonly sharing: string;
+  readonly title: string;
+  readonly machine: string;
+  /** Of the simulator, beside the policies' own. */
+  readonly rules: readonly string[];
+  readonly policies: readonly AnyPolicy[];
+  /** The command that runs a policy of the group. */
+  command(policy: string): string;
+}
+
+/** In the order in which they are listed. */
+const GROUPS: readonly PolicyGroup[] = [
+  {
+    sharing: "space",
+    title: "Space sharing",
+    machine: "one pool of processors, each of which has one job at a time",
+    rules: [],
+    policies: POLICIES.filter(({ sharing }) => sharing === "space"),
+    command: onTrace,
+  },
+  {
+    sharing: "time",
+    title: "Time sharing",
+    machine: "an Ousterhout matrix, whose rows of gangs take turns on one set of processors",
+    rules: ROUNDS_RULES,
+    policies: POLICIES.filter(({ sharing }) => sharing === "time"),
+    command: onTrace,
+  },
+  ...WINGS.map((wing) => ({
+    ...wing,
+    sharing: wing.name,
+    command: () => `tutti reproduce ${wing.paper}`,
+  })),
+];
 
 const HELP = `
 A policy of your own: --policy ./mine.ts, a module whose default export has a name, a sharing ("space" or "time") and
@@ -19,33 +59,49 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, options: { readonly json?: boolean }) => {
-      const chosen = name === undefined ? ALL_POLICIES : [await asUsage(() => definitionOf(name))];
+      const chosen = name === undefined ? listed() : [await asUsage(() => groupedPolicy(name))];
       if (options.json) {
-        writeOut(
-          jsonDocument("tutti.policies/1", { policies: chosen.map((policy) => asData(policy, name)) }),
-        );
+        writeOut(jsonDocument("tutti.policies/1", { policies: chosen.map((one) => asData(one, name)) }));
       } else writeOut(name === undefined ? overview() : description(chosen[0], name));
     });
 }
 
-async function definitionOf(text: string): Promise<AnyPolicyDefinition> {
+interface Grouped {
+  readonly policy: AnyPolicy;
+  readonly group: PolicyGroup;
+}
+
+function listed(): Grouped[] {
+  return GROUPS.flatMap((group) => group.policies.map((policy) => ({ policy, group })));
+}
+
+async function groupedPolicy(text: string): Promise<Grouped> {
   const [name = ""] = text.split(":");
-  return (isFile(name) ? await loadPolicy(text) : chooseAnyPolicy(text)).definition;
+  if (isFile(name)) {
+    const policy: PolicyDefinition = (await loadPolicy(text)).definition;
+    return { policy, group: GROUPS.find(({ sharing }) => sharing === policy.sharing) as PolicyGroup };
+  }
+  const all = listed();
+  const { definition } = chooseAmong(
+    all.map(({ policy }) => policy),
+    text,
+  );
+  return all.find(({ policy }) => policy === definition) as Grouped;
 }
 
 /** @param written as the user wrote it: of a policy of the user's own, the file */
-function asData(policy: AnyPolicyDefinition, written = policy.name) {
-  const { name, title, sharing, summary, source, parameters } = policy;
-  const { machine, command } = KINDS[sharing];
-  const rules = rulesOf(policy);
-  return { name, title, sharing, machine, summary, rules, source, parameters, command: command(written) };
+function asData({ policy, group }: Grouped, written = policy.name) {
+  const { name, title, summary, source, parameters } = policy;
+  const { sharing, machine } = group;
+  const rules = [...policy.rules, ...group.rules];
+  const command = group.command(written);
+  return { name, title, sharing, machine, summary, rules, source, parameters, command };
 }
 
 function overview(): string {
-  const width = Math.max(...ALL_POLICIES.map(({ name }) => name.length)) + 2;
-  const groups = (Object.keys(KINDS) as Sharing[]).map((sharing) => {
-    const { title, machine, command } = KINDS[sharing];
-    const lines = ALL_POLICIES.filter((policy) => policy.sharing === sharing).map(
+  const width = Math.max(...listed().map(({ policy }) => policy.name.length)) + 2;
+  const groups = GROUPS.map(({ title, machine, policies, command }) => {
+    const lines = policies.map(
       ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
     );
     return `${wrap(`${title}: ${machine}`, 0)}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
@@ -53,15 +109,14 @@ function overview(): string {
   return `${groups.join("\n")}\ntutti policies NAME states the exact rules.\n`;
 }
 
-function description(policy: AnyPolicyDefinition, written: string): string {
-  const { name, title, sharing, summary, source, parameters } = policy;
-  const { title: kind, machine, command } = KINDS[sharing];
-  const rules = rulesOf(policy);
+function description({ policy, group }: Grouped, written: string): string {
+  const { name, title, summary, source, parameters } = policy;
+  const rules = [...policy.rules, ...group.rules];
   return [
-    `${bold(name)}: ${title} (${kind.toLowerCase()})`,
+    `${bold(name)}: ${title} (${group.title.toLowerCase()})`,
     wrap(summary, 0),
     "",
-    `${bold("Schedules")}\n  ${wrap(machine, 2)}`,
+    `${bold("Schedules")}\n  ${wrap(group.machine, 2)}`,
     "",
     ...(rules.length === 0 ? [] : [bold("Rules"), ...rules.map((rule) => `  - ${wrap(rule, 4)}`), ""]),
     ...(parameters.length === 0
@@ -69,9 +124,13 @@ function description(policy: AnyPolicyDefinition, written: string): string {
       : [bold("Parameters"), ...parameters.map((parameter) => parameterText(name, parameter)), ""]),
     `${bold("Source")}\n  ${wrap(source, 2)}`,
     "",
-    `${bold("Runs with")}\n  ${command(written)}`,
+    `${bold("Runs with")}\n  ${group.command(written)}`,
     "",
   ].join("\n");
+}
+
+function onTrace(policy: string): string {
+  return `tutti simulate TRACE --policy ${policy}`;
 }
 
 /** One parameter of a policy or a model, as help shows it. */

@@ -156,7 +156,6 @@ export interface SitesGuarantees {
 }
 
 export interface SitesPolicyDefinition extends PolicyDescription<SitesGuarantees> {
-  readonly sharing: "sites";
   make(machine: SitesMachine, jobs: SitesJobsView, parameters: ParameterValues): Policy;
 }
 

@@ -71,7 +71,6 @@ export interface TaskGuarantees {
 
 /** A local scheduling policy. */
 export interface LocalSchedulerDefinition extends PolicyDescription<TaskGuarantees> {
-  readonly sharing: "tasks";
   make(taskCount: number, parameters: ParameterValues): LocalTaskScheduler;
 }
 

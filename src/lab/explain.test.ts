@@ -329,7 +329,7 @@ describe("explain()", () => {
 
   test("a job that never starts is said to", () => {
     const { definition } = choosePolicy("fcfs");
-    const lazy = makeChoice({
+    const lazy = makeChoice<PolicyDefinition>({
       ...definition,
       sharing: "space",
       make: () => ({ arrive: () => {}, depart: () => {}, decide: () => {} }),

@@ -14,49 +14,7 @@ import {
   NO_TASK,
   type TaskIndex,
 } from "../core/tasks.ts";
-
-/** Classes of tasks, in the order of the columns of `Grades`. */
-export const TASK_CLASSES = ["computation", "I/O", "communication", "synchronisation"] as const;
-const CLASSES = TASK_CLASSES.length;
-
-/** Grades of membership of tasks, averaged over each task's last slots. */
-export class Grades {
-  readonly slotsAveraged: number;
-  readonly #shares: Float64Array;
-  readonly #recorded: Int32Array;
-
-  /** @param slotsAveraged how many of a task's slots are remembered, 1 or more */
-  constructor(taskCount: number, slotsAveraged: number) {
-    this.slotsAveraged = slotsAveraged;
-    this.#shares = new Float64Array(taskCount * slotsAveraged * CLASSES);
-    this.#recorded = new Int32Array(taskCount);
-  }
-
-  /** Adds a slot of the task; the oldest one remembered is forgotten. Shares: 0 … 1. */
-  record(task: TaskIndex, compute: number, io: number, message: number, barrier: number): void {
-    const slots = this.slotsAveraged;
-    const at = (task * slots + (this.#recorded[task]++ % slots)) * CLASSES;
-    this.#shares[at] = compute;
-    this.#shares[at + 1] = io;
-    this.#shares[at + 2] = message;
-    this.#shares[at + 3] = barrier;
-  }
-
-  /** Grade of the task in the class with that number, 0 … 1; 0 before its first slot. */
-  grade(task: TaskIndex, taskClass: number): number {
-    const count = Math.min(this.#recorded[task], this.slotsAveraged);
-    if (count === 0) return 0;
-    let sum = 0;
-    const from = task * this.slotsAveraged * CLASSES + taskClass;
-    for (let slot = 0; slot < count; slot++) sum += this.#shares[from + slot * CLASSES];
-    return sum / count;
-  }
-
-  /** Forgets the task, so that its index can stand for another one. */
-  clear(task: TaskIndex): void {
-    this.#recorded[task] = 0;
-  }
-}
+import { Grades } from "../structures/grades.ts";
 
 class GradesScheduler implements LocalTaskScheduler {
   readonly #alpha: number;
@@ -112,7 +70,6 @@ const SLOTS: ParameterSpec = {
 
 /** Conventional gang scheduling: the processor of a blocked task idles. */
 export const idle: LocalSchedulerDefinition = {
-  sharing: "tasks",
   name: "tasks-idle",
   title: "Conventional gang scheduling",
   summary: "While a task is blocked in its slot, its processor idles.",
@@ -127,7 +84,6 @@ export const idle: LocalSchedulerDefinition = {
 
 /** Concurrent Gang's local task scheduler. */
 export const grades: LocalSchedulerDefinition = {
-  sharing: "tasks",
   name: "tasks-grades",
   title: "Concurrent Gang",
   summary:

@@ -212,7 +212,6 @@ function twoLevel(
 ): SitesPolicyDefinition {
   const { acrossSites, ...words } = description;
   return {
-    sharing: "sites",
     ...words,
     parameters: PARAMETERS,
     guarantees: (parameters): SitesGuarantees => ({

@@ -5,7 +5,7 @@
  * We measure one number per slot, the gang's CPU time over the time of its processors: its share of computing. The rest it was
  * blocked, which we take for I/O: from outside, waiting for a message looks the same.
  */
-import { Grades } from "../../policies/local-task-scheduler.ts";
+import { Grades } from "../../structures/grades.ts";
 import { Background, type BackgroundMeans, backgroundMeans } from "./background.ts";
 import type { GangGroups } from "./cgroups.ts";
 import type { Freezer } from "./freezers/freezer.ts";

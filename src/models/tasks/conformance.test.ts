@@ -1,0 +1,53 @@
+/** The local schedulers, with every value of every choice, on the same workloads; and that the checks find what they look for. */
+import { describe, expect, test } from "vitest";
+import type { PolicyChoice } from "../../core/policy.ts";
+import { type LocalSchedulerDefinition, NO_TASK } from "../../core/tasks.ts";
+import { allChoices } from "../../policies/choices-for-tests.ts";
+import { makeChoice } from "../../policies/choose.ts";
+import { grades } from "../../policies/local-task-scheduler.ts";
+import { checkTasksPolicy } from "../../policies/tasks-conformance-for-tests.ts";
+import { tasks } from "./wing.ts";
+
+describe("every policy for tasks passes the checker", () => {
+  for (const definition of tasks.policies) {
+    for (const choice of allChoices(definition)) {
+      test(`${choice.label}: on every workload`, () => {
+        for (const [what, count] of Object.entries(checkTasksPolicy(choice)))
+          expect(count, what).toBeGreaterThan(100);
+      });
+    }
+  }
+});
+
+/** Claims what grades claims; of all ready tasks the one is picked for which the number is largest. */
+function pickingBy(
+  number: (task: number, taskCount: number) => number,
+): PolicyChoice<LocalSchedulerDefinition> {
+  const make: LocalSchedulerDefinition["make"] = (taskCount) => ({
+    slotEnded: () => {},
+    pick: (ready, count) => {
+      let best = NO_TASK;
+      for (let i = 0; i < count; i++)
+        if (best === NO_TASK || number(ready[i], taskCount) > number(best, taskCount)) best = ready[i];
+      return best;
+    },
+  });
+  return makeChoice({ ...grades, make });
+}
+
+describe("checkTasksPolicy()", () => {
+  test("refuses a local scheduler that decides otherwise the second time", () => {
+    let picks = 0;
+    expect(() => checkTasksPolicy(pickingBy((task) => (task * 31 + picks++) % 7))).toThrow("to deeply equal");
+  });
+
+  test("refuses a local scheduler that goes by the number of tasks to come", () => {
+    const byCount = (task: number, taskCount: number) => (task * 31 + taskCount) % 7;
+    expect(() => checkTasksPolicy(pickingBy(byCount))).toThrow("without the arrivals");
+  });
+
+  test("refuses a local scheduler that claims to conserve work and does not", () => {
+    const make: LocalSchedulerDefinition["make"] = () => ({ slotEnded() {}, pick: () => NO_TASK });
+    expect(() => checkTasksPolicy(makeChoice({ ...grades, make }))).toThrow("is ready while processor");
+  });
+});

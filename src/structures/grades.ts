@@ -1,0 +1,43 @@
+/** What tasks do with their slots, kept for the last few of each: Silva and Scherson 1999, section 2.2. */
+/** Classes of tasks, in the order of the columns of `Grades`. */
+export const TASK_CLASSES = ["computation", "I/O", "communication", "synchronisation"] as const;
+const CLASSES = TASK_CLASSES.length;
+
+/** Grades of membership of tasks, averaged over each task's last slots. */
+export class Grades {
+  readonly slotsAveraged: number;
+  readonly #shares: Float64Array;
+  readonly #recorded: Int32Array;
+
+  /** @param slotsAveraged how many of a task's slots are remembered, 1 or more */
+  constructor(taskCount: number, slotsAveraged: number) {
+    this.slotsAveraged = slotsAveraged;
+    this.#shares = new Float64Array(taskCount * slotsAveraged * CLASSES);
+    this.#recorded = new Int32Array(taskCount);
+  }
+
+  /** Adds a slot of the task; the oldest one remembered is forgotten. Shares: 0 … 1. */
+  record(task: number, compute: number, io: number, message: number, barrier: number): void {
+    const slots = this.slotsAveraged;
+    const at = (task * slots + (this.#recorded[task]++ % slots)) * CLASSES;
+    this.#shares[at] = compute;
+    this.#shares[at + 1] = io;
+    this.#shares[at + 2] = message;
+    this.#shares[at + 3] = barrier;
+  }
+
+  /** Grade of the task in the class with that number, 0 … 1; 0 before its first slot. */
+  grade(task: number, taskClass: number): number {
+    const count = Math.min(this.#recorded[task], this.slotsAveraged);
+    if (count === 0) return 0;
+    let sum = 0;
+    const from = task * this.slotsAveraged * CLASSES + taskClass;
+    for (let slot = 0; slot < count; slot++) sum += this.#shares[from + slot * CLASSES];
+    return sum / count;
+  }
+
+  /** Forgets the task, so that its index can stand for another one. */
+  clear(task: number): void {
+    this.#recorded[task] = 0;
+  }
+}
