@@ -313,6 +313,7 @@ export const policyAnswer = z.object({
   schema: z.literal("tutti.policy/1"),
   policy: z.string(),
   rules: z.array(z.string()),
+  ownRules: count.describe("how many of the rules, the first, are the policy's own"),
   mostRows: count,
 });
 export const statusAnswer = z.object({

@@ -195,7 +195,12 @@ export class FakeService implements Service {
   }
 
   policy() {
-    return { policy: this.policyText, rules: ["Jobs start in the order of their submission"], mostRows: 4 };
+    return {
+      policy: this.policyText,
+      rules: ["Jobs start in the order of their submission"],
+      ownRules: 1,
+      mostRows: 4,
+    };
   }
 
   async setPolicy(caller: Caller, text: string) {

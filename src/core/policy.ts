@@ -167,6 +167,34 @@ export type ParameterSpec =
 /** Values by parameter name, complete and checked against the specs. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
 
+/** Whether something holds with these parameters. */
+export type Condition = (parameters: ParameterValues) => boolean;
+
+/** One sentence of a policy's rules. */
+export interface Rule {
+  readonly text: string;
+  /** Left out: it always holds. */
+  readonly when?: Condition;
+  /** Whether it is a rule of what the policy stands on, such as a queue in front of it. */
+  readonly isInherited?: boolean;
+}
+
+/** Sentences that are in force. */
+export interface RulesInForce {
+  readonly own: readonly string[];
+  /** Those of what the policy stands on. */
+  readonly inherited: readonly string[];
+}
+
+export function rulesInForce(rules: readonly (Rule | string)[], parameters: ParameterValues): RulesInForce {
+  const inForce = rules
+    .map((rule): Rule => (typeof rule === "string" ? { text: rule } : rule))
+    .filter(({ when }) => when?.(parameters) ?? true);
+  const texts = (inherited: boolean) =>
+    inForce.filter(({ isInherited = false }) => isInherited === inherited).map(({ text }) => text);
+  return { own: texts(false), inherited: texts(true) };
+}
+
 /** What is said of a policy of any kind. `Claims`: what policies of its kind may promise. */
 export interface PolicyDescription<Claims = Guarantees> {
   /** As written on the command line, in tables and in charts. */
@@ -174,8 +202,8 @@ export interface PolicyDescription<Claims = Guarantees> {
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** The exact rules, one sentence each; `tutti policies NAME` prints them. */
-  readonly rules: readonly string[];
+  /** The exact rules, one sentence each; `tutti policies NAME` prints those in force. A string holds with all parameters. */
+  readonly rules: readonly (Rule | string)[];
   /** Paper and section, or "folklore" with a reference. */
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];

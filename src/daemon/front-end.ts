@@ -2,7 +2,7 @@
  * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor. This is its
  * door; what is asked for is handled in turns (turns.ts).
  */
-import type { PolicyChoice } from "../core/policy.ts";
+import { type PolicyChoice, rulesInForce } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import type { Clock } from "./clock.ts";
 import type { ConductorClient } from "./conductor-client.ts";
@@ -281,8 +281,9 @@ export class FrontEnd implements Service {
 
   policy() {
     const { definition, label } = this.#scheduler.choice;
+    const { own, inherited } = rulesInForce(definition.rules, this.#scheduler.parameters);
     const mostRows = definition.sharing === "space" ? 1 : this.#options.config.mostRows;
-    return { policy: label, rules: definition.rules, mostRows };
+    return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {

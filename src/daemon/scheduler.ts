@@ -87,6 +87,11 @@ export class Scheduler {
     return this.#choice;
   }
 
+  /** What the policy is made with here. */
+  get parameters(): ParameterValues {
+    return this.#parameters;
+  }
+
   /** Whether the next decision begins with an adoption. */
   get isStale(): boolean {
     return this.#isStale;

@@ -275,7 +275,13 @@ export interface Service {
   ): Promise<Answer<readonly Answer<JobInfo>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<WhyInfo>>;
   matrix(): MatrixInfo;
-  policy(): { readonly policy: string; readonly rules: readonly string[]; readonly mostRows: number };
+  policy(): {
+    readonly policy: string;
+    /** Those in force, the policy's own first. */
+    readonly rules: readonly string[];
+    readonly ownRules: number;
+    readonly mostRows: number;
+  };
   /** Takes effect while jobs run. */
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>>;
   queues(): readonly {

@@ -103,8 +103,7 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
     if (typeof (given[field] ?? "") !== "string")
       return refuse(`its ${field} is no text, expected one sentence`);
   }
-  if (!isListOf(given.rules ?? [], (rule) => typeof rule === "string"))
-    return refuse("its rules are no list of sentences");
+  if (!isListOf(given.rules ?? [], isRule)) return refuse("its rules are no list of sentences");
   if (!isListOf(given.parameters ?? [], isParameter)) {
     return refuse(
       "its parameters are no list of { name, kind, default, description } with choices, or with min and max",
@@ -127,6 +126,13 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
 
 function isListOf(value: unknown, isOne: (one: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isOne);
+}
+
+function isRule(value: unknown): boolean {
+  if (typeof value === "string") return true;
+  if (typeof value !== "object" || value === null) return false;
+  const { text, when } = value as Readonly<Record<string, unknown>>;
+  return typeof text === "string" && (when === undefined || typeof when === "function");
 }
 
 function isParameter(value: unknown): boolean {

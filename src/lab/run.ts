@@ -167,10 +167,11 @@ async function runPolicy(instance: Instance, cell: PoliciesCell, shared: Policie
     throw policyFailure(cell.policy, error);
   }
   const { window, metricParameters: parameters } = experiment;
+  const { own, inherited } = rulesOf(choice);
   return {
     label: choice.label,
     title: choice.definition.title,
-    rules: rulesOf(choice.definition),
+    rules: [...own, ...inherited],
     summary: summarise(instance, schedule, { window, parameters }),
     workload: isFirst ? undefined : { name: instance.workload.name, hash: hashWorkload(instance.workload) },
     scheduleHash: hashColumns(schedule.startS, schedule.endS),

@@ -11,6 +11,7 @@
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
 import type {
+  Condition,
   GangMachine,
   GangPolicyDefinition,
   Guarantees,
@@ -19,6 +20,7 @@ import type {
   ParameterValues,
   PlacementLimits,
   Policy,
+  Rule,
 } from "../core/policy.ts";
 import { HeadForecast } from "./head-forecast.ts";
 import { MatrixRoom, type MatrixUse } from "./matrix-room.ts";
@@ -216,25 +218,61 @@ function admissionParameters(use: MatrixUse): readonly ParameterSpec[] {
   return [ROWS, QUEUE, { ...ORDER_PARAMETER, name: "queueOrder" }, ...(use.asks ? MEMORY : [])];
 }
 
-/** Sentences that hold with a limit. */
-const ADMISSION_RULES: readonly string[] = [
-  "with rows or memory above 0 jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
-  "the head of the queue is let in as soon as the policy can place it without a row too many",
-  "queue=fcfs: nobody passes the head; queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
-  "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
-  "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
-];
+const limited: Condition = (parameters) =>
+  rowLimit(parameters) !== undefined || memoryRule(parameters) !== undefined;
+const limitedBy =
+  (queue: string): Condition =>
+  (parameters) =>
+    limited(parameters) && parameters.queue === queue;
 
-const HARMLESS_ANYWHERE =
-  "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it";
-const HARMLESS_IN_TIME =
-  "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)";
-const MEMORY_RULES: readonly string[] = [
-  "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
-  "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
-];
-const FORECAST_LIMIT =
-  "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn";
+export const NOBODY_WAITS: Rule = {
+  when: (parameters) => !limited(parameters),
+  text: "nobody waits: every arrival is placed at once",
+};
+
+/** Sentences that hold with a limit. @param asks whether the policy can be told of the limits */
+function admissionRules(asks: boolean): readonly Rule[] {
+  const harmless = asks
+    ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
+    : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)";
+  const memory: Condition = (parameters) => memoryRule(parameters) !== undefined;
+  const memoryRules: readonly (readonly [Condition, string])[] = [
+    [
+      memory,
+      "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
+    ],
+    [
+      memory,
+      "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
+    ],
+  ];
+  const rules: readonly (readonly [Condition, string])[] = [
+    [
+      limited,
+      "with rows or memory above 0 jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
+    ],
+    [limited, "the head of the queue is let in as soon as the policy can place it without a row too many"],
+    [limitedBy("fcfs"), "queue=fcfs: nobody passes the head"],
+    [
+      limitedBy("first-fit"),
+      "queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
+    ],
+    [
+      limitedBy("easy"),
+      "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
+    ],
+    [
+      limitedBy("easy"),
+      "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
+    ],
+    [limitedBy("easy"), harmless],
+    [
+      limitedBy("easy"),
+      "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn",
+    ],
+  ];
+  return [...rules, ...(asks ? memoryRules : [])].map(([when, text]) => ({ when, text, isInherited: true }));
+}
 
 /**
  * The gang policy with an admission queue in front of it, as further parameters. With their defaults it is the policy itself.
@@ -248,12 +286,7 @@ export function withAdmission(
   const { asks } = use(defaults);
   return {
     ...inner,
-    rules: [
-      ...inner.rules.map((rule) => rule.replace("nobody waits:", "without a limit nobody waits:")),
-      ...ADMISSION_RULES,
-      ...(asks ? [HARMLESS_ANYWHERE, ...MEMORY_RULES] : [HARMLESS_IN_TIME]),
-      FORECAST_LIMIT,
-    ],
+    rules: [...inner.rules, NOBODY_WAITS, ...admissionRules(asks)],
     parameters: [...inner.parameters, ...admissionParameters(use(defaults))],
     guarantees: (parameters) => admissionGuarantees(inner.guarantees(parameters), parameters),
     make: (machine, jobs, parameters, limits) => {

@@ -14,7 +14,6 @@ export const bc: GangPolicyDefinition = {
     "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
     "a job has one slot per round and keeps its row and its processors to the end",
     "a row that becomes empty is deleted, except the last one",
-    "nobody waits: every arrival is placed at once",
   ],
   source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BC",
   parameters: [],

@@ -1,6 +1,13 @@
 /** Buddy blocks row by row, with slot unification: the allocation of distributed hierarchical control without its controllers. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow, UNIFY, unifyOf } from "./row-by-row.ts";
+import {
+  ROW_BY_ROW_GUARANTEES,
+  ROW_BY_ROW_RULES,
+  RowByRow,
+  UNIFY,
+  unifyOf,
+  withUnify,
+} from "./row-by-row.ts";
 import { BuddyFit } from "./row-fits.ts";
 
 export const buddy: GangPolicyDefinition = {
@@ -13,7 +20,7 @@ export const buddy: GangPolicyDefinition = {
     "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
     "an extra slot needs the job's whole block free in the row",
     ...ROW_BY_ROW_RULES,
-    "unify=none: the same schedule as bc",
+    { when: withUnify("none"), text: "unify=none: the same schedule as bc" },
   ],
   source:
     "Zhou, Brent, Johnson and Walsh 1999, section 2 (after Feitelson and Rudolph 1990, distributed hierarchical control)",

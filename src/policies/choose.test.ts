@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { rulesOf } from "../simulator/rules.ts";
-import { choosePolicy } from "./choose.ts";
+import { goldenPolicies } from "../lab/golden/cells.ts";
+import { ROUNDS_RULES, rulesOf } from "../simulator/rules.ts";
+import { choosePolicy, makeChoice } from "./choose.ts";
 import { easy } from "./easy.ts";
 import { POLICIES } from "./registry.ts";
 
@@ -11,8 +12,43 @@ describe("the registry", () => {
       expect(policy.name).toMatch(/^[a-z][a-z-]*$/);
       expect(policy.summary, policy.name).toMatch(/\.$/);
       expect(policy.source, policy.name).not.toBe("");
-      expect(rulesOf(policy).length, policy.name).toBeGreaterThan(0);
+      expect(rulesOf(makeChoice(policy)).own.length, policy.name).toBeGreaterThan(0);
     }
+  });
+
+  test("each rule is in force with some setting, and what a policy inherits comes last", () => {
+    const settings = new Map<string, string[]>();
+    for (const text of goldenPolicies()) {
+      const [name] = text.split(":");
+      settings.set(name!, [...(settings.get(name!) ?? []), text]);
+    }
+    const rulesWith = (text: string) => {
+      const { own, inherited } = rulesOf(choosePolicy(text));
+      return [...own, ...inherited];
+    };
+    for (const { name, rules, parameters } of POLICIES) {
+      const isFor = (wanted: string) => parameters.some((spec) => spec.name === wanted);
+      const tried = [...settings.get(name)!, ...(isFor("memory") ? [`${name}:memory=1`] : [])];
+      const seen = new Set(tried.flatMap(rulesWith));
+      for (const rule of rules) expect(seen, name).toContain(typeof rule === "string" ? rule : rule.text);
+    }
+  });
+
+  test.each([
+    ["gang", "nobody waits: every arrival is placed at once", true],
+    ["gang:rows=4", "nobody waits: every arrival is placed at once", false],
+    ["gang:rows=4", "queue=fcfs: nobody passes the head", true],
+    ["gang:rows=4:queue=easy", "queue=fcfs: nobody passes the head", false],
+    ["random", "nobody waits: every arrival is placed at once", true],
+  ])("%s: %s: %s", (text, rule, isInForce) => {
+    const { own, inherited } = rulesOf(choosePolicy(text));
+    expect([...own, ...inherited].includes(rule)).toBe(isInForce);
+  });
+
+  test("a handful of rules is a policy's own", () => {
+    for (const policy of POLICIES)
+      expect(rulesOf(makeChoice(policy)).own.length, policy.name).toBeLessThan(11);
+    expect(rulesOf(choosePolicy("gang:rows=4")).inherited).toEqual(expect.arrayContaining([...ROUNDS_RULES]));
   });
 
   test("has policies of both kinds", () => {

@@ -15,8 +15,14 @@ export const gang: GangPolicyDefinition = {
     "Conventional gang scheduling: an arrival goes to the first (or best) row with room; nothing moves.",
   rules: [
     "an arrival takes idle processors side by side in one row; without such a row a new row is added at the end of the round",
-    "fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough",
-    "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
+    {
+      when: ({ fit }) => fit === "first",
+      text: "fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough",
+    },
+    {
+      when: ({ fit }) => fit === "best",
+      text: "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
+    },
     ...ROW_BY_ROW_RULES,
   ],
   source:

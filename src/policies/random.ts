@@ -1,5 +1,6 @@
 /** Random allocation within a row: the scheme that zhou1999 argues against. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
+import { NOBODY_WAITS } from "./admission.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow, UNIFY, unifyOf } from "./row-by-row.ts";
 import { RandomFit } from "./row-fits.ts";
 
@@ -12,6 +13,7 @@ export const random: GangPolicyDefinition = {
     "an arrival goes to the first row, in order of the round, with enough idle processors; without one a new row is added at the end of the round",
     "its processors are drawn from the idle ones of the row without regard to where they stand, by a generator that is seeded with `seed`",
     ...ROW_BY_ROW_RULES,
+    NOBODY_WAITS,
   ],
   source: "Zhou, Brent, Johnson and Walsh 1999, section 2",
   parameters: [

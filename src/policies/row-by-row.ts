@@ -10,7 +10,16 @@
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, ParameterSpec, ParameterValues, Policy, RowId, RunId } from "../core/policy.ts";
+import type {
+  Condition,
+  GangMachine,
+  ParameterSpec,
+  ParameterValues,
+  Policy,
+  RowId,
+  Rule,
+  RunId,
+} from "../core/policy.ts";
 import { grown } from "../structures/grow.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
@@ -194,14 +203,25 @@ export function unifyOf(parameters: ParameterValues): Unify {
 }
 
 /** Sentences that hold for every fit. */
-export const ROW_BY_ROW_RULES: readonly string[] = [
+export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   "arrivals of one instant are placed in order of submission",
-  "a job keeps its row and its processors to the end; unify=none: it has one slot per round",
-  "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
-  "unify=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+  "a job keeps its row and its processors to the end",
+  { when: withUnify("none"), text: "a job has one slot per round" },
+  {
+    when: withUnify("kept"),
+    text: "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
+  },
+  {
+    when: withUnify("returned"),
+    text: "unify=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+  },
   "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
-  "nobody waits: every arrival is placed at once",
 ];
+
+/** The condition of a rule. */
+export function withUnify(value: Unify): Condition {
+  return (parameters) => unifyOf(parameters) === value;
+}
 
 export const ROW_BY_ROW_GUARANTEES = {
   headNeverFits: true,

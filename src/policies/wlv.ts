@@ -5,7 +5,7 @@ import { CandidatesBySize, WindowIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrationCostS, migrationOf, withMigration } from "./migration.ts";
 import { type ExtraSlots, KEPT, RETURNED, RepackingGang } from "./repacking-gang.ts";
 import { RingGang } from "./ring-gang.ts";
-import { UNIFY, type Unify, unifyOf } from "./row-by-row.ts";
+import { UNIFY, type Unify, unifyOf, withUnify } from "./row-by-row.ts";
 
 const EXTRA_SLOTS: Readonly<Record<Unify, ExtraSlots | undefined>> = {
   none: undefined,
@@ -23,12 +23,21 @@ export const wlv: GangPolicyDefinition = {
     "an arrival is given the window of its size with most idle slots among those in which every processor has one (ties: the leftmost); without one a row is added at the end of the round and counts as idle",
     "idle slots of a window are gathered in one row by exchanging jobs between rows; no job moves to other processors",
     "before the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
-    "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
-    "unify=none: a job has one slot per round",
-    "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
-    "unify=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+    {
+      when: ({ array }) => array === "ring",
+      text: "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
+    },
+    { when: withUnify("none"), text: "a job has one slot per round" },
+    {
+      when: withUnify("kept"),
+      text: "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
+    },
+    {
+      when: withUnify("returned"),
+      text: "unify=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+    },
     ...MIGRATION_RULES,
-    "departures come before arrivals, arrivals in order of submission; nobody waits: every arrival is placed at once",
+    { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
   ],
   source: "Zhou, Brent, Johnson and Walsh 1999, sections 3 and 4",
   parameters: [

@@ -1,5 +1,5 @@
 /** Rules of the simulator that decide results as much as the policy's own. */
-import type { PolicyDefinition } from "../core/policy.ts";
+import { type PolicyChoice, type RulesInForce, rulesInForce } from "../core/policy.ts";
 
 /**
  * What the simulator of time sharing does that no policy decides, one sentence each. Simulators of gangs differ most in these; every
@@ -12,7 +12,8 @@ export const ROUNDS_RULES: readonly string[] = [
   "simulated rounds: a new row is last in the round; when a round has taken in as many rows as it began with, a further one has its first slot in the next round, so that no row waits without end",
 ];
 
-/** The policy's own rules, then those of the simulator. */
-export function rulesOf({ sharing, rules }: PolicyDefinition): readonly string[] {
-  return sharing === "time" ? [...rules, ...ROUNDS_RULES] : rules;
+/** The rules of a run; those of the simulator are inherited, too. */
+export function rulesOf({ definition, parameters }: PolicyChoice): RulesInForce {
+  const { own, inherited } = rulesInForce(definition.rules, parameters);
+  return { own, inherited: definition.sharing === "time" ? [...inherited, ...ROUNDS_RULES] : inherited };
 }
