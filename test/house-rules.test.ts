@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** The table of DESIGN and ARCHITECTURE: rooms that a room may import, beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  host: [],
   structures: ["core"],
   policies: ["core", "structures"],
   workload: ["core"],
@@ -18,12 +19,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["core", "structures", "machines"],
   report: ["core", "metrics"],
   models: ["core", "structures", "policies", "workload", "simulator", "metrics"],
-  lab: ["core", "structures", "policies", "workload", "simulator", "metrics", "models", "report"],
+  lab: ["host", "core", "structures", "policies", "workload", "simulator", "metrics", "models", "report"],
   // The forecast runs the live state forward in the simulator; history leaves as a workload.
-  daemon: ["core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
-  api: ["core", "daemon", "report"],
+  daemon: ["host", "core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
+  api: ["host", "core", "daemon", "report"],
   // The daemon itself only through the verb `serve`; the others talk to the API.
-  cli: ["lab", "report", "workload", "policies", "simulator", "models", "core", "metrics", "api", "daemon"],
+  cli: [
+    "host",
+    "lab",
+    "report",
+    "workload",
+    "policies",
+    "simulator",
+    "models",
+    "core",
+    "metrics",
+    "api",
+    "daemon",
+  ],
 };
 /** Libraries that a room may use. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {

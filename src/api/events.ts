@@ -6,9 +6,9 @@
  * turn. So a client that does not read costs a page, however much happens, and many that begin at once hold nobody up.
  */
 import type { Caller, DaemonEvent, Service } from "../daemon/service.ts";
+import { pause } from "../host/pause.ts";
 import { MOST_EVENTS } from "./contract.ts";
 import type { Turns } from "./fair-gate.ts";
-import { pause } from "./logs.ts";
 import { jsonPieces, type Pieces } from "./pieces.ts";
 
 const PAGE = 500;

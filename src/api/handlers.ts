@@ -2,13 +2,14 @@
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer, Caller, JobInfo, Service, SubmitRequest } from "../daemon/service.ts";
+import { pause } from "../host/pause.ts";
 import { parseArray } from "./array.ts";
 import type * as c from "./contract.ts";
 import { eventList, eventStream } from "./events.ts";
 import type { Turns } from "./fair-gate.ts";
 import { MOST_JOBS_IN_BATCH } from "./limits.ts";
 import { batchResponse, brief, exportResponse, listResponse } from "./lists.ts";
-import { followPieces, isInside, lastBytes, openInside, parseRange, pause, piecesOf } from "./logs.ts";
+import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
 import { pageResponse } from "./page.ts";

@@ -10,7 +10,7 @@ import { Client } from "./client.ts";
 import { Connections } from "./connections.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
 import { makeHttpReader } from "./http.ts";
-import { listenOnSocket, makeListener } from "./listening.ts";
+import { listenForClients, makeListener } from "./listening.ts";
 import { placesAround } from "./places.ts";
 import { type Api, type ApiOptions, startApi } from "./server.ts";
 
@@ -144,7 +144,7 @@ test("a connection without a request, or whose answer nobody reads, is closed in
     accepted.push(socket);
     reader.take(socket, { transport: "private-socket" });
   });
-  await listenOnSocket(listener, join(folder, "own.sock"), { mode: 0o600 });
+  await listenForClients(listener, join(folder, "own.sock"), { mode: 0o600 });
   for (const [i, path] of ["/openapi.json", "/slow", "/long"].entries()) {
     const socket = connect(join(folder, "own.sock"));
     open.push(socket);

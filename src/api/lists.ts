@@ -1,10 +1,10 @@
 /** Lists of jobs, exports and batches: what is long is answered in pieces, and a list is never cut without saying so. */
 import { holds, mergeRanges, parseRanges } from "../core/number-ranges.ts";
 import type { Answer, Change, JobInfo, JobQuery, ListEnd } from "../daemon/service.ts";
+import { pause } from "../host/pause.ts";
 import type * as c from "./contract.ts";
 import type { Call, Outcome, Surroundings } from "./handlers.ts";
 import { MOST_JOBS_IN_BATCH, MOST_JOBS_IN_PAGE } from "./limits.ts";
-import { pause } from "./logs.ts";
 import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
 import { type ApiRefusal, isRefusal } from "./refusal.ts";
 

@@ -8,6 +8,7 @@ import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { isPlainFileOf } from "../daemon/plain-file.ts";
+import { pause } from "../host/pause.ts";
 
 const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
@@ -151,20 +152,6 @@ export async function* followPieces(
   } finally {
     if (file !== undefined) closeSync(file);
   }
-}
-
-/** Resolves after a time, or at once when the signal says so. */
-export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, durationMs);
-    signal?.addEventListener("abort", done);
-    if (signal?.aborted) done();
-  });
 }
 
 function partsInside(root: string, file: string): string[] | undefined {

@@ -32,6 +32,7 @@ import { InputError } from "../core/errors.ts";
 import { foreignFile } from "../daemon/foreign-file.ts";
 import { makeFolders } from "../daemon/make-folders.ts";
 import { exchangeablePart } from "../daemon/trusted-path.ts";
+import { privately } from "../host/umask.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
@@ -82,7 +83,7 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
  * @throws InputError when a folder cannot be made, belongs to someone else, others may write to it or it holds other files
  */
 export function makePlaces(places: Places): void {
-  withUmask(0o077, () => {
+  privately(() => {
     const parent = dirname(places.folder);
     const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
     if (problem !== undefined) {
@@ -171,16 +172,6 @@ export function readToken(places: Places, uid = currentUid()): string | undefine
     return readFileSync(join(places.tokens, String(uid)), "utf8").trim();
   } catch {
     return undefined;
-  }
-}
-
-/** Runs something under another umask; nothing else runs meanwhile, since it does not wait. */
-export function withUmask<Result>(mask: number, run: () => Result): Result {
-  const before = process.umask(mask);
-  try {
-    return run();
-  } finally {
-    process.umask(before);
   }
 }
 

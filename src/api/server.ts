@@ -4,6 +4,7 @@ import type { Server } from "node:net";
 import { join } from "node:path";
 import { InputError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
+import { pause } from "../host/pause.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, mostFiles } from "./connections.ts";
 import { type Entrance, makeHttpReader } from "./http.ts";
@@ -130,7 +131,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
         const now = performance.now();
         const leftMs = Math.min(Math.max(lastRequestMs, untilMs - mostMs) + idleMs, untilMs) - now;
         if (leftMs <= 0) return;
-        await new Promise((resolve) => setTimeout(resolve, leftMs));
+        await pause(leftMs);
       }
     },
     close,

@@ -5,7 +5,8 @@
  */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
-import { closed, isAnswered, listenOnSocket, type SocketRights } from "./listening.ts";
+import type { SocketRights } from "../host/unix-socket.ts";
+import { closed, isAnswered, listenForClients } from "./listening.ts";
 import type { Places } from "./places.ts";
 
 const LOOK_MS = 500;
@@ -100,7 +101,7 @@ export class SocketKeeper {
 
   async #listen({ path, rights, makeListener }: WantedSocket): Promise<void> {
     const listener = makeListener();
-    const inode = await listenOnSocket(listener, path, rights);
+    const inode = await listenForClients(listener, path, rights);
     // Who is connected stays so.
     this.#kept.get(path)?.listener.close();
     this.#kept.set(path, { listener, inode });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../api/contract.ts";
-import { pause } from "../api/logs.ts";
+import { pause } from "../host/pause.ts";
 import { CheckFailed, ExitCode } from "./errors.ts";
 import { historyTable } from "./job-text.ts";
 import { watchMatrix } from "./matrix.ts";

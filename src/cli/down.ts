@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import { NoDaemonError, RefusedError } from "../api/errors.ts";
-import { pause } from "../api/logs.ts";
+import { pause } from "../host/pause.ts";
 import { commandName, writeOut } from "./text.ts";
 
 const LOOK_MS = 50;

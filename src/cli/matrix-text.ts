@@ -8,7 +8,7 @@
  *   ▶ row 2 14  14  14  14
  */
 import type { MatrixAnswer } from "../api/contract.ts";
-import { cpusText } from "../core/cpu-list.ts";
+import { cpusText } from "../host/cpu-list.ts";
 import { shorten } from "../report/table.ts";
 import { visibleLine } from "./visible.ts";
 

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { MatrixAnswer } from "../api/contract.ts";
-import { pause } from "../api/logs.ts";
+import { pause } from "../host/pause.ts";
 import { ExitCode } from "./errors.ts";
 import { writeJson } from "./json.ts";
 import { matrixText } from "./matrix-text.ts";

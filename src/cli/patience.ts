@@ -4,7 +4,7 @@
  */
 import { Client } from "../api/client.ts";
 import { NoDaemonError } from "../api/errors.ts";
-import { pause } from "../api/logs.ts";
+import { pause } from "../host/pause.ts";
 import { hint } from "./text.ts";
 
 const LOOK_MS = 200;

@@ -10,6 +10,7 @@ import { type Api, startApi } from "../api/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../daemon/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
 import { defaultStateFolder } from "../daemon/state-folder.ts";
+import { parseCpus } from "../host/cpu-list.ts";
 import { ownVersion } from "../lab/provenance.ts";
 import { formatDuration } from "../report/format.ts";
 import { UsageError } from "./errors.ts";
@@ -191,15 +192,9 @@ function slotMs(seconds: number): number {
 }
 
 function cpuList(text: string): number[] {
-  const cpus = new Set<number>();
-  for (const part of text.split(",")) {
-    const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()) ?? [];
-    if (first === undefined || Number(last) < Number(first)) {
-      throw new InvalidArgumentError("Expected CPU numbers, such as 0-3,6.");
-    }
-    for (let cpu = Number(first); cpu <= Number(last); cpu++) cpus.add(cpu);
-  }
-  return [...cpus].sort((a, b) => a - b);
+  const cpus = parseCpus(text);
+  if (cpus === undefined) throw new InvalidArgumentError("Expected CPU numbers, such as 0-3,6.");
+  return cpus;
 }
 
 function ownName(): string {

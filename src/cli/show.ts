@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
-import { cpusText } from "../core/cpu-list.ts";
+import { cpusText } from "../host/cpu-list.ts";
 import { formatDuration } from "../report/format.ts";
 import { clockText, limitText, reasonText, saysMore, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";

@@ -4,8 +4,8 @@
  */
 import type { Client } from "../api/client.ts";
 import type { Job } from "../api/contract.ts";
-import { pause } from "../api/logs.ts";
 import { holds, type NumberRange, rangesOf } from "../core/number-ranges.ts";
+import { pause } from "../host/pause.ts";
 import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./job-lists.ts";
 import type { Patience } from "./patience.ts";
 

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
 import type { Job, JobState, WhyAnswer } from "../api/contract.ts";
-import { cpusText } from "../core/cpu-list.ts";
+import { cpusText } from "../host/cpu-list.ts";
 import { formatDuration } from "../report/format.ts";
 import { NotFoundError } from "./errors.ts";
 import { clockText, limitText, outcomeText, stateText } from "./job-text.ts";

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. All timers of one instant fire before anything that was put off with `soon`. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../host/clock.ts";
 
 export class FakeClock implements Clock {
   #nowMs: number;

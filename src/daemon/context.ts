@@ -1,5 +1,5 @@
 /** What the parts of the front end share. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../host/clock.ts";
 import type { Config } from "./config.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { JobBook } from "./job-book.ts";

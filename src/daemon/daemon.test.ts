@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
+import { parseCpus } from "../host/cpu-list.ts";
 import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
-import { parseCpuList } from "./machine.ts";
 import { startFrontEnd } from "./main.ts";
 import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
 import { Store } from "./store/store.ts";
@@ -130,9 +130,9 @@ describe("one front end at a time", () => {
     expect(() => makeStateFolder(join(folder, "x".repeat(100)), false)).toThrow(/too long for the socket/);
   });
 
-  test("parseCpuList() reads ranges", () => {
-    expect(parseCpuList("0-2,5,7-8")).toEqual([0, 1, 2, 5, 7, 8]);
-    expect(parseCpuList("3")).toEqual([3]);
+  test("parseCpus() reads ranges", () => {
+    expect(parseCpus("0-2,5,7-8")).toEqual([0, 1, 2, 5, 7, 8]);
+    expect(parseCpus("3")).toEqual([3]);
   });
 });
 

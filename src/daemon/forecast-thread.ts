@@ -1,5 +1,6 @@
 /** Forecasts in a thread of their own: started with the first one, one at a time, ended when it has had nothing to do for a while. */
 import { Worker } from "node:worker_threads";
+import { programFile } from "../host/programs.ts";
 import type { ForecastTask } from "./forecast-model.ts";
 import type { ForecastReply } from "./forecast-worker.ts";
 
@@ -44,9 +45,9 @@ export function forecastThread(): ForecastEngine {
 }
 
 function startWorker(): Worker {
-  const file = import.meta.url.endsWith(".ts") ? "./forecast-worker.ts" : "./forecast.js";
+  const file = programFile("forecast", new URL("./forecast-worker.ts", import.meta.url));
   const limits = { maxOldGenerationSizeMb: MOST_HEAP_MB };
-  const worker = new Worker(new URL(file, import.meta.url), { resourceLimits: limits });
+  const worker = new Worker(file, { resourceLimits: limits });
   // Its end, which follows, says enough.
   worker.on("error", () => {});
   // It must not keep the front end from ending.

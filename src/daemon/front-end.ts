@@ -4,7 +4,7 @@
  */
 import { type PolicyChoice, rulesInForce } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../host/clock.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { ConductorDesk } from "./conductor-desk.ts";
 import type { Config } from "./config.ts";

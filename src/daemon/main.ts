@@ -3,24 +3,26 @@
  * gives out the service.
  */
 import { resolve } from "node:path";
-import { cpusText } from "../core/cpu-list.ts";
 import { InputError } from "../core/errors.ts";
+import { systemClock } from "../host/clock.ts";
+import { cpusText } from "../host/cpu-list.ts";
+import { allowedCpus, memoryBytes } from "../host/machine.ts";
+import { privately } from "../host/umask.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./accounts.ts";
-import { systemClock } from "./clock.ts";
 import { connectConductor } from "./conductor/client.ts";
 import { concurrentMeansHere } from "./conductor/doctor.ts";
+import { bootId } from "./conductor/processes.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
 import { readText } from "./config-text.ts";
 import { forecastThread } from "./forecast-thread.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
-import { allowedCpus, bootId, memoryBytes } from "./machine.ts";
 import { lineFile, NumbersFile } from "./numbers.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
 import type { FreezerKind } from "./protocol.ts";
 import type { Answer } from "./service.ts";
-import { lockStateFolder, makeStateFolder, openToJobs, privately } from "./state-folder.ts";
+import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
 import { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";

@@ -1,5 +1,5 @@
 /** Why a job waits, as data; nothing here is put in words. */
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../host/clock.ts";
 import type { JobBook } from "./job-book.ts";
 import type { JobRecord } from "./record.ts";
 import { hasProcess, servedBefore } from "./record.ts";

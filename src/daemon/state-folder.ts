@@ -1,6 +1,5 @@
 /**
- * The front end's folder and who may use it. One front end at a time: the lock is the kernel's (an exclusive lock on a small
- * database), so it goes with the process that held it, however that ended, and no pid is ever trusted.
+ * The front end's folder and who may use it. One front end at a time has its lock (host/lock.ts).
  *
  *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
  *     lock                                  lock      0600
@@ -12,12 +11,12 @@
  */
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { InputError } from "../core/errors.ts";
+import { takeLock, type Unlock } from "../host/lock.ts";
 import { foreignFile } from "./foreign-file.ts";
 import { makeFolders } from "./make-folders.ts";
 import { holderOfState } from "./state-place.ts";
-import { inWords, isLocked, storeError } from "./store/store-error.ts";
+import { inWords } from "./store/store-error.ts";
 import { exchangeablePart } from "./trusted-path.ts";
 
 export { defaultStateFolder } from "./state-place.ts";
@@ -113,30 +112,14 @@ function refuseForeign({ path, database }: StateFolder): void {
  * Takes the folder for this process. Returns how to give it back; the kernel does so when the process ends.
  * @throws InputError when another front end has it
  */
-export function lockStateFolder({ path }: StateFolder): () => void {
+export function lockStateFolder({ path }: StateFolder): Unlock {
   const file = join(path, "lock");
-  const lock = privately(() => inWords(file, () => new DatabaseSync(file, { timeout: 0 })));
-  try {
-    privately(() => lock.exec("BEGIN EXCLUSIVE"));
-  } catch (error) {
-    lock.close();
-    if (!isLocked(error)) throw storeError(file, error);
-    const pid = holderOfState(path);
-    const who = pid === undefined ? "" : `, process ${pid}`;
-    const force = pid === undefined ? "" : `; if that cannot reach it, kill ${pid} (its jobs go on)`;
-    throw new InputError(
-      `Cannot start a scheduler in "${path}": another one uses it${who} (${(error as Error).message}), expected none; \`tutti\` shows it, \`tutti down\` ends it${force}`,
-    );
-  }
-  return () => lock.close();
-}
-
-/** Runs something that makes files nobody else may read. */
-export function privately<Result>(run: () => Result): Result {
-  const before = process.umask(0o077);
-  try {
-    return run();
-  } finally {
-    process.umask(before);
-  }
+  const unlock = inWords(file, () => takeLock(file));
+  if (unlock !== undefined) return unlock;
+  const pid = holderOfState(path);
+  const who = pid === undefined ? "" : `, process ${pid}`;
+  const force = pid === undefined ? "" : `; if that cannot reach it, kill ${pid} (its jobs go on)`;
+  throw new InputError(
+    `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked), expected none; \`tutti\` shows it, \`tutti down\` ends it${force}`,
+  );
 }

@@ -1,6 +1,7 @@
 /** Writes the HTML report: the page of report/html.ts with the chart script that scripts/build.ts has bundled. */
 import { readFileSync } from "node:fs";
 import { InputError } from "../core/errors.ts";
+import { DIST } from "../host/programs.ts";
 import type { Comparison } from "../report/comparison.ts";
 import { htmlReport } from "../report/html.ts";
 import { writeOutput } from "./output.ts";
@@ -10,10 +11,8 @@ export async function writeReport(path: string, comparison: Comparison): Promise
   await writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
 }
 
-/** In dist the script stands beside this module; in a checkout it is where `npm ci` has built it. */
 export function chartScript(): string {
-  const place = import.meta.url.endsWith(".ts") ? "../../dist/report-page.js" : "./report-page.js";
-  const file = new URL(place, import.meta.url);
+  const file = new URL("report-page.js", DIST);
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {

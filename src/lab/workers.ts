@@ -5,6 +5,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { InputError, RuleViolation } from "../core/errors.ts";
+import { programFile } from "../host/programs.ts";
 import { PolicyError } from "./guarded-policy.ts";
 import { TASKS, type TaskCell, type TaskName, type TaskResult, type TaskShared } from "./tasks.ts";
 
@@ -27,6 +28,8 @@ export interface CellFailure {
   readonly stack: string | undefined;
   readonly violation: { readonly rule: string; readonly job: number; readonly timeS: number } | undefined;
 }
+
+const WORKER = programFile("worker", new URL("./worker.ts", import.meta.url));
 
 /** Cores that this process may use. */
 export function defaultWorkers(): number {
@@ -70,7 +73,7 @@ async function runInThreads(
 
   const serve = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(workerFile(), { workerData: { name, shared } });
+      const worker = new Worker(WORKER, { workerData: { name, shared } });
       let cell = next;
       let isDone = false;
       const handOut = () => {
@@ -99,11 +102,6 @@ async function runInThreads(
   await Promise.all(Array.from({ length: workers }, serve));
   if (failures.size > 0) throw revive(failures.get(Math.min(...failures.keys())) as CellFailure);
   return results;
-}
-
-/** The worker stands beside this file: as source in a checkout, as a bundle in dist. */
-function workerFile(): URL {
-  return new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 }
 
 /** Nothing of Tutti's ends a worker from within; the code of an own policy may. */

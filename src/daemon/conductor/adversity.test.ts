@@ -13,7 +13,8 @@ import {
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { monotonicMs, rowAt, slotAt } from "./clock.ts";
+import { monotonicMs } from "../../host/clock.ts";
+import { rowAt, slotAt } from "./clock.ts";
 import { openContainment } from "./freezers/choose.ts";
 import { allPids, readStat } from "./processes.ts";
 import { startShim } from "./shim.ts";

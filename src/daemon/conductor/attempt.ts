@@ -10,10 +10,10 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
+import { monotonicMs } from "../../host/clock.ts";
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
 import { identityIn } from "./attempt-report.ts";
 import { type Claim, claimForNobody, readClaim } from "./claim.ts";
-import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangLimits } from "./gang-limits.ts";

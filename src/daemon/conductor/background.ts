@@ -11,7 +11,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { allowedCpus } from "../machine.ts";
+import { allowedCpus } from "../../host/machine.ts";
 import { isShortage, readStat } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 

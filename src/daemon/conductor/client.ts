@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { programFile } from "../../host/programs.ts";
 import type { ConductorClient, Unlisten } from "../conductor-client.ts";
 import type { FreezerKind, FromConductor, ToConductor } from "../protocol.ts";
 import { SOCKET_NAME } from "./server.ts";
@@ -174,16 +175,12 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
   }
   const descriptor = openSync(log, "a", 0o600);
   try {
-    const child = spawn(
-      process.execPath,
-      [conductorFile(), home, ...(freezer === undefined ? [] : [freezer])],
-      {
-        cwd: "/",
-        detached: true,
-        env: OWN_ENVIRONMENT,
-        stdio: ["ignore", descriptor, descriptor],
-      },
-    );
+    const child = spawn(process.execPath, [PROGRAM, home, ...(freezer === undefined ? [] : [freezer])], {
+      cwd: "/",
+      detached: true,
+      env: OWN_ENVIRONMENT,
+      stdio: ["ignore", descriptor, descriptor],
+    });
     // Tried again with the next connection.
     child.on("error", () => {});
     child.unref();
@@ -193,8 +190,4 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
   }
 }
 
-/** The sources run as they are; the bundle has the conductor beside it. */
-function conductorFile(): string {
-  const isSource = import.meta.url.endsWith(".ts");
-  return fileURLToPath(new URL(isSource ? "./main.ts" : "./conductor.js", import.meta.url));
-}
+const PROGRAM = fileURLToPath(programFile("conductor", new URL("./main.ts", import.meta.url)));

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { monotonicMs, quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
+import { monotonicMs } from "../../host/clock.ts";
+import { quantile, rowAt, rowOnTurn, SlotClock, SwitchRecord, slotAt } from "./clock.ts";
 
 test("rowOnTurn(): that of the slot, or the next in the round in which somebody is left", () => {
   const rows = [["a", "b"], [], ["c"]];

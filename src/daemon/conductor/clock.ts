@@ -2,12 +2,8 @@
  * The clock of the slots: slot k begins at epoch + k·L on the machine's monotonic clock, whatever happened before. A conductor that is
  * late passes over the boundaries it missed and makes up for none.
  */
+import { monotonicMs } from "../../host/clock.ts";
 import type { SlotStatistics } from "../protocol.ts";
-
-/** Milliseconds on the clock that all processes of this boot share and that no one can set. */
-export function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
 
 /** Number of the slot at a time. */
 export function slotAt(nowMs: number, epochMs: number, slotMs: number): number {

@@ -3,6 +3,7 @@
  * does what the last matrix says, also while no front end is connected.
  */
 import { join } from "node:path";
+import { monotonicMs } from "../../host/clock.ts";
 import type {
   AttemptKey,
   EndReason,
@@ -13,7 +14,7 @@ import type {
 } from "../protocol.ts";
 import { Attempt, type Machine, makeMachine } from "./attempt.ts";
 import { identityIn, savedOf, stateOf } from "./attempt-report.ts";
-import { monotonicMs, SlotClock, SwitchRecord } from "./clock.ts";
+import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
 import { bootId } from "./processes.ts";

@@ -15,8 +15,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { monotonicMs } from "../../host/clock.ts";
+import { pause } from "../../host/pause.ts";
 import type { ProcessIdentity } from "../protocol.ts";
-import { monotonicMs } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { identityOf, isAlive } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
@@ -153,6 +154,6 @@ export class Guardian {
 export async function guardianDone(guardian: ProcessIdentity | undefined): Promise<void> {
   const until = monotonicMs() + GONE_MS;
   while (guardian !== undefined && isAlive(guardian) && monotonicMs() < until) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
 }

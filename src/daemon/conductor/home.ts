@@ -4,26 +4,19 @@
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { takeLock, type Unlock } from "../../host/lock.ts";
 import { allPids, readSmall, readStat, runsAs } from "./processes.ts";
 
-const SQLITE_BUSY = 5;
-
-/**
- * The lock is an exclusive one of the kernel's on a small database, which goes with this process. (A name in the abstract name space of
- * sockets would not do: /proc/net/unix shows it to everybody, who could take it when we have ended.)
- */
 export class HomeLock {
   readonly #home: string;
   readonly #path: string;
-  #database: DatabaseSync | undefined;
+  #unlock: Unlock | undefined;
   #file: Stats | undefined;
 
   constructor(home: string) {
     this.#home = home;
     this.#path = join(home, "lock.db");
-    // A database that nobody refers to is closed.
-    process.once("exit", () => this.#database?.close());
+    process.once("exit", () => this.#unlock?.());
   }
 
   /** Makes the folder, private from its first instant, and takes its lock. @returns false when another conductor has it */
@@ -36,16 +29,10 @@ export class HomeLock {
       );
     }
     chmodSync(this.#home, 0o700);
-    const database = new DatabaseSync(this.#path, { timeout: 0 });
-    try {
-      database.exec("BEGIN EXCLUSIVE");
-    } catch (error) {
-      database.close();
-      if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
-      throw error;
-    }
-    this.#database?.close();
-    this.#database = database;
+    const unlock = takeLock(this.#path);
+    if (unlock === undefined) return false;
+    this.#unlock?.();
+    this.#unlock = unlock;
     this.#file = statSync(this.#path);
     return true;
   }

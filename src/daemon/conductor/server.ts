@@ -1,7 +1,8 @@
 /** The conductor's socket: one front end at a time, lines of JSON, 0600 in a 0700 folder from the first instant. */
-import { renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { rmSync, type Stats, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { listenOnSocket } from "../../host/unix-socket.ts";
 import type { FromConductor, ToConductor } from "../protocol.ts";
 import { isSameFile } from "./home.ts";
 import { LineReader, parseMessage } from "./wire.ts";
@@ -33,27 +34,13 @@ export class ConductorServer {
   }
 
   /**
-   * Under a name of its own first, then in one step under the one that front ends look for. May be called again when that name is gone:
-   * the front end that is connected stays so.
+   * May be called again when the socket's name is gone: the front end that is connected stays so.
    */
   async listen(): Promise<void> {
     this.#server?.close();
     const server = createServer((socket) => this.#accept(socket));
     this.#server = server;
-    const unnamed = `${this.#path}.${process.pid}`;
-    rmSync(unnamed, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      // The name is made within this call. Jobs that are started while we wait must not inherit the mask.
-      const umask = process.umask(0o177);
-      try {
-        server.listen(unnamed, resolve);
-      } finally {
-        process.umask(umask);
-      }
-    });
-    this.#file = statSync(unnamed);
-    renameSync(unnamed, this.#path);
+    this.#file = await listenOnSocket(server, this.#path, { mode: 0o600 });
   }
 
   tell(message: FromConductor): void {

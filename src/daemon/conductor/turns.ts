@@ -7,10 +7,12 @@
  *
  * A kept attempt is outside of this: its slot lasts as long as it is kept.
  */
+
+import { monotonicMs } from "../../host/clock.ts";
+import { onlineCpus } from "../../host/machine.ts";
 import type { PlacedGang, TurningMatrix } from "../protocol.ts";
 import type { Attempt, Machine } from "./attempt.ts";
-import { monotonicMs, rowOnTurn } from "./clock.ts";
-import { onlineCpus } from "./kernel.ts";
+import { rowOnTurn } from "./clock.ts";
 import { gangName, matrixProblem } from "./wire.ts";
 
 const AGAIN_MS = 5;

@@ -56,11 +56,6 @@ export function inWords<Result>(path: string, run: () => Result): Result {
   }
 }
 
-/** Whether another process holds it locked. */
-export function isLocked(error: unknown): boolean {
-  return sqliteCode(error) === BUSY;
-}
-
 /** An error of the file system for which nobody's input is to blame, as one for people; any other error as it is. */
 export function fileError(path: string, error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException | undefined)?.code);

@@ -1,7 +1,12 @@
-/** Time as the front end sees it, so that a test can give it another one. */
+/** Time, so that a test can give another one. */
+
+/** Milliseconds on the clock that all processes of this boot share and that no one can set. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
 
 export interface Clock {
-  /** Monotonic ms, on the base of process.hrtime, which all processes of one boot share. */
+  /** Monotonic ms, see `monotonicMs`. */
   nowMs(): number;
   /** Unix time in ms, for what people read; may be set back and forth. */
   unixMs(): number;
@@ -15,7 +20,7 @@ export interface Clock {
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
-  nowMs: () => performance.now() + originMs,
+  nowMs: monotonicMs,
   unixMs: () => Date.now(),
   at(atMs, call) {
     let timer: NodeJS.Timeout;
@@ -31,6 +36,3 @@ export const systemClock: Clock = {
     setImmediate(call);
   },
 };
-
-/** What has to be added to performance.now() to be on the base of process.hrtime. */
-const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now();

@@ -1,0 +1,34 @@
+/** What the kernel tells about this machine: CPUs, memory, limits. */
+import { readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+import { parseCpus } from "./cpu-list.ts";
+
+/** CPU numbers that this process may use, ascending. */
+export function allowedCpus(): number[] {
+  return cpusIn("/proc/self/status", /^Cpus_allowed_list:\s*(\S+)$/m);
+}
+
+/** CPUs of the machine that are on line. */
+export function onlineCpus(): ReadonlySet<number> {
+  return new Set(cpusIn("/sys/devices/system/cpu/online", /^(\S+)$/m));
+}
+
+/** Memory of the machine, or of the group that it is limited to. */
+export function memoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+/** A number of /proc/sys/kernel, such as pid_max. */
+export function kernelNumber(name: string): number {
+  return Number(readFileSync(`/proc/sys/kernel/${name}`, "latin1"));
+}
+
+/** Where the kernel does not say, the number of CPUs has to do. */
+function cpusIn(file: string, list: RegExp): number[] {
+  let text: string | undefined;
+  try {
+    text = list.exec(readFileSync(file, "latin1"))?.[1];
+  } catch {}
+  return parseCpus(text ?? "") ?? Array.from({ length: availableParallelism() }, (_, i) => i);
+}

@@ -1,0 +1,13 @@
+/** Resolves after a time, or at once when the signal says so. */
+export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, durationMs);
+    signal?.addEventListener("abort", done);
+    if (signal?.aborted) done();
+  });
+}
