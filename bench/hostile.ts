@@ -2,12 +2,14 @@
  * One hostile user at full force, and what the others notice: how long answers take for another user, how much memory the front end
  * has, and whether gangs keep their shares of CPU time. As root: the users are real accounts.
  *
- *   node bench/hostile.ts [--seconds 60] [--runs 3] [--no-attack] [--no-strangers] [--kinds lists,arrays]
+ *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers] [--kinds lists,arrays]
  *
  * Goals of the numbers: p99 of `status`, `submit` and `jobs` below 1 s, front end below 400 MB, three gangs within 2 % of a third each, no process of
- * the attacker's jobs on a CPU that is not its job's. The attacker's own clients are processes like any other: on a machine with few CPUs they
- * take time from everybody, so look at the load beside the numbers.
+ * the attacker's jobs on a CPU that is not its job's. The attacker's own clients are processes like any other and take time from everybody, as
+ * any login on a CPU of the gangs does: how much is printed. With `--apart` the first CPU belongs to logins and to the scheduler, as with
+ * `AllowedCPUs=` of user.slice, and the gangs have the others.
  */
+import { spawnSync } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -20,6 +22,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "60" },
     runs: { type: "string", default: "3" },
+    apart: { type: "boolean", default: false },
     "no-attack": { type: "boolean", default: false },
     kinds: { type: "string" },
     "no-strangers": { type: "boolean", default: false },
@@ -32,6 +35,8 @@ const PER_ARRAY = 10_000;
 const STRANGERS = 4500;
 const GANGS = 3;
 const TICKS_PER_S = 100;
+/** What logins and the scheduler run under. */
+const ASIDE = values.apart ? ["taskset", "-c", "0"] : [];
 /** Spinners that try to leave their CPUs. */
 const ATTACKERS_JOB =
   "for i in 1 2 3 4 5; do (while :; do :; done) & done; while :; do for p in $(jobs -p); do taskset -pc 0-1023 $p; done; sleep 0.1; done";
@@ -54,7 +59,13 @@ process.exit();
 
 async function measure(run: number): Promise<void> {
   const { ann, bob, eve } = stage.users;
-  const scheduler = await stage.serve({ http: true, config: { mostRows: GANGS + 1 } });
+  const cpusOfGangs = Array.from({ length: availableParallelism() - 1 }, (_, i) => i + 1);
+  const config = { mostRows: GANGS + 1, ...(values.apart && { cpus: cpusOfGangs }) };
+  const scheduler = await stage.serve({ http: true, config });
+  if (values.apart) {
+    for (const pid of [scheduler.frontEndPid, await scheduler.conductorPid()])
+      spawnSync("taskset", ["-a", "-c", "-p", "0", String(pid)]);
+  }
   const { cpus } = await scheduler.status();
   await fillHistory(scheduler);
   const spin = `for i in $(seq ${cpus - 1}); do (while :; do :; done) & done; while :; do :; done`;
@@ -73,6 +84,7 @@ async function measure(run: number): Promise<void> {
   const watch = new Watch(scheduler, pidsOfJob(attackers, eve.uid), attackersCpus);
   const token = join(scheduler.folder, "run", "tokens", String(ann.uid));
   const victim = await stage.run(ann, [
+    ...ASIDE,
     process.execPath,
     stage.program("victim.ts"),
     scheduler.socketOf(ann),
@@ -100,7 +112,7 @@ async function measure(run: number): Promise<void> {
   const sum = ticks.reduce((a, b) => a + b, 0);
   const shares = ticks.map((one) => (100 * one * GANGS) / sum - 100);
   console.log(
-    `gangs: ${ticks.map((one) => (one / TICKS_PER_S).toFixed(1)).join(", ")} s of CPU, off a third by ${shares.map((one) => `${one.toFixed(2)} %`).join(", ")}`,
+    `gangs: ${ticks.map((one) => (one / TICKS_PER_S).toFixed(1)).join(", ")} s of the ${((seconds * cpus) / (GANGS + 1)).toFixed(0)} s of CPU in their slots, off a third by ${shares.map((one) => `${one.toFixed(2)} %`).join(", ")}`,
   );
   console.log(
     `front end: at most ${(mostBytes / 1e6).toFixed(0)} MB; attacker's job: ${outside} of ${looks} looks outside its CPUs`,
@@ -111,12 +123,26 @@ function startAttack(scheduler: Scheduler): void {
   const { eve } = stage.users;
   const { port } = scheduler.port as { port: number };
   const token = join(scheduler.folder, "run", "tokens", String(eve.uid));
-  const words = [process.execPath, stage.program("hostile.ts"), scheduler.socket, token, String(port)];
+  const words = [
+    ...ASIDE,
+    process.execPath,
+    stage.program("hostile.ts"),
+    scheduler.socket,
+    token,
+    String(port),
+  ];
   if (values.kinds !== undefined) words.push(values.kinds);
   stage.start(eve, words, { stdio: "ignore" });
   if (values["no-strangers"]) return;
   for (const address of [scheduler.socket, String(port)]) {
-    const flood = [process.execPath, stage.program("connections.ts"), address, String(STRANGERS), "half"];
+    const flood = [
+      ...ASIDE,
+      process.execPath,
+      stage.program("connections.ts"),
+      address,
+      String(STRANGERS),
+      "half",
+    ];
     stage.start(NOBODY, ["bash", "-c", 'ulimit -n 8192; exec "$@"', "bash", ...flood], { stdio: "ignore" });
   }
 }

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ["host", "core", "structures", "policies", "workload", "simulator", "metrics", "models", "report"],
   // The forecast runs the live state forward in the simulator; history leaves as a workload.
   daemon: ["host", "core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
-  api: ["host", "core", "daemon", "report"],
+  api: ["host", "core", "structures", "daemon", "report"],
   // The daemon itself only through the verb `serve`; the others talk to the API.
   cli: [
     "host",

@@ -50,6 +50,15 @@ describe("routes", () => {
     expect(app.service.submitted[1]).toMatchObject({ held: true, retries: 2, stdout: "o", stderr: "e" });
   });
 
+  test("a large array is answered whole, though in pieces", async () => {
+    const { status, json } = await submit({ jobs: [someJob({ array: "1-1000" })] });
+    expect(status).toBe(201);
+    expectAnswer(json, contract.jobsAnswer);
+    expect(json.jobs.map(({ job }: contract.Job) => job)).toEqual(
+      Array.from({ length: 1000 }, (_, i) => i + 1),
+    );
+  });
+
   test("an array becomes a request per index, with its limit", async () => {
     const { json } = await submit({ jobs: [someJob({ array: "3,1-2%2" })] });
     expect(json.jobs.map((job: contract.Job) => [job.array, job.arrayIndex])).toEqual([

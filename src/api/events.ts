@@ -28,14 +28,18 @@ export function eventStream(
   let isBegun = false;
   let wake = new AbortController();
   let isOpen = true;
+  // Once: an abort makes an error with a stack, which thousands of events in one turn cannot afford for each follower.
+  const wakeUp = () => {
+    if (!wake.signal.aborted) wake.abort();
+  };
   const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, (event) => {
     if (news !== undefined && news.push(event) > PAGE) news = undefined;
-    wake.abort();
+    wakeUp();
   });
   const end = () => {
     isOpen = false;
     unlisten();
-    wake.abort();
+    wakeUp();
   };
   const next = (): DaemonEvent[] => {
     if (news !== undefined) return news.splice(0);

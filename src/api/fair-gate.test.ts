@@ -1,9 +1,9 @@
 /** The fair queue against its promise, with random users, costs and pauses; the gate on a clock that only its work moves. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { FairQueue } from "../structures/fair-queue.ts";
 import { ClientLeft, FairGate } from "./fair-gate.ts";
 import { FairLine } from "./fair-line.ts";
-import { FairQueue } from "./fair-queue.ts";
 
 const USERS = 4;
 const MOST_COST = 20;

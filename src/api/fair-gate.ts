@@ -5,7 +5,7 @@
  *
  * While nothing waits, a piece is done at once: the gate then costs two looks at the clock.
  */
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue } from "../structures/fair-queue.ts";
 
 /** Work between two polls of the event loop; the last piece may be longer. */
 const TURN_MS = 5;

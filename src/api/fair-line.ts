@@ -1,5 +1,5 @@
 /** Long work that is done one piece at a time, such as forecasts in their thread: users take turns by the time that theirs has taken. */
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue } from "../structures/fair-queue.ts";
 
 export class FairLine {
   readonly #queue = new FairQueue<() => Promise<void>>();

@@ -8,7 +8,7 @@ import type * as c from "./contract.ts";
 import { eventList, eventStream } from "./events.ts";
 import type { Turns } from "./fair-gate.ts";
 import { MOST_JOBS_IN_BATCH } from "./limits.ts";
-import { batchResponse, brief, exportResponse, listResponse } from "./lists.ts";
+import { batchResponse, brief, exportResponse, listResponse, submittedResponse } from "./lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -76,11 +76,11 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       ...(strays.length > 0 && { strays: strays.map(brief) }),
     };
   },
-  submit: async ({ caller, body }, { service }) => {
-    const batch = submitBatch(body as c.SubmitBody);
+  submit: async (call, { service }) => {
+    const batch = submitBatch(call.body as c.SubmitBody);
     if (!Array.isArray(batch)) return batch as ApiRefusal;
-    const answer = await service.submit(caller, batch);
-    return isRefusal(answer) ? answer : { jobs: answer.jobs.map(brief) };
+    const answer = await service.submit(call.caller, batch);
+    return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
   },
   jobs: listResponse,
   batch: batchResponse,

@@ -74,6 +74,17 @@ export async function batchResponse(call: Call, { service }: Surroundings): Prom
   return jsonResponse(turns, jsonPieces({ schema: "tutti.batch/1" }, "results", pages()));
 }
 
+/** The jobs of a submit: those of a large array in pieces. */
+export function submittedResponse({ turns }: Call, jobs: readonly JobInfo[]): Outcome {
+  if (jobs.length <= RESULTS_IN_PIECE) return { jobs: jobs.map(brief) };
+  function* pages() {
+    for (let i = 0; i < jobs.length; i += RESULTS_IN_PIECE) {
+      yield jobs.slice(i, i + RESULTS_IN_PIECE).map(brief);
+    }
+  }
+  return jsonResponse(turns, jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages()), 201);
+}
+
 /** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
 export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
   let left = LISTED_COMMAND_LENGTH;

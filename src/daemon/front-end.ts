@@ -204,7 +204,7 @@ export class FrontEnd implements Service {
       queues: this.#options.config.queues,
     });
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#turns.ask((nowMs) => this.#requests.submit(caller, batch, nowMs));
+    return this.#turns.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, nowMs));
   }
 
   list(caller: Caller, query: JobQuery) {
@@ -230,31 +230,33 @@ export class FrontEnd implements Service {
   }
 
   cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
-    return this.#askAbout(() => this.#requests.cancel(caller, job));
+    return this.#askAbout(caller, () => this.#requests.cancel(caller, job));
   }
 
   hold(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
-    return this.#askAbout(() => this.#requests.hold(caller, job));
+    return this.#askAbout(caller, () => this.#requests.hold(caller, job));
   }
 
   release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
-    return this.#askAbout(() => this.#requests.release(caller, job));
+    return this.#askAbout(caller, () => this.#requests.release(caller, job));
   }
 
   requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
-    return this.#askAbout(() => this.#requests.requeue(caller, job));
+    return this.#askAbout(caller, () => this.#requests.requeue(caller, job));
   }
 
   setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>> {
     const refusal = checkPriority(caller, priority);
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#askAbout(() => this.#requests.setPriority(caller, job, priority));
+    return this.#askAbout(caller, () => this.#requests.setPriority(caller, job, priority));
   }
 
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
     const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#turns.ask(() => jobs.map((job) => this.#told(this.#requests.change(caller, change, job))));
+    return this.#turns.ask(caller.uid, () =>
+      jobs.map((job) => this.#told(this.#requests.change(caller, change, job))),
+    );
   }
 
   async why(caller: Caller, job: JobNumber) {
@@ -297,7 +299,7 @@ export class FrontEnd implements Service {
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
-    return this.#turns.ask(() => this.#requests.setPolicy(caller, choice));
+    return this.#turns.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
   }
 
   queues() {
@@ -359,8 +361,8 @@ export class FrontEnd implements Service {
     return choosePolicyFor(text, this.#options.config);
   }
 
-  #askAbout(handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
-    return this.#turns.ask((nowMs) => this.#told(handle(nowMs)));
+  #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
+    return this.#turns.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
   }
 
   #told(answer: Answer<JobRecord>): Answer<JobInfo> {

@@ -5,10 +5,14 @@
  *   conductor ┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the conductor
  *   timer ────┘  decisions, events      └▶ events to those who listen
  *
+ * Requests wait in a line per user and are taken in turns, by the time that each user's have cost. Those that do not fit into some 50 ms
+ * wait for the next turn, so that a user who submits arrays of thousands holds others up for one of them only.
+ *
  * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
  * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
  */
 import { StorageError } from "../core/errors.ts";
+import { FairQueue } from "../structures/fair-queue.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
@@ -42,6 +46,10 @@ export interface TurnParts {
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const WATCH_MS = 1000;
+/** Requests that begin later than this wait for the next turn. */
+const REQUESTS_MS = 50;
+/** What a request costs its user at least: its part of the transaction. */
+const LEAST_COST_MS = 0.1;
 /** At most a fifth of the time goes into adoptions. */
 const REST_PER_ADOPTION = 4;
 /** Decisions of one instant: jobs of no length could go on for ever. */
@@ -58,7 +66,7 @@ export class Turns {
   #repairs: string[] = [];
   #cancelWatch: (() => void) | undefined;
   readonly #afterTurn: (hadRequests: boolean) => void;
-  #requests: Request[] = [];
+  readonly #requests = new FairQueue<Request>();
   #inbox: FromConductor[] = [];
   #isDue = false;
   #isStopped = false;
@@ -101,11 +109,11 @@ export class Turns {
     return this.#trouble;
   }
 
-  /** Handles a request in the next turn; answered when that is on disk. */
-  ask<T>(handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
+  /** Handles a request of a user in one of the next turns; answered when that is on disk. */
+  ask<T>(uid: number, handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
     if (this.#isStopped) return Promise.resolve(this.refusal());
     return new Promise((resolve) => {
-      this.#requests.push({ handle, answer: resolve as (value: unknown) => void });
+      this.#requests.add(uid, { handle, answer: resolve as (value: unknown) => void });
       this.#wake();
     });
   }
@@ -121,18 +129,20 @@ export class Turns {
   /** Nothing is started any more from now on; what has come in is handled. */
   drain(): void {
     this.#isDraining = true;
-    this.#turn();
+    this.#turn(Number.POSITIVE_INFINITY);
   }
 
   /** Handles what has come in, and nothing more. */
   stop(): void {
     if (this.#isStopped) return;
-    this.#turn();
+    this.#turn(Number.POSITIVE_INFINITY);
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelWatch?.();
     for (const unlisten of this.#unlisten) unlisten();
-    for (const { answer } of this.#requests) answer(this.refusal());
+    for (let next = this.#requests.take(); next !== undefined; next = this.#requests.take()) {
+      next.item.answer(this.refusal());
+    }
   }
 
   #wake(): void {
@@ -151,23 +161,23 @@ export class Turns {
     return this.#desk.isConnected && !this.#isDraining;
   }
 
-  #turn(): void {
+  /** @param requestsMs time for requests; the one that is on when it is over is finished */
+  #turn(requestsMs = REQUESTS_MS): void {
     this.#isDue = false;
     if (this.#isStopped) return;
-    const requests = this.#requests;
+    const requests: Request[] = [];
     const inbox = this.#inbox;
-    this.#requests = [];
     this.#inbox = [];
     const { store, clock, book, feed } = this.#context;
     const nowMs = clock.nowMs();
-    let answers: unknown[];
+    const answers: unknown[] = [];
     let given: JobNumber | undefined;
     try {
       this.#checkFiles();
       store.begin();
       for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
       this.#past.note(feed, clock.unixMs());
-      answers = requests.map(({ handle }) => handle(nowMs));
+      this.#handle(requests, answers, nowMs, requestsMs);
       for (const message of inbox) this.#desk.hear(message, nowMs);
       this.#decide(nowMs);
       given = book.givenInTurn;
@@ -185,13 +195,29 @@ export class Turns {
     book.commit();
     for (const message of this.#desk.commit()) this.#conductor.send(message);
     this.#inbox.push(...this.#desk.takeRefused());
-    if (this.#inbox.length > 0) this.#wake();
+    if (this.#inbox.length > 0 || this.#requests.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
     });
     feed.commit();
     this.#afterTurn(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
+  }
+
+  /** Takes requests and answers them, which is not told yet. */
+  #handle(requests: Request[], answers: unknown[], nowMs: number, mostMs: number): void {
+    const { clock } = this.#context;
+    let fromMs = clock.nowMs();
+    const untilMs = fromMs + mostMs;
+    while (fromMs < untilMs) {
+      const next = this.#requests.take();
+      if (next === undefined) return;
+      requests.push(next.item);
+      answers.push(next.item.handle(nowMs));
+      const toMs = clock.nowMs();
+      this.#requests.charge(next.user, Math.max(LEAST_COST_MS, toMs - fromMs));
+      fromMs = toMs;
+    }
   }
 
   /** Looks once a second also when nothing else happens. */
