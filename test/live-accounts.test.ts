@@ -1,6 +1,15 @@
 /** Jobs of a user never run as anybody else, for real: accounts that come and go, a scheduler that is started in another mode. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,6 +111,19 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     await frontEnd!.service.release(ROOT, job);
     expect(await ended(behind)).toMatchObject({ state: "done" });
     expect(statSync(join(folder, "ada", "ran")).uid).toBe(ada.uid);
+  });
+
+  test("root takes no configuration that another user could write", () => {
+    makeFolders();
+    const own = join(folder, "ada", "config.toml");
+    writeFileSync(own, 'policy = "fcfs"\n');
+    const refused = serve("--config", own);
+    expect(refused.status).toBe(66);
+    expect(refused.stderr).toContain(`belongs to user ${ada.uid}, so that another user could write it`);
+    const open = join(folder, "config.toml");
+    writeFileSync(open, 'policy = "fcfs"\n');
+    chmodSync(open, 0o666);
+    expect(serve("--config", open).stderr).toContain(`others may write to "${open}"`);
   });
 
   test("nor is a user whom root has given the folder of a scheduler for all", async () => {

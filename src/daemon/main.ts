@@ -27,6 +27,7 @@ import { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
 import { refuse } from "./submission.ts";
+import { exchangeablePart } from "./trusted-path.ts";
 
 export interface FrontEndSetup {
   /** Made when missing; see `defaultStateFolder`. */
@@ -157,6 +158,12 @@ function orExplain<Result>(path: string, run: () => Result): Result {
 
 function configIn(file: string | undefined): Config {
   if (file === undefined) return DEFAULT_CONFIG;
+  const problem = process.getuid?.() === 0 ? exchangeablePart(file, 0) : undefined;
+  if (problem !== undefined) {
+    throw new InputError(
+      `Cannot take root's configuration from "${file}": ${problem}, so that another user could write it; expected a file and folders of root alone, such as /etc/tutti.toml`,
+    );
+  }
   return parseConfig(readText(file), file);
 }
 
