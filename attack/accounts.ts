@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { allPids, signal } from "../src/daemon/conductor/processes.ts";
+import { allPids, signal } from "../src/host/processes.ts";
 
 export interface Account {
   readonly user: string;

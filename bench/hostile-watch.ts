@@ -1,7 +1,7 @@
 /** What is looked at while the attack goes on: memory of the front end, CPU time of gangs, where the attacker's processes run. */
 import { readFileSync } from "node:fs";
 import type { Scheduler } from "../attack/scheduler.ts";
-import { allPids } from "../src/daemon/conductor/processes.ts";
+import { allPids } from "../src/host/processes.ts";
 
 /** Looks at the front end's memory and at where the attacker's job runs. */
 export class Watch {

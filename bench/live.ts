@@ -28,7 +28,8 @@ import { connectConductor } from "../src/daemon/conductor/client.ts";
 import { type Containment, openContainment } from "../src/daemon/conductor/freezers/choose.ts";
 import { takePriority } from "../src/daemon/conductor/priority.ts";
 import { GangShares } from "../src/daemon/conductor/shares.ts";
-import type { FromConductor, SlotStatistics, TurningMatrix } from "../src/daemon/protocol.ts";
+import type { FromConductor, TurningMatrix } from "../src/daemon/protocol.ts";
+import type { SlotStatistics } from "../src/protocol/attempts.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
 

@@ -12,7 +12,7 @@ import { Client } from "../src/api/client.ts";
 import type { Job, JobsAnswer, SubmitJob } from "../src/api/contract.ts";
 import { NoDaemonError } from "../src/api/errors.ts";
 import { Random } from "../src/core/random.ts";
-import { signal } from "../src/daemon/conductor/processes.ts";
+import { signal } from "../src/host/processes.ts";
 import { describeProcess, Leftovers } from "./leftovers.ts";
 import { type Started, startTutti } from "./live-command.ts";
 

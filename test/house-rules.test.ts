@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   host: [],
+  protocol: ["host"],
   structures: ["core"],
   policies: ["core", "structures"],
   workload: ["core"],
@@ -21,8 +22,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   models: ["core", "structures", "policies", "workload", "simulator", "metrics"],
   lab: ["host", "core", "structures", "policies", "workload", "simulator", "metrics", "models", "report"],
   // The forecast runs the live state forward in the simulator; history leaves as a workload.
-  daemon: ["host", "core", "structures", "machines", "policies", "metrics", "simulator", "workload"],
-  api: ["host", "core", "structures", "daemon", "report"],
+  daemon: [
+    "host",
+    "protocol",
+    "core",
+    "structures",
+    "machines",
+    "policies",
+    "metrics",
+    "simulator",
+    "workload",
+  ],
+  api: ["host", "protocol", "core", "structures", "daemon", "report"],
   // The daemon itself only through the verb `serve`; the others talk to the API.
   cli: [
     "host",

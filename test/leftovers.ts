@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFi
 import { join } from "node:path";
 import { mountsHere } from "../src/daemon/conductor/cgroups.ts";
 import { openContainment } from "../src/daemon/conductor/freezers/choose.ts";
-import { allPids, hasEnded, readStat, signal } from "../src/daemon/conductor/processes.ts";
+import { allPids, hasEnded, readStat, signal } from "../src/host/processes.ts";
 
 export class Leftovers {
   readonly #folder: string;

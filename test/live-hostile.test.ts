@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client.ts";
 import type { Job } from "../src/api/contract.ts";
-import { allPids, readStat, signal } from "../src/daemon/conductor/processes.ts";
+import { allPids, readStat, signal } from "../src/host/processes.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

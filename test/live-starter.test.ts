@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeToken } from "../src/api/tokens.ts";
-import { readStat } from "../src/daemon/conductor/processes.ts";
+import { readStat } from "../src/host/processes.ts";
 import {
   canMakeAccounts,
   makeAccount,

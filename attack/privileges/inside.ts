@@ -1,6 +1,6 @@
 /** From inside a job: everything that a job can reach, tried by a script that says what it could do. */
 
-import { readStat } from "../../src/daemon/conductor/processes.ts";
+import { readStat } from "../../src/host/processes.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, type Scheduler } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

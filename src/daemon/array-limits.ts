@@ -2,7 +2,7 @@
  * Arrays of which at most so many jobs are let go at a time. A job that is let go counts until it has ended or is held, whether it runs
  * or still waits for processors; so however the jobs end, are held or cancelled, as many are on their way as may be.
  */
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import { hasProcess, type JobRecord, servedBefore } from "./record.ts";
 
 interface LimitedArray {

@@ -13,6 +13,7 @@
 import { randomBytes } from "node:crypto";
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
+import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../protocol/attempts.ts";
 import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
 import type { Context } from "./context.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
@@ -20,14 +21,7 @@ import { fateOf, lostEnd, refusedEnd } from "./fate.ts";
 import type { Start } from "./live-driver.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import type { Past } from "./past.ts";
-import type {
-  AttemptEnd,
-  AttemptKey,
-  AttemptState,
-  EndReason,
-  FromConductor,
-  ToConductor,
-} from "./protocol.ts";
+import type { FromConductor, ToConductor } from "./protocol.ts";
 import { hasProcess, type JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";

@@ -1,6 +1,8 @@
 /** Whether the conductor is there and answers, and how well it keeps its clock. */
+
+import type { SlotStatistics } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
-import type { FromConductor, SlotStatistics } from "./protocol.ts";
+import type { FromConductor } from "./protocol.ts";
 
 /** What it told when it was connected to. */
 export type ConductorState = Extract<FromConductor, { type: "state" }>;

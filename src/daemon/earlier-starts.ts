@@ -3,8 +3,9 @@
  * backup was put back, or files were lost. Nothing may run twice without someone's word, so such a job is held, with the reason;
  * `release` starts it once more, under a number that no attempt has had.
  */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
-import type { JobNumber } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 import type { Strays } from "./strays.ts";
 

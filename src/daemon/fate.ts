@@ -1,5 +1,5 @@
 /** What becomes of a job when its attempt has ended. */
-import type { AttemptEnd } from "./protocol.ts";
+import type { AttemptEnd } from "../protocol/attempts.ts";
 import type { JobRecord } from "./record.ts";
 import type { JobState } from "./service.ts";
 

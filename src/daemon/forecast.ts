@@ -3,10 +3,10 @@
  * was expected is kept and judged when the job starts. The work itself is in forecast-model.ts, in another thread.
  */
 import type { PolicyChoice } from "../core/policy.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
 import { type ForecastTask, rank } from "./forecast-model.ts";
 import type { ForecastEngine } from "./forecast-thread.ts";
-import type { JobNumber } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 
 export interface Forecast {

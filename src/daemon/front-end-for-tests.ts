@@ -4,6 +4,14 @@ import { join } from "node:path";
 import type { Instance } from "../core/jobs.ts";
 import type { Observer } from "../core/schedule.ts";
 import type { Clock } from "../host/clock.ts";
+import type {
+  AttemptEnd,
+  AttemptKey,
+  AttemptState,
+  EndReason,
+  JobNumber,
+  LaunchSpec,
+} from "../protocol/attempts.ts";
 import { slotsOfWork } from "../simulator/gang-work.ts";
 import type { Accounts } from "./accounts.ts";
 import { FakeClock } from "./clock-for-tests.ts";
@@ -12,17 +20,7 @@ import { type Config, DEFAULT_CONFIG } from "./config.ts";
 import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import type { NumbersFile } from "./numbers.ts";
-import type {
-  AttemptEnd,
-  AttemptKey,
-  AttemptState,
-  EndReason,
-  FromConductor,
-  JobNumber,
-  LaunchSpec,
-  ToConductor,
-  TurningMatrix,
-} from "./protocol.ts";
+import type { FromConductor, ToConductor, TurningMatrix } from "./protocol.ts";
 import type { RetentionLimits } from "./retention.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
 import type { StateWatch } from "./state-watch.ts";

@@ -5,6 +5,7 @@
 import { type PolicyChoice, rulesInForce } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import type { Clock } from "../host/clock.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { ConductorDesk } from "./conductor-desk.ts";
 import type { Config } from "./config.ts";
@@ -19,7 +20,6 @@ import type { NumbersFile } from "./numbers.ts";
 import { explainWaiting } from "./obstacles.ts";
 import { Past } from "./past.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
-import type { JobNumber } from "./protocol.ts";
 import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";

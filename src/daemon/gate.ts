@@ -3,9 +3,10 @@
  * on rows and memory. Policies with limits of their own (parameter `rows`) get the rows' limit as that parameter and do the waiting
  * themselves; with others a gang that could need a row too many waits for a gap, though a policy may not use that gap. Under space sharing nobody waits here: the policy has the queue.
  */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { JobBook } from "./job-book.ts";
 import type { Layout } from "./live-driver.ts";
-import type { JobNumber } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 
 export interface GateLimits {

@@ -2,10 +2,11 @@
  * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the turn's transaction; `rollback`
  * puts back what was. Ended jobs are only on disk.
  */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import { ArrayLimits } from "./array-limits.ts";
 import { EndedJobs } from "./ended-jobs.ts";
 import { Holdings } from "./holdings.ts";
-import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
 import { LiveNumbers } from "./rising-numbers.ts";
 import type { JobState } from "./service.ts";

@@ -1,7 +1,7 @@
 /** What the folders of jobs and attempts tell by themselves: `jobs/JOB/ATTEMPT`. What cannot be read tells nothing. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 
 /** The file with the CPUs of an attempt, which the front end writes before anything is started. */
 export const HOSTS = "hosts";

@@ -13,10 +13,10 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import type { JobNumber, LaunchSpec } from "../protocol/attempts.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { HOSTS, jobsIn, latestStartIn } from "./job-folders.ts";
 import { makeFolders } from "./make-folders.ts";
-import type { JobNumber, LaunchSpec } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 import { removeFolder } from "./remove-folder.ts";
 

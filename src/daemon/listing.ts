@@ -5,8 +5,8 @@
  */
 import { matchesGlob } from "../core/glob.ts";
 import type { NumberRange } from "../core/number-ranges.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
-import type { JobNumber } from "./protocol.ts";
 import { hasEnded, JOB_STATES, type JobRecord } from "./record.ts";
 import type { Caller, JobInfo, JobQuery, JobState, ListEnd, MissingJobs } from "./service.ts";
 import type { EndedNumber } from "./store/ended-numbers.ts";

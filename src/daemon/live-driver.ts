@@ -6,7 +6,7 @@
 import type { JobsView } from "../core/jobs.ts";
 import { UNKNOWN } from "../core/jobs.ts";
 import type { StartRule } from "../core/policy.ts";
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 
 /** A job as policies see it. Times in monotonic ms. */
 export interface LiveJob {

@@ -9,6 +9,7 @@ import type { JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import {
   type Decision,
   type Layout,
@@ -19,7 +20,6 @@ import {
   type Start,
   tableCapacity,
 } from "./live-driver.ts";
-import type { JobNumber } from "./protocol.ts";
 
 export interface LivePoolOptions {
   readonly definition: SpacePolicyDefinition;

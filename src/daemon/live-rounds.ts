@@ -15,6 +15,7 @@ import type { GangPolicyDefinition, ParameterValues, Policy, PolicyChoice, RowId
 import { StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import { blockLevel } from "../structures/buddy.ts";
 import {
   type Decision,
@@ -28,7 +29,6 @@ import {
   type Start,
   tableCapacity,
 } from "./live-driver.ts";
-import type { JobNumber } from "./protocol.ts";
 
 export interface LiveRoundsOptions {
   readonly definition: GangPolicyDefinition;

@@ -2,7 +2,7 @@
  * Numbers of jobs that were given out and that the store does not know, because it is older: a backup was put back, or files were lost.
  * They are kept as ranges in the store, so that nobody is told that such a job has ended and is forgotten.
  */
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Store } from "./store/store.ts";
 
 /** What of a store is looked at. */

@@ -1,7 +1,9 @@
 /** The layout that the policy has made, as the numbered matrices that the conductor turns. */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
 import type { Layout } from "./live-driver.ts";
-import type { JobNumber, TurningMatrix } from "./protocol.ts";
+import type { TurningMatrix } from "./protocol.ts";
 
 export interface Seat {
   readonly job: JobNumber;

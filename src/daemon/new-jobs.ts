@@ -1,6 +1,7 @@
 /** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one turn, so what they have alike is worked out once. */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { Context } from "./context.ts";
-import type { JobNumber } from "./protocol.ts";
 import { hasEnded, type JobRecord } from "./record.ts";
 import type { Caller, SubmitRequest } from "./service.ts";
 import type { Needs } from "./share.ts";

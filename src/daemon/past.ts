@@ -3,11 +3,12 @@
  * the folders in `jobs/`, and the attempts that the conductor names when it is connected to. A store that knows less is an older
  * one. Then numbers go on above all that was given, and people are told; nothing is concluded, killed or run again.
  */
+
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { Launcher } from "./launcher.ts";
 import { latestAccountedFor, noteLostUpTo, passOver } from "./lost-jobs.ts";
 import type { Numbers, NumbersFile } from "./numbers.ts";
-import type { JobNumber } from "./protocol.ts";
 import type { Store } from "./store/store.ts";
 
 /** Name in the store's `meta`: there is a file with the highest numbers. */

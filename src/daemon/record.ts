@@ -12,7 +12,7 @@
  *     │
  *   done, failed, cancelled        or back to queued, when it is started anew
  */
-import type { EndReason, JobNumber } from "./protocol.ts";
+import type { EndReason, JobNumber } from "../protocol/attempts.ts";
 import type { Caller, JobInfo, JobState } from "./service.ts";
 
 export interface JobRecord {

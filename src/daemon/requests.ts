@@ -1,10 +1,10 @@
 /** What users ask for, handled inside a turn: changes of the job book, or a refusal that changes nothing. */
 import type { PolicyChoice } from "../core/policy.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import { isLost } from "./lost-jobs.ts";
 import { type Accepted, NewJobs } from "./new-jobs.ts";
-import type { JobNumber } from "./protocol.ts";
 import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
 import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";

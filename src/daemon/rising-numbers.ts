@@ -1,4 +1,4 @@
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 
 /**
  * Numbers in rising order, of which new ones come at the end and any may go: those of the jobs that have not ended. One that goes leaves a

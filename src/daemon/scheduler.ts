@@ -13,12 +13,12 @@ import type { QueueClass } from "../core/queue-classes.ts";
 import type { Observer } from "../core/schedule.ts";
 import { makeChoice } from "../policies/choose.ts";
 import { POLICIES } from "../policies/registry.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import { Gate } from "./gate.ts";
 import type { JobBook } from "./job-book.ts";
 import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
-import type { JobNumber } from "./protocol.ts";
 import { type JobRecord, servedBefore } from "./record.ts";
 
 export interface SchedulerOptions {

@@ -3,7 +3,7 @@
  * request is refused by a value with a reason, never by a crash; a submit that has been answered is on disk.
  */
 import type { NumberRange } from "../core/number-ranges.ts";
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 
 /** Who asks. An administrator (root, or the user who started an ordinary user's front end) sees and may touch all jobs. */
 export interface Caller {

@@ -4,8 +4,8 @@
  * turns, until they end or are cancelled. The conductor tells of them whenever it is connected to, so they are kept in memory only.
  */
 import { basename } from "node:path";
+import type { AttemptKey, AttemptState, JobNumber } from "../protocol/attempts.ts";
 import { userNameOf } from "./passwd.ts";
-import type { AttemptKey, AttemptState, JobNumber } from "./protocol.ts";
 import type { JobRecord } from "./record.ts";
 import type { Caller, StrayInfo } from "./service.ts";
 

@@ -1,5 +1,5 @@
 /** What ran, in the Standard Workload Format 2.2, so that the simulator can run it again. */
-import type { JobNumber } from "./protocol.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import type { JobInfo, JobState } from "./service.ts";
 
 const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelled: 5 };

@@ -12,13 +12,14 @@
  * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
  */
 import { StorageError } from "../core/errors.ts";
+import type { JobNumber } from "../protocol/attempts.ts";
 import { FairQueue } from "../structures/fair-queue.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import type { NumbersFile } from "./numbers.ts";
 import type { Past } from "./past.ts";
-import type { FromConductor, JobNumber } from "./protocol.ts";
+import type { FromConductor } from "./protocol.ts";
 import type { Answer, Refusal } from "./service.ts";
 import type { StateWatch } from "./state-watch.ts";
 import { messageOf } from "./store/store.ts";

@@ -14,9 +14,9 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { monotonicMs } from "../../host/clock.ts";
+import { allPids, readStat } from "../../host/processes.ts";
 import { rowAt, slotAt } from "./clock.ts";
 import { openContainment } from "./freezers/choose.ts";
-import { allPids, readStat } from "./processes.ts";
 import { startShim } from "./shim.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 

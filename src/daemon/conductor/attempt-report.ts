@@ -1,5 +1,5 @@
 /** What is told of an attempt, to the front end and to the next conductor. */
-import type { AttemptState, LaunchSpec } from "../protocol.ts";
+import type { AttemptState, LaunchSpec } from "../../protocol/attempts.ts";
 import type { Attempt } from "./attempt.ts";
 import type { SavedAttempt } from "./state-file.ts";
 

@@ -11,14 +11,15 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { monotonicMs } from "../../host/clock.ts";
-import type { AttemptEnd, AttemptState, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { identityOf, isAlive, isOfUser, sessionOf, signal } from "../../host/processes.ts";
+import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { identityIn } from "./attempt-report.ts";
 import { type Claim, claimForNobody, readClaim } from "./claim.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangLimits } from "./gang-limits.ts";
 import { outcomeOf } from "./outcome.ts";
-import { identityOf, isAlive, isOfUser, sessionOf, signal } from "./processes.ts";
 import { SeenTime } from "./seen-time.ts";
 import { GangShares } from "./shares.ts";
 import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { allPids, readStat } from "../../host/processes.ts";
 import { Background, backgroundMeans } from "./background.ts";
-import { allPids, readStat } from "./processes.ts";
 import { cpuTicks, Stage, until } from "./stage-for-tests.ts";
 
 /** Burns the processor, at most ten seconds of it. */

@@ -12,7 +12,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { allowedCpus } from "../../host/machine.ts";
-import { isShortage, readStat } from "./processes.ts";
+import { isShortage, readStat } from "../../host/processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 export type BackgroundMeans = "idle-class" | "autogroup";

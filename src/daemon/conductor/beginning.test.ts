@@ -12,8 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
-import { readIdentity } from "./claim.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
 import {
   allPids,
   identityOf,
@@ -23,7 +22,9 @@ import {
   readStat,
   sessionOf,
   signal,
-} from "./processes.ts";
+} from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
+import { readIdentity } from "./claim.ts";
 import { SeenTime } from "./seen-time.ts";
 import { ShimWatch } from "./shim-watch.ts";
 import { Stage, until } from "./stage-for-tests.ts";

@@ -20,7 +20,7 @@ import {
 import { writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { isShortage, readSmall } from "./processes.ts";
+import { isShortage, readSmall } from "../../host/processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */

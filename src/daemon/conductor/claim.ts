@@ -12,8 +12,9 @@
  */
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
-import { isAlive, isOfUser, readSmall, readStat } from "./processes.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { isAlive, isOfUser, readSmall, readStat } from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 
 /** Who claimed an attempt that nobody is to have. */
 const NOBODY = "nobody";

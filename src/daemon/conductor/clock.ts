@@ -3,7 +3,7 @@
  * late passes over the boundaries it missed and makes up for none.
  */
 import { monotonicMs } from "../../host/clock.ts";
-import type { SlotStatistics } from "../protocol.ts";
+import type { SlotStatistics } from "../../protocol/attempts.ts";
 
 /** Number of the slot at a time. */
 export function slotAt(nowMs: number, epochMs: number, slotMs: number): number {

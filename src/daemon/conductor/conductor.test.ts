@@ -4,8 +4,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FreezerKind, FromConductor } from "../protocol.ts";
-import { readStat } from "./processes.ts";
+import { readStat } from "../../host/processes.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
+import type { FromConductor } from "../protocol.ts";
 import { startShim } from "./shim.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 

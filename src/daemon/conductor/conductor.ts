@@ -4,20 +4,14 @@
  */
 import { join } from "node:path";
 import { monotonicMs } from "../../host/clock.ts";
-import type {
-  AttemptKey,
-  EndReason,
-  FromConductor,
-  LaunchSpec,
-  ToConductor,
-  TurningMatrix,
-} from "../protocol.ts";
+import { bootId } from "../../host/processes.ts";
+import type { AttemptKey, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
+import type { FromConductor, ToConductor, TurningMatrix } from "../protocol.ts";
 import { Attempt, type Machine, makeMachine } from "./attempt.ts";
 import { identityIn, savedOf, stateOf } from "./attempt-report.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
-import { bootId } from "./processes.ts";
 import { findSetpriv } from "./shim.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
 import { EMPTY_MATRIX, Turns } from "./turns.ts";

@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { monotonicMs } from "../../host/clock.ts";
-import type { FreezerKind } from "../protocol.ts";
+import { identityOf } from "../../host/processes.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
 import { quantile, SlotClock, SwitchRecord } from "./clock.ts";
 import { type Containment, FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { type ClockPriority, leavePriority, takePriority } from "./priority.ts";
-import { identityOf } from "./processes.ts";
 import { type ConcurrentMeans, concurrentMeans } from "./shares.ts";
 import { OWN_ENVIRONMENT, SYSTEM_PATH } from "./surroundings.ts";
 

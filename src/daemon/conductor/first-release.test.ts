@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LaunchSpec } from "../protocol.ts";
-import { isAlive, signal } from "./processes.ts";
+import { isAlive, signal } from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 const FIRST_RELEASE = "612e222";

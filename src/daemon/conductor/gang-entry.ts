@@ -1,9 +1,11 @@
 /** The way of a job's first process into the groups of its gang, while it waits at its gate. */
-import type { LaunchSpec, ProcessIdentity } from "../protocol.ts";
+
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { isAlive, isOfUser, readStat, signal } from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { readIdentity } from "./claim.ts";
 import type { Containment } from "./freezers/choose.ts";
 import type { GangLimits } from "./gang-limits.ts";
-import { isAlive, isOfUser, readStat, signal } from "./processes.ts";
 import { gangName } from "./wire.ts";
 
 export class GangEntry {

@@ -1,7 +1,7 @@
 /** What bounds a gang: its CPUs, its memory, the number of its processes. By control groups where there are some, else as far as it goes. */
 import { spawn } from "node:child_process";
 import { kernelNumber } from "../../host/machine.ts";
-import type { LaunchSpec } from "../protocol.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 

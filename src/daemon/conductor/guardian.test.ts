@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat } from "./processes.ts";
+import { readStat } from "../../host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 
 /** Burns the processor, at most twenty seconds of it. */

@@ -17,9 +17,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { monotonicMs } from "../../host/clock.ts";
 import { pause } from "../../host/pause.ts";
-import type { ProcessIdentity } from "../protocol.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { identityOf, isAlive } from "../../host/processes.ts";
 import type { Containment } from "./freezers/choose.ts";
-import { identityOf, isAlive } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 const BEAT_MS = 1000;

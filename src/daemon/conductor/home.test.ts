@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { allPids, readSmall, readStat, signal } from "../../host/processes.ts";
 import { startConductor } from "./client.ts";
 import { titleOf } from "./home.ts";
-import { allPids, readSmall, readStat, signal } from "./processes.ts";
 import { cpuTicks, Stage, until } from "./stage-for-tests.ts";
 
 /** Burns the processor, at most ten seconds of it. */

@@ -5,7 +5,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { takeLock, type Unlock } from "../../host/lock.ts";
-import { allPids, readSmall, readStat, runsAs } from "./processes.ts";
+import { allPids, readSmall, readStat, runsAs } from "../../host/processes.ts";
 
 export class HomeLock {
   readonly #home: string;

@@ -4,10 +4,11 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { AttemptState, FromConductor, LaunchSpec } from "../protocol.ts";
+import { identityOf, isAlive, signal } from "../../host/processes.ts";
+import type { AttemptState, LaunchSpec } from "../../protocol/attempts.ts";
+import type { FromConductor } from "../protocol.ts";
 import { readIdentity } from "./claim.ts";
 import { openContainment } from "./freezers/choose.ts";
-import { identityOf, isAlive, signal } from "./processes.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 let stage: Stage;

@@ -1,8 +1,8 @@
 /** A job that the front end's store does not know runs on beside the gangs until somebody decides, for every kind of freezer. */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { signal } from "../../host/processes.ts";
 import { readIdentity } from "./claim.ts";
-import { signal } from "./processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
 
 /** Burns the processor, at most ten seconds of it. */

@@ -1,8 +1,8 @@
 /** Reading what the kernel tells of the machine: control group mounts and processes. */
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { identityOf, isAlive, parseStat, readStat, signal } from "../../host/processes.ts";
 import { findMounts } from "./cgroups.ts";
-import { identityOf, isAlive, parseStat, readStat, signal } from "./processes.ts";
 
 const HYBRID = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct

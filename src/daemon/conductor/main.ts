@@ -2,7 +2,7 @@
  * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder of its own, with socket, state and log; KIND is a kind
  * of freezer, the best that works when left out.
  */
-import type { FreezerKind } from "../protocol.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
 import { Conductor } from "./conductor.ts";
 import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
 import { HomeLock, olderConductor, titleOf } from "./home.ts";

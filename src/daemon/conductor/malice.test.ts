@@ -22,10 +22,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { AttemptEnd, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { allPids, identityOf, isAlive, readStat, signal } from "../../host/processes.ts";
+import type { AttemptEnd, LaunchSpec } from "../../protocol/attempts.ts";
 import { readIdentity } from "./claim.ts";
 import { connectConductor } from "./client.ts";
-import { allPids, identityOf, isAlive, readStat, signal } from "./processes.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 
 const EVE = 33;

@@ -1,8 +1,9 @@
 /** How an attempt went, from what its folder says and what the conductor has seen of it. */
 import { existsSync } from "node:fs";
-import type { AttemptEnd, EndReason, LaunchSpec, ProcessIdentity } from "../protocol.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { bootId } from "../../host/processes.ts";
+import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { type Claim, claimForNobody, readIdentity } from "./claim.ts";
-import { bootId } from "./processes.ts";
 import { readExit, readLost } from "./shim.ts";
 import { gangName } from "./wire.ts";
 

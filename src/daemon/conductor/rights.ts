@@ -3,7 +3,7 @@
  * and so is one in a folder of somebody else, whatever a front end asks for. What was launched already goes on as it is.
  */
 import { lstatSync } from "node:fs";
-import type { LaunchSpec } from "../protocol.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 
 export interface Rights {
   readonly uid: number;

@@ -2,8 +2,8 @@
  * Whether a shim still reports that its job has ended. A job can stop its own shim, or what the shim has started to write the status,
  * and a user can remove the folder in which it is written. Then the attempt would hold its CPUs until its time limit, or for ever.
  */
-import type { ProcessIdentity } from "../protocol.ts";
-import { isAlive, isStopped, type ProcessStat, sessionOf, signal, worksIn } from "./processes.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { isAlive, isStopped, type ProcessStat, sessionOf, signal, worksIn } from "../../host/processes.ts";
 
 const WATCH_MS = 1000;
 /** A shim that could not report at this many looks is given up. */

@@ -3,8 +3,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { bootId, isAlive } from "../../host/processes.ts";
 import { type AttemptFolder, claimForNobody, readClaim, readIdentity } from "./claim.ts";
-import { bootId, isAlive } from "./processes.ts";
 import { closeGate, isAtGate } from "./shim.ts";
 import { Stage, until } from "./stage-for-tests.ts";
 

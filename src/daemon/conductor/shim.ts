@@ -34,11 +34,11 @@ import {
 } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { join } from "node:path";
+import { readSmall } from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { isPlainFileOf } from "../plain-file.ts";
-import type { LaunchSpec } from "../protocol.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
-import { readSmall } from "./processes.ts";
 import { rightsFor } from "./rights.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

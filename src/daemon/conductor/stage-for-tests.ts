@@ -7,13 +7,14 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monotonicMs } from "../../host/clock.ts";
+import { allPids, readStat, signal } from "../../host/processes.ts";
+import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../protocol/attempts.ts";
 import type { ConductorClient } from "../conductor-client.ts";
-import type { AttemptEnd, FreezerKind, FromConductor, LaunchSpec, TurningMatrix } from "../protocol.ts";
+import type { FromConductor, TurningMatrix } from "../protocol.ts";
 import { connectConductor } from "./client.ts";
 import { slotAt } from "./clock.ts";
 import { openContainment } from "./freezers/choose.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
-import { allPids, readStat, signal } from "./processes.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {

@@ -1,6 +1,8 @@
 /** What the conductor writes down so that the next one goes on where it died. One JSON file, replaced as a whole. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import type { AttemptEnd, EndReason, LaunchSpec, ProcessIdentity, TurningMatrix } from "../protocol.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
+import type { TurningMatrix } from "../protocol.ts";
 
 export interface SavedAttempt {
   /** Without the environment, which only the launch needs. */

@@ -1,5 +1,6 @@
 /** Lines of JSON in both directions, and what of them is a message that the conductor can act on. */
-import type { LaunchSpec, PlacedGang, ToConductor, TurningMatrix } from "../protocol.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
+import type { PlacedGang, ToConductor, TurningMatrix } from "../protocol.ts";
 
 /** A launch carries the environment of a user's shell; nothing sensible is longer. */
 const LONGEST_LINE = 16 * 2 ** 20;

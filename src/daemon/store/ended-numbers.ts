@@ -2,7 +2,7 @@
  * Which jobs have ended, by number, read from indexes alone: a thousand of them take half a millisecond, however large the jobs are and
  * however many there are before or after.
  */
-import type { JobNumber } from "../protocol.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../service.ts";
 import type { Statements } from "./statements.ts";
 

@@ -1,5 +1,5 @@
 /** Records to rows of the store and back. */
-import type { AttemptEnd } from "../protocol.ts";
+import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../record.ts";
 import type { DaemonEvent } from "../service.ts";
 

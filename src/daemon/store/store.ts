@@ -6,7 +6,7 @@
  * on turning the matrix meanwhile.
  */
 import { DatabaseSync } from "node:sqlite";
-import type { AttemptEnd, AttemptKey, JobNumber } from "../protocol.ts";
+import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../record.ts";
 import { Contents } from "./contents.ts";
 import { EndedNumbers } from "./ended-numbers.ts";

@@ -2,8 +2,9 @@
  * Stopping by the freezer of cgroup v1. A frozen process does not die before it is thawed, so killing is: freeze, signal each, thaw,
  * look again.
  */
+
+import { signal } from "../../../host/processes.ts";
 import type { GangGroups } from "../cgroups.ts";
-import { signal } from "../processes.ts";
 import type { Freezer } from "./freezer.ts";
 
 export class Cgroup1Freezer implements Freezer {

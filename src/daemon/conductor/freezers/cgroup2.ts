@@ -2,8 +2,9 @@
  * Stopping by the freezer of cgroup v2, killing by `cgroup.kill`. Nobody in the gang can escape it or undo it, it is invisible to the
  * job, and a frozen process can be killed.
  */
+
+import { signal } from "../../../host/processes.ts";
 import type { GangGroups } from "../cgroups.ts";
-import { signal } from "../processes.ts";
 import type { Freezer } from "./freezer.ts";
 
 export class Cgroup2Freezer implements Freezer {

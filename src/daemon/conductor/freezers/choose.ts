@@ -1,7 +1,7 @@
 /** What this machine lets us do with gangs: the best kind of freezer that works, and the groups beside it. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { FreezerKind } from "../../protocol.ts";
+import type { FreezerKind } from "../../../protocol/attempts.ts";
 import { GangGroups, mountsHere, openHierarchies } from "../cgroups.ts";
 import { Cgroup1Freezer } from "./cgroup1.ts";
 import { Cgroup2Freezer } from "./cgroup2.ts";

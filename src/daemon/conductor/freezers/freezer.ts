@@ -1,5 +1,7 @@
 /** How gangs are stopped, continued and killed: one contract, three kinds, one conformance suite (freezers.test.ts). */
-import type { FreezerKind, ProcessIdentity } from "../../protocol.ts";
+
+import type { ProcessIdentity } from "../../../host/processes.ts";
+import type { FreezerKind } from "../../../protocol/attempts.ts";
 
 export interface Freezer {
   readonly kind: FreezerKind;

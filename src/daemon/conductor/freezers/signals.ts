@@ -7,7 +7,7 @@
  * A process once known is remembered by pid and start time, and each is checked again before every signal.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import type { ProcessIdentity } from "../../protocol.ts";
+import type { ProcessIdentity } from "../../../host/processes.ts";
 import {
   allPids,
   bootId,
@@ -17,7 +17,7 @@ import {
   readSmall,
   readStat,
   signal,
-} from "../processes.ts";
+} from "../../../host/processes.ts";
 import type { Freezer } from "./freezer.ts";
 
 /** Environment variable that marks the processes of a gang. */

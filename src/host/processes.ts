@@ -3,7 +3,14 @@
  * and start time together do.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
-import type { ProcessIdentity } from "../protocol.ts";
+
+/** Identity of a process that survives the reuse of its pid. */
+export interface ProcessIdentity {
+  readonly bootId: string;
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks since boot. */
+  readonly startTicks: number;
+}
 
 /** What one line of /proc/PID/stat says of a process. */
 export interface ProcessStat {
