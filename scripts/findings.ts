@@ -3,13 +3,14 @@ import "../src/lab/engine.ts";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
+import { runCells } from "../src/lab/experiments/run-cells.ts";
 import { findingsCells, findingsPage } from "../src/lab/findings-page.ts";
-import { defaultWorkers, runCells } from "../src/lab/workers.ts";
+import { defaultWorkers } from "../src/lab/workers.ts";
 
 const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
 const cells = findingsCells();
 try {
-  const results = await runCells("findings", undefined, cells, {
+  const results = await runCells(cells, {
     workers: defaultWorkers(),
     onDone: (done, of) => process.stderr.write(`\r${done} of ${of} runs`),
   });

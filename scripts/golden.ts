@@ -7,11 +7,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
-import { GOLDEN_TRACES, type GoldenResult, goldenCells, goldenSources } from "../src/lab/golden/cells.ts";
+import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import { differences, formatTable, leftOver, parseTable } from "../src/lab/golden/table.ts";
 import { tracesFolder } from "../src/lab/traces-folder.ts";
-import { defaultWorkers, runCells } from "../src/lab/workers.ts";
+import { defaultWorkers } from "../src/lab/workers.ts";
 
 const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
 const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));
@@ -39,9 +40,9 @@ async function run(): Promise<number> {
   }
   if (sources.length === 0) return usage(`Cannot find a source that begins with ${wanted.join(" or ")}`);
   if (isWritten && wanted.length > 0) return usage("Cannot write a part of the table: leave the sources out");
-  const cells = goldenCells(sources.filter(isHere));
+  const cells = goldenKeys(sources.filter(isHere));
   const startedMs = performance.now();
-  const results: readonly GoldenResult[] = await runCells("golden", undefined, cells, {
+  const results = await runCells(cells.map(goldenCell), {
     workers: defaultWorkers(),
     onDone: (done, of) => process.stderr.write(`\r${done} of ${of} schedules`),
   });

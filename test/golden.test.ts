@@ -1,13 +1,14 @@
 /** The golden schedules of the models and of two traces; `npm run golden` has all of them. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { runCells } from "../src/lab/experiments/run-cells.ts";
 import {
   GOLDEN_TRACES,
   type GoldenResult,
-  goldenCells,
+  goldenCell,
+  goldenKeys,
   goldenPolicies,
   goldenSources,
-  goldenTask,
 } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import { differences, leftOver, parseTable } from "../src/lab/golden/table.ts";
@@ -23,17 +24,15 @@ describe("golden schedules", () => {
   for (const source of [...models, ...TESTED_TRACES]) {
     const isMissing = source.endsWith(".gz") && traceFile(source) === undefined;
     test.skipIf(isMissing)(`${source}: every policy schedules it as ever`, async () => {
-      const run = goldenTask();
-      const cells = goldenCells([source]);
-      const results: GoldenResult[] = [];
-      for (const cell of cells) results.push(await run(cell));
+      const cells = goldenKeys([source]);
+      const results = await runCells(cells.map(goldenCell), { workers: 1 });
       expect(differences(table, cells, results)).toEqual([]);
     });
   }
 
   test("the table has every cell and no other", () => {
     expect(leftOver(table)).toEqual([]);
-    expect(table.size).toBe(goldenCells().length);
+    expect(table.size).toBe(goldenKeys().length);
   });
 
   test("every policy stands in it with its defaults and with every value of its choices", () => {
@@ -54,7 +53,7 @@ describe("golden schedules", () => {
   });
 
   test("a schedule that differs in one digit is told, with both lines", () => {
-    const [cell] = goldenCells(["downey"]);
+    const [cell] = goldenKeys(["downey"]);
     const result = table.get("downey\tfcfs") as Extract<GoldenResult, { hash: string }>;
     expect(differences(table, [cell], [result])).toEqual([]);
     const [line] = differences(table, [cell], [{ ...result, meanWaitS: result.meanWaitS + 1e-9 }]);

@@ -2,7 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PAPERS } from "../src/lab/papers/registry.ts";
-import { findPaper, reproduce } from "../src/lab/reproduce.ts";
+import { findPaper } from "../src/lab/papers/run-paper.ts";
+import { reproduce } from "../src/lab/reproduce.ts";
 import { paperPage } from "../src/report/paper-page.ts";
 
 /** Papers computed anew here, since they take seconds; `npm run papers` followed by `git diff` shows the others. */

@@ -1,12 +1,11 @@
 /** `tutti compare TRACE --policy A,B`: several policies over the same jobs. */
 import type { Command } from "commander";
-import { runExperiment } from "../lab/run.ts";
+import { openExperiment, runExperiment } from "../lab/run.ts";
 import { UsageError } from "./errors.ts";
 import {
   addOutputOptions,
   addRunOptions,
   addWorkersOption,
-  auditor,
   makeExperiment,
   type OutputOptions,
   type RunOptions,
@@ -47,6 +46,8 @@ async function run(source: string, options: CompareOptions, command: Command): P
   }
   await checkOutputs(source, { "--html": options.html });
   const experiment = await makeExperiment(source, options.policy, options);
+  const opened = await openExperiment(experiment, seed, replications);
+  if (options.audit) await (await import("./audit.ts")).auditPolicies(experiment, opened, options.policy);
   const progress = new Progress("runs", options.progress);
   const comparison = await runExperiment(experiment, {
     policies: options.policy,
@@ -55,7 +56,7 @@ async function run(source: string, options: CompareOptions, command: Command): P
     workers: options.workers,
     command: commandLine(command),
     recordMatrix: options.html !== undefined,
-    onInstance: auditor(options.policy, options),
+    opened,
     onDone: (done, of) => progress.update(done, of),
   }).finally(() => progress.end());
   await writeResult(comparison, options, comparisonText);

@@ -1,8 +1,8 @@
 /** `simulate --explain JOB`: why the job started when it did. */
 import type { Instance } from "../core/jobs.ts";
+import { policyFailure } from "../lab/experiments/run-cells.ts";
 import { explain } from "../lab/explain.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
-import { policyFailure } from "../lab/run.ts";
 import { type Explanation, explanationLines } from "../report/explanation.ts";
 import { jsonDocument } from "../report/json.ts";
 import { wrap, writeOut } from "./text.ts";

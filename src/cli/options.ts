@@ -1,10 +1,10 @@
 /** Options that several verbs share, and what a run is made of by them. */
 import { type Command, Option } from "commander";
-import type { Instance } from "../core/jobs.ts";
 import type { Rules } from "../core/rules.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import { MOST_GANG_PROCESSORS } from "../lab/experiments/runner.ts";
 import { loadPolicy } from "../lab/own-policy.ts";
-import { type Experiment, MOST_GANG_PROCESSORS } from "../lab/run.ts";
+import type { Experiment } from "../lab/run.ts";
 import { chooseModel } from "../lab/source.ts";
 import { defaultWorkers } from "../lab/workers.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
@@ -32,13 +32,6 @@ export interface RunOptions {
   readonly seed: number;
   readonly audit?: boolean;
   readonly progress: boolean;
-}
-
-/** The checker of `--audit`, to be called with the jobs made ready. */
-export function auditor(policies: readonly string[], options: RunOptions) {
-  return async (instance: Instance): Promise<void> => {
-    if (options.audit) await (await import("./audit.ts")).auditPolicies(instance, policies, options);
-  };
 }
 
 export interface OutputOptions {

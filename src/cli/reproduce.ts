@@ -2,7 +2,8 @@
 import { type Command, Option } from "commander";
 import type { Paper } from "../lab/papers/paper.ts";
 import { PAPERS } from "../lab/papers/registry.ts";
-import { findPaper, type ReproductionResult, reproduce } from "../lab/reproduce.ts";
+import { findPaper } from "../lab/papers/run-paper.ts";
+import { type ReproductionResult, reproduce } from "../lab/reproduce.ts";
 import { jsonDocument } from "../report/json.ts";
 import { asUsage, UsageError } from "./errors.ts";
 import { addWorkersOption } from "./options.ts";

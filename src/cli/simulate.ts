@@ -1,11 +1,10 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { runExperiment } from "../lab/run.ts";
+import { openExperiment, runExperiment } from "../lab/run.ts";
 import type { Comparison } from "../report/comparison.ts";
 import {
   addOutputOptions,
   addRunOptions,
-  auditor,
   makeExperiment,
   type OutputOptions,
   type RunOptions,
@@ -51,6 +50,8 @@ function onePolicy(text: string, before: string | undefined): string {
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
   await checkOutputs(source, { "--html": options.html, "--swf": options.swf });
   const experiment = await makeExperiment(source, [options.policy], options);
+  const opened = await openExperiment(experiment, options.seed, 1);
+  if (options.audit) await (await import("./audit.ts")).auditPolicies(experiment, opened, [options.policy]);
   const progress = new Progress("jobs", options.progress);
   const comparison = await runExperiment(experiment, {
     policies: [options.policy],
@@ -59,8 +60,8 @@ async function run(source: string, options: SimulateOptions, command: Command): 
     workers: 1,
     command: commandLine(command),
     recordMatrix: options.html !== undefined,
-    onInstance: auditor([options.policy], options),
-    onJobs: (arrived, of) => progress.update(arrived, of),
+    opened,
+    progress: (arrived, of) => progress.update(arrived, of),
   }).finally(() => progress.end());
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);

@@ -2,8 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { closest } from "../core/closest.ts";
 import type { Workload } from "../core/jobs.ts";
+import { generate as generateJobs, machineSize } from "../lab/experiments/jobs.ts";
 import { writeOutput } from "../lab/output.ts";
-import { chooseModel, generate as generateJobs, machineSize, openSource } from "../lab/source.ts";
+import { chooseModel, openSource } from "../lab/source.ts";
 import { formatCount, formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";

@@ -1,33 +1,38 @@
 /** docs/findings.md from the runs: a table of means, then every claim with its ratios, its verdict and the command that shows it. */
+import { canonicalText } from "./experiments/cell.ts";
+import type { Cell } from "./experiments/kinds.ts";
 import {
-  type CellResult,
+  type BlocksResult,
+  cellsOf,
   FINDING_METRICS,
-  type FindingsCell,
+  type FindingsRun,
   type FindingsSource,
+  isModel,
   meanOf,
   type Ratio,
   ratioOf,
 } from "./findings.ts";
 import { CLAIMS, type Claim, DOWNEY, LUBLIN, TABLE, TRACES } from "./findings-claims.ts";
-import { chooseModel } from "./source.ts";
 
 const TABLE_SOURCES: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 
-/** Every run that the page needs, each once. */
-export function findingsCells(): FindingsCell[] {
-  const cells = new Map<string, FindingsCell>();
-  const add = (cell: FindingsCell) => cells.set(keyOf(cell), cell);
-  for (const source of TABLE_SOURCES) for (const policy of TABLE) add({ ...source, policy, switchS: 0 });
-  for (const claim of CLAIMS)
-    for (const source of claim.sources) for (const cell of pairOf(claim, source)) add(cell);
-  // Runs on the same jobs stand together, so that a worker opens them once.
-  return [...cells.values()].sort((a, b) => (a.source < b.source ? -1 : a.source > b.source ? 1 : 0));
+/** Every cell that the page needs, each once; those on the same jobs stand together, so that a worker opens them once. */
+export function findingsCells(): Cell<"blocks">[] {
+  const runs = [
+    ...TABLE_SOURCES.flatMap((source) => TABLE.map((policy) => ({ ...source, policy, switchS: 0 }))),
+    ...CLAIMS.flatMap((claim) => claim.sources.flatMap((source) => pairOf(claim, source))),
+  ];
+  const cells = new Map(runs.flatMap(cellsOf).map((cell) => [canonicalText(cell), cell]));
+  const keyOf = ({ source }: Cell<"blocks">) => canonicalText(source);
+  return [...cells.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
 /** The page. `results` in the order of the cells. */
-export function findingsPage(cells: readonly FindingsCell[], results: readonly CellResult[]): string {
-  const byKey = new Map(cells.map((cell, i) => [keyOf(cell), results[i]]));
-  const resultOf = (cell: FindingsCell) => byKey.get(keyOf(cell)) as CellResult;
+export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
+  const byText = new Map(cells.map((cell, i) => [canonicalText(cell), results[i]]));
+  const resultOf: Results = (run) => ({
+    blocks: cellsOf(run).flatMap((cell) => byText.get(canonicalText(cell))!.blocks),
+  });
   return [
     "# Findings",
     "",
@@ -62,7 +67,7 @@ const LIMITS: readonly string[] = [
   "* A move to other processors costs every gang the same service here, whatever its size and memory, and no trace says how much that would be. When to move is one rule of many; it goes by the service that gangs have had, not by estimates.",
 ];
 
-type Results = (cell: FindingsCell) => CellResult;
+type Results = (run: FindingsRun) => BlocksResult;
 
 function meansTable(metric: (typeof FINDING_METRICS)[number], resultOf: Results): string[] {
   const inHours = metric === "response";
@@ -87,7 +92,7 @@ function claimLines(claim: Claim, number: number, resultOf: Results): string[] {
   const sentence = `${claim.a === claim.b ? `\`${claim.a}\`, with and without the switch` : `\`${claim.a}\` ÷ \`${claim.b}\``}, mean ${claim.metric}`;
   const rows = claim.sources.map((source) => {
     const [a, b] = pairOf(claim, source).map(resultOf);
-    const ratio = ratioOf(a, b, claim.metric, chooseModel(source.source) !== undefined);
+    const ratio = ratioOf(a, b, claim.metric, isModel(source));
     const interval = `${digits(ratio.low)} to ${digits(ratio.high)}`;
     return `| ${nameOf(source)} | ${digits(ratio.ratio)} | ${interval} | ${verdict(ratio, claim.expected)} |`;
   });
@@ -126,16 +131,12 @@ function commands(claim: Claim): string[] {
   return [`\`${words(claim.a, switchA)}\` and \`${words(claim.b, switchB)}\``];
 }
 
-function pairOf(claim: Claim, source: FindingsSource): [FindingsCell, FindingsCell] {
+function pairOf(claim: Claim, source: FindingsSource): [FindingsRun, FindingsRun] {
   const { switchA = 0, switchB = 0 } = claim;
   return [
     { ...source, policy: claim.a, switchS: switchA * source.slotS },
     { ...source, policy: claim.b, switchS: switchB * source.slotS },
   ];
-}
-
-function keyOf({ source, load, limit, slotS, policy, switchS }: FindingsCell): string {
-  return [source, load, limit, slotS, policy, switchS].join(" ");
 }
 
 function nameOf({ source, load }: FindingsSource): string {

@@ -4,20 +4,21 @@ import { metricOf, summarise } from "../metrics/summary.ts";
 import { choosePolicy } from "../policies/choose.ts";
 import { simulate } from "../simulator/simulate.ts";
 import { prepare } from "../workload/prepare.ts";
-import { type CellResult, findingsTask, meanOf, ratioOf } from "./findings.ts";
+import { runCells } from "./experiments/run-cells.ts";
+import { type BlocksResult, cellsOf, meanOf, ratioOf } from "./findings.ts";
 import { CLAIMS } from "./findings-claims.ts";
 import { findingsCells, verdict } from "./findings-page.ts";
 import { openSource } from "./source.ts";
 
-const blocks = (...sums: number[]): CellResult => ({
+const blocks = (...sums: number[]): BlocksResult => ({
   blocks: sums.map((sum) => ({ sums: [sum, 2 * sum, 0], jobs: [2, 2, 0] })),
 });
 
 describe("findings", () => {
-  test("findingsTask() gives the means that the summary of the same run gives", async () => {
+  test("a cell gives the means that the summary of the same run gives", async () => {
     const source = "downey:jobs=300:load=0.8";
     const cell = { source, slotS: 5, switchS: 1, policy: "brmms:rows=3:queue=easy" };
-    const result = await findingsTask()(cell);
+    const result = (await runCells(cellsOf(cell), { workers: 1 }))[0];
     const workload = await openSource(source, 1);
     const instance = prepare(workload, workload.processors as number, DEFAULT_RULES);
     const schedule = simulate(instance, choosePolicy(cell.policy), { slotS: 5, switchS: 1 });

@@ -6,16 +6,15 @@
  *   model   one block per seed; Student's interval of the mean logarithm of the ratio, seed by seed
  */
 import { exp, ln } from "../core/elementary.ts";
-import type { Instance, Workload } from "../core/jobs.ts";
+import type { Instance } from "../core/jobs.ts";
 import { Random } from "../core/random.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import type { Schedule } from "../core/schedule.ts";
 import { confidenceInterval } from "../metrics/statistics.ts";
-import { choosePolicy } from "../policies/choose.ts";
 import { simulate } from "../simulator/simulate.ts";
-import { prepare } from "../workload/prepare.ts";
-import { scaleToLoad } from "../workload/scale.ts";
-import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
+import type { Bench, MachineCell } from "./experiments/cell.ts";
+import { parseModel } from "./experiments/jobs.ts";
+import type { Cell } from "./experiments/kinds.ts";
 
 /** Jobs and machine of a comparison. */
 export interface FindingsSource {
@@ -30,16 +29,22 @@ export interface FindingsSource {
   readonly seeds?: number;
 }
 
-export interface FindingsCell extends FindingsSource {
+/** One policy on such a source, with a cost of switches. */
+export interface FindingsRun extends FindingsSource {
   readonly policy: string;
   readonly switchS: number;
+}
+
+export interface BlocksCell extends MachineCell {
+  /** Length of a block by submit; without it all jobs are one. */
+  readonly blockS?: number | undefined;
 }
 
 export const FINDING_METRICS = ["bounded slowdown", "response", "slowdown over 1 h"] as const;
 export type FindingMetric = (typeof FINDING_METRICS)[number];
 
 /** Sums and numbers of jobs by block, for each metric. */
-export interface CellResult {
+export interface BlocksResult {
   readonly blocks: readonly { readonly sums: readonly number[]; readonly jobs: readonly number[] }[];
 }
 
@@ -55,32 +60,30 @@ const BOUND_S = 10;
 const LONG_S = 3_600;
 const RESAMPLES = 2_000;
 
-/** The task of the worker pool. */
-export function findingsTask(): (cell: FindingsCell) => Promise<CellResult> {
-  let opened: { readonly name: string; readonly workload: Workload } | undefined;
-  return async (cell) => {
-    const seeds = chooseModel(cell.source) === undefined ? 1 : (cell.seeds ?? 1);
-    const blocks: CellResult["blocks"][number][] = [];
-    for (let seed = 1; seed <= seeds; seed++) {
-      const name = `${cell.source}, ${seed}`;
-      if (opened?.name !== name) opened = { name, workload: await openSource(cell.source, seed) };
-      blocks.push(...runCell(cell, opened.workload, seeds > 1));
-    }
-    return { blocks };
-  };
+/** Whether the jobs come from a model, and are drawn anew for each seed. */
+export function isModel({ source }: FindingsSource): boolean {
+  return parseModel(source) !== undefined;
 }
 
-function runCell(cell: FindingsCell, opened: Workload, isOneBlock: boolean): CellResult["blocks"] {
-  const whole = cell.limit === undefined ? opened : firstJobs(opened, cell.limit);
-  const processors = machineSize(whole, undefined);
-  const workload = cell.load === undefined ? whole : scaleToLoad(whole, cell.load, processors);
-  const instance = prepare(workload, processors, DEFAULT_RULES);
-  const { slotS, switchS } = cell;
-  const schedule = simulate(instance, choosePolicy(cell.policy), { slotS, switchS });
-  return inBlocks(instance, schedule, isOneBlock ? Number.POSITIVE_INFINITY : BLOCK_S);
+/** One cell per seed. */
+export function cellsOf(run: FindingsRun): Cell<"blocks">[] {
+  const { source: jobs, load, limit, policy, slotS, switchS, seeds = 1 } = run;
+  const shared = { kind: "blocks", rules: DEFAULT_RULES, policy, slotS, switchS } as const;
+  const cells = isModel(run) ? seeds : 1;
+  return Array.from({ length: cells }, (_, i) => ({
+    ...shared,
+    source: { jobs, seed: 1 + i, limit, load },
+    ...(cells === 1 && { blockS: BLOCK_S }),
+  }));
 }
 
-function inBlocks(instance: Instance, schedule: Schedule, blockS: number): CellResult["blocks"] {
+export async function runBlocks(cell: BlocksCell, bench: Bench): Promise<BlocksResult> {
+  const { instance, choice } = await bench.ready(cell);
+  const schedule = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
+  return { blocks: inBlocks(instance, schedule, cell.blockS ?? Number.POSITIVE_INFINITY) };
+}
+
+function inBlocks(instance: Instance, schedule: Schedule, blockS: number): BlocksResult["blocks"] {
   const blocks: { sums: number[]; jobs: number[] }[] = [];
   for (let job = 0; job < instance.count; job++) {
     const at = Math.floor((instance.submitS[job] - instance.submitS[0]) / blockS);
@@ -99,12 +102,12 @@ function inBlocks(instance: Instance, schedule: Schedule, blockS: number): CellR
 }
 
 /** The mean over all jobs; NaN where no job counts. */
-export function meanOf({ blocks }: CellResult, metric: FindingMetric): number {
+export function meanOf({ blocks }: BlocksResult, metric: FindingMetric): number {
   return meanOver(blocks, FINDING_METRICS.indexOf(metric));
 }
 
 /** Mean under `a` over the mean under `b`, same jobs. */
-export function ratioOf(a: CellResult, b: CellResult, metric: FindingMetric, isModel: boolean): Ratio {
+export function ratioOf(a: BlocksResult, b: BlocksResult, metric: FindingMetric, isModel: boolean): Ratio {
   const at = FINDING_METRICS.indexOf(metric);
   const ratio = meanOver(a.blocks, at) / meanOver(b.blocks, at);
   if (isModel) {
@@ -133,7 +136,7 @@ export function ratioOf(a: CellResult, b: CellResult, metric: FindingMetric, isM
   };
 }
 
-function meanOver(blocks: CellResult["blocks"], metric: number): number {
+function meanOver(blocks: BlocksResult["blocks"], metric: number): number {
   let sum = 0;
   let jobs = 0;
   for (const block of blocks) {

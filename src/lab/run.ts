@@ -1,27 +1,19 @@
 /**
  * An experiment: some policies over the same jobs on the same machine under the same rules, repeated with other seeds
- * where the jobs come from a model. A run is a function of what stands in its Experiment and its cell, of nothing else.
+ * where the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
  */
-import { InputError, RuleViolation } from "../core/errors.ts";
+import { InputError } from "../core/errors.ts";
 import type { Instance, Workload } from "../core/jobs.ts";
 import { describeRules, type Rules } from "../core/rules.ts";
-import type { Schedule } from "../core/schedule.ts";
 import type { MetricParameters } from "../metrics/registry.ts";
-import { summarise } from "../metrics/summary.ts";
 import { describeWindow, type WindowOptions } from "../metrics/window.ts";
-import type { ComparedPolicy, Comparison } from "../report/comparison.ts";
-import { rulesOf } from "../simulator/rules.ts";
-import { simulate } from "../simulator/simulate.ts";
-import { hashColumns, hashWorkload } from "../workload/hash.ts";
-import { prepare } from "../workload/prepare.ts";
+import type { Comparison } from "../report/comparison.ts";
 import { SIZE_RULE } from "../workload/swf.ts";
-import { requireJobs } from "../workload/swf-rules.ts";
-import { PolicyError, shown } from "./guarded-policy.ts";
-import { MatrixRecorder } from "./matrix-recorder.ts";
-import { isFile, loadPolicy } from "./own-policy.ts";
+import type { Cell, CellResult } from "./experiments/kinds.ts";
+import { type CellsOptions, runCells, WITH_FILES } from "./experiments/run-cells.ts";
+import { type OpenedJobs, openJobs, prepareJobs } from "./experiments/runner.ts";
 import { provenance } from "./provenance.ts";
-import { chooseModel, firstJobs, machineSize, openSource } from "./source.ts";
-import { runCells, type WorkerOptions } from "./workers.ts";
+import { chooseModel } from "./source.ts";
 
 /** What all runs of an experiment share. */
 export interface Experiment {
@@ -39,7 +31,7 @@ export interface Experiment {
   readonly switchS: number;
 }
 
-export interface ExperimentOptions extends WorkerOptions {
+export interface ExperimentOptions extends CellsOptions {
   readonly policies: readonly string[];
   /** First seed; replication r has seed + r. */
   readonly seed: number;
@@ -49,36 +41,30 @@ export interface ExperimentOptions extends WorkerOptions {
   readonly command?: string;
   /** Keep what a report draws of the rows of gang policies. */
   readonly recordMatrix?: boolean;
-  /** Called with the jobs made ready, before the first run. */
-  onInstance?(instance: Instance): Promise<void>;
-  /** Called during long simulations in this thread with the jobs that have arrived. */
-  onJobs?(arrived: number, of: number): void;
 }
 
-/** Gang policies and their machine keep books of every processor. */
-export const MOST_GANG_PROCESSORS = 2 ** 24;
-
-interface PoliciesShared {
-  readonly experiment: Experiment;
-  /** The jobs of the first seed. */
-  readonly workload: Workload;
-  readonly firstSeed: number;
-  readonly recordMatrix: boolean;
-  readonly onJobs?: ((arrived: number, of: number) => void) | undefined;
+/**
+ * The jobs of the first seed, for `runExperiment`.
+ * @throws InputError for a source that cannot be used, or not with so many seeds
+ */
+export async function openExperiment(
+  { source, limit }: Experiment,
+  seed: number,
+  replications: number,
+): Promise<OpenedJobs> {
+  if (replications > 1 && chooseModel(source) === undefined) {
+    throw new InputError(
+      `Cannot replicate "${source}" ${replications} times: a trace is the same every time, expected a model`,
+    );
+  }
+  return openJobs({ jobs: source, seed, limit }, WITH_FILES);
 }
 
-interface PoliciesCell {
-  readonly policy: string;
-  readonly seed: number;
+/** One policy on one seed, without what is to be made of it. */
+export function cellOf(experiment: Experiment, policy: string, seed: number) {
+  const { source: jobs, limit, processors, rules, slotS, switchS } = experiment;
+  return { source: { jobs, seed, limit }, processors, rules, policy, slotS, switchS };
 }
-
-/** One policy on the jobs of one seed. */
-type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications" | "replicationHashes"> & {
-  /** Of further seeds than the first, whose jobs are those of the comparison. */
-  readonly workload: { readonly name: string; readonly hash: string } | undefined;
-  /** Of the first seed only. */
-  readonly schedule: Schedule | undefined;
-};
 
 /**
  * Runs every policy on every seed. The result holds what is needed to make it again.
@@ -86,152 +72,80 @@ type PolicyRun = Omit<ComparedPolicy, "schedule" | "replications" | "replication
  */
 export async function runExperiment(experiment: Experiment, options: ExperimentOptions): Promise<Comparison> {
   const { seed, replications, policies } = options;
-  const isModel = chooseModel(experiment.source) !== undefined;
-  if (replications > 1 && !isModel) {
-    throw new InputError(
-      `Cannot replicate "${experiment.source}" ${replications} times: a trace is the same every time, expected a model`,
-    );
-  }
-  const workload = await openJobs(experiment, seed);
-  const instance = prepareJobs(experiment, workload);
-  await options.onInstance?.(instance);
-  const cells = Array.from({ length: replications }, (_, r) =>
-    policies.map((policy) => ({ policy, seed: seed + r })),
-  ).flat();
-  const inThisThread = options.workers === 1 || cells.length === 1;
-  const onJobs = inThisThread ? options.onJobs : undefined;
-  const { recordMatrix = false } = options;
-  const shared = { experiment, workload, firstSeed: seed, recordMatrix, onJobs };
-  const runs = await runCells("policies", shared, cells, options);
-  const workloadHash = hashWorkload(workload);
+  const opened = options.opened ?? (await openExperiment(experiment, seed, replications));
+  const { workload } = opened;
+  const instance = prepareJobs(workload, experiment.processors, experiment.rules);
+  const runs = await runCells(cellsOf(experiment, options), { ...options, opened });
+  const isGang = runs.some(({ summary }) => summary.gang !== undefined);
   return {
-    instance: isGang(runs) ? withSlotDiagnostic(instance, experiment.slotS) : instance,
-    workloadHash,
-    seed: isModel ? seed : undefined,
-    rules: rulesInWords(experiment, runs, workload),
+    instance: isGang ? withSlotDiagnostic(instance, experiment.slotS) : instance,
+    workloadHash: runs[0].workload.hash,
+    seed: chooseModel(experiment.source) === undefined ? undefined : seed,
+    rules: rulesInWords(experiment, runs[0], isGang, workload),
     made: provenance(),
     command: options.command,
     policies: policies.map((_, p) => {
       const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
-      const { workload: _first, ...first } = ofPolicy[0]!;
-      if (replications === 1) return { ...first, schedule: first.schedule!, replications: undefined };
+      const { label, title, rules, summary, scheduleHash, schedule, matrix } = ofPolicy[0];
       return {
-        ...first,
-        schedule: first.schedule!,
-        replications: ofPolicy.map(({ summary }) => summary),
-        replicationHashes: ofPolicy.map((run, r) => ({
-          seed: seed + r,
-          name: run.workload?.name ?? workload.name,
-          workload: run.workload?.hash ?? workloadHash,
-          schedule: run.scheduleHash,
-        })),
+        label,
+        title,
+        rules,
+        summary,
+        scheduleHash,
+        schedule: schedule!,
+        matrix,
+        ...(replications === 1 ? { replications: undefined } : replicationsOf(ofPolicy, seed)),
       };
     }),
   };
 }
 
-/** The task of the worker pool: one policy on one seed. */
-export function policiesTask(shared: PoliciesShared): (cell: PoliciesCell) => Promise<PolicyRun> {
-  let seed = shared.firstSeed;
-  let instance = prepareJobs(shared.experiment, shared.workload);
-  return async (cell) => {
-    if (cell.seed !== seed) {
-      instance = prepareJobs(shared.experiment, await openJobs(shared.experiment, cell.seed));
-      seed = cell.seed;
-    }
-    return runPolicy(instance, cell, shared);
-  };
-}
-
-async function runPolicy(instance: Instance, cell: PoliciesCell, shared: PoliciesShared): Promise<PolicyRun> {
-  const { experiment, onJobs } = shared;
-  const choice = await loadPolicy(cell.policy);
-  if (choice.definition.sharing === "time" && instance.processors > MOST_GANG_PROCESSORS) {
-    throw new InputError(
-      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
-    );
-  }
-  const isFirst = cell.seed === shared.firstSeed;
-  const isTime = choice.definition.sharing === "time";
-  const isDrawn = shared.recordMatrix && isFirst && isTime;
-  const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
-  let schedule: Schedule;
-  try {
-    schedule = simulate(instance, choice, {
-      slotS: experiment.slotS,
-      switchS: experiment.switchS,
-      observer: recorder,
-      progress: onJobs === undefined ? undefined : (arrived) => onJobs(arrived, instance.count),
-    });
-  } catch (error) {
-    throw policyFailure(cell.policy, error);
-  }
+function cellsOf(experiment: Experiment, options: ExperimentOptions): Cell<"summary">[] {
+  const { seed: firstSeed, replications, policies, recordMatrix = false } = options;
   const { window, metricParameters: parameters } = experiment;
-  const { own, inherited } = rulesOf(choice);
+  const keep = ["schedule", ...(recordMatrix ? ["matrix" as const] : [])] as const;
+  return Array.from({ length: replications }, (_, r) =>
+    policies.map((policy) => ({
+      kind: "summary" as const,
+      ...cellOf(experiment, policy, firstSeed + r),
+      window,
+      parameters,
+      ...(r === 0 && { keep }),
+    })),
+  ).flat();
+}
+
+function replicationsOf(runs: readonly CellResult<"summary">[], firstSeed: number) {
   return {
-    label: choice.label,
-    title: choice.definition.title,
-    rules: [...own, ...inherited],
-    summary: summarise(instance, schedule, { window, parameters }),
-    workload: isFirst ? undefined : { name: instance.workload.name, hash: hashWorkload(instance.workload) },
-    scheduleHash: hashColumns(schedule.startS, schedule.endS),
-    schedule: isFirst ? schedule : undefined,
-    matrix: recorder?.record(),
+    replications: runs.map(({ summary }) => summary),
+    replicationHashes: runs.map(({ workload, scheduleHash }, r) => ({
+      seed: firstSeed + r,
+      name: workload.name,
+      workload: workload.hash,
+      schedule: scheduleHash,
+    })),
   };
 }
 
-/** What a policy of the user's own threw is told as its failure, not as ours. */
-export function policyFailure(policy: string, error: unknown): unknown {
-  const [file = ""] = policy.split(":");
-  if (
-    !isFile(file) ||
-    error instanceof RuleViolation ||
-    error instanceof InputError ||
-    error instanceof PolicyError
-  ) {
-    return error;
-  }
-  const name = file.slice(file.lastIndexOf("/") + 1);
-  const stack = error instanceof Error ? String(error.stack) : "";
-  const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
-  const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
-  return new PolicyError(
-    `Cannot go on with policy "${file}": it failed with ${shown(error)}${where === undefined ? "" : ` at ${where}`}`,
-    { cause: error },
-  );
-}
-
-async function openJobs(experiment: Experiment, seed: number): Promise<Workload> {
-  const workload = await openSource(experiment.source, seed);
-  return requireJobs(experiment.limit === undefined ? workload : firstJobs(workload, experiment.limit));
-}
-
-function prepareJobs(experiment: Experiment, workload: Workload): Instance {
-  const instance = prepare(workload, machineSize(workload, experiment.processors), experiment.rules);
-  if (instance.count > 0) return instance;
-  throw new InputError(
-    `Cannot use the jobs of "${workload.name}": all ${workload.count} are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
-  );
-}
-
-function rulesInWords(experiment: Experiment, runs: readonly PolicyRun[], workload: Workload): string[] {
+function rulesInWords(
+  experiment: Experiment,
+  { summary }: CellResult<"summary">,
+  isGang: boolean,
+  workload: Workload,
+): string[] {
   const rules = describeRules(experiment.rules);
   if (workload.trace !== undefined) rules.push(SIZE_RULE);
-  const first = runs[0];
-  if (first !== undefined) rules.push(describeWindow(first.summary.window));
+  rules.push(describeWindow(summary.window));
   rules.push(
     `bound=${experiment.metricParameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
   );
-  if (isGang(runs)) {
+  if (isGang) {
     rules.push(
       `slot=${experiment.slotS} switch=${experiment.switchS}: a slot of time sharing runs so many seconds, a change of slot costs so many more`,
     );
   }
   return rules;
-}
-
-function isGang(runs: readonly PolicyRun[]): boolean {
-  return runs.some(({ summary }) => summary.gang !== undefined);
 }
 
 /** Says so when most jobs are shorter than a slot: then the rounding of their work decides the result. */

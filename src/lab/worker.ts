@@ -1,17 +1,16 @@
-/** Entry of a worker thread: makes its task ready once, then answers cell by cell. */
+/** Entry of a worker thread: answers cell by cell. */
 import { parentPort, workerData } from "node:worker_threads";
 import { RuleViolation } from "../core/errors.ts";
-import { TASKS, type TaskName } from "./tasks.ts";
+import type { Cell } from "./experiments/kinds.ts";
+import { cellsTask } from "./experiments/run-cells.ts";
 import type { CellFailure, CellReply } from "./workers.ts";
 
-const { name, shared } = workerData as { readonly name: TaskName; readonly shared: never };
-const ready = TASKS[name]().then((task) => task(shared)) as Promise<(cell: unknown) => unknown>;
-ready.catch(() => {}); // told by the first cell that awaits it
+const run = cellsTask(workerData);
 
-parentPort?.on("message", async ({ cell, value }: { readonly cell: number; readonly value: unknown }) => {
+parentPort?.on("message", async ({ cell, value }: { readonly cell: number; readonly value: Cell }) => {
   let reply: CellReply;
   try {
-    reply = { cell, result: await (await ready)(value) };
+    reply = { cell, result: await run(value) };
   } catch (error) {
     reply = { cell, failure: failureOf(error) };
   }

@@ -1,13 +1,16 @@
 /**
  * A pool of worker threads over a list of independent cells. Cells are handed out in order and results come back
- * in the order of the cells, so that the number of workers never shows in a result.
+ * in the order of the cells, so that the number of workers never shows in a result. What a cell is, only the caller and the
+ * entry of the threads (worker.ts) know.
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { InputError, RuleViolation } from "../core/errors.ts";
 import { programFile } from "../host/programs.ts";
 import { PolicyError } from "./guarded-policy.ts";
-import { TASKS, type TaskCell, type TaskName, type TaskResult, type TaskShared } from "./tasks.ts";
+
+/** Made ready once per thread from what all cells share, then run cell by cell. */
+export type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;
 
 export interface WorkerOptions {
   /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */
@@ -37,30 +40,29 @@ export function defaultWorkers(): number {
 }
 
 /**
- * Runs a task on every cell.
+ * Runs the task on every cell.
+ * @param task the one that worker.ts has, for where there is one worker
  * @param shared sent to each worker once
  * @throws the error of the first cell, in the order of cells, that failed
  */
-export async function runCells<Name extends TaskName>(
-  name: Name,
-  shared: TaskShared<Name>,
-  cells: readonly TaskCell<Name>[],
+export async function spread<Shared, Cell, Result>(
+  task: Task<Shared, Cell, Result>,
+  shared: Shared,
+  cells: readonly Cell[],
   options: WorkerOptions,
-): Promise<TaskResult<Name>[]> {
+): Promise<Result[]> {
   const workers = Math.min(options.workers, cells.length);
-  if (workers > 1) return (await runInThreads(name, shared, cells, workers, options)) as TaskResult<Name>[];
-  const task = await TASKS[name]();
-  const run = (await task(shared as never)) as (cell: unknown) => unknown;
-  const results: unknown[] = [];
+  if (workers > 1) return (await runInThreads(shared, cells, workers, options)) as Result[];
+  const run = task(shared);
+  const results: Result[] = [];
   for (const cell of cells) {
     results.push(await run(cell));
     options.onDone?.(results.length, cells.length);
   }
-  return results as TaskResult<Name>[];
+  return results;
 }
 
 async function runInThreads(
-  name: TaskName,
   shared: unknown,
   cells: readonly unknown[],
   workers: number,
@@ -73,7 +75,7 @@ async function runInThreads(
 
   const serve = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(WORKER, { workerData: { name, shared } });
+      const worker = new Worker(WORKER, { workerData: shared });
       let cell = next;
       let isDone = false;
       const handOut = () => {

@@ -6,16 +6,14 @@
  * starts and ends, and two numbers that people can compare: mean and longest wait.
  */
 import { InputError } from "../../core/errors.ts";
-import type { Instance } from "../../core/jobs.ts";
 import type { ParameterSpec, PolicyDefinition } from "../../core/policy.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { choosePolicy } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";
 import { MODELS } from "../../workload/models.ts";
-import { prepare } from "../../workload/prepare.ts";
-import { machineSize, openSource } from "../source.ts";
+import type { Bench, MachineCell } from "../experiments/cell.ts";
+import type { Cell } from "../experiments/kinds.ts";
 
 /** Slot and switch of gang policies, in seconds: the defaults of `tutti simulate`. */
 export const GOLDEN_SLOT_S = 60;
@@ -40,7 +38,7 @@ export const GOLDEN_TRACES = [
   "HPC2N-2002-2.2-cln.swf.gz",
 ] as const;
 
-export interface GoldenCell {
+export interface GoldenKey {
   /** File name of a trace, or name of a model with its default parameters. */
   readonly source: string;
   /** As on the command line. */
@@ -59,8 +57,8 @@ export type GoldenResult =
   /** Why the policy cannot run there, such as queues that do not cover the machine. */
   | { readonly refused: string };
 
-/** All cells, source by source. */
-export function goldenCells(sources: readonly string[] = goldenSources()): GoldenCell[] {
+/** All rows of the table, source by source. */
+export function goldenKeys(sources: readonly string[] = goldenSources()): GoldenKey[] {
   return sources.flatMap((source) => goldenPolicies().map((policy) => ({ source, policy })));
 }
 
@@ -99,22 +97,21 @@ function otherValues(spec: ParameterSpec): string[] {
   return spec.choices.filter((value) => value !== spec.default).map((value) => `${spec.name}=${value}`);
 }
 
-/** The task of the worker pool: keeps the jobs of the last source. */
-export function goldenTask(): (cell: GoldenCell) => Promise<GoldenResult> {
-  let opened: { readonly source: string; readonly instance: Instance } | undefined;
-  return async ({ source, policy }) => {
-    if (opened?.source !== source) {
-      const workload = await openSource(source, GOLDEN_SEED);
-      opened = { source, instance: prepare(workload, machineSize(workload, undefined), DEFAULT_RULES) };
-    }
-    return runGolden(opened.instance, policy);
+export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
+  return {
+    kind: "golden",
+    source: { jobs: source, seed: GOLDEN_SEED },
+    rules: DEFAULT_RULES,
+    policy,
+    slotS: GOLDEN_SLOT_S,
+    switchS: GOLDEN_SWITCH_S,
   };
 }
 
-function runGolden(instance: Instance, policy: string): GoldenResult {
+export async function runGolden(cell: MachineCell, bench: Bench): Promise<GoldenResult> {
+  const { instance, choice } = await bench.ready(cell);
   try {
-    const options = { slotS: GOLDEN_SLOT_S, switchS: GOLDEN_SWITCH_S };
-    const { startS, endS } = simulate(instance, choosePolicy(policy), options);
+    const { startS, endS } = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
     let sumS = 0;
     let maxWaitS = 0;
     for (let job = 0; job < instance.count; job++) {

@@ -4,19 +4,19 @@
  *   source  policy  jobs  processors  hash  meanWaitS  maxWaitS
  *   source  policy  refused  why
  */
-import { type GoldenCell, type GoldenResult, goldenCells } from "./cells.ts";
+import { type GoldenKey, type GoldenResult, goldenKeys } from "./cells.ts";
 
 /** Results by cell, in the order of the table. */
 export type GoldenTable = ReadonlyMap<string, GoldenResult>;
 
 const HEADING = "source\tpolicy\tjobs\tprocessors\thash\tmeanWaitS\tmaxWaitS";
 
-export function keyOf({ source, policy }: GoldenCell): string {
+export function keyOf({ source, policy }: GoldenKey): string {
   return `${source}\t${policy}`;
 }
 
 /** The table as text. `results` in the order of the cells. */
-export function formatTable(cells: readonly GoldenCell[], results: readonly GoldenResult[]): string {
+export function formatTable(cells: readonly GoldenKey[], results: readonly GoldenResult[]): string {
   return [HEADING, ...cells.map((cell, i) => lineOf(cell, results[i])), ""].join("\n");
 }
 
@@ -30,7 +30,7 @@ export function parseTable(text: string): GoldenTable {
 /** A line for each cell whose result is not the one in the table; none when all is as it was. */
 export function differences(
   table: GoldenTable,
-  cells: readonly GoldenCell[],
+  cells: readonly GoldenKey[],
   results: readonly GoldenResult[],
 ): string[] {
   return cells.flatMap((cell, i) => {
@@ -44,11 +44,11 @@ export function differences(
 
 /** Lines of the table that no cell stands for any more. */
 export function leftOver(table: GoldenTable): string[] {
-  const known = new Set(goldenCells().map(keyOf));
+  const known = new Set(goldenKeys().map(keyOf));
   return [...table.keys()].filter((key) => !known.has(key));
 }
 
-function lineOf(cell: GoldenCell, result: GoldenResult): string {
+function lineOf(cell: GoldenKey, result: GoldenResult): string {
   if ("refused" in result) return `${keyOf(cell)}\trefused\t${result.refused}`;
   const { jobs, processors, hash, meanWaitS, maxWaitS } = result;
   return [keyOf(cell), jobs, processors, hash, meanWaitS, maxWaitS].join("\t");

@@ -1,0 +1,112 @@
+/** Where the jobs of a cell come from, and what is changed in them: the part that needs no file. */
+import { InputError, ModelError } from "../../core/errors.ts";
+import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
+import { parseParameters } from "../../core/parameters.ts";
+import type { ParameterValues } from "../../core/policy.ts";
+import { MODELS, type ModelDefinition } from "../../workload/models.ts";
+import { scaleToLoad } from "../../workload/scale.ts";
+import { requireJobs } from "../../workload/swf-rules.ts";
+
+/** The changes are made in the order in which they stand here. */
+export interface JobSource {
+  /** A trace or a model, as on the command line. */
+  readonly jobs: string;
+  /** For models; traces do not use it. */
+  readonly seed: number;
+  /** The first so many jobs only. */
+  readonly limit?: number | undefined;
+  /** All gaps between submits are scaled to this offered load of the machine that the source names. */
+  readonly load?: number | undefined;
+  /** Sizes are rounded to the power of two nearest in ratio; all submits are stretched so that the work per time stays. */
+  readonly sizes?: "powers of two" | undefined;
+  /** Submits are moved to the next whole second. */
+  readonly submits?: "whole seconds" | undefined;
+}
+
+/** A model with its parameters filled in. */
+export interface ModelChoice {
+  readonly model: ModelDefinition;
+  readonly parameters: ParameterValues;
+}
+
+/**
+ * Reads `downey:jobs=1000:load=0.7`; undefined when the text names no model.
+ * @throws InputError for an unknown parameter or a value out of range
+ */
+export function parseModel(text: string): ModelChoice | undefined {
+  const [name, ...settings] = text.split(":");
+  const model = MODELS.find((one) => one.name === name);
+  if (model === undefined) return undefined;
+  return { model, parameters: parseParameters(`model "${model.name}"`, model.parameters, settings) };
+}
+
+/** @throws ModelError when the parameters contradict each other */
+export function generate({ model, parameters }: ModelChoice, seed: number): Workload {
+  try {
+    return model.generate(parameters, seed);
+  } catch (error) {
+    if (error instanceof InputError) throw new ModelError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** The jobs of a model. @throws InputError for what is none */
+export function generateJobs(text: string, seed: number): Workload {
+  const choice = parseModel(text);
+  if (choice !== undefined) return generate(choice, seed);
+  throw new InputError(
+    `Cannot find model "${text}": expected one of ${MODELS.map(({ name }) => name).join(", ")}`,
+  );
+}
+
+/** @throws InputError when no job is left */
+export function changedJobs(opened: Workload, { limit, load, sizes, submits }: JobSource): Workload {
+  let workload = requireJobs(limit === undefined ? opened : firstJobs(opened, limit));
+  if (load !== undefined) workload = scaleToLoad(workload, load, machineSize(workload, undefined));
+  if (sizes !== undefined) workload = withPowersOfTwo(workload);
+  if (submits === undefined) return workload;
+  return { ...workload, jobs: { ...workload.jobs, submitS: workload.jobs.submitS.map(Math.ceil) } };
+}
+
+/** The first jobs in submit order. */
+export function firstJobs(workload: Workload, count: number): Workload {
+  if (count >= workload.count) return workload;
+  const cut = <Columns extends JobColumns | TraceColumns>(columns: Columns): Columns =>
+    Object.fromEntries(
+      Object.entries(columns).map(([name, column]) => [name, column.slice(0, count)]),
+    ) as unknown as Columns;
+  return {
+    ...workload,
+    name: `${workload.name} (first ${count} jobs)`,
+    count,
+    jobs: cut(workload.jobs),
+    trace: workload.trace === undefined ? undefined : cut(workload.trace),
+  };
+}
+
+function withPowersOfTwo(workload: Workload): Workload {
+  const { runS, size: drawn, submitS } = workload.jobs;
+  const size = drawn.map(powerOfTwo);
+  const scale = work(size, runS) / work(drawn, runS);
+  return { ...workload, jobs: { ...workload.jobs, size, submitS: submitS.map((timeS) => timeS * scale) } };
+}
+
+function powerOfTwo(size: number): number {
+  const low = 1 << (31 - Math.clz32(size));
+  return size >= low * Math.SQRT2 ? 2 * low : low;
+}
+
+function work(size: Int32Array, runS: Float64Array): number {
+  return size.reduce((sum, processors, job) => sum + processors * runS[job], 0);
+}
+
+/** The size of the machine: what the user says, else what the source says. */
+export function machineSize(workload: Workload, processors: number | undefined): number {
+  const size = processors ?? workload.processors;
+  if (size === undefined) {
+    throw new InputError(
+      `Cannot tell the size of the machine: "${workload.name}" names none, expected --procs with a number of processors`,
+    );
+  }
+  return size;
+}

@@ -1,0 +1,71 @@
+/** Cells on this machine: traces and policies from files, spread over worker threads. */
+import { InputError, RuleViolation } from "../../core/errors.ts";
+import { PolicyError, shown } from "../guarded-policy.ts";
+import { isFile, loadPolicy } from "../own-policy.ts";
+import { openSource } from "../source.ts";
+import { spread, type WorkerOptions } from "../workers.ts";
+import type { Bench } from "./cell.ts";
+import type { Cell, CellResult, Kind } from "./kinds.ts";
+import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
+
+export const WITH_FILES: Environment = { open: openSource, policy: loadPolicy };
+
+export interface CellsOptions extends WorkerOptions {
+  /** Jobs that are there already; standard input can be read once only. */
+  readonly opened?: OpenedJobs | undefined;
+  /** Called during long simulations, in this thread only. */
+  readonly progress?: Bench["progress"];
+}
+
+interface Shared {
+  readonly opened: OpenedJobs | undefined;
+  readonly progress: Bench["progress"];
+}
+
+/**
+ * The results in the order of the cells, with any number of workers.
+ * @throws the error of the first cell that failed
+ */
+export async function runCells<K extends Kind>(
+  cells: readonly Cell<K>[],
+  options: CellsOptions,
+): Promise<CellResult<K>[]> {
+  const isHere = options.workers === 1 || cells.length === 1;
+  const shared = { opened: options.opened, progress: isHere ? options.progress : undefined };
+  return spread(cellsTask, shared, cells as readonly unknown[] as readonly Cell[], options) as Promise<
+    CellResult<K>[]
+  >;
+}
+
+/** The task of the worker pool. */
+export function cellsTask({ opened, progress }: Shared): (cell: Cell) => Promise<CellResult> {
+  const runner = new CellRunner(WITH_FILES, opened, progress);
+  return async (cell) => {
+    try {
+      return await runner.run(cell);
+    } catch (error) {
+      throw "policy" in cell ? policyFailure(cell.policy, error) : error;
+    }
+  };
+}
+
+/** What a policy of the user's own threw is told as its failure, not as ours. */
+export function policyFailure(policy: string, error: unknown): unknown {
+  const [file = ""] = policy.split(":");
+  if (
+    !isFile(file) ||
+    error instanceof RuleViolation ||
+    error instanceof InputError ||
+    error instanceof PolicyError
+  ) {
+    return error;
+  }
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  const stack = error instanceof Error ? String(error.stack) : "";
+  const place = stack.split("\n").find((line) => line.includes(name)) ?? "";
+  const where = /([^/(\s]+:\d+:\d+)\)?$/.exec(place)?.[1];
+  return new PolicyError(
+    `Cannot go on with policy "${file}": it failed with ${shown(error)}${where === undefined ? "" : ` at ${where}`}`,
+    { cause: error },
+  );
+}

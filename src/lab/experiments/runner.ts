@@ -1,0 +1,88 @@
+/** Runs cells of every kind, one after the other. */
+import { InputError } from "../../core/errors.ts";
+import type { Instance, Workload } from "../../core/jobs.ts";
+import type { PolicyChoice } from "../../core/policy.ts";
+import type { Rules } from "../../core/rules.ts";
+import { choosePolicy } from "../../policies/choose.ts";
+import { prepare } from "../../workload/prepare.ts";
+import { type Bench, canonicalText, type MachineCell } from "./cell.ts";
+import { changedJobs, generateJobs, type JobSource, machineSize } from "./jobs.ts";
+import { type Cell, type CellResult, KINDS, type Kind } from "./kinds.ts";
+
+/** Where sources and policies come from, which a cell only names. */
+export interface Environment {
+  /** The jobs of a trace or a model. */
+  open(jobs: string, seed: number): Workload | Promise<Workload>;
+  policy(text: string): PolicyChoice | Promise<PolicyChoice>;
+}
+
+/** Models and registered policies: all that there is without files. */
+export const WITHOUT_FILES: Environment = { open: generateJobs, policy: choosePolicy };
+
+/** Jobs that are there already, with their changes made. */
+export interface OpenedJobs {
+  readonly source: JobSource;
+  readonly workload: Workload;
+}
+
+/** Gang policies and their machine keep books of every processor. */
+export const MOST_GANG_PROCESSORS = 2 ** 24;
+
+/** Keeps the jobs of the last source: cells of one source should follow each other. */
+export class CellRunner implements Bench {
+  readonly #environment: Environment;
+  #opened: OpenedJobs | undefined;
+  #prepared: { readonly text: string; readonly instance: Instance } | undefined;
+  readonly progress: Bench["progress"];
+
+  constructor(environment: Environment, opened?: OpenedJobs, progress?: Bench["progress"]) {
+    this.#environment = environment;
+    this.#opened = opened;
+    this.progress = progress;
+  }
+
+  /** @throws InputError for what cannot be used, RuleViolation when the policy breaks a rule */
+  async run<K extends Kind>(cell: Cell<K>): Promise<CellResult<K>> {
+    const run = await KINDS[cell.kind as K]();
+    return run(cell, this);
+  }
+
+  async ready(cell: MachineCell) {
+    const instance = await this.#instance(cell);
+    const choice = await this.#environment.policy(cell.policy);
+    if (choice.definition.sharing !== "time" || instance.processors <= MOST_GANG_PROCESSORS)
+      return { instance, choice };
+    throw new InputError(
+      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+    );
+  }
+
+  async #instance({ source, processors, rules }: MachineCell): Promise<Instance> {
+    const text = canonicalText([source, processors ?? null, rules]);
+    if (this.#prepared?.text !== text) {
+      this.#prepared = { text, instance: prepareJobs(await this.#jobs(source), processors, rules) };
+    }
+    return this.#prepared.instance;
+  }
+
+  async #jobs(source: JobSource): Promise<Workload> {
+    if (this.#opened === undefined || canonicalText(this.#opened.source) !== canonicalText(source)) {
+      this.#opened = await openJobs(source, this.#environment);
+    }
+    return this.#opened.workload;
+  }
+}
+
+/** @throws InputError when the source cannot be used */
+export async function openJobs(source: JobSource, { open }: Environment): Promise<OpenedJobs> {
+  return { source, workload: changedJobs(await open(source.jobs, source.seed), source) };
+}
+
+/** @throws InputError when the machine has no size or no job fits it */
+export function prepareJobs(workload: Workload, processors: number | undefined, rules: Rules): Instance {
+  const instance = prepare(workload, machineSize(workload, processors), rules);
+  if (instance.count > 0) return instance;
+  throw new InputError(
+    `Cannot use the jobs of "${workload.name}": all ${workload.count} are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
+  );
+}

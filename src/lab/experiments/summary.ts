@@ -1,0 +1,67 @@
+/** A cell whose result is the summary of a schedule. */
+import type { Schedule } from "../../core/schedule.ts";
+import { classesByRunTime } from "../../metrics/classes.ts";
+import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";
+import type { MatrixRecord } from "../../report/matrix-record.ts";
+import { rulesOf } from "../../simulator/rules.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import { hashColumns, hashWorkload } from "../../workload/hash.ts";
+import { MatrixRecorder } from "../matrix-recorder.ts";
+import type { Bench, MachineCell } from "./cell.ts";
+
+export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
+  /** Jobs in classes by run time instead of the usual ones: their bounds, inclusive and ascending; one class more is above the last. */
+  readonly classBoundsS?: readonly number[];
+  /** What the result holds beside numbers; the matrix of gang policies only. */
+  readonly keep?: readonly ("schedule" | "matrix")[];
+}
+
+export interface SummaryResult {
+  readonly label: string;
+  readonly title: string;
+  /** The policy's own rules in words. */
+  readonly rules: readonly string[];
+  readonly summary: Summary;
+  /** The jobs that were run. */
+  readonly workload: { readonly name: string; readonly hash: string };
+  readonly scheduleHash: string;
+  readonly gang: Schedule["gang"];
+  readonly schedule: Schedule | undefined;
+  readonly matrix: MatrixRecord | undefined;
+}
+
+export async function runSummary(cell: SummaryCell, bench: Bench): Promise<SummaryResult> {
+  const { instance, choice } = await bench.ready(cell);
+  const { keep = [], classBoundsS, slotS, switchS } = cell;
+  const isDrawn = keep.includes("matrix") && choice.definition.sharing === "time";
+  const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
+  const { progress } = bench;
+  const schedule = simulate(instance, choice, {
+    slotS,
+    switchS,
+    observer: recorder,
+    progress: progress && ((arrived) => progress(arrived, instance.count)),
+  });
+  const classes = classBoundsS === undefined ? undefined : { classes: classesOf(classBoundsS) };
+  const { own, inherited } = rulesOf(choice);
+  return {
+    label: choice.label,
+    title: choice.definition.title,
+    rules: [...own, ...inherited],
+    summary: summarise(instance, schedule, { ...cell, ...classes }),
+    workload: { name: instance.workload.name, hash: hashWorkload(instance.workload) },
+    scheduleHash: hashColumns(schedule.startS, schedule.endS),
+    gang: schedule.gang,
+    schedule: keep.includes("schedule") ? schedule : undefined,
+    matrix: recorder?.record(),
+  };
+}
+
+function classesOf(boundsS: readonly number[]) {
+  const classes = [...boundsS, Number.POSITIVE_INFINITY].map((maxS) => ({
+    name: String(maxS),
+    label: `up to ${maxS} s`,
+    maxS,
+  }));
+  return classesByRunTime("run time", classes);
+}
