@@ -11,8 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answerOf, type Bench, makeBench, request } from "../src/daemon/front-end-for-tests.ts";
-import type { Caller, SubmitRequest } from "../src/daemon/service.ts";
+import type { Caller } from "../src/daemon/service.ts";
 import { Store } from "../src/daemon/store/store.ts";
+import type { SubmitJob } from "../src/protocol/schema.ts";
 import { printTable } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");
@@ -26,23 +27,28 @@ interface Scenario {
   /** Of live jobs. */
   readonly batches: number;
   readonly endedBatches: number;
-  readonly job: (batch: number, index: number) => Partial<SubmitRequest>;
+  readonly jobs: (batch: number) => readonly SubmitJob[];
 }
 
 const longWord = (text: string): string => text.padEnd(COMMAND_LENGTH, "x");
 const env = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`VARIABLE_${i}`, `value ${i}`]));
 const arrayCommands = Array.from({ length: 40 }, (_, i) => ["solve", longWord(`array ${i}`)]);
 
-const array: Scenario["job"] = (batch, arrayIndex) => ({ command: arrayCommands[batch], env, arrayIndex });
-const single: Scenario["job"] = (batch, i) => ({ command: ["solve", longWord(`${batch} ${i}`)], env });
+const array: Scenario["jobs"] = (batch) => [
+  request({ command: arrayCommands[batch], env, array: `0-${perBatch - 1}`, held: true }),
+];
+const single: Scenario["jobs"] = (batch) =>
+  Array.from({ length: perBatch }, (_, i) =>
+    request({ command: ["solve", longWord(`${batch} ${i}`)], env, held: true }),
+  );
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "nothing", batches: 0, endedBatches: 0, job: array },
-  { name: "5 arrays wait", batches: 5, endedBatches: 0, job: array },
-  { name: "20 arrays wait", batches: 20, endedBatches: 0, job: array },
-  { name: "5 batches of single jobs wait", batches: 5, endedBatches: 0, job: single },
-  { name: "20 batches of single jobs wait", batches: 20, endedBatches: 0, job: single },
-  { name: "10 batches have ended, 5 wait", batches: 5, endedBatches: 10, job: single },
+  { name: "nothing", batches: 0, endedBatches: 0, jobs: array },
+  { name: "5 arrays wait", batches: 5, endedBatches: 0, jobs: array },
+  { name: "20 arrays wait", batches: 20, endedBatches: 0, jobs: array },
+  { name: "5 batches of single jobs wait", batches: 5, endedBatches: 0, jobs: single },
+  { name: "20 batches of single jobs wait", batches: 20, endedBatches: 0, jobs: single },
+  { name: "10 batches have ended, 5 wait", batches: 5, endedBatches: 10, jobs: single },
 ];
 
 /** Bytes by Node's own account, after a collection: heap and what is outside of it; and what the process has of the machine. */
@@ -53,12 +59,11 @@ function measure(): { heapMB: number; residentMB: number } {
   return { heapMB: (heapUsed + external) / 1e6, residentMB: rss / 1e6 };
 }
 
-async function fill({ clock, frontEnd }: Bench, { batches, endedBatches, job }: Scenario): Promise<void> {
+async function fill({ clock, frontEnd }: Bench, { batches, endedBatches, jobs }: Scenario): Promise<void> {
   for (let batch = 0; batch < batches + endedBatches; batch++) {
     const user = Math.floor(batch / batchesOfUser);
     const caller: Caller = { uid: 1000 + user, user: `user${user}`, isAdministrator: false };
-    const jobs = Array.from({ length: perBatch }, (_, i) => request({ ...job(batch, i), held: true }));
-    const answer = await answerOf(clock, frontEnd.submit(caller, jobs));
+    const answer = await answerOf(clock, frontEnd.submit(caller, jobs(batch)));
     if ("refused" in answer) throw new Error(answer.message);
     if (batch >= endedBatches) continue;
     const cancels = answer.jobs.map((one) => frontEnd.cancel(caller, one.job));

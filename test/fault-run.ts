@@ -9,10 +9,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "../src/api/client.ts";
-import type { Job, JobsAnswer, SubmitJob } from "../src/api/contract.ts";
 import { NoDaemonError } from "../src/api/errors.ts";
 import { Random } from "../src/core/random.ts";
 import { signal } from "../src/host/processes.ts";
+import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { describeProcess, Leftovers } from "./leftovers.ts";
 import { type Started, startTutti } from "./live-command.ts";
 

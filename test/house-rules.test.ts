@@ -37,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The daemon itself only through the verb `serve`; the others talk to the API.
   cli: [
     "host",
+    "protocol",
     "lab",
     "report",
     "workload",
@@ -53,11 +54,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   report: ["echarts"],
   cli: ["commander"],
+  protocol: ["zod"],
   api: ["hono", "@hono", "zod"],
   daemon: ["smol-toml"],
 };
 const PURE = [
   "core",
+  "protocol",
   "structures",
   "machines",
   "policies",

@@ -15,7 +15,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import type { Caller, JobInfo, SubmitRequest } from "../src/daemon/service.ts";
+import type { Caller } from "../src/daemon/service.ts";
+import type { Job, SubmitJob } from "../src/protocol/schema.ts";
 import {
   canMakeAccounts,
   makeAccount,
@@ -40,7 +41,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
   afterAll(removeAccounts);
   afterEach(async () => {
     frontEnd ??= await start();
-    await frontEnd.shutdown(true);
+    await frontEnd.service.shutdown(ROOT, true);
     await frontEnd.stop();
     frontEnd = undefined;
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -60,7 +61,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
   }
 
   /** A job that says as whom it runs, in a file that anybody may write next to. */
-  async function submit({ uid, user }: TestAccount, more: Partial<SubmitRequest> = {}): Promise<JobInfo> {
+  async function submit({ uid, user }: TestAccount, more: Partial<SubmitJob> = {}): Promise<Job> {
     const answer = await frontEnd!.service.submit({ uid, user, isAdministrator: false }, [
       {
         command: ["sh", "-c", "id -u > ran"],
@@ -73,7 +74,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     return answer.jobs[0]!;
   }
 
-  async function ended(job: number): Promise<JobInfo> {
+  async function ended(job: number): Promise<Job> {
     for (;;) {
       const info = frontEnd!.service.job(ROOT, job);
       if ("refused" in info) throw new Error(info.message);
@@ -131,7 +132,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     const bob = makeAccount("bob");
     await start();
     await submit(ada, { held: true });
-    await frontEnd!.shutdown(true);
+    await frontEnd!.service.shutdown(ROOT, true);
     await frontEnd!.stop();
     frontEnd = undefined;
     spawnSync("chown", ["-R", `${bob.uid}:${bob.gid}`, state]);

@@ -12,12 +12,15 @@ import { startTutti, until } from "./live-command.ts";
 let folder: string;
 let service: FakeService;
 let api: Api;
-let downs: boolean[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tutti-live-"));
   service = new FakeService(join(folder, "jobs"));
-  downs = [];
+  service.whatIf = async (_, policy) => ({
+    policy,
+    jobs: [{ job: 1, p10Ms: Date.now() + 1000, p50Ms: Date.now() + 60_000, p90Ms: Date.now() + 90_000 }],
+  });
+  service.onShutdown = () => setTimeout(() => api.close(), 20);
   api = await startApi({
     service,
     version: "1.2.3",
@@ -28,18 +31,6 @@ beforeEach(async () => {
     ports: [],
     onBug: (error) => {
       throw error;
-    },
-    whatIf: (_, policy) => ({
-      policy,
-      jobs: [{ job: 1, p10Ms: Date.now() + 1000, p50Ms: Date.now() + 60_000, p90Ms: Date.now() + 90_000 }],
-    }),
-    shutdown: async (killJobs) => {
-      downs.push(killJobs);
-      if (!killJobs && service.status().counts.running > 0) {
-        return { refused: "wrong-state", message: "Cannot end the scheduler: 1 job runs" };
-      }
-      setTimeout(() => api.close(), 20);
-      return {};
     },
   });
 });
@@ -137,13 +128,7 @@ describe("submit", () => {
       "submitted jobs 1-3: an array of 3\n",
     );
     await tutti("submit", "--after", "1,any:2", "--", "true");
-    expect(
-      service.submitted.map(({ arrayIndex, arrayAtOnce }) => [arrayIndex, arrayAtOnce]).slice(0, 3),
-    ).toEqual([
-      [1, 2],
-      [2, 2],
-      [3, 2],
-    ]);
+    expect(service.submitted[0]).toMatchObject({ array: "1-3%2" });
     expect(service.submitted[3]!.after).toEqual([
       { job: 1, ok: true },
       { job: 2, ok: false },
@@ -404,7 +389,6 @@ describe("down", () => {
       status: 0,
       stdout: expect.stringMatching(/has ended/),
     });
-    expect(downs).toEqual([false, true]);
   });
 });
 

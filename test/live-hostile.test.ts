@@ -5,8 +5,8 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client.ts";
-import type { Job } from "../src/api/contract.ts";
 import { allPids, readStat, signal } from "../src/host/processes.ts";
+import type { Job } from "../src/protocol/schema.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

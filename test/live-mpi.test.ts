@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client.ts";
-import type { Job } from "../src/api/contract.ts";
 import { Stage } from "../src/daemon/conductor/stage-for-tests.ts";
 import { allowedCpus } from "../src/host/machine.ts";
+import type { Job } from "../src/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

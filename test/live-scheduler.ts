@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "../src/api/client.ts";
-import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/api/contract.ts";
 import { signal } from "../src/host/processes.ts";
+import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
 import { startTutti, until } from "./live-command.ts";
 

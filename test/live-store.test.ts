@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, wr
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { StatusAnswer } from "../src/api/contract.ts";
+import type { StatusAnswer } from "../src/protocol/schema.ts";
 import { startTutti, until } from "./live-command.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { placesAround } from "../src/api/places.ts";
 import { type Api, startApi } from "../src/api/server.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
+import type { Caller } from "../src/daemon/service.ts";
 import type { CommandResult } from "./command.ts";
 
 /** Accounts that Debian and its kin have; jobs need a user that the system knows. */
@@ -37,6 +38,7 @@ const canBe =
 
 const KEEP_JOBS = 300;
 
+const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
 let folder: string;
 let frontEnd: RunningFrontEnd;
 let api: Api;
@@ -82,7 +84,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       version: "1.2.3",
       jobsFolder: frontEnd.jobsFolder,
       places: placesAround(join(folder, "run", "tutti.sock")),
-      owner: { uid: 0, user: "root", isAdministrator: true },
+      owner: ROOT,
       isShared: true,
       ports: [],
       users: () => [ADA, BOB],
@@ -92,7 +94,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     });
   });
   afterAll(async () => {
-    await frontEnd.shutdown(true);
+    await frontEnd.service.shutdown(ROOT, true);
     await api.close();
     await frontEnd.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

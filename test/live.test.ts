@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client.ts";
-import type { Job, MatrixAnswer } from "../src/api/contract.ts";
+import type { Job, MatrixAnswer } from "../src/protocol/schema.ts";
 import type { CommandResult } from "./command.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

@@ -4,8 +4,8 @@
  */
 import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { JobsAnswer } from "../../src/api/contract.ts";
 import { readStat, signal } from "../../src/host/processes.ts";
+import type { JobsAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -1,7 +1,7 @@
 /** R5, R7: the state folder or the socket is removed while the scheduler runs. */
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { StatusAnswer } from "../../src/api/contract.ts";
+import type { StatusAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";

@@ -1,5 +1,5 @@
 /** S12: what the events tell a user without jobs of the jobs of others. */
-import type { EventsAnswer } from "../../src/api/contract.ts";
+import type { EventsAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import type { Stage } from "../stage.ts";
 

@@ -52,12 +52,6 @@ export function makeTestApp(): TestApp {
     jobsFolder,
     door: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => PORT },
     onBug: (error) => bugs.push(error),
-    whatIf: (_, policy) =>
-      policy === "nonsense"
-        ? { refused: "invalid", message: 'Cannot find policy "nonsense"' }
-        : { policy, jobs: [{ job: 1, p10Ms: 1, p50Ms: 2.5, p90Ms: 3 }] },
-    shutdown: async (killJobs) =>
-      killJobs ? {} : { refused: "wrong-state", message: "Cannot end: jobs run" },
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);
   const fetch = (request: Request, transport: Transport = "http") =>

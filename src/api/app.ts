@@ -1,9 +1,9 @@
 /** The API as one function from request to response: door, route, checked parts, handler, answer. It knows of no socket. */
-
 import { Hono } from "hono";
 import { StorageError } from "../core/errors.ts";
 import type { Caller } from "../daemon/service.ts";
 import { DamagedStoreError } from "../daemon/store/store-error.ts";
+import { isRefusal } from "../protocol/refusal.ts";
 import { readBody, readQuery } from "./body.ts";
 import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
 import { FairLine } from "./fair-line.ts";
@@ -11,11 +11,11 @@ import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts
 import { type Call, HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
 import { Load, type Ticket } from "./load.ts";
 import type { RequestCount } from "./metrics-text.ts";
-import { type ApiRefusal, isRefusal, refusalResponse } from "./refusal.ts";
+import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { ROUTES, type Route } from "./routes.ts";
 import { watched } from "./watched-answer.ts";
 
-export interface AppSetup extends Omit<Surroundings, "requests" | "http"> {
+export interface AppSetup extends Omit<Surroundings, "requests" | "http" | "forecasts"> {
   readonly door: Door;
   /** Told of every error that is a bug of ours. */
   readonly onBug: (error: unknown) => void;
@@ -63,11 +63,9 @@ export function makeApp(setup: AppSetup): App {
   const counts = new Map<string, RequestCount>();
   const load = new Load();
   const gate = new FairGate();
-  const forecasts = new FairLine();
-  const { whatIf } = setup;
   const around: Surroundings = {
     ...setup,
-    ...(whatIf && { whatIf: (caller, policy) => forecasts.run(caller.uid, () => whatIf(caller, policy)) }),
+    forecasts: new FairLine(),
     requests: () => [...counts.values()],
     http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
   };

@@ -1,11 +1,11 @@
 /** Reading a request's body: bounded in bytes, in depth and in entries before it is parsed, checked against its schema after. */
 import type { z } from "zod";
-import { submitBody } from "./contract.ts";
+import { isRefusal } from "../protocol/refusal.ts";
+import { submitBody } from "../protocol/schema.ts";
 import type { Turns } from "./fair-gate.ts";
 import { beyondLimits, checked, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
 import type { ApiRefusal } from "./refusal.ts";
-import { isRefusal } from "./refusal.ts";
 import { submitPieces } from "./submit-body.ts";
 
 export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;

@@ -7,7 +7,8 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultStateFolder, holderOfState } from "../daemon/state-place.ts";
-import type * as c from "./contract.ts";
+import type * as c from "../protocol/schema.ts";
+import { isEnded, type JobState } from "../protocol/states.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry, userSocket } from "./places.ts";
 
@@ -72,9 +73,7 @@ export class Client {
     throw refusalOf(Buffer.concat(parts).toString("utf8"), status);
   }
 
-  jobs(
-    query: { readonly states?: readonly c.JobState[]; readonly last?: number } = {},
-  ): Promise<c.JobsAnswer> {
+  jobs(query: { readonly states?: readonly JobState[]; readonly last?: number } = {}): Promise<c.JobsAnswer> {
     const words = [
       ...(query.states === undefined ? [] : [`states=${query.states.join(",")}`]),
       ...(query.last === undefined ? [] : [`last=${query.last}`]),
@@ -93,7 +92,7 @@ export class Client {
         `/v1/jobs/${job}?wait=30`,
         signal === undefined ? {} : { signal },
       );
-      if (["done", "failed", "cancelled"].includes(answer.job.state)) return answer.job;
+      if (isEnded(answer.job.state)) return answer.job;
     }
   }
 

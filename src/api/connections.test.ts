@@ -1,8 +1,8 @@
 /** Connections of strangers and users on a model: who is closed, who is refused, what is never exceeded. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isRefusal } from "../protocol/refusal.ts";
 import { Connections, limitsFor } from "./connections.ts";
-import { isRefusal } from "./refusal.ts";
 
 const LIMITS = { strangers: 3, ofUser: 4, ofUsers: 6 };
 const callers = [0, 1001, 1002, 1003].map((uid) => ({ uid, user: `u${uid}`, isAdministrator: uid === 0 }));

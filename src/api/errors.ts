@@ -1,5 +1,5 @@
 /** What can go wrong between a client and the scheduler. */
-import type { RefusalAnswer } from "./contract.ts";
+import type { RefusalAnswer } from "../protocol/schema.ts";
 
 /** There is no scheduler to talk to. Three lines: what, why, what to type next. */
 export class NoDaemonError extends Error {

@@ -5,9 +5,10 @@
  * Nothing is written ahead of the client: what it has missed is read from the log when it asks for more, a page at a time, each when it is its user's
  * turn. So a client that does not read costs a page, however much happens, and many that begin at once hold nobody up.
  */
-import type { Caller, DaemonEvent, Service } from "../daemon/service.ts";
+import type { Caller, Service } from "../daemon/service.ts";
 import { pause } from "../host/pause.ts";
-import { MOST_EVENTS } from "./contract.ts";
+import type { DaemonEvent } from "../protocol/events.ts";
+import { MAX_EVENTS_PER_ANSWER } from "../protocol/limits.ts";
 import type { Turns } from "./fair-gate.ts";
 import { jsonPieces, type Pieces } from "./pieces.ts";
 
@@ -83,10 +84,10 @@ export function eventStream(
   );
 }
 
-/** The events so far as one answer, MOST_EVENTS of them, with `next` when there are more. */
+/** The events so far as one answer, MAX_EVENTS_PER_ANSWER of them, with `next` when there are more. */
 export function eventList(service: Service, caller: Caller, since: number): Pieces {
   let last = since;
-  let left = MOST_EVENTS;
+  let left = MAX_EVENTS_PER_ANSWER;
   let isAll = false;
   function* pages() {
     while (left > 0 && !isAll) {

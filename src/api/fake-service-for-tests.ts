@@ -6,36 +6,28 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { matchesGlob } from "../core/glob.ts";
 import { holds, type NumberRange, rangesOf } from "../core/number-ranges.ts";
-import type {
-  Answer,
-  Caller,
-  Change,
-  DaemonEvent,
-  JobInfo,
-  JobQuery,
-  JobState,
-  ListEnd,
-  MissingJobs,
-  Refusal,
-  Service,
-  SubmitRequest,
-} from "../daemon/service.ts";
+import type { Caller, Change, JobQuery, ListEnd, Service } from "../daemon/service.ts";
+import { parseArray } from "../protocol/array.ts";
+import type { DaemonEvent } from "../protocol/events.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../protocol/refusal.ts";
+import type { Job, MissingJobs, SubmitJob, WhatIfAnswer } from "../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../protocol/states.ts";
 
-const FINAL: readonly JobState[] = ["done", "failed", "cancelled"];
 const START_MS = 1_800_000_000_000;
 
 interface Entry {
-  info: JobInfo;
+  info: Job;
   readonly uid: number;
-  readonly request: SubmitRequest;
+  readonly request: SubmitJob;
 }
 
 export class FakeService implements Service {
   readonly entries = new Map<number, Entry>();
   readonly events: DaemonEvent[] = [];
   /** What `submit` was asked, oldest first. */
-  readonly submitted: SubmitRequest[] = [];
+  readonly submitted: SubmitJob[] = [];
   policyText = "fcfs";
+  onShutdown: (killJobs: boolean) => void = () => {};
   /** Refuses every submit with this, when set. */
   refuseSubmits: Refusal | undefined;
   readonly #listeners = new Set<(event: DaemonEvent) => void>();
@@ -51,34 +43,38 @@ export class FakeService implements Service {
     this.#cpus = cpus;
   }
 
-  async submit(caller: Caller, batch: readonly SubmitRequest[]) {
+  async submit(caller: Caller, jobs: readonly SubmitJob[], key?: string) {
     if (this.refuseSubmits !== undefined) return this.refuseSubmits;
-    const known = this.#keys.get(`${caller.uid} ${batch[0]?.key}`);
-    if (batch[0]?.key !== undefined && known !== undefined) {
-      return { jobs: known.map((job) => this.entries.get(job)!.info) };
-    }
-    for (const { tasks = 1, priority = 0, after = [] } of batch) {
+    const known = key === undefined ? undefined : this.#keys.get(`${caller.uid} ${key}`);
+    if (known !== undefined) return { jobs: known.map((job) => this.entries.get(job)!.info) };
+    for (const { tasks = 1, priority = 0, after = [] } of jobs) {
       if (tasks > this.#cpus) {
-        return refusal("too-large", `Cannot submit: ${tasks} CPUs are asked for, there are ${this.#cpus}`);
+        return refuse("too-large", `Cannot submit: ${tasks} CPUs are asked for, there are ${this.#cpus}`);
       }
       if (priority > 0 && !caller.isAdministrator) {
-        return refusal("invalid", `Cannot give priority ${priority}: expected at most 0`);
+        return refuse("invalid", `Cannot give priority ${priority}: expected at most 0`);
       }
-      const missing = after.find(({ job }) => isRefused(this.job(caller, job)));
+      const missing = after.find(({ job }) => isRefusal(this.job(caller, job)));
       if (missing !== undefined)
-        return refusal("not-found", `Cannot wait for job ${missing.job}: no such job`);
+        return refuse("not-found", `Cannot wait for job ${missing.job}: no such job`);
     }
-    const array = batch[0]?.arrayIndex === undefined ? undefined : this.#next;
-    const jobs = batch.map((request) => this.#add(caller, request, array));
-    if (batch[0]?.key !== undefined)
+    const infos: Job[] = [];
+    for (const request of jobs) {
+      this.submitted.push(request);
+      const spec = request.array === undefined ? { indices: [undefined] } : parseArray(request.array);
+      if (typeof spec === "string") return refuse("invalid", spec);
+      const first = request.array === undefined ? undefined : this.#next;
+      for (const index of spec.indices) infos.push(this.#add(caller, request, first, index));
+    }
+    if (key !== undefined)
       this.#keys.set(
-        `${caller.uid} ${batch[0].key}`,
-        jobs.map(({ job }) => job),
+        `${caller.uid} ${key}`,
+        infos.map(({ job }) => job),
       );
-    return { jobs };
+    return { jobs: infos };
   }
 
-  *list(caller: Caller, query: JobQuery): Generator<readonly JobInfo[], ListEnd, void> {
+  *list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void> {
     const { states, numbers, name, queue, user, after = 0, most = 1e9, last = 1e9 } = query;
     const all = [...this.entries.values()]
       .filter((entry) => maySee(caller, entry))
@@ -109,10 +105,10 @@ export class FakeService implements Service {
     return from > last ? forgotten : [...forgotten, { first: from, last, because: "not given" }];
   }
 
-  job(caller: Caller, job: number): Answer<JobInfo> {
+  job(caller: Caller, job: number): Answer<Job> {
     const entry = this.entries.get(job);
     if (entry === undefined || !maySee(caller, entry)) {
-      return refusal("not-found", `Cannot find job ${job}: there is none of that number`);
+      return refuse("not-found", `Cannot find job ${job}: there is none of that number`);
     }
     return entry.info;
   }
@@ -120,7 +116,7 @@ export class FakeService implements Service {
   /** The test writes the files of its jobs itself. */
   ownerOf(caller: Caller, job: number): Answer<number> {
     const info = this.job(caller, job);
-    return isRefused(info) ? info : process.getuid!();
+    return isRefusal(info) ? info : process.getuid!();
   }
 
   async cancel(caller: Caller, job: number) {
@@ -139,14 +135,14 @@ export class FakeService implements Service {
     return this.#change(caller, job, ["running"], "queued", "requeued");
   }
 
-  async setPriority(caller: Caller, job: number, priority: number): Promise<Answer<JobInfo>> {
+  async setPriority(caller: Caller, job: number, priority: number): Promise<Answer<Job>> {
     const info = this.job(caller, job);
-    if (isRefused(info)) return info;
+    if (isRefusal(info)) return info;
     return this.#set(job, { priority }, "priority");
   }
 
   async change(caller: Caller, change: Change, jobs: readonly number[]) {
-    const changed: Answer<JobInfo>[] = [];
+    const changed: Answer<Job>[] = [];
     for (const job of jobs) {
       const answer =
         change.action === "priority"
@@ -159,7 +155,7 @@ export class FakeService implements Service {
 
   async why(caller: Caller, job: number) {
     const info = this.job(caller, job);
-    if (isRefused(info)) return info;
+    if (isRefusal(info)) return info;
     return {
       job,
       state: info.state,
@@ -205,12 +201,28 @@ export class FakeService implements Service {
 
   async setPolicy(caller: Caller, text: string) {
     if (!caller.isAdministrator) {
-      return refusal("not-yours", "Cannot change the policy: only an administrator may");
+      return refuse("not-yours", "Cannot change the policy: only an administrator may");
     }
-    if (text === "nonsense") return refusal("invalid", 'Cannot find policy "nonsense"');
+    if (text === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
     this.policyText = text;
     this.#tell({ kind: "policy", data: { policy: text } });
     return { policy: text };
+  }
+
+  /** Overwritten by tests of forecasts. */
+  async whatIf(_: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>> {
+    if (policy === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
+    return { policy, jobs: [{ job: 1, p10Ms: 1, p50Ms: 2.5, p90Ms: 3 }] };
+  }
+
+  /** Calls `onShutdown` when it is not refused. */
+  async shutdown(caller: Caller, killJobs: boolean) {
+    if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only an administrator may");
+    const running = this.status().counts.running;
+    if (!killJobs && running > 0)
+      return refuse("wrong-state", `Cannot end the scheduler: ${running} job runs`);
+    this.onShutdown(killJobs);
+    return { stopping: true } as const;
   }
 
   queues() {
@@ -262,9 +274,10 @@ export class FakeService implements Service {
 
   status() {
     const counts = Object.fromEntries(
-      (["queued", "held", "starting", "running", "ending", "done", "failed", "cancelled"] as const).map(
-        (state) => [state, [...this.entries.values()].filter(({ info }) => info.state === state).length],
-      ),
+      JOB_STATES.map((state) => [
+        state,
+        [...this.entries.values()].filter(({ info }) => info.state === state).length,
+      ]),
     ) as Record<JobState, number>;
     return {
       startedAtMs: START_MS,
@@ -320,11 +333,11 @@ export class FakeService implements Service {
     this.#set(job, { state: "failed", endedAtMs: this.#tick(), ranMs: 5000, reason, cpus: [] }, "ended");
   }
 
-  #add(caller: Caller, request: SubmitRequest, array: number | undefined): JobInfo {
+  #add(caller: Caller, request: SubmitJob, array: number | undefined, arrayIndex: number | undefined): Job {
     const job = this.#next++;
     const folder = join(this.#folder, String(job));
-    const { tasks = 1, priority = 0, command, cwd, limitMs, memoryBytes, arrayIndex } = request;
-    const info: JobInfo = {
+    const { tasks = 1, priority = 0, command, cwd, limitMs, memoryBytes } = request;
+    const info: Job = {
       job,
       ...(array === undefined ? {} : { array }),
       ...(arrayIndex === undefined ? {} : { arrayIndex }),
@@ -346,7 +359,6 @@ export class FakeService implements Service {
       cpus: [],
       after: (request.after ?? []).map((after) => after.job),
     };
-    this.submitted.push(request);
     this.entries.set(job, { info, uid: caller.uid, request });
     this.#tell({ kind: "submitted", job, user: caller.user });
     return info;
@@ -358,19 +370,19 @@ export class FakeService implements Service {
     from: readonly JobState[],
     to: JobState,
     kind: DaemonEvent["kind"],
-  ): Answer<JobInfo> {
+  ): Answer<Job> {
     const info = this.job(caller, job);
-    if (isRefused(info)) return info;
+    if (isRefusal(info)) return info;
     if (!from.includes(info.state)) {
-      return refusal(
+      return refuse(
         "wrong-state",
         `Cannot make job ${job} ${to}: it is ${info.state}, expected ${from.join(" or ")}`,
       );
     }
-    return this.#set(job, { state: to, ...(FINAL.includes(to) ? { endedAtMs: this.#tick() } : {}) }, kind);
+    return this.#set(job, { state: to, ...(isEnded(to) ? { endedAtMs: this.#tick() } : {}) }, kind);
   }
 
-  #set(job: number, change: Partial<JobInfo>, kind: DaemonEvent["kind"]): JobInfo {
+  #set(job: number, change: Partial<Job>, kind: DaemonEvent["kind"]): Job {
     const entry = this.entries.get(job)!;
     entry.info = { ...entry.info, ...change };
     this.#tell({ kind, job, user: entry.info.user });
@@ -395,12 +407,4 @@ function holdsAny(ranges: readonly NumberRange[] | undefined, number: number): b
 
 function maySee(caller: Caller, { uid }: Entry): boolean {
   return caller.isAdministrator || caller.uid === uid;
-}
-
-function refusal(refused: Refusal["refused"], message: string): Refusal {
-  return { refused, message };
-}
-
-function isRefused<T extends object>(answer: Answer<T>): answer is Refusal {
-  return "refused" in answer;
 }

@@ -1,20 +1,22 @@
 /** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Answer, Caller, JobInfo, Service, SubmitRequest } from "../daemon/service.ts";
+import type { Caller, Service } from "../daemon/service.ts";
 import { pause } from "../host/pause.ts";
-import { parseArray } from "./array.ts";
-import type * as c from "./contract.ts";
+import { type Answer, isRefusal } from "../protocol/refusal.ts";
+import type * as c from "../protocol/schema.ts";
+import type { Job } from "../protocol/schema.ts";
+import { isEnded } from "../protocol/states.ts";
 import { eventList, eventStream } from "./events.ts";
 import type { Turns } from "./fair-gate.ts";
-import { MOST_JOBS_IN_BATCH } from "./limits.ts";
+import type { FairLine } from "./fair-line.ts";
 import { batchResponse, brief, exportResponse, listResponse, submittedResponse } from "./lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./logs.ts";
 import { metricsText, type RequestCount } from "./metrics-text.ts";
 import { openApiDocument } from "./openapi.ts";
 import { pageResponse } from "./page.ts";
 import { jsonResponse } from "./pieces.ts";
-import { type ApiRefusal, isRefusal } from "./refusal.ts";
+import type { ApiRefusal } from "./refusal.ts";
 
 /** What the API needs of the front end beside the service. */
 export interface Surroundings {
@@ -25,13 +27,8 @@ export interface Surroundings {
   /** Address of the HTTP listener, if there is one. */
   readonly http: () => string | undefined;
   readonly requests: () => readonly RequestCount[];
-  /** Runs the live state forward under a policy. */
-  readonly whatIf?: (
-    caller: Caller,
-    policy: string,
-  ) => Answer<c.WhatIfAnswer["policies"][number]> | Promise<Answer<c.WhatIfAnswer["policies"][number]>>;
-  /** Ends the front end after the answer is out. */
-  readonly shutdown?: (killJobs: boolean) => Promise<Answer<object>>;
+  /** Where forecasts wait for one another, each user's in turn. */
+  readonly forecasts: FairLine;
 }
 
 /** A request that has passed the door, with its parts checked. */
@@ -54,7 +51,6 @@ type Handler = (call: Call, around: Surroundings) => Outcome | Promise<Outcome>;
 const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 1000;
-const FINAL: readonly JobInfo["state"][] = ["done", "failed", "cancelled"];
 
 const jobAction =
   (name: "cancel" | "hold" | "release" | "requeue"): Handler =>
@@ -77,9 +73,8 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     };
   },
   submit: async (call, { service }) => {
-    const batch = submitBatch(call.body as c.SubmitBody);
-    if (!Array.isArray(batch)) return batch as ApiRefusal;
-    const answer = await service.submit(call.caller, batch);
+    const { jobs, key } = call.body as c.SubmitBody;
+    const answer = await service.submit(call.caller, jobs, key);
     return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
   },
   jobs: listResponse,
@@ -114,17 +109,11 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
     return isRefusal(answer) ? answer : service.policy();
   },
-  whatIf: async ({ caller, body, turns }, { whatIf }) => {
-    if (whatIf === undefined) {
-      return {
-        refused: "unavailable",
-        message: "Cannot make a forecast: this scheduler was started without one",
-      };
-    }
-    const policies: c.WhatIfAnswer["policies"] = [];
+  whatIf: async ({ caller, body, turns }, { service, forecasts }) => {
+    const policies: object[] = [];
     for (const policy of (body as { policies: string[] }).policies) {
       // Not for a client that has left meanwhile.
-      const answer = await turns.run(() => whatIf(caller, policy));
+      const answer = await turns.run(() => forecasts.run(caller.uid, () => service.whatIf(caller, policy)));
       if (isRefusal(answer)) return answer;
       policies.push(answer);
     }
@@ -146,51 +135,16 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
       metricsText(service.status(caller), service.queues(), requests()),
       "text/plain; version=0.0.4",
     ),
-  shutdown: async ({ caller, body }, { shutdown }) => {
-    if (!caller.isAdministrator) {
-      return { refused: "not-yours", message: "Cannot end the scheduler: only an administrator may" };
-    }
-    const answer = await shutdown?.((body as { killJobs: boolean }).killJobs);
-    if (answer === undefined) {
-      return {
-        refused: "unavailable",
-        message: "Cannot end the scheduler: it was started by another program",
-      };
-    }
-    return isRefusal(answer) ? answer : { stopping: true };
-  },
+  shutdown: ({ caller, body }, { service }) =>
+    service.shutdown(caller, (body as { killJobs: boolean }).killJobs),
 };
 
-function asJob(answer: Answer<JobInfo>): Outcome {
+function asJob(answer: Answer<Job>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };
 }
 
 function textResponse(text: string, type: string): Response {
   return new Response(text, { headers: { "content-type": `${type}; charset=utf-8` } });
-}
-
-/** The requests of the service that a body stands for; an array becomes one request per index. */
-function submitBatch({ jobs, key }: c.SubmitBody): SubmitRequest[] | ApiRefusal {
-  const batch: SubmitRequest[] = [];
-  for (const { array, ...job } of jobs) {
-    const common = key === undefined ? job : { ...job, key };
-    if (array === undefined) {
-      batch.push(common);
-      continue;
-    }
-    if (jobs.length > 1) {
-      return {
-        refused: "invalid",
-        message: "Cannot submit an array beside other jobs, expected it alone in its request",
-      };
-    }
-    const spec = parseArray(array, MOST_JOBS_IN_BATCH);
-    if (typeof spec === "string") return { refused: "invalid", message: spec };
-    const { indices, atOnce } = spec;
-    const limit = atOnce === undefined ? {} : { arrayAtOnce: atOnce };
-    for (const arrayIndex of indices) batch.push({ ...common, arrayIndex, ...limit });
-  }
-  return batch;
 }
 
 async function untilEnded(
@@ -204,7 +158,7 @@ async function untilEnded(
   const wake = new AbortController();
   const hasEnded = () => {
     const info = service.job(caller, job);
-    return isRefusal(info) || FINAL.includes(info.state);
+    return isRefusal(info) || isEnded(info.state);
   };
   const wakeUp = () => wake.abort();
   signal.addEventListener("abort", wakeUp);
@@ -243,7 +197,7 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
     const look = () =>
       turns.run(() => {
         const now = service.job(caller, job);
-        return isRefusal(now) ? undefined : { path: now[stream], hasEnded: FINAL.includes(now.state) };
+        return isRefusal(now) ? undefined : { path: now[stream], hasEnded: isEnded(now.state) };
       });
     const first = (size: number) => rangeOf(query, size).offset;
     return new Response(
@@ -253,7 +207,7 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
   }
   const file = open(info[stream]);
   if (file === undefined) {
-    if (info.attempt === 0 || !FINAL.includes(info.state)) return new Response("", { headers: type });
+    if (info.attempt === 0 || !isEnded(info.state)) return new Response("", { headers: type });
     return {
       refused: "not-found",
       message: `Cannot show ${stream} of job ${job}: there is no such file in its folder`,

@@ -1,7 +1,7 @@
 /** Lists in pages, filters, waiting for jobs of a list, and batches, through the app. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { batchAnswer, jobsAnswer } from "../protocol/schema.ts";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
-import { batchAnswer, jobsAnswer } from "./contract.ts";
 
 let app: TestApp;
 beforeEach(() => {

@@ -1,12 +1,14 @@
 /** Lists of jobs, exports and batches: what is long is answered in pieces, and a list is never cut without saying so. */
 import { holds, mergeRanges, parseRanges } from "../core/number-ranges.ts";
-import type { Answer, Change, JobInfo, JobQuery, ListEnd } from "../daemon/service.ts";
+import type { Change, JobQuery, ListEnd } from "../daemon/service.ts";
 import { pause } from "../host/pause.ts";
-import type * as c from "./contract.ts";
+import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../protocol/limits.ts";
+import { type Answer, isRefusal } from "../protocol/refusal.ts";
+import type * as c from "../protocol/schema.ts";
+import type { Job } from "../protocol/schema.ts";
 import type { Call, Outcome, Surroundings } from "./handlers.ts";
-import { MOST_JOBS_IN_BATCH, MOST_JOBS_IN_PAGE } from "./limits.ts";
 import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
-import { type ApiRefusal, isRefusal } from "./refusal.ts";
+import type { ApiRefusal } from "./refusal.ts";
 
 /** Ended jobs that are listed when nobody says which. */
 const LISTED_ENDED = 1000;
@@ -75,7 +77,7 @@ export async function batchResponse(call: Call, { service }: Surroundings): Prom
 }
 
 /** The jobs of a submit: those of a large array in pieces. */
-export function submittedResponse({ turns }: Call, jobs: readonly JobInfo[]): Outcome {
+export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcome {
   if (jobs.length <= RESULTS_IN_PIECE) return { jobs: jobs.map(brief) };
   function* pages() {
     for (let i = 0; i < jobs.length; i += RESULTS_IN_PIECE) {
@@ -113,9 +115,9 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   if (limit !== undefined && after === undefined) {
     return refusal("Cannot use limit alone: expected after too, such as after=0 for the first page");
   }
-  const most = Math.min(Number(limit ?? MOST_JOBS_IN_PAGE), MOST_JOBS_IN_PAGE);
+  const most = Math.min(Number(limit ?? MAX_JOBS_PER_PAGE), MAX_JOBS_PER_PAGE);
   return {
-    ...(states !== undefined && { states: states.split(",") as JobInfo["state"][] }),
+    ...(states !== undefined && { states: states.split(",") as Job["state"][] }),
     ...(ranges !== undefined && { numbers: mergeRanges(ranges) }),
     ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
     ...(after !== undefined && { after: Number(after), most: Math.max(1, most) }),
@@ -160,7 +162,7 @@ async function untilAny(
 }
 
 /** Whether there is a job in the list, or something to say of what is missing. */
-function* isAny(list: Generator<readonly JobInfo[], ListEnd, void>): Generator<undefined, boolean, void> {
+function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undefined, boolean, void> {
   for (let step = list.next(); ; step = list.next()) {
     if (step.done) return (step.value.missing ?? []).length > 0;
     if (step.value.length > 0) return true;
@@ -189,14 +191,14 @@ async function numbersOf(
   );
   const named = ranges.filter(({ first, last }) => first === last).map(({ first }) => first);
   const all = [...new Set([...found, ...named])].sort((a, b) => a - b);
-  if (all.length <= MOST_JOBS_IN_BATCH) return all;
+  if (all.length <= MAX_JOBS_PER_BATCH) return all;
   return {
     refused: "too-large",
-    message: `Cannot change ${all.length} jobs in one request, expected at most ${MOST_JOBS_IN_BATCH}; send several requests`,
+    message: `Cannot change ${all.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
   };
 }
 
-function resultOf(number: number, answer: Answer<JobInfo>): object {
+function resultOf(number: number, answer: Answer<Job>): object {
   return isRefusal(answer) ? { number, ...answer } : { number, job: brief(answer) };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { isRefusal } from "../protocol/refusal.ts";
 import { Load } from "./load.ts";
-import { isRefusal } from "./refusal.ts";
 
 const caller = { uid: 1000, user: "ada", isAdministrator: false };
 

@@ -1,17 +1,17 @@
 /** Refusals as answers: a code for programs, a status, and words for people. */
-import type { RefusalAnswer } from "./contract.ts";
+import type { RefusalAnswer } from "../protocol/schema.ts";
 
-export type ApiRefusalCode = RefusalAnswer["refused"];
+export type RefusalCode = RefusalAnswer["refused"];
 
 export interface ApiRefusal {
-  readonly refused: ApiRefusalCode;
+  readonly refused: RefusalCode;
   readonly message: string;
   /** Where the code alone does not decide it. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const STATUS: Readonly<Record<ApiRefusalCode, number>> = {
+const STATUS: Readonly<Record<RefusalCode, number>> = {
   invalid: 400,
   "no-token": 401,
   forbidden: 403,

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { refusalAnswer } from "../protocol/schema.ts";
 import { makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
-import { refusalAnswer } from "./contract.ts";
 import { ROUTES } from "./routes.ts";
 
 /** Runs of each property; ×10 in the nightly run. */

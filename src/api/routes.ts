@@ -1,6 +1,6 @@
 /** The one list of the API's routes: the server, the OpenAPI document and the page at `/` are made from it. */
 import { z } from "zod";
-import * as c from "./contract.ts";
+import * as c from "../protocol/schema.ts";
 
 export interface Route {
   /** Name of the handler in handlers.ts, and OpenAPI's operationId. */

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as contract from "../protocol/schema.ts";
 import { ADA, BOB, makeTestApp, OWNER, someJob, type TestApp } from "./app-for-tests.ts";
-import * as contract from "./contract.ts";
 import { followPieces } from "./logs.ts";
 
 let app: TestApp;

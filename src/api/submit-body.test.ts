@@ -1,10 +1,10 @@
 /** Submits checked job by job, against the schema over the whole; and bodies that are made to cost much. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isRefusal } from "../protocol/refusal.ts";
+import { submitBody } from "../protocol/schema.ts";
 import { someJob } from "./app-for-tests.ts";
-import { submitBody } from "./contract.ts";
 import { checked } from "./issues.ts";
-import { isRefusal } from "./refusal.ts";
 import { submitPieces } from "./submit-body.ts";
 
 function check(text: string | Buffer) {

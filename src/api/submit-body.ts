@@ -3,18 +3,12 @@
  * is found in the bytes; what is around it is checked first, with as many jobs in it as there are.
  */
 import { z } from "zod";
-import {
-  kernelText,
-  LONGEST_WORD,
-  type SubmitBody,
-  type SubmitJob,
-  submitBody,
-  submitJob,
-} from "./contract.ts";
+import { MAX_DEPENDENCIES, MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH } from "../protocol/limits.ts";
+import { isRefusal } from "../protocol/refusal.ts";
+import { kernelText, type SubmitBody, type SubmitJob, submitBody, submitJob } from "../protocol/schema.ts";
 import { beyondLimits, checked, type Issue, Issues, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
-import { MOST_JOBS_IN_BATCH } from "./limits.ts";
-import { type ApiRefusal, isRefusal } from "./refusal.ts";
+import type { ApiRefusal } from "./refusal.ts";
 
 const LIMITS = { depth: 12, entries: 100_000 };
 const MOST_BYTES_AROUND_JOBS = 64 * 1024;
@@ -24,11 +18,10 @@ const PIECE_BYTES = 128 * 1024;
 const BYTES_OF_JOB = 512;
 /** Longer lists of a job are checked entry by entry here: the schema would collect what is wrong with each. */
 const LONG = 64;
-const MOST_AFTER = 1000;
 /** When so much is wrong, the rest is not looked at. */
 const MOST_ISSUES = 100;
 
-const shellBody = submitBody.extend({ jobs: z.array(z.unknown()).min(1).max(MOST_JOBS_IN_BATCH) });
+const shellBody = submitBody.extend({ jobs: z.array(z.unknown()).min(1).max(MAX_JOBS_PER_BATCH) });
 
 export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | ApiRefusal, void> {
   const { beyond, list } = yield* scanJson(bytes, LIMITS, "jobs");
@@ -92,7 +85,7 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
   if (Array.isArray(command) && command.length > LONG) {
     const wrong = command.findIndex((word) => !isKernelText(word));
     if (wrong >= 0) return { issues: issuesOf(kernelText, command[wrong], ["command", wrong]) };
-    short.command = [""];
+    short.command = command.slice(0, 1);
     Object.assign(long, { command });
   }
   if (isObject(env) && Object.keys(env).length > LONG) {
@@ -104,7 +97,8 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
     short.env = {};
     Object.assign(long, { env });
   }
-  if (Array.isArray(after) && after.length > MOST_AFTER) short.after = after.slice(0, MOST_AFTER + 1);
+  if (Array.isArray(after) && after.length > MAX_DEPENDENCIES)
+    short.after = after.slice(0, MAX_DEPENDENCIES + 1);
   const result = submitJob.safeParse(short);
   return result.success ? { job: { ...result.data, ...long } } : { issues: result.error.issues };
 }
@@ -120,7 +114,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isKernelText(word: unknown): boolean {
-  return typeof word === "string" && word.length <= LONGEST_WORD && !word.includes("\0");
+  return typeof word === "string" && word.length <= MAX_STRING_LENGTH && !word.includes("\0");
 }
 
 function isName(name: string): boolean {

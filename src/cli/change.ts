@@ -1,9 +1,10 @@
 /** What cancel, hold, release and requeue have in common: jobs are chosen, each is changed, what cannot be changed is told at the end. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { BatchAnswer, BatchBody, Job, JobAnswer, JobState } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
-import { MOST_JOBS_IN_BATCH } from "../api/limits.ts";
+import { MAX_JOBS_PER_BATCH } from "../protocol/limits.ts";
+import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../protocol/schema.ts";
+import type { JobState } from "../protocol/states.ts";
 import { formatCount } from "../report/format.ts";
 import { outcomeText, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
@@ -65,8 +66,8 @@ async function* resultsOf(
   numbers: readonly number[],
 ): AsyncGenerator<Result> {
   const order = change.action === "cancel" ? numbers.toReversed() : numbers;
-  for (let i = 0; i < order.length; i += MOST_JOBS_IN_BATCH) {
-    const jobs = order.slice(i, i + MOST_JOBS_IN_BATCH);
+  for (let i = 0; i < order.length; i += MAX_JOBS_PER_BATCH) {
+    const jobs = order.slice(i, i + MAX_JOBS_PER_BATCH);
     try {
       const body: BatchBody = { ...change, jobs: jobs.join(",") };
       yield* (await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results;

@@ -1,7 +1,7 @@
 /** `tutti eta [JOBS]`: when waiting jobs are expected to start, a line each; `tutti why` says what they wait for. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, PolicyAnswer, WhatIfAnswer } from "../api/contract.ts";
+import type { Job, PolicyAnswer, WhatIfAnswer } from "../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable } from "../report/table.ts";
 import { jobPages } from "./job-lists.ts";

@@ -1,7 +1,7 @@
 /** `tutti events [-f]`: what the scheduler has decided and what has happened, one line each. */
 import type { Command } from "commander";
 import type { Client } from "../api/client.ts";
-import type { Event, EventsAnswer } from "../api/contract.ts";
+import type { Event, EventsAnswer } from "../protocol/schema.ts";
 import { clockText } from "./job-text.ts";
 import { integer } from "./parse.ts";
 import { Patience } from "./patience.ts";

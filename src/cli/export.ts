@@ -1,8 +1,8 @@
 /** `tutti export`: what ran here, as SWF (which `tutti simulate` reads) or CSV. */
 import { type Command, Option } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, MatrixAnswer } from "../api/contract.ts";
 import { writeOutput } from "../lab/output.ts";
+import type { Job, MatrixAnswer } from "../protocol/schema.ts";
 import { csvLine } from "../report/csv.ts";
 import { jobPages } from "./job-lists.ts";
 import { isoText } from "./job-text.ts";

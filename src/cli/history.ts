@@ -1,13 +1,13 @@
 /** `tutti history`: jobs that have ended, the newest last. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, StatusAnswer } from "../api/contract.ts";
+import type { Job, StatusAnswer } from "../protocol/schema.ts";
+import { ENDED_STATES } from "../protocol/states.ts";
 import { type JobsPage, jobPages } from "./job-lists.ts";
 import { clockText, HistoryTable } from "./job-text.ts";
 import { writeJsonList } from "./json.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
-import { ENDED } from "./selectors.ts";
 import { hint, writeOut, writePiece } from "./text.ts";
 
 export function configure(command: Command): void {
@@ -19,7 +19,7 @@ export function configure(command: Command): void {
 
 async function run({ last, json }: { readonly last: number; readonly json?: boolean }): Promise<void> {
   const client = new Client();
-  const pages = jobPages(client, { states: ENDED, last });
+  const pages = jobPages(client, { states: ENDED_STATES, last });
   if (json) return writeJsonList("tutti.jobs/1", "jobs", jobsOf(pages));
   const { isAdministrator, keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
   const count = await writeTable(client, pages, last, isAdministrator);

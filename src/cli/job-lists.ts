@@ -3,10 +3,11 @@
  * once. A scheduler of the first release knows no pages: it is asked for all that it keeps, and what is not meant is left out here.
  */
 import type { Client } from "../api/client.ts";
-import type { Job, JobState, JobsAnswer } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
 import { matchesGlob } from "../core/glob.ts";
 import { holds, type NumberRange, rangesOf, rangesText } from "../core/number-ranges.ts";
+import type { Job, JobsAnswer } from "../protocol/schema.ts";
+import { ENDED_STATES, type JobState } from "../protocol/states.ts";
 
 /** Which jobs are asked for; all of these must hold. */
 export interface AskedJobs {
@@ -56,9 +57,8 @@ export async function endedAmong(
   after: number,
   waitS: number,
 ): Promise<JobsAnswer> {
-  const states = "done,failed,cancelled";
   return client.ask<JobsAnswer>(
-    `/v1/jobs?after=${after}&states=${states}&numbers=${rangesText(numbers)}&wait=${waitS}`,
+    `/v1/jobs?after=${after}&states=${ENDED_STATES}&numbers=${rangesText(numbers)}&wait=${waitS}`,
   );
 }
 

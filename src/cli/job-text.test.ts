@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Job } from "../api/contract.ts";
+import type { Job } from "../protocol/schema.ts";
 import { JobLines, jobsIn, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>

@@ -1,6 +1,7 @@
 /** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
-import type { Job, JobState } from "../api/contract.ts";
 import { cpusText } from "../host/cpu-list.ts";
+import type { Job } from "../protocol/schema.ts";
+import type { JobState } from "../protocol/states.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable, Table, type TableColumn, type TableOptions } from "../report/table.ts";
 import { isColourful, tableWidth } from "./text.ts";

@@ -1,15 +1,16 @@
 /** `tutti jobs [JOBS]`: who waits and who runs. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
 import { rangesOf } from "../core/number-ranges.ts";
+import type { Job } from "../protocol/schema.ts";
+import { ACTIVE_STATES } from "../protocol/states.ts";
 import { NotFoundError } from "./errors.ts";
 import { type AskedJobs, jobPages } from "./job-lists.ts";
 import { JobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJsonList } from "./json.ts";
 import { integer } from "./parse.ts";
 import { Progress } from "./progress.ts";
-import { ACTIVE, namedJobs, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { namedJobs, SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
 import { commandName, hint, writeOut } from "./text.ts";
 
@@ -57,7 +58,7 @@ async function askedFor(
   words: readonly string[],
   all: boolean,
 ): Promise<AskedJobs | undefined> {
-  if (words.length === 0 && !all) return { states: ACTIVE };
+  if (words.length === 0 && !all) return { states: ACTIVE_STATES };
   const numbers = words.length === 0 ? await everyNumber(client) : await selectJobs(client, words);
   return numbers.length === 0 ? undefined : { numbers: rangesOf(numbers) };
 }

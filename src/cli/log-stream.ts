@@ -1,9 +1,10 @@
 /** The output of a job on this terminal: from the scheduler, or, where the job writes to a file of the user's own, from that file. */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
 import { followPieces, lastBytes, readPieces } from "../api/logs.ts";
+import type { Job } from "../protocol/schema.ts";
+import { isEnded } from "../protocol/states.ts";
 import type { Patience } from "./patience.ts";
 import { VisibleStream } from "./visible.ts";
 
@@ -71,7 +72,7 @@ async function* followed(
         yield piece;
       }
       const { job: now } = await client.job(job.job);
-      if (hasEnded(now)) return;
+      if (isEnded(now.state)) return;
     } catch (error) {
       await patience.outlive(error);
     }
@@ -111,7 +112,7 @@ async function* ownFile(
   if (follow) {
     const look = async () => {
       const { job: now } = await patience.keep((client) => client.job(job.job));
-      return { path: now[stream], hasEnded: hasEnded(now) };
+      return { path: now[stream], hasEnded: isEnded(now.state) };
     };
     yield* followPieces(look, open, first, new AbortController().signal);
     return;
@@ -122,10 +123,6 @@ async function* ownFile(
   const { size } = fstatSync(file);
   const offset = first(size);
   yield* readPieces(file, { offset, limit: size - offset });
-}
-
-function hasEnded({ state }: Job): boolean {
-  return ["done", "failed", "cancelled"].includes(state);
 }
 
 /** Waits where the reader is slow, so that little is held in memory. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { MatrixAnswer } from "../api/contract.ts";
+import type { MatrixAnswer } from "../protocol/schema.ts";
 import { displayWidth } from "../report/table.ts";
 import { activeRow, matrixText } from "./matrix-text.ts";
 

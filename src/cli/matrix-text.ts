@@ -7,8 +7,8 @@
  *     row 1 12  12  13  ·
  *   ▶ row 2 14  14  14  14
  */
-import type { MatrixAnswer } from "../api/contract.ts";
 import { cpusText } from "../host/cpu-list.ts";
+import type { MatrixAnswer } from "../protocol/schema.ts";
 import { shorten } from "../report/table.ts";
 import { visibleLine } from "./visible.ts";
 

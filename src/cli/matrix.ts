@@ -1,8 +1,8 @@
 /** `tutti matrix [--watch]`: rows × CPUs, as it turns. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { MatrixAnswer } from "../api/contract.ts";
 import { pause } from "../host/pause.ts";
+import type { MatrixAnswer } from "../protocol/schema.ts";
 import { ExitCode } from "./errors.ts";
 import { writeJson } from "./json.ts";
 import { matrixText } from "./matrix-text.ts";

@@ -1,7 +1,7 @@
 /** `tutti policy [NAME]`: the policy in force and its rules, or another one from now on. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { PolicyAnswer } from "../api/contract.ts";
+import type { PolicyAnswer } from "../protocol/schema.ts";
 import { writeJson } from "./json.ts";
 import { bold, commandName, hint, wrap, writeOut } from "./text.ts";
 import { visibleLine } from "./visible.ts";

@@ -1,7 +1,7 @@
 /** `tutti queues`: the queues, their limits and what is in them. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { QueuesAnswer } from "../api/contract.ts";
+import type { QueuesAnswer } from "../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable } from "../report/table.ts";
 import { writeJson } from "./json.ts";

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Job, SubmitJob } from "../api/contract.ts";
+import type { Job, SubmitJob } from "../protocol/schema.ts";
 import { ExitCode, UsageError } from "./errors.ts";
 import { outcomeText, saysMore } from "./job-text.ts";
 import { copyLog } from "./log-stream.ts";

@@ -3,9 +3,10 @@ import { ADA, BOB, makeTestApp, someJob, type TestApp } from "../api/app-for-tes
 import type { Client } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import type { Caller } from "../daemon/service.ts";
+import { ACTIVE_STATES } from "../protocol/states.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
 import { missingText } from "./job-lists.ts";
-import { ACTIVE, namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
+import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
 import { bytes, chooseEnvironment } from "./submit-options.ts";
 
 /** Jobs 3, 4, 5 and 8 in a scheduler's memory; the others are forgotten. */
@@ -89,7 +90,7 @@ describe.each([
       'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists them',
     );
     app.service.forget();
-    await expect(selectJobs(client, ["all"], ACTIVE)).rejects.toThrow(
+    await expect(selectJobs(client, ["all"], ACTIVE_STATES)).rejects.toThrow(
       /"all": no job that waits or runs matches/,
     );
   });

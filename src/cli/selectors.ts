@@ -1,7 +1,7 @@
 /** Which jobs a verb is about: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`. */
 import type { Client } from "../api/client.ts";
-import type { JobState } from "../api/contract.ts";
 import { closest } from "../core/closest.ts";
+import { ACTIVE_STATES, ENDED_STATES, JOB_STATES, type JobState } from "../protocol/states.ts";
 import { NotFoundError, UsageError } from "./errors.ts";
 import { type AskedJobs, jobPages, type MissingJobs, missingText } from "./job-lists.ts";
 import { hint } from "./text.ts";
@@ -9,9 +9,6 @@ import { hint } from "./text.ts";
 export const SELECTOR_HELP =
   "7, 3-9, 7,9, last, all, state:failed, name:sim*, queue:short or @user; several add up";
 
-export const ACTIVE: readonly JobState[] = ["queued", "held", "starting", "running", "ending"];
-export const ENDED: readonly JobState[] = ["done", "failed", "cancelled"];
-const STATES: readonly JobState[] = [...ACTIVE, ...ENDED];
 /** Of the jobs that have ended `all` means so many, the newest; every other selector looks at all that are kept. */
 const LISTED_ENDED = 1000;
 
@@ -95,7 +92,9 @@ function listsOf(selector: Selector, among: readonly JobState[] | undefined): As
       return [{ last: 1 }];
     case "all":
       // Those that live first: one that ends in between is then in both.
-      return among === undefined ? [{ states: ACTIVE }, { states: ENDED, last: LISTED_ENDED }] : [states];
+      return among === undefined
+        ? [{ states: ACTIVE_STATES }, { states: ENDED_STATES, last: LISTED_ENDED }]
+        : [states];
     case "matching": {
       const { asked } = selector;
       if (asked.states === undefined || among === undefined) return [{ ...states, ...asked }];
@@ -114,7 +113,7 @@ function noneText(
   const what =
     among === undefined || selector.kind === "last"
       ? "no job"
-      : among.length === ACTIVE.length
+      : among.length === ACTIVE_STATES.length
         ? "no job that waits or runs"
         : `no job that is ${among.join(" or ")}`;
   return `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`;
@@ -131,9 +130,9 @@ function parseOne(part: string, whole: string): Selector {
   const [, key = "", value = ""] = /^(state:|name:|queue:|@)(.+)$/s.exec(part) ?? [];
   switch (key) {
     case "state:":
-      if (!(STATES as readonly string[]).includes(value)) {
+      if (!(JOB_STATES as readonly string[]).includes(value)) {
         throw new UsageError(
-          `Cannot use the state "${value}"${closest(value, STATES)}: expected one of ${STATES.join(", ")}`,
+          `Cannot use the state "${value}"${closest(value, JOB_STATES)}: expected one of ${JOB_STATES.join(", ")}`,
         );
       }
       return { kind: "matching", asked: { states: [value as JobState] } };

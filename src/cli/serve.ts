@@ -1,11 +1,9 @@
 /** `tutti serve`: the scheduler of this machine, front end and API; says where it is met and what to type next. */
-
 import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { currentUid, defaultSocket, placesAround } from "../api/places.ts";
-import { isRefusal } from "../api/refusal.ts";
 import { type Api, startApi } from "../api/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../daemon/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../daemon/main.ts";
@@ -110,10 +108,6 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
     isShared,
   });
   const { service } = frontEnd;
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
   let api: Api;
   try {
     api = await startApi({
@@ -126,12 +120,6 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
-      whatIf: (caller, policy) => service.whatIf(caller, policy),
-      shutdown: async (killJobs) => {
-        const answer = await frontEnd.shutdown(killJobs);
-        if (!isRefusal(answer)) void api.quiet(QUIET_MS, MOST_QUIET_MS).then(end);
-        return answer;
-      },
     });
   } catch (error) {
     await frontEnd.stop();
@@ -140,7 +128,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
   return {
     api,
     frontEnd,
-    ended,
+    ended: service.drained.then(() => api.quiet(QUIET_MS, MOST_QUIET_MS)),
     stop: async () => {
       await api.close();
       await frontEnd.stop();

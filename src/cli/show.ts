@@ -1,8 +1,8 @@
 /** `tutti show JOBS`: everything that is known of a job. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
 import { cpusText } from "../host/cpu-list.ts";
+import type { Job } from "../protocol/schema.ts";
 import { formatDuration } from "../report/format.ts";
 import { clockText, limitText, reasonText, saysMore, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";

@@ -1,16 +1,15 @@
 /** `tutti status`, and `tutti` alone: the scheduler at a glance, or how to start one. */
-
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { StatusAnswer } from "../api/contract.ts";
 import { NoDaemonError } from "../api/errors.ts";
 import { currentUid } from "../api/places.ts";
+import type { StatusAnswer } from "../protocol/schema.ts";
+import { ACTIVE_STATES } from "../protocol/states.ts";
 import { formatDuration } from "../report/format.ts";
 import { jobPages } from "./job-lists.ts";
 import { JobLines, jobsIn, jobsTable } from "./job-text.ts";
 import { writeJson } from "./json.ts";
-import { ACTIVE } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
 import { strayText } from "./stray-text.ts";
@@ -90,7 +89,8 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   );
   if (status.strays !== undefined) writeOut(`\n${strayText(status.strays)}`);
   const listed = new JobLines(LINES_SHOWN);
-  for await (const { jobs } of jobPages(client, { states: ACTIVE })) for (const job of jobs) listed.add(job);
+  for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
+    for (const job of jobs) listed.add(job);
   if (listed.count === 0) {
     writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
     return;

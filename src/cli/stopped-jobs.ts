@@ -1,6 +1,6 @@
 /** Which running jobs have no place in the matrix: after a switch of the policy they wait, stopped, for their turn. */
 import type { Client } from "../api/client.ts";
-import type { Job, MatrixAnswer } from "../api/contract.ts";
+import type { Job, MatrixAnswer } from "../protocol/schema.ts";
 
 /** A job that has only just been given its place may not be in the answer yet. */
 const FRESH_MS = 2000;

@@ -1,5 +1,5 @@
 /** Attempts that run and that the store does not know, with what to do about them, for `tutti status`. */
-import type { Stray } from "../api/contract.ts";
+import type { Stray } from "../protocol/schema.ts";
 import { formatDuration } from "../report/format.ts";
 import { commandName, plural, wrap } from "./text.ts";
 import { visibleLine } from "./visible.ts";

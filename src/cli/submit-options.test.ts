@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import type { SubmitJob } from "../api/contract.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-options-"));

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import type { SubmitJob } from "../api/contract.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import { UsageError } from "./errors.ts";
 import { interpreterOf, readJobScript } from "./job-script.ts";
 import { duration, integer } from "./parse.ts";
@@ -34,7 +34,7 @@ export interface TimeLimit {
 }
 
 /** What the scheduler keeps of a script. */
-const MOST_SCRIPT_BYTES = 2 ** 20;
+const MAX_SCRIPT_BYTES = 2 ** 20;
 
 const HELP = `
 What to run comes last: after -- a command with its arguments, else a script, whose lines #TUTTI may hold these options and whose common
@@ -215,10 +215,10 @@ function readScript(path: string): Buffer {
         `Cannot submit "${path}": it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}, ${expected}`,
       );
     }
-    const content = stats.size > MOST_SCRIPT_BYTES ? undefined : readFileSync(path);
-    if (content === undefined || content.length > MOST_SCRIPT_BYTES) {
+    const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
+    if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
       throw new UsageError(
-        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MOST_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
+        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
       );
     }
     if (content.subarray(0, 4096).includes(0)) {

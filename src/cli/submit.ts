@@ -1,8 +1,8 @@
 /** `tutti submit [options] -- COMMAND` or `tutti submit [options] SCRIPT`: a job, or an array of them, to be run when there is room. */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
-import type { JobsAnswer, SubmitBody, SubmitJob } from "../api/contract.ts";
 import { RefusedError } from "../api/errors.ts";
+import type { JobsAnswer, SubmitBody, SubmitJob } from "../protocol/schema.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";

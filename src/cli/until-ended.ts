@@ -3,9 +3,9 @@
  * So each job is told once, and the wait goes on where it was when the scheduler was gone for a while.
  */
 import type { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
 import { holds, type NumberRange, rangesOf } from "../core/number-ranges.ts";
 import { pause } from "../host/pause.ts";
+import type { Job } from "../protocol/schema.ts";
 import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./job-lists.ts";
 import type { Patience } from "./patience.ts";
 

@@ -1,14 +1,15 @@
 /** `tutti wait JOBS`: until they have ended; 0 when all ended well. */
 import type { Command } from "commander";
 import type { Client } from "../api/client.ts";
-import type { Job } from "../api/contract.ts";
 import { rangesOf } from "../core/number-ranges.ts";
+import type { Job } from "../protocol/schema.ts";
+import { ACTIVE_STATES } from "../protocol/states.ts";
 import { CheckFailed, NotFoundError } from "./errors.ts";
 import { jobPages, type MissingJobs, missingText } from "./job-lists.ts";
 import { outcomeText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
 import { Patience } from "./patience.ts";
-import { ACTIVE, namedJobs, SELECTOR_HELP, type Selection, select } from "./selectors.ts";
+import { namedJobs, SELECTOR_HELP, type Selection, select } from "./selectors.ts";
 import { hint, writeOut } from "./text.ts";
 import { untilEnded } from "./until-ended.ts";
 
@@ -47,7 +48,7 @@ function tellMissing(missing: readonly MissingJobs[]): void {
 async function chosen(client: Client, words: readonly string[]): Promise<Selection> {
   if (!words.includes("all")) return existing(client, words, await select(client, words));
   try {
-    return await existing(client, words, await select(client, words, ACTIVE));
+    return await existing(client, words, await select(client, words, ACTIVE_STATES));
   } catch (error) {
     if (!(error instanceof NotFoundError) || words.length > 1) throw error;
     hint("No job waits or runs.");

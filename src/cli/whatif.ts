@@ -1,7 +1,7 @@
 /** `tutti whatif POLICY…`: when each waiting job would start under other policies, by running the present state forward. Changes nothing. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../api/contract.ts";
+import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../report/format.ts";
 import { renderTable } from "../report/table.ts";
 import { clockText } from "./job-text.ts";

@@ -1,13 +1,14 @@
 /** `tutti why JOB`: why a job waits, and when it is expected to start. */
 import type { Command } from "commander";
 import { Client } from "../api/client.ts";
-import type { Job, JobState, WhyAnswer } from "../api/contract.ts";
 import { cpusText } from "../host/cpu-list.ts";
+import type { Job, WhyAnswer } from "../protocol/schema.ts";
+import { ACTIVE_STATES, type JobState } from "../protocol/states.ts";
 import { formatDuration } from "../report/format.ts";
 import { NotFoundError } from "./errors.ts";
 import { clockText, limitText, outcomeText, stateText } from "./job-text.ts";
 import { writeJson } from "./json.ts";
-import { ACTIVE, SELECTOR_HELP, selectJobs } from "./selectors.ts";
+import { SELECTOR_HELP, selectJobs } from "./selectors.ts";
 import { bytesText } from "./size-text.ts";
 import { stoppedJobs } from "./stopped-jobs.ts";
 import { bold, plural, wrap, writeOut } from "./text.ts";
@@ -40,7 +41,7 @@ export function configure(command: Command): void {
 
 /** Those that wait; where a selector means none of them, those that run; else whichever it means. */
 async function chosen(client: Client, words: readonly string[]): Promise<readonly number[]> {
-  const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE];
+  const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE_STATES];
   if (!words.includes("all")) among.push(undefined);
   for (const states of among.slice(0, -1)) {
     try {

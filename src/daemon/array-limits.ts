@@ -3,7 +3,8 @@
  * or still waits for processors; so however the jobs end, are held or cancelled, as many are on their way as may be.
  */
 import type { JobNumber } from "../protocol/attempts.ts";
-import { hasProcess, type JobRecord, servedBefore } from "./record.ts";
+import { hasProcess } from "../protocol/states.ts";
+import { type JobRecord, servedBefore } from "./record.ts";
 
 interface LimitedArray {
   readonly most: number;

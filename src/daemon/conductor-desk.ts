@@ -14,6 +14,7 @@ import { randomBytes } from "node:crypto";
 import type { PolicyChoice } from "../core/policy.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../protocol/attempts.ts";
+import { hasProcess } from "../protocol/states.ts";
 import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
 import type { Context } from "./context.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
@@ -22,7 +23,7 @@ import type { Start } from "./live-driver.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import type { Past } from "./past.ts";
 import type { FromConductor, ToConductor } from "./protocol.ts";
-import { hasProcess, type JobRecord } from "./record.ts";
+import type { JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
@@ -138,7 +139,7 @@ export class ConductorDesk {
     this.#outbox.push({ type: "stop", ...namedBy(record), kill: isAgain, reason });
     if (isAgain && record.ending === reason) return record;
     const ending = book.change(record, { state: "ending", ending: reason });
-    if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending);
+    if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending, undefined);
     return ending;
   }
 

@@ -2,9 +2,8 @@
  * Of jobs that have ended, which are only on disk: how many each user has, in which state, and what they take there. Jobs that were
  * cancelled before they ever started are counted apart.
  */
+import { isEnded, type JobState } from "../protocol/states.ts";
 import { fairLevel } from "./fair-share.ts";
-import { hasEnded } from "./record.ts";
-import type { JobState } from "./service.ts";
 import type { EndedJob, JobCount } from "./store/kept.ts";
 
 interface OfUser {
@@ -33,7 +32,7 @@ export class EndedJobs {
   #bytes = 0;
 
   constructor(counts: readonly JobCount[]) {
-    for (const count of counts) if (hasEnded(count.state)) this.#change(count, count.jobs, count.bytes);
+    for (const count of counts) if (isEnded(count.state)) this.#change(count, count.jobs, count.bytes);
   }
 
   /** Of one user. */

@@ -2,11 +2,12 @@
  * The event log: what has happened, numbered without gaps, on disk in the turn in which it happened, then told to those who listen.
  * Numbers leave a gap where an older store was put back. Old events are forgotten by user, so in what is kept there may be more.
  */
+import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../protocol/events.ts";
 import { fairLevel } from "./fair-share.ts";
 import type { JobRecord } from "./record.ts";
-import type { Caller, DaemonEvent } from "./service.ts";
+import type { Caller } from "./service.ts";
 import type { EventCount } from "./store/kept.ts";
-import type { EventData, StoredEvent } from "./store/rows.ts";
+import type { StoredEvent } from "./store/rows.ts";
 import type { Store } from "./store/store.ts";
 
 interface Listener {
@@ -42,12 +43,12 @@ export class EventFeed {
    * @param record the job that it tells of, to its owner and administrators alone
    * @param secret of an event for all: data for administrators, and for the user whose job it tells of
    */
-  add(
-    kind: DaemonEvent["kind"],
+  add<Kind extends EventKind>(
+    kind: Kind,
     atMs: number,
-    record?: Pick<JobRecord, "job" | "user" | "uid">,
-    data?: EventData,
-    secret?: StoredEvent["secret"],
+    record: Pick<JobRecord, "job" | "user" | "uid"> | undefined,
+    data: EventPayloads[Kind],
+    secret?: { readonly data: Partial<EventPayloads[Kind]> & EventData; readonly of: number | undefined },
   ): void {
     const stored: StoredEvent = {
       event: {

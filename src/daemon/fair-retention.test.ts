@@ -41,10 +41,11 @@ test("a user who floods the scheduler with arrays that are cancelled at once cos
   expect(frontEnd.job(ANNA, 2)).toMatchObject({ state: "failed" });
   const command = ["true"];
   for (let i = 0; i < 11; i++) {
-    const array = Array.from({ length: 1000 }, (_, arrayIndex) =>
-      request({ command, arrayIndex, after: [{ job: 2, ok: true }] }),
+    const array = request({ command, array: "0-999", after: [{ job: 2, ok: true }] });
+    expect(await answerOf(clock, frontEnd.submit(ANNA, [array]))).toHaveProperty(
+      "jobs.999.state",
+      "cancelled",
     );
-    expect(await answerOf(clock, frontEnd.submit(ANNA, array))).toHaveProperty("jobs.999.state", "cancelled");
     forgetAll(bench);
   }
   expect(frontEnd.job(BEN, 1)).toMatchObject({ state: "done", name: "precious" });

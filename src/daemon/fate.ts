@@ -1,7 +1,7 @@
 /** What becomes of a job when its attempt has ended. */
 import type { AttemptEnd } from "../protocol/attempts.ts";
+import type { JobState } from "../protocol/states.ts";
 import type { JobRecord } from "./record.ts";
-import type { JobState } from "./service.ts";
 
 /** So often a job is started anew, whatever its retries, when an attempt was lost before its command began. */
 const TRIES_TO_BEGIN = 3;

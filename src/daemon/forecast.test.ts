@@ -111,7 +111,7 @@ describe("every job", () => {
   });
 
   test("of a real front end, in its thread; 10,000 at once are accepted and answered meanwhile", async () => {
-    const { service, stop, shutdown } = await startFrontEnd({
+    const { service, stop } = await startFrontEnd({
       stateFolder: join(folder, "state"),
       isShared: false,
       settings: { policy: "fcfs", slotMs: 1000 },
@@ -124,7 +124,7 @@ describe("every job", () => {
     expect(waiting).toMatchObject({ state: "queued", forecast: { p50Ms: expect.any(Number) } });
     const behind = await service.why(owner, 9999);
     expect(behind).not.toHaveProperty("forecast");
-    await shutdown(true);
+    await service.shutdown(owner, true);
     await stop();
   });
 });

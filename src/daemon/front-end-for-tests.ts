@@ -12,6 +12,7 @@ import type {
   JobNumber,
   LaunchSpec,
 } from "../protocol/attempts.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import { slotsOfWork } from "../simulator/gang-work.ts";
 import type { Accounts } from "./accounts.ts";
 import { FakeClock } from "./clock-for-tests.ts";
@@ -22,7 +23,7 @@ import { Launcher } from "./launcher.ts";
 import type { NumbersFile } from "./numbers.ts";
 import type { FromConductor, ToConductor, TurningMatrix } from "./protocol.ts";
 import type { RetentionLimits } from "./retention.ts";
-import type { Caller, SubmitRequest } from "./service.ts";
+import type { Caller } from "./service.ts";
 import type { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 
@@ -30,7 +31,7 @@ export const ANNA: Caller = { uid: 1001, user: "anna", isAdministrator: false };
 export const BEN: Caller = { uid: 1002, user: "ben", isAdministrator: false };
 export const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
 
-export function request(fields: Partial<SubmitRequest> = {}): SubmitRequest {
+export function request(fields: Partial<SubmitJob> = {}): SubmitJob {
   return { command: ["true"], cwd: "/", env: {}, ...fields };
 }
 

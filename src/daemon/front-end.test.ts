@@ -1,5 +1,8 @@
 /** What users may ask for, on a fake machine of 4 CPUs; jobs run for a second unless a test says otherwise. */
 import { describe, expect, test } from "vitest";
+import type { DaemonEvent } from "../protocol/events.ts";
+import type { Answer } from "../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../protocol/schema.ts";
 import { readSwf } from "../workload/swf.ts";
 import {
   ANNA,
@@ -11,14 +14,15 @@ import {
   request,
   runToEnd,
 } from "./front-end-for-tests.ts";
-import type { Answer, Caller, DaemonEvent, JobInfo, SubmitRequest } from "./service.ts";
+import type { Caller } from "./service.ts";
 
 async function submit(
   bench: Bench,
-  fields: Partial<SubmitRequest> = {},
+  fields: Partial<SubmitJob> = {},
   caller: Caller = ANNA,
-): Promise<JobInfo> {
-  const answer = await answerOf(bench.clock, bench.frontEnd.submit(caller, [request(fields)]));
+  key?: string,
+): Promise<Job> {
+  const answer = await answerOf(bench.clock, bench.frontEnd.submit(caller, [request(fields)], key));
   if ("refused" in answer) throw new Error(answer.message);
   return answer.jobs[0];
 }
@@ -58,8 +62,8 @@ describe("FrontEnd.submit", () => {
 
   test("an array is one batch of jobs that share the number of the first", async () => {
     const bench = makeBench(fcfs);
-    const batch = [3, 5, 7].map((arrayIndex) => request({ arrayIndex, stdout: "out-%j-%a-%x", name: "a/b" }));
-    const answer = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, batch));
+    const array = request({ array: "3,5,7", stdout: "out-%j-%a-%x", name: "a/b" });
+    const answer = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [array]));
     expect(answer).toMatchObject({
       jobs: [
         { job: 1, array: 1, arrayIndex: 3, stdout: "/out-1-3-a_b" },
@@ -74,12 +78,12 @@ describe("FrontEnd.submit", () => {
 
   test("the same key gives the same jobs to the same user, whatever else is asked", async () => {
     const bench = makeBench(fcfs);
-    const first = await submit(bench, { key: "k" });
-    expect((await submit(bench, { key: "k", tasks: 2 })).job).toBe(first.job);
-    expect((await submit(bench, { key: "k" }, BEN)).job).not.toBe(first.job);
+    const first = await submit(bench, {}, ANNA, "k");
+    expect((await submit(bench, { tasks: 2 }, ANNA, "k")).job).toBe(first.job);
+    expect((await submit(bench, {}, BEN, "k")).job).not.toBe(first.job);
     const both = [
-      bench.frontEnd.submit(ANNA, [request({ key: "n" })]),
-      bench.frontEnd.submit(ANNA, [request({ key: "n" })]),
+      bench.frontEnd.submit(ANNA, [request()], "n"),
+      bench.frontEnd.submit(ANNA, [request()], "n"),
     ];
     bench.clock.settle();
     const [a, b] = await Promise.all(both);
@@ -88,15 +92,19 @@ describe("FrontEnd.submit", () => {
 
   test("refuses what can never run, by reason", async () => {
     const bench = makeBench({ ...fcfs, memoryBytes: 1e9 });
-    const ask = (fields: Partial<SubmitRequest>) =>
+    const ask = (fields: Partial<SubmitJob>) =>
       answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request(fields)])).then(refusal);
     expect(await ask({ tasks: 5 })).toBe("too-large");
     expect(await ask({ memoryBytes: 1e9 + 1 })).toBe("too-large");
     expect(await ask({ priority: 1 })).toBe("invalid");
     expect(await ask({ queue: "nowhere" })).toBe("invalid");
     expect(await ask({ after: [{ job: 77, ok: true }] })).toBe("invalid");
-    expect(await ask({ cwd: "here" })).toBe("invalid");
-    expect(await ask({ env: { BIG: "x".repeat(200_000) } })).toBe("too-large");
+    expect(await ask({ script: { base64: "", word: 1 } })).toBe("invalid");
+    expect(await ask({ array: "3-1" })).toBe("invalid");
+    expect(await ask({ env: { B: "x".repeat(131_071) } })).toBe("too-large");
+    expect(await ask({ command: Array(8).fill("x".repeat(130_000)) })).toBe("too-large");
+    const beside = [request({ array: "1-2" }), request()];
+    expect(refusal(await bench.frontEnd.submit(ANNA, beside))).toBe("invalid");
     expect(bench.frontEnd.jobs(ROOT, {})).toEqual([]);
   });
 });

@@ -6,6 +6,8 @@ import { type PolicyChoice, rulesInForce } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import type { Clock } from "../host/clock.ts";
 import type { JobNumber } from "../protocol/attempts.ts";
+import { type Answer, isRefusal, refuse } from "../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../protocol/schema.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import { ConductorDesk } from "./conductor-desk.ts";
 import type { Config } from "./config.ts";
@@ -24,20 +26,11 @@ import { type JobRecord, mayTouch } from "./record.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 import { Scheduler } from "./scheduler.ts";
-import type {
-  Answer,
-  Caller,
-  Change,
-  JobInfo,
-  JobQuery,
-  MatrixInfo,
-  Service,
-  SubmitRequest,
-} from "./service.ts";
+import type { Caller, Change, JobQuery, Matrix, Service } from "./service.ts";
 import type { StateWatch } from "./state-watch.ts";
 import type { Store } from "./store/store.ts";
 import { messageOf } from "./store/store.ts";
-import { checkBatch, checkPriority, refuse } from "./submission.ts";
+import { checkPriority, readBatch, type SubmissionLimits } from "./submission.ts";
 import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 
@@ -94,6 +87,8 @@ export class FrontEnd implements Service {
   readonly #turns: Turns;
   readonly #past: Past;
   readonly #startedAtMs: number;
+  readonly #limits: SubmissionLimits;
+  readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: FrontEndOptions) {
     const { store, clock, config, cpus, memoryBytes, launcher } = options;
@@ -102,6 +97,7 @@ export class FrontEnd implements Service {
     this.#past = new Past(store, launcher, options.numbers);
     this.#book = new JobBook(store, this.#past.latestJob);
     this.#feed = new EventFeed(store, this.#past.latestEvent);
+    this.#limits = { cpus: cpus.length, memoryBytes, queues: config.queues };
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
     const choice = this.#choiceAtStart();
@@ -127,7 +123,7 @@ export class FrontEnd implements Service {
       book: this.#book,
       feed: this.#feed,
       scheduler: this.#scheduler,
-      limits: { cpus: cpus.length, memoryBytes, queues: config.queues },
+      limits: this.#limits,
       mostJobs: options.mostJobs ?? MOST_JOBS,
       mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
       bootId: options.bootId,
@@ -176,11 +172,32 @@ export class FrontEnd implements Service {
     return this.#desk.strays.seenBy(caller, this.#options.clock.nowMs());
   }
 
+  /** Resolves when `shutdown` has ended the conductor. */
+  get drained(): Promise<void> {
+    return this.#drained.promise;
+  }
+
+  async shutdown(caller: Caller, killJobs: boolean) {
+    if (!caller.isAdministrator) {
+      return refuse("not-yours", "Cannot end the scheduler: only an administrator may");
+    }
+    const running = this.runningCount();
+    if (running > 0 && !killJobs) {
+      return refuse(
+        "wrong-state",
+        `Cannot end the scheduler: ${running} ${running === 1 ? "job runs" : "jobs run"}, expected none; wait, cancel them, or end them with it (--kill)`,
+      );
+    }
+    await this.#drain(killJobs);
+    this.#drained.resolve();
+    return { stopping: true } as const;
+  }
+
   /**
    * Nothing is started any more, and the conductor is asked to end, with its jobs or when there are none. Resolves when all ends
    * are on disk, or after a while.
    */
-  drain(killJobs: boolean): Promise<void> {
+  #drain(killJobs: boolean): Promise<void> {
     this.#turns.drain();
     this.#options.conductor.send({ type: "shutdown", killJobs });
     const { clock } = this.#options;
@@ -196,15 +213,12 @@ export class FrontEnd implements Service {
 
   submit(
     caller: Caller,
-    batch: readonly SubmitRequest[],
-  ): Promise<Answer<{ readonly jobs: readonly JobInfo[] }>> {
-    const refusal = checkBatch(caller, batch, {
-      cpus: this.#options.cpus.length,
-      memoryBytes: this.#options.memoryBytes,
-      queues: this.#options.config.queues,
-    });
-    if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#turns.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, nowMs));
+    jobs: readonly SubmitJob[],
+    key?: string,
+  ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
+    const batch = readBatch(caller, jobs, this.#limits);
+    if (isRefusal(batch)) return Promise.resolve(batch);
+    return this.#turns.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
   }
 
   list(caller: Caller, query: JobQuery) {
@@ -216,36 +230,36 @@ export class FrontEnd implements Service {
   }
 
   /** A short list at once. */
-  jobs(caller: Caller, query: JobQuery): readonly JobInfo[] {
+  jobs(caller: Caller, query: JobQuery): readonly Job[] {
     return [...this.list(caller, query)].flat();
   }
 
-  job(caller: Caller, job: JobNumber): Answer<JobInfo> {
+  job(caller: Caller, job: JobNumber): Answer<Job> {
     return this.#told(this.#requests.find(caller, job));
   }
 
   ownerOf(caller: Caller, job: JobNumber): Answer<number> {
     const record = this.#requests.find(caller, job);
-    return "refused" in record ? record : record.uid;
+    return isRefusal(record) ? record : record.uid;
   }
 
-  cancel(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+  cancel(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
     return this.#askAbout(caller, () => this.#requests.cancel(caller, job));
   }
 
-  hold(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+  hold(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
     return this.#askAbout(caller, () => this.#requests.hold(caller, job));
   }
 
-  release(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+  release(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
     return this.#askAbout(caller, () => this.#requests.release(caller, job));
   }
 
-  requeue(caller: Caller, job: JobNumber): Promise<Answer<JobInfo>> {
+  requeue(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
     return this.#askAbout(caller, () => this.#requests.requeue(caller, job));
   }
 
-  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<JobInfo>> {
+  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>> {
     const refusal = checkPriority(caller, priority);
     if (refusal !== undefined) return Promise.resolve(refusal);
     return this.#askAbout(caller, () => this.#requests.setPriority(caller, job, priority));
@@ -261,12 +275,12 @@ export class FrontEnd implements Service {
 
   async why(caller: Caller, job: JobNumber) {
     const before = this.#requests.find(caller, job);
-    if ("refused" in before) return before;
+    if (isRefusal(before)) return before;
     const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
     if (this.#turns.isStopped) return this.#turns.refusal();
     // Much may have happened while the forecast was made.
     const record = this.#requests.find(caller, job);
-    if ("refused" in record) return record;
+    if (isRefusal(record)) return record;
     return explainWaiting(record, {
       book: this.#book,
       scheduler: this.#scheduler,
@@ -277,7 +291,7 @@ export class FrontEnd implements Service {
     });
   }
 
-  matrix(): MatrixInfo {
+  matrix(): Matrix {
     return this.#views.matrix();
   }
 
@@ -294,7 +308,7 @@ export class FrontEnd implements Service {
     }
     let choice: PolicyChoice;
     try {
-      choice = this.#choose(String(text));
+      choice = this.#choose(text);
       this.#scheduler.parametersFor(choice);
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
@@ -361,11 +375,11 @@ export class FrontEnd implements Service {
     return choosePolicyFor(text, this.#options.config);
   }
 
-  #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<JobInfo>> {
+  #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<Job>> {
     return this.#turns.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
   }
 
-  #told(answer: Answer<JobRecord>): Answer<JobInfo> {
-    return "refused" in answer ? answer : this.#views.info(answer);
+  #told(answer: Answer<JobRecord>): Answer<Job> {
+    return isRefusal(answer) ? answer : this.#views.info(answer);
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { JobRecord } from "./record.ts";
 import type { StoredContent } from "./store/contents.ts";
-import { heldBytes } from "./submission.ts";
+import { retainedBytes } from "./submission.ts";
 
 type ContentKey = Pick<StoredContent, "table" | "id">;
 
@@ -42,7 +42,7 @@ export class Holdings {
       this.#users.set(record.uid, user);
     }
     user.jobs++;
-    user.bytes += heldBytes(record);
+    user.bytes += retainedBytes(record);
     for (const content of contents) {
       const name = nameOf(content);
       if (count(user.contents, name, 1) === 1) user.bytes += content.bytes;
@@ -54,7 +54,7 @@ export class Holdings {
     const user = this.#users.get(record.uid);
     if (user === undefined) return;
     user.jobs--;
-    user.bytes -= heldBytes(record);
+    user.bytes -= retainedBytes(record);
     for (const content of contents) {
       const name = nameOf(content);
       if (count(user.contents, name, -1) === 0) user.bytes -= content.bytes;

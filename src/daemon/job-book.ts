@@ -2,18 +2,17 @@
  * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the turn's transaction; `rollback`
  * puts back what was. Ended jobs are only on disk.
  */
-
 import type { JobNumber } from "../protocol/attempts.ts";
+import { hasProcess, isEnded, JOB_STATES, type JobState } from "../protocol/states.ts";
 import { ArrayLimits } from "./array-limits.ts";
 import { EndedJobs } from "./ended-jobs.ts";
 import { Holdings } from "./holdings.ts";
-import { hasEnded, hasProcess, JOB_STATES, type JobRecord, servedBefore } from "./record.ts";
+import { type JobRecord, servedBefore } from "./record.ts";
 import { LiveNumbers } from "./rising-numbers.ts";
-import type { JobState } from "./service.ts";
 import type { StoredContent } from "./store/contents.ts";
 import type { EndedJob } from "./store/kept.ts";
 import type { Store } from "./store/store.ts";
-import { heldBytes } from "./submission.ts";
+import { retainedBytes } from "./submission.ts";
 
 export class JobBook {
   readonly #store: Store;
@@ -142,14 +141,14 @@ export class JobBook {
   }
 
   add(record: JobRecord): void {
-    this.#store.insertJob(record, hasEnded(record.state) ? heldBytes(record) : undefined);
+    this.#store.insertJob(record, isEnded(record.state) ? retainedBytes(record) : undefined);
     this.#replace(record, undefined);
   }
 
   /** Changes a live job; one that has ended leaves the book, and what it needed for a start only goes. */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
-    if (hasEnded(changed.state)) return this.#end(changed, record);
+    if (isEnded(changed.state)) return this.#end(changed, record);
     this.#store.updateJob(changed);
     this.#replace(changed, record);
     return changed;
@@ -158,7 +157,7 @@ export class JobBook {
   #end(changed: JobRecord, before: JobRecord): JobRecord {
     const { contents } = this.#store;
     const ended = { ...changed, environment: contents.nothing(), script: undefined };
-    this.#store.endJob(ended, heldBytes(ended));
+    this.#store.endJob(ended, retainedBytes(ended));
     const had = contents.of(before);
     this.#replace(ended, before);
     for (const content of had) if (!this.holdings.isUsed(content)) contents.drop(content);
@@ -241,10 +240,10 @@ export class JobBook {
 }
 
 function isLive(record: JobRecord | undefined): record is JobRecord {
-  return record !== undefined && !hasEnded(record.state);
+  return record !== undefined && !isEnded(record.state);
 }
 
 function countedOf(record: JobRecord) {
   const { uid, state, attempt } = record;
-  return { uid, state, wasStarted: attempt > 0, bytes: heldBytes(record) };
+  return { uid, state, wasStarted: attempt > 0, bytes: retainedBytes(record) };
 }

@@ -3,12 +3,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchesGlob } from "../core/glob.ts";
 import { holds, mergeRanges } from "../core/number-ranges.ts";
+import type { Job } from "../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../protocol/states.ts";
 import type { Context } from "./context.ts";
 import { ANNA, BEN, ROOT } from "./front-end-for-tests.ts";
 import { JobBook } from "./job-book.ts";
 import { Listing } from "./listing.ts";
-import { hasEnded, infoOf, JOB_STATES, type JobRecord, mayTouch } from "./record.ts";
-import type { Caller, JobInfo, JobQuery, JobState } from "./service.ts";
+import { infoOf, type JobRecord, mayTouch } from "./record.ts";
+import type { Caller, JobQuery } from "./service.ts";
 import { Store } from "./store/store.ts";
 
 /** A book with its store, whose jobs change at a word. */
@@ -62,9 +64,9 @@ class Jobs {
 
   change(job: number, state: JobState): void {
     const record = this.kept.get(job);
-    if (record === undefined || hasEnded(record.state)) return;
+    if (record === undefined || isEnded(record.state)) return;
     const changed = this.#write(() =>
-      this.book.change(record, { state, ...(hasEnded(state) && { endedAtMs: this.kept.size }) }),
+      this.book.change(record, { state, ...(isEnded(state) && { endedAtMs: this.kept.size }) }),
     );
     this.kept.set(job, changed);
   }
@@ -163,7 +165,7 @@ function meant(jobs: Jobs, who: Caller, asked: JobQuery): number[] {
 
 /** All pages, each step of them; `between` is called after each. */
 function read(jobs: Jobs, who: Caller, asked: JobQuery, between = () => {}) {
-  const told: JobInfo[] = [];
+  const told: Job[] = [];
   const list = jobs.listing.list(who, asked);
   for (;;) {
     const { done, value } = list.next();
@@ -174,7 +176,7 @@ function read(jobs: Jobs, who: Caller, asked: JobQuery, between = () => {}) {
   }
 }
 
-const numbersOf = (told: readonly JobInfo[]) => told.map(({ job }) => job);
+const numbersOf = (told: readonly Job[]) => told.map(({ job }) => job);
 
 describe("Listing", () => {
   test("at rest gives what a filter over all would, the missing numbers, and the next page", () => {
@@ -233,7 +235,7 @@ describe("Listing", () => {
           expect(numbersOf(read(jobs, who, { states, last }).told)).toEqual(
             all.slice(Math.max(0, all.length - last)),
           );
-          const ended = all.filter((job) => hasEnded(jobs.kept.get(job)!.state));
+          const ended = all.filter((job) => isEnded(jobs.kept.get(job)!.state));
           const left = new Set(ended.slice(0, Math.max(0, ended.length - last)));
           expect(numbersOf(read(jobs, who, { states, lastEnded: last }).told)).toEqual(
             all.filter((job) => !left.has(job)),

@@ -6,11 +6,13 @@
 import { matchesGlob } from "../core/glob.ts";
 import type { NumberRange } from "../core/number-ranges.ts";
 import type { JobNumber } from "../protocol/attempts.ts";
+import type { Job, MissingJobs } from "../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../protocol/states.ts";
 import type { Context } from "./context.ts";
-import { hasEnded, JOB_STATES, type JobRecord } from "./record.ts";
-import type { Caller, JobInfo, JobQuery, JobState, ListEnd, MissingJobs } from "./service.ts";
+import type { JobRecord } from "./record.ts";
+import type { Caller, JobQuery, ListEnd } from "./service.ts";
 import type { EndedNumber } from "./store/ended-numbers.ts";
-import { heldBytes } from "./submission.ts";
+import { retainedBytes } from "./submission.ts";
 import { exportSwf } from "./swf-export.ts";
 
 export interface PageSizes {
@@ -30,23 +32,23 @@ type Key = EndedNumber;
 
 export class Listing {
   readonly #context: Context;
-  readonly #infoOf: (record: JobRecord) => JobInfo;
+  readonly #infoOf: (record: JobRecord) => Job;
   readonly #sizes: PageSizes;
 
-  constructor(context: Context, infoOf: (record: JobRecord) => JobInfo, sizes = SIZES) {
+  constructor(context: Context, infoOf: (record: JobRecord) => Job, sizes = SIZES) {
     this.#context = context;
     this.#infoOf = infoOf;
     this.#sizes = sizes;
   }
 
-  *list(caller: Caller, query: JobQuery): Generator<readonly JobInfo[], ListEnd, void> {
+  *list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void> {
     const { states = JOB_STATES, most = Number.POSITIVE_INFINITY, last, lastEnded } = query;
     const missing: MissingJobs[] = [];
     const { after = 0 } = query;
     const first = last === undefined ? after : Math.max(after, yield* this.#before(caller, states, last));
     const firstEnded =
-      lastEnded === undefined ? 1 : 1 + (yield* this.#before(caller, states.filter(hasEnded), lastEnded));
-    let page: JobInfo[] = [];
+      lastEnded === undefined ? 1 : 1 + (yield* this.#before(caller, states.filter(isEnded), lastEnded));
+    let page: Job[] = [];
     let bytes = 0;
     let count = 0;
     let latest = after;
@@ -66,7 +68,7 @@ export class Listing {
         page.push(this.#infoOf(record));
         count++;
         latest = job;
-        bytes += hasEnded(record.state) ? heldBytes(record) : 0;
+        bytes += isEnded(record.state) ? retainedBytes(record) : 0;
         if (page.length < this.#sizes.jobs && bytes < this.#sizes.bytes) continue;
         yield page;
         page = [];
@@ -114,8 +116,8 @@ export class Listing {
     // Only of all jobs can be told which are missing: others' are not, they do not exist for the caller.
     const uid = caller.isAdministrator || isAsked ? undefined : caller.uid;
     const kinds = {
-      live: isAsked || states.some((state) => !hasEnded(state)),
-      ended: isAsked || states.some(hasEnded),
+      live: isAsked || states.some((state) => !isEnded(state)),
+      ended: isAsked || states.some(isEnded),
     };
     const { window } = this.#sizes;
     let looked = 0;
@@ -169,7 +171,7 @@ export class Listing {
     caller: Caller,
     states: readonly JobState[],
     last: number,
-  ): Generator<readonly JobInfo[], JobNumber, void> {
+  ): Generator<readonly Job[], JobNumber, void> {
     const { book, store } = this.#context;
     const uid = caller.isAdministrator ? undefined : caller.uid;
     const { window } = this.#sizes;

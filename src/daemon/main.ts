@@ -21,12 +21,10 @@ import { FrontEnd } from "./front-end.ts";
 import { Launcher } from "./launcher.ts";
 import { lineFile, NumbersFile } from "./numbers.ts";
 import { choosePolicyFor } from "./policy-choice.ts";
-import type { Answer } from "./service.ts";
 import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
 import { StateWatch } from "./state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
-import { refuse } from "./submission.ts";
 import { exchangeablePart } from "./trusted-path.ts";
 
 export interface FrontEndSetup {
@@ -49,8 +47,6 @@ export interface RunningFrontEnd {
   readonly jobsFolder: string;
   /** Ends the front end; jobs go on, the conductor with them. */
   stop(): Promise<void>;
-  /** Ends the conductor too. Refused while jobs run, unless they are to be killed. Does not stop the front end: call `stop` then. */
-  shutdown(killJobs: boolean): Promise<Answer<object>>;
 }
 
 /**
@@ -126,17 +122,6 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         opened.close();
         numbers?.close();
         unlock();
-      },
-      async shutdown(killJobs) {
-        const running = service.runningCount();
-        if (running > 0 && !killJobs) {
-          return refuse(
-            "wrong-state",
-            `Cannot end the scheduler: ${running} ${running === 1 ? "job runs" : "jobs run"}, expected none; wait, cancel them, or end them with it (--kill)`,
-          );
-        }
-        await service.drain(killJobs);
-        return {};
       },
     };
   } catch (error) {

@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
+import { refuse } from "../protocol/refusal.ts";
+import { priorityBody, submitJob } from "../protocol/schema.ts";
 import { parseConfig } from "./config.ts";
 import { ANNA, answerOf, makeBench, ROOT, request } from "./front-end-for-tests.ts";
-import { refuse } from "./submission.ts";
 
 const CODES = new Set<string>([
   "not-found",
@@ -43,11 +44,10 @@ const mutated = fc
       "stdout",
       "stderr",
       "after",
-      "arrayIndex",
+      "array",
       "priority",
       "held",
       "retries",
-      "key",
       "__proto__",
       "constructor",
       "uid",
@@ -91,7 +91,9 @@ describe("FrontEnd against anything", () => {
         async (one) => {
           if (++count % 2000 === 0)
             ({ clock, frontEnd } = makeBench({ config: { policy: "easy" }, runMs: () => 1 }));
-          const answer = await answerOf(clock, frontEnd.submit(ANNA, [one as never]));
+          const { data } = submitJob.safeParse(one);
+          if (data === undefined) return;
+          const answer = await answerOf(clock, frontEnd.submit(ANNA, [data]));
           checkAnswer(answer);
           if ("refused" in answer) return;
           accepted++;
@@ -104,7 +106,7 @@ describe("FrontEnd against anything", () => {
       ),
       { numRuns: 10_000 },
     );
-    expect(accepted).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(250);
     expect([...frontEnd.exportSwf(ROOT)].join("")).not.toContain("NaN");
     expect(await answerOf(clock, frontEnd.submit(ANNA, [request()]))).toHaveProperty("jobs");
   });
@@ -118,7 +120,9 @@ describe("FrontEnd against anything", () => {
         const calls = [frontEnd.cancel, frontEnd.hold, frontEnd.release, frontEnd.requeue];
         for (const call of calls)
           checkAnswer(await answerOf(clock, call.call(frontEnd, ROOT, job as number)));
-        checkAnswer(await answerOf(clock, frontEnd.setPriority(ROOT, job as number, other as number)));
+        const { data } = priorityBody.safeParse({ priority: other });
+        if (data !== undefined)
+          checkAnswer(await answerOf(clock, frontEnd.setPriority(ROOT, job as number, data.priority)));
         checkAnswer(frontEnd.job(ROOT, job as number));
         checkAnswer(await frontEnd.why(ROOT, job as number));
       }),

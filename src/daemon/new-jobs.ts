@@ -1,16 +1,15 @@
 /** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one turn, so what they have alike is worked out once. */
-
 import type { JobNumber } from "../protocol/attempts.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
+import { isEnded } from "../protocol/states.ts";
 import type { Context } from "./context.ts";
-import { hasEnded, type JobRecord } from "./record.ts";
-import type { Caller, SubmitRequest } from "./service.ts";
+import type { JobRecord } from "./record.ts";
+import type { Caller } from "./service.ts";
 import type { Needs } from "./share.ts";
-import type { Content } from "./store/contents.ts";
-import { type ChosenQueue, maskOf, nameOf } from "./submission.ts";
+import { type ChosenQueue, maskOf, nameOf, type Submission } from "./submission.ts";
 
-/** A request, and what was found out about it. */
-export interface Accepted {
-  readonly request: SubmitRequest;
+/** What was asked for, and what was found out about it. */
+export interface Accepted extends Submission {
   readonly needs: Needs;
   readonly queue: ChosenQueue;
   /** A job that it waits for and that has not ended well, as it should have. */
@@ -25,20 +24,14 @@ export class NewJobs {
   }
 
   /** Enters a batch and tells of it. A job whose condition cannot be met any more is cancelled at once. */
-  enter(caller: Caller, batch: readonly Accepted[], nowMs: number): JobRecord[] {
+  enter(caller: Caller, batch: readonly Accepted[], key: string | undefined, nowMs: number): JobRecord[] {
     const { book, feed, scheduler, clock } = this.#context;
     const atMs = clock.unixMs();
-    const alike = new Alike();
-    const first = book.nextJob();
-    const records = batch.map((accepted, i) => {
-      const record = this.#recordOf(caller, accepted, i === 0 ? first : book.nextJob(), first, atMs, alike);
-      book.add(record);
-      return record;
-    });
+    const records = batch.flatMap((accepted) => this.#recordsOf(caller, accepted, key, atMs));
     for (const record of records) {
       const { tasks, queue, reason } = record;
       feed.add("submitted", atMs, record, { tasks, queue });
-      if (hasEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
+      if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
       else {
         scheduler.noteSubmit(record.job, nowMs);
         if (book.isEligible(record)) scheduler.arrived(record);
@@ -47,60 +40,64 @@ export class NewJobs {
     return records;
   }
 
-  #recordOf(
+  /** In the book. */
+  #recordsOf(
     caller: Caller,
-    { request, needs, queue, unmet }: Accepted,
-    job: JobNumber,
-    first: JobNumber,
+    { request, indices, arrayLimit, needs, queue, unmet }: Accepted,
+    key: string | undefined,
     submittedAtMs: number,
-    alike: Alike,
-  ): JobRecord {
+  ): JobRecord[] {
     const { book, launcher } = this.#context;
-    const names = {
-      job,
-      ...(request.arrayIndex !== undefined && { array: first }),
-      arrayIndex: request.arrayIndex,
-      arrayAtOnce: request.arrayAtOnce,
-      name: nameOf(request),
-      user: caller.user,
-      cwd: request.cwd,
-    };
-    return {
-      ...names,
+    const { command, script, cwd, tasks = 1, priority = 0, after = NONE, retries = 0 } = request;
+    const name = nameOf(request);
+    const common = {
+      name,
       uid: caller.uid,
+      user: caller.user,
       queue: queue.queue,
       queueReason: queue.reason,
-      tasks: request.tasks ?? 1,
-      priority: request.priority ?? 0,
-      command: alike.of(request.command, (words) => [...words]),
-      ...(request.script !== undefined && { scriptWord: request.script.word }),
+      tasks,
+      priority,
+      command,
+      ...(script !== undefined && { scriptWord: script.word }),
+      cwd,
       limitMs: request.limitMs,
       estimateMs: queue.estimateMs,
       memoryBytes: request.memoryBytes,
-      stdout: launcher.outputPath(request.stdout, "stdout", names),
-      stderr: launcher.outputPath(request.stderr, "stderr", names),
-      after: alike.of(request.after ?? NONE, (others) =>
-        others.map(({ job: other, ok }) => ({ job: other, ok })),
-      ),
-      retries: request.retries ?? 0,
+      after,
+      retries,
       umask: maskOf(request),
-      key: request.key,
+      key,
       submittedAtMs,
-      place: book.nextPlace(),
       attempt: 0,
       cpus: NONE,
       ranMs: 0,
-      ...(unmet === undefined ? this.#waiting(request, needs, alike) : this.#cancelled(unmet, submittedAtMs)),
+      ...(unmet === undefined ? this.#waiting(request, needs) : this.#cancelled(unmet, submittedAtMs)),
     };
+    let array: JobNumber | undefined;
+    return indices.map((arrayIndex) => {
+      const job = book.nextJob();
+      if (arrayIndex !== undefined) array ??= job;
+      const names = { job, ...(array !== undefined && { array }), arrayIndex, name, user: caller.user, cwd };
+      const record: JobRecord = {
+        ...common,
+        ...names,
+        arrayAtOnce: arrayLimit,
+        stdout: launcher.outputPath(request.stdout, "stdout", names),
+        stderr: launcher.outputPath(request.stderr, "stderr", names),
+        place: book.nextPlace(),
+      };
+      book.add(record);
+      return record;
+    });
   }
 
-  #waiting({ held }: SubmitRequest, { environment, script }: Needs, alike: Alike) {
+  #waiting({ held }: SubmitJob, { environment, script }: Needs) {
     const { contents } = this.#context.store;
-    const keep = (content: Content) => contents.keep(content);
     return {
       state: held ? "held" : "queued",
-      environment: alike.of(environment, keep),
-      ...(script !== undefined && { script: alike.of(script, keep) }),
+      environment: contents.keep(environment),
+      ...(script !== undefined && { script: contents.keep(script) }),
     } as const;
   }
 
@@ -115,13 +112,3 @@ export class NewJobs {
 }
 
 const NONE: readonly never[] = [];
-
-/** What was made of a value; of the very same one nothing is made a second time. */
-class Alike {
-  readonly #made = new Map<object, unknown>();
-
-  of<From extends object, To>(from: From, make: (from: From) => To): To {
-    if (!this.#made.has(from)) this.#made.set(from, make(from));
-    return this.#made.get(from) as To;
-  }
-}

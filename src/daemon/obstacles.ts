@@ -1,27 +1,27 @@
 /** Why a job waits, as data; nothing here is put in words. */
 import type { Clock } from "../host/clock.ts";
+import { hasProcess } from "../protocol/states.ts";
 import type { JobBook } from "./job-book.ts";
-import type { JobRecord } from "./record.ts";
-import { hasProcess, servedBefore } from "./record.ts";
+import { type JobRecord, servedBefore } from "./record.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { WhyInfo } from "./service.ts";
+import type { Why } from "./service.ts";
 
 export interface WaitingContext {
   readonly book: JobBook;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
   readonly conductorTrouble: string | undefined;
-  readonly forecast: WhyInfo["forecast"];
+  readonly forecast: Why["forecast"];
   /** Whether who asks may see the job. */
   readonly sees: (record: JobRecord) => boolean;
 }
 
-type Obstacle = WhyInfo["obstacles"][number];
+type Obstacle = Why["obstacles"][number];
 
 /** Jobs before it that are named. */
 const NAMED = 10;
 
-export function explainWaiting(record: JobRecord, context: WaitingContext): WhyInfo {
+export function explainWaiting(record: JobRecord, context: WaitingContext): Why {
   const { book, scheduler, clock } = context;
   const before =
     record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];

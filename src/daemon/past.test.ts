@@ -3,6 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import type { DaemonEvent } from "../protocol/events.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import { FakeClock } from "./clock-for-tests.ts";
 import {
   ANNA,
@@ -15,7 +17,6 @@ import {
   runToEnd,
 } from "./front-end-for-tests.ts";
 import { lineFile, NumbersFile } from "./numbers.ts";
-import type { DaemonEvent, SubmitRequest } from "./service.ts";
 
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-past-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -72,7 +73,7 @@ class Lives {
   }
 }
 
-async function submit({ clock, frontEnd }: Bench, fields: Partial<SubmitRequest> = {}): Promise<number> {
+async function submit({ clock, frontEnd }: Bench, fields: Partial<SubmitJob> = {}): Promise<number> {
   const answer = await answerOf(clock, frontEnd.submit(ANNA, [request(fields)]));
   if ("refused" in answer) throw new Error(answer.message);
   return answer.jobs[0].job;

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import type { DaemonEvent } from "../protocol/events.ts";
 import { EventFeed } from "./event-feed.ts";
 import { ANNA, answerOf, BEN, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
-import type { Caller, DaemonEvent } from "./service.ts";
+import type { Caller } from "./service.ts";
 import { Store } from "./store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-privacy-"));

@@ -13,7 +13,9 @@
  *   done, failed, cancelled        or back to queued, when it is started anew
  */
 import type { EndReason, JobNumber } from "../protocol/attempts.ts";
-import type { Caller, JobInfo, JobState } from "./service.ts";
+import type { Job } from "../protocol/schema.ts";
+import type { JobState } from "../protocol/states.ts";
+import type { Caller } from "./service.ts";
 
 export interface JobRecord {
   readonly job: JobNumber;
@@ -67,32 +69,12 @@ export interface JobRecord {
   readonly ending?: EndReason | undefined;
 }
 
-export const JOB_STATES: readonly JobState[] = [
-  "queued",
-  "held",
-  "starting",
-  "running",
-  "ending",
-  "done",
-  "failed",
-  "cancelled",
-];
-
-export function hasEnded(state: JobState): boolean {
-  return state === "done" || state === "failed" || state === "cancelled";
-}
-
-/** Whether the job has a process, or will have as soon as the conductor has heard of it. */
-export function hasProcess(state: JobState): boolean {
-  return state === "starting" || state === "running" || state === "ending";
-}
-
 export function mayTouch(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
   return caller.isAdministrator || caller.uid === record.uid;
 }
 
 /** What users see. `reason` is why it waits, where it waits. */
-export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): JobInfo {
+export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
   const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
   return {
     job: record.job,

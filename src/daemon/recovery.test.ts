@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import type { SubmitJob } from "../protocol/schema.ts";
+import { isEnded } from "../protocol/states.ts";
 import { FakeClock } from "./clock-for-tests.ts";
 import {
   ANNA,
@@ -19,8 +21,6 @@ import {
   request,
   runToEnd,
 } from "./front-end-for-tests.ts";
-import { hasEnded } from "./record.ts";
-import type { SubmitRequest } from "./service.ts";
 import { Store } from "./store/store.ts";
 
 // In memory where there is such a folder: thousands of commits, and no power failure to be survived.
@@ -55,7 +55,7 @@ class CrashingStore extends Store {
   }
 }
 
-const WORK: readonly Partial<SubmitRequest>[] = [
+const WORK: readonly Partial<SubmitJob>[] = [
   { tasks: 2, limitMs: 900 },
   { tasks: 3, limitMs: 2000 },
   { tasks: 1, after: [{ job: 1, ok: true }] },
@@ -68,7 +68,7 @@ async function submitAll(bench: Bench, from: Map<string, number>): Promise<void>
   for (const [i, fields] of WORK.entries()) {
     const key = `job ${i}`;
     if (from.has(key)) continue;
-    const answer = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ ...fields, key })]));
+    const answer = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request(fields)], key));
     if ("refused" in answer) return;
     from.set(key, answer.jobs[0].job);
     bench.clock.advanceTo(bench.clock.nowMs() + 125);
@@ -235,7 +235,7 @@ describe("a disk that refuses", () => {
 
 describe("anything, in any order", () => {
   type Step =
-    | { readonly kind: "submit"; readonly fields: Partial<SubmitRequest> }
+    | { readonly kind: "submit"; readonly fields: Partial<SubmitJob> }
     | { readonly kind: "cancel" | "hold" | "release" | "requeue" | "priority"; readonly job: number }
     | { readonly kind: "policy"; readonly policy: string }
     | { readonly kind: "pass"; readonly ms: number }
@@ -339,7 +339,7 @@ describe("anything, in any order", () => {
         }
         const jobs = bench.frontEnd.jobs(ROOT, {});
         expect(jobs.map((info) => info.job)).toEqual(Array.from({ length: accepted }, (_, i) => i + 1));
-        expect(jobs.filter(({ state }) => !hasEnded(state))).toEqual([]);
+        expect(jobs.filter(({ state }) => !isEnded(state))).toEqual([]);
         const { launched } = bench.machine;
         expect(new Set(launched).size).toBe(launched.length);
         const started = jobs.flatMap((info) =>
@@ -362,7 +362,7 @@ function checkMatrix({ frontEnd, machine }: Bench): void {
       expect(cpusOf.get(job) ?? String(cpus)).toBe(String(cpus));
       cpusOf.set(job, String(cpus));
       const info = frontEnd.job(ROOT, job);
-      if (machine.connected && !("refused" in info) && !hasEnded(info.state)) {
+      if (machine.connected && !("refused" in info) && !isEnded(info.state)) {
         expect(cpus.length).toBeGreaterThanOrEqual(info.tasks);
       }
     }

@@ -1,15 +1,18 @@
 /** What users ask for, handled inside a turn: changes of the job book, or a refusal that changes nothing. */
 import type { PolicyChoice } from "../core/policy.ts";
 import type { JobNumber } from "../protocol/attempts.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../protocol/schema.ts";
+import { hasProcess, isEnded } from "../protocol/states.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
 import { isLost } from "./lost-jobs.ts";
 import { type Accepted, NewJobs } from "./new-jobs.ts";
-import { hasEnded, hasProcess, infoOf, type JobRecord, mayTouch } from "./record.ts";
-import type { Answer, Caller, Change, JobInfo, Refusal, SubmitRequest } from "./service.ts";
+import { infoOf, type JobRecord, mayTouch } from "./record.ts";
+import type { Caller, Change } from "./service.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
 import { recordOfStray } from "./strays.ts";
-import { chooseQueue, isRefusal, refuse } from "./submission.ts";
+import { chooseQueue, jobCount, type Submission } from "./submission.ts";
 
 const LOST =
   "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
@@ -37,24 +40,25 @@ export class Requests {
 
   submit(
     caller: Caller,
-    batch: readonly SubmitRequest[],
+    batch: readonly Submission[],
+    key: string | undefined,
     nowMs: number,
-  ): Answer<{ readonly jobs: readonly JobInfo[] }> {
+  ): Answer<{ readonly jobs: readonly Job[] }> {
     const { store } = this.#context;
-    const [{ key }] = batch;
     if (key !== undefined) {
       const before = store.jobsByKey(caller.uid, key);
       if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
     }
-    const full = refuseWhenFull(this.#context, batch.length);
+    const full = refuseWhenFull(this.#context, jobCount(batch));
     if (full !== undefined) return full;
-    const needs = needsOf(batch, store);
+    const needs = batch.map(({ request }) => needsOf(request, store));
     const overShare = refuseOverShare(this.#context, caller, batch, needs);
     if (overShare !== undefined) return overShare;
     const accepted: Accepted[] = [];
     /** Jobs that are waited for, each looked up once. */
     const others = new Map<JobNumber, JobRecord | "forgotten">();
-    for (const [i, request] of batch.entries()) {
+    for (const [i, submission] of batch.entries()) {
+      const { request } = submission;
       const queue = chooseQueue(request, this.#context.limits);
       if (isRefusal(queue)) return queue;
       for (const { job, ok } of request.after ?? []) {
@@ -63,9 +67,9 @@ export class Requests {
         if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
         others.set(job, other);
       }
-      accepted.push({ request, needs: needs[i], queue, unmet: unmetOf(request, others) });
+      accepted.push({ ...submission, needs: needs[i], queue, unmet: unmetOf(request, others) });
     }
-    return { jobs: this.#newJobs.enter(caller, accepted, nowMs).map((record) => infoOf(record)) };
+    return { jobs: this.#newJobs.enter(caller, accepted, key, nowMs).map((record) => infoOf(record)) };
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
@@ -78,10 +82,10 @@ export class Requests {
     const record = this.find(caller, job);
     const strays = this.#desk.strays.of(job).filter((stray) => mayTouch(caller, stray));
     this.#desk.cancelStrays(strays, caller.user);
-    const hasGone = isRefusal(record) || hasEnded(record.state);
+    const hasGone = isRefusal(record) || isEnded(record.state);
     if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
     if (isRefusal(record)) return record;
-    if (hasEnded(record.state)) return wrongState("cancel", record, "it has ended");
+    if (isEnded(record.state)) return wrongState("cancel", record, "it has ended");
     return this.#desk.cancel(record, `cancelled by ${caller.user}`);
   }
 
@@ -92,7 +96,7 @@ export class Requests {
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record, "is held");
     const held = book.change(record, { state: "held" });
-    feed.add("held", clock.unixMs(), held);
+    feed.add("held", clock.unixMs(), held, undefined);
     return held;
   }
 
@@ -112,7 +116,7 @@ export class Requests {
       attempt,
       ...(isRaised && { identity: undefined }),
     });
-    feed.add("released", clock.unixMs(), released);
+    feed.add("released", clock.unixMs(), released, undefined);
     if (book.isEligible(released)) scheduler.arrived(released);
     return released;
   }
@@ -187,7 +191,7 @@ export class Requests {
 
 /** The first job that should have ended well for this one to start, and has not. */
 function unmetOf(
-  { after = [] }: SubmitRequest,
+  { after = [] }: SubmitJob,
   others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
 ): JobNumber | undefined {
   const unmet = after.find(({ job, ok }) => {

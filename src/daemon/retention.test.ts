@@ -23,7 +23,7 @@ describe("Retention", () => {
     const bench = makeBench({ config: { policy: "fcfs", keepDays: 2 } });
     const { clock, frontEnd, store } = bench;
     const script = { base64: Buffer.from("true").toString("base64"), word: 0 };
-    await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { OLD: "1" }, script, key: "k" })]));
+    await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { OLD: "1" }, script })], "k"));
     await answerOf(clock, frontEnd.submit(ANNA, [request({ held: true, env: { NEW: "1" } })]));
     clock.advanceTo(DAY_MS);
     await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { NEW: "1" } })]));
@@ -41,7 +41,7 @@ describe("Retention", () => {
       "; Note: jobs that ended before 1970-01-01T00:00:01.000Z are",
     );
     // The key is free for another job.
-    const again = await answerOf(clock, frontEnd.submit(ANNA, [request({ key: "k" })]));
+    const again = await answerOf(clock, frontEnd.submit(ANNA, [request()], "k"));
     expect(again).toMatchObject({ jobs: [{ job: 4 }] });
   });
 
@@ -201,7 +201,7 @@ describe("Retention", () => {
       timeout: 60_000,
     });
     expect(existsSync(join(jobs, "3", "stdout"))).toBe(true);
-    await second.shutdown(true);
+    await second.service.shutdown(ROOT, true);
     await second.stop();
   });
 });

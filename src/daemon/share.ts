@@ -1,9 +1,11 @@
 /** Whether there is room for new jobs: in the scheduler and its store, and in what one user may have, so that there is room for the others'. */
+import { type Refusal, refuse } from "../protocol/refusal.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import type { Context } from "./context.ts";
-import type { Caller, Refusal, SubmitRequest } from "./service.ts";
+import type { Caller } from "./service.ts";
 import type { Content } from "./store/contents.ts";
 import type { Store } from "./store/store.ts";
-import { heldBytes, refuse } from "./submission.ts";
+import { jobCount, retainedBytes, type Submission } from "./submission.ts";
 
 /** Environment and script of a job. */
 export interface Needs {
@@ -15,11 +17,11 @@ export interface Needs {
 const LARGEST_SHARE = 0.25;
 const MOST_BYTES_OF_USER = 2 ** 27;
 
-export function needsOf(batch: readonly SubmitRequest[], { contents }: Store): readonly Needs[] {
-  return batch.map(({ env, script }) => ({
+export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs {
+  return {
     environment: contents.ofEnvironment(env),
     script: script === undefined ? undefined : contents.ofScript(script.base64),
-  }));
+  };
 }
 
 /** Says what there is no room for; for administrators too. */
@@ -45,25 +47,26 @@ export function refuseWhenFull(
 export function refuseOverShare(
   context: Context,
   caller: Caller,
-  batch: readonly SubmitRequest[],
+  batch: readonly Submission[],
   needs: readonly Needs[],
 ): Refusal | undefined {
   if (caller.isAdministrator) return undefined;
   const { book, mostJobs } = context;
   const share = Math.floor(mostJobs * LARGEST_SHARE);
   const held = book.holdings.of(caller.uid);
-  if (held.jobs + batch.length > share) {
+  const count = jobCount(batch);
+  if (held.jobs + count > share) {
     return refuse(
       "full",
-      `Cannot accept ${batch.length} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user; try again when some have ended`,
+      `Cannot accept ${count} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user; try again when some have ended`,
     );
   }
   let bytes = held.bytes + newBytes(context, caller, needs);
-  for (const request of batch) bytes += heldBytes(request);
+  for (const { request, indices } of batch) bytes += indices.length * retainedBytes(request);
   if (bytes <= MOST_BYTES_OF_USER) return undefined;
   return refuse(
     "full",
-    `Cannot accept ${batch.length} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MOST_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
+    `Cannot accept ${count} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MOST_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
   );
 }
 

@@ -5,9 +5,10 @@
  */
 import { basename } from "node:path";
 import type { AttemptKey, AttemptState, JobNumber } from "../protocol/attempts.ts";
+import type { Stray as StrayInfo } from "../protocol/schema.ts";
 import { userNameOf } from "./passwd.ts";
 import type { JobRecord } from "./record.ts";
-import type { Caller, StrayInfo } from "./service.ts";
+import type { Caller } from "./service.ts";
 
 export interface Stray extends AttemptKey {
   readonly identity: string | undefined;

@@ -1,13 +1,14 @@
-/**
- * From a request to jobs: every field is looked at, whoever built it, and what cannot be used is refused with what, why and what
- * to do. Nothing here trusts that the request has the type it claims to have.
- */
-import { basename, isAbsolute } from "node:path";
+/** Whether jobs that the schema takes can run here: what only the scheduler can know, refused with what, why and what to do. */
+import { basename } from "node:path";
 import { closest } from "../core/closest.ts";
 import { NO_QUEUE, type QueueClass } from "../core/queue-classes.ts";
 import { explainQueue } from "../policies/queue-selection.ts";
+import { parseArray } from "../protocol/array.ts";
+import { MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "../protocol/limits.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../protocol/refusal.ts";
+import type { SubmitJob } from "../protocol/schema.ts";
 import type { QueueSetting } from "./config.ts";
-import type { Caller, Refusal, RefusalCode, SubmitRequest } from "./service.ts";
+import type { Caller } from "./service.ts";
 
 export interface SubmissionLimits {
   readonly cpus: number;
@@ -15,79 +16,75 @@ export interface SubmissionLimits {
   readonly queues: readonly QueueSetting[];
 }
 
-export const MOST_JOBS_AT_ONCE = 10_000;
+/** A job as it was asked for, or an array of them. */
+export interface Submission {
+  readonly request: SubmitJob;
+  /** In its array, one for each job; one that is undefined: a job that belongs to no array. */
+  readonly indices: readonly (number | undefined)[];
+  /** Jobs of the array that may be started and not ended at a time; undefined: all. */
+  readonly arrayLimit?: number | undefined;
+}
+
 /** Most of what Linux passes to a program, with room to spare. */
-const MOST_BYTES = 1_000_000;
-/** A single string that Linux passes to a program is shorter than 32 pages. */
-const MOST_STRING_BYTES = 131_071;
-/** A script is kept in the store and copied for every start. */
-export const MOST_SCRIPT_BYTES = 2 ** 20;
-/** What the jobs of a batch may hold together, each job of an array counted: each is written to disk and kept. */
-const MOST_BATCH_BYTES = 2 ** 26;
+const MAX_PROGRAM_BYTES = 1_000_000;
+/** What the jobs of a batch may retain together, each job of an array counted: each is written to disk and kept. */
+const MAX_BATCH_BYTES = 2 ** 26;
 /** A job waited for, as kept. */
-const AFTER_BYTES = 24;
+const DEPENDENCY_BYTES = 24;
 /** A text, however short. */
 const TEXT_BYTES = 24;
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
-const MOST_MS = 10 * 365 * 86_400_000;
-const MOST_AFTER = 1000;
-const MOST_RETRIES = 1000;
 const DEFAULT_ESTIMATE_MS = 3_600_000;
-
-const MASK = /^0?[0-7]{3}$/;
 /** Of who does not say: files for the job's user alone. */
 const DEFAULT_MASK = "077";
+const NO_ARRAY = [undefined];
 
-export function refuse(refused: RefusalCode, message: string): Refusal {
-  return { refused, message };
-}
-
-export function isRefusal(value: unknown): value is Refusal {
-  return typeof value === "object" && value !== null && "refused" in value;
-}
-
-/** The first thing about a batch that cannot be accepted; undefined when there is none. */
-export function checkBatch(
+/** The batch with its arrays read, or the first thing about it that cannot be accepted. */
+export function readBatch(
   caller: Caller,
-  batch: readonly SubmitRequest[],
+  jobs: readonly SubmitJob[],
   limits: SubmissionLimits,
-): Refusal | undefined {
-  if (!Array.isArray(batch) || batch.length === 0 || batch.length > MOST_JOBS_AT_ONCE) {
-    const count = Array.isArray(batch) ? `${batch.length} jobs` : "no list of jobs";
-    return refuse(
-      "invalid",
-      `Cannot submit ${count} at once: expected 1 to ${MOST_JOBS_AT_ONCE}; submit them in several batches`,
-    );
-  }
+): Answer<readonly Submission[]> {
+  const batch: Submission[] = [];
   let bytes = 0;
-  let before: SubmitRequest | undefined;
-  for (const request of batch) {
-    const refusal = checkRequest(caller, request, limits, before);
+  for (const request of jobs) {
+    if (request.array !== undefined && jobs.length > 1) {
+      return refuse("invalid", "Cannot submit an array beside other jobs, expected it alone in its request");
+    }
+    const submission = readArray(request);
+    if (isRefusal(submission)) return submission;
+    const refusal =
+      checkProgram(request) ??
+      checkScriptWord(request) ??
+      checkPriority(caller, request.priority ?? 0) ??
+      checkSize(request, limits);
     if (refusal !== undefined) return refusal;
-    before = request;
-    bytes += heldBytes(request);
-    if (bytes > MOST_BATCH_BYTES) {
+    batch.push(submission);
+    bytes += submission.indices.length * retainedBytes(request);
+    if (bytes > MAX_BATCH_BYTES) {
       return refuse(
         "too-large",
-        `Cannot submit these ${batch.length} jobs: their commands, paths and jobs to wait for have more than ${MOST_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
+        `Cannot submit these ${Math.max(jobs.length, submission.indices.length)} jobs: their commands, paths and jobs to wait for have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
       );
     }
   }
-  if (batch.some(({ key }) => key !== batch[0].key)) {
-    return refuse("invalid", "Cannot submit a batch with several keys: expected the same key in each job");
-  }
-  return undefined;
+  return batch;
 }
 
-/** Bytes that a job holds in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
-export function heldBytes({
+/** Jobs that a batch stands for. */
+export function jobCount(batch: readonly Submission[]): number {
+  return batch.reduce((count, { indices }) => count + indices.length, 0);
+}
+
+/** Bytes that a job retains in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
+export function retainedBytes({
   command,
   cwd,
   stdout = "",
   stderr = "",
   after = [],
-}: Pick<SubmitRequest, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
-  let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * AFTER_BYTES;
+}: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
+  let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
   for (const word of command) bytes += textBytes(word);
   return bytes;
 }
@@ -98,7 +95,7 @@ function textBytes(text: string): number {
 }
 
 /** File mode creation mask of the job. */
-export function maskOf({ umask = DEFAULT_MASK }: SubmitRequest): number {
+export function maskOf({ umask = DEFAULT_MASK }: SubmitJob): number {
   return Number.parseInt(umask, 8);
 }
 
@@ -110,7 +107,7 @@ export interface ChosenQueue {
 }
 
 /** The queue that the request names, or the tightest one that admits it. */
-export function chooseQueue(request: SubmitRequest, limits: SubmissionLimits): ChosenQueue | Refusal {
+export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): ChosenQueue | Refusal {
   const tasks = request.tasks ?? 1;
   const { queues } = limits;
   const estimateOf = (setting: QueueSetting | undefined): number =>
@@ -128,7 +125,7 @@ export function chooseQueue(request: SubmitRequest, limits: SubmissionLimits): C
       const names = queues.map(({ queueClass }) => queueClass.name);
       return refuse(
         "invalid",
-        `Cannot submit to queue ${quote(request.queue)}${closest(request.queue, names)}: expected ${names.length === 1 ? names[0] : `one of ${names.join(", ")}`}`,
+        `Cannot submit to queue ${JSON.stringify(request.queue)}${closest(request.queue, names)}: expected ${names.length === 1 ? names[0] : `one of ${names.join(", ")}`}`,
       );
     }
     const { ruledOut } = explainQueue([setting.queueClass], shape(setting));
@@ -136,7 +133,7 @@ export function chooseQueue(request: SubmitRequest, limits: SubmissionLimits): C
       const [{ limit, asked, allowed }] = ruledOut;
       return refuse(
         "too-large",
-        `Cannot submit to queue ${quote(request.queue)}: the job asks for ${describeLimit(limit, asked)}, the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
+        `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
       );
     }
     return { queue: request.queue, reason: "named in the request", estimateMs: estimateOf(setting) };
@@ -164,8 +161,8 @@ export function chooseQueue(request: SubmitRequest, limits: SubmissionLimits): C
   };
 }
 
-export function nameOf(request: SubmitRequest): string {
-  return request.name ?? basename(request.command[0]).slice(0, 200);
+export function nameOf(request: SubmitJob): string {
+  return request.name ?? basename(request.command[0]).slice(0, MAX_NAME_LENGTH);
 }
 
 function describeLimit(limit: string, value: number): string {
@@ -173,99 +170,37 @@ function describeLimit(limit: string, value: number): string {
   return `${value} ${value === 1 ? limit.replace(/e?s$/, limit === "processes" ? "" : "") : limit}`;
 }
 
-/** @param before the request before it in its batch: what both share, as the jobs of an array do, is checked once */
-function checkRequest(
-  caller: Caller,
-  request: SubmitRequest,
-  limits: SubmissionLimits,
-  before: SubmitRequest | undefined,
-): Refusal | undefined {
-  if (typeof request !== "object" || request === null || Array.isArray(request)) {
-    return refuse("invalid", `Cannot submit ${quote(request)}: expected a job with a command`);
-  }
-  const { command, cwd, env, script, after } = request;
-  const isFirst = before === undefined;
-  const isSame = !isFirst && before.command === command && before.cwd === cwd && before.env === env;
-  return (
-    (isSame ? undefined : checkCommand(request)) ??
-    (isSame && before.script === script ? undefined : checkScript(request)) ??
-    checkNumbers(caller, request) ??
-    checkText(request) ??
-    (!isFirst && before.after === after ? undefined : checkAfter(request)) ??
-    checkSize(request, limits)
-  );
+function readArray(request: SubmitJob): Submission | Refusal {
+  if (request.array === undefined) return { request, indices: NO_ARRAY };
+  const spec = parseArray(request.array);
+  if (typeof spec === "string") return refuse("invalid", spec);
+  return { request, indices: spec.indices, arrayLimit: spec.atOnce };
 }
 
-function checkCommand({ command, cwd, env }: SubmitRequest): Refusal | undefined {
-  if (!Array.isArray(command) || command.length === 0 || !command.every(isText) || command[0] === "") {
-    return refuse(
-      "invalid",
-      `Cannot run ${quote(command)}: expected a command, a list of strings whose first is a program`,
-    );
-  }
-  if (!isText(cwd) || !isAbsolute(cwd)) {
-    return refuse("invalid", `Cannot use ${quote(cwd)} as working folder: expected an absolute path`);
-  }
-  if (typeof env !== "object" || env === null || Array.isArray(env)) {
-    return refuse("invalid", `Cannot use ${quote(env)} as environment: expected names with values`);
-  }
+function checkProgram({ command, env }: SubmitJob): Refusal | undefined {
   let bytes = 0;
   for (const [name, value] of Object.entries(env)) {
-    if (name === "" || name.includes("=") || name.includes("\0") || !isText(value)) {
-      return refuse("invalid", `Cannot set ${quote(name)} in the environment: expected a name and a string`);
-    }
-    bytes += longest(name.length + value.length + 2);
+    const length = name.length + value.length + 2;
+    bytes += length > MAX_STRING_LENGTH ? Number.POSITIVE_INFINITY : length;
   }
-  for (const word of command) bytes += longest(word.length + 1);
-  if (bytes <= MOST_BYTES) return undefined;
+  for (const word of command) bytes += word.length + 1;
+  if (bytes <= MAX_PROGRAM_BYTES) return undefined;
   return refuse(
     "too-large",
-    `Cannot pass so much to a program: command and environment together have more than ${MOST_BYTES} bytes, or one string more than ${MOST_STRING_BYTES}; put it into a file`,
+    `Cannot pass so much to a program: command and environment together have more than ${MAX_PROGRAM_BYTES} bytes, or one string more than ${MAX_STRING_LENGTH}; put it into a file`,
   );
 }
 
-function checkScript({ script, command }: SubmitRequest): Refusal | undefined {
-  if (script === undefined) return undefined;
-  if (typeof script !== "object" || script === null || typeof script.base64 !== "string") {
-    return refuse("invalid", `Cannot use ${quote(script)} as script: expected its bytes and its word`);
-  }
-  const { base64, word } = script;
-  const most = Math.ceil(MOST_SCRIPT_BYTES / 3) * 4;
-  if (base64.length > most || Buffer.byteLength(base64, "base64") > MOST_SCRIPT_BYTES) {
-    return refuse(
-      "too-large",
-      `Cannot keep a script of ${Buffer.byteLength(base64, "base64")} bytes: expected at most ${MOST_SCRIPT_BYTES}; put its data into a file that it reads`,
-    );
-  }
-  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-    return refuse("invalid", `Cannot use ${quote(base64)} as script: expected base64`);
-  }
-  return wrongInteger("word of the script", word ?? -1, 0, command.length - 1);
-}
-
-/** The length, or too much for any sum when Linux would not take the string. */
-function longest(length: number): number {
-  return length > MOST_STRING_BYTES ? MOST_BYTES + 1 : length;
-}
-
-function checkNumbers(caller: Caller, request: SubmitRequest): Refusal | undefined {
-  const { priority } = request;
-  const wrong =
-    wrongInteger("tasks", request.tasks, 1, Number.MAX_SAFE_INTEGER) ??
-    wrongInteger("limitMs", request.limitMs, 1, MOST_MS) ??
-    wrongInteger("memoryBytes", request.memoryBytes, 1, Number.MAX_SAFE_INTEGER) ??
-    wrongInteger("arrayIndex", request.arrayIndex, 0, 1e9) ??
-    wrongInteger("arrayAtOnce", request.arrayAtOnce, 1, 1e9) ??
-    wrongInteger("priority", priority, -100, 100) ??
-    wrongInteger("retries", request.retries, 0, MOST_RETRIES);
-  if (wrong !== undefined) return wrong;
-  return checkPriority(caller, priority ?? 0);
+function checkScriptWord({ script, command }: SubmitJob): Refusal | undefined {
+  if (script === undefined || script.word < command.length) return undefined;
+  return refuse(
+    "invalid",
+    `Cannot use ${script.word} as word of the script: expected a whole number from 0 to ${command.length - 1}`,
+  );
 }
 
 /** Only administrators may raise a job above the others. */
 export function checkPriority(caller: Caller, priority: number): Refusal | undefined {
-  const wrong = wrongInteger("priority", priority, -100, 100);
-  if (wrong !== undefined) return wrong;
   if (priority <= 0 || caller.isAdministrator) return undefined;
   return refuse(
     "invalid",
@@ -273,66 +208,7 @@ export function checkPriority(caller: Caller, priority: number): Refusal | undef
   );
 }
 
-function wrongInteger(field: string, value: unknown, least: number, most: number): Refusal | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= most)
-    return undefined;
-  return refuse(
-    "invalid",
-    `Cannot use ${quote(value)} as ${field}: expected a whole number from ${least} to ${most}`,
-  );
-}
-
-function checkText(request: SubmitRequest): Refusal | undefined {
-  for (const [field, most] of [
-    ["name", 200],
-    ["queue", 200],
-    ["key", 200],
-    ["stdout", 4095],
-    ["stderr", 4095],
-  ] as const) {
-    const value: unknown = request[field];
-    if (value === undefined) continue;
-    if (!isText(value) || value === "" || value.length > most) {
-      return refuse("invalid", `Cannot use ${quote(value)} as ${field}: expected 1 to ${most} characters`);
-    }
-  }
-  if (request.umask !== undefined && !(isText(request.umask) && MASK.test(request.umask))) {
-    return refuse(
-      "invalid",
-      `Cannot use ${quote(request.umask)} as umask: expected three octal digits such as 027`,
-    );
-  }
-  if (request.held !== undefined && typeof request.held !== "boolean") {
-    return refuse("invalid", `Cannot use ${quote(request.held)} as held: expected true or false`);
-  }
-  return undefined;
-}
-
-function checkAfter({ after }: SubmitRequest): Refusal | undefined {
-  if (after === undefined) return undefined;
-  const isRight =
-    Array.isArray(after) &&
-    after.length <= MOST_AFTER &&
-    after.every(
-      (one) =>
-        typeof one === "object" &&
-        one !== null &&
-        Number.isSafeInteger(one.job) &&
-        one.job >= 1 &&
-        typeof one.ok === "boolean",
-    );
-  if (isRight) return undefined;
-  return refuse(
-    "invalid",
-    `Cannot wait for ${quote(after)}: expected at most ${MOST_AFTER} jobs, each with its number and whether it has to end well`,
-  );
-}
-
-function checkSize(
-  { tasks = 1, memoryBytes = 0 }: SubmitRequest,
-  limits: SubmissionLimits,
-): Refusal | undefined {
+function checkSize({ tasks = 1, memoryBytes = 0 }: SubmitJob, limits: SubmissionLimits): Refusal | undefined {
   if (tasks > limits.cpus) {
     return refuse(
       "too-large",
@@ -350,19 +226,4 @@ function checkSize(
 
 function gibibytes(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && !value.includes("\0");
-}
-
-/** A value in a message: short, on one line. */
-function quote(value: unknown): string {
-  let text: string;
-  try {
-    text = JSON.stringify(value) ?? String(value);
-  } catch {
-    text = Object.prototype.toString.call(value);
-  }
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

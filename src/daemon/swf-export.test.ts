@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { JobInfo, JobState } from "./service.ts";
+import type { Job } from "../protocol/schema.ts";
+import type { JobState } from "../protocol/states.ts";
 import { exportSwf } from "./swf-export.ts";
 
 const FACTS = { cpus: 4, policy: "easy", queues: ["short", "main"], keptSinceMs: 0 };
@@ -15,12 +16,12 @@ const info = fc.record({
   startedAtMs: fc.option(fc.integer({ min: 1_000_010, max: 1_000_040 }), { nil: undefined }),
 });
 
-const make = (fields: readonly object[]): JobInfo[] =>
+const make = (fields: readonly object[]): Job[] =>
   fields.map(
-    (one, i) => ({ ...one, job: i + 1, tasks: 1, ranMs: 5, after: [], command: [] }) as unknown as JobInfo,
+    (one, i) => ({ ...one, job: i + 1, tasks: 1, ranMs: 5, after: [], command: [] }) as unknown as Job,
   );
 
-function linesOf(jobs: readonly JobInfo[], pageSize: number, find: (job: number) => JobInfo | undefined) {
+function linesOf(jobs: readonly Job[], pageSize: number, find: (job: number) => Job | undefined) {
   const pages = Array.from({ length: Math.ceil(jobs.length / pageSize) }, (_, i) =>
     jobs.slice(i * pageSize, (i + 1) * pageSize),
   );

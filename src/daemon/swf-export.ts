@@ -1,6 +1,7 @@
 /** What ran, in the Standard Workload Format 2.2, so that the simulator can run it again. */
 import type { JobNumber } from "../protocol/attempts.ts";
-import type { JobInfo, JobState } from "./service.ts";
+import type { Job } from "../protocol/schema.ts";
+import type { JobState } from "../protocol/states.ts";
 
 const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelled: 5 };
 /** Jobs in a piece. */
@@ -28,8 +29,8 @@ interface Told {
  * @param find a job as it is now; undefined when it was forgotten meanwhile
  */
 export function* exportSwf(
-  pages: Iterable<readonly JobInfo[]>,
-  find: (job: JobNumber) => JobInfo | undefined,
+  pages: Iterable<readonly Job[]>,
+  find: (job: JobNumber) => Job | undefined,
   facts: SwfFacts,
 ): Generator<string, void, void> {
   const told: Told[] = [];
@@ -72,7 +73,7 @@ function heading(jobs: number, epochMs: number, { cpus, policy, queues, keptSinc
 }
 
 function line(
-  job: JobInfo,
+  job: Job,
   epochMs: number,
   { queues }: SwfFacts,
   users: (word: string) => number,

@@ -13,6 +13,7 @@
  */
 import { StorageError } from "../core/errors.ts";
 import type { JobNumber } from "../protocol/attempts.ts";
+import { type Answer, type Refusal, refuse } from "../protocol/refusal.ts";
 import { FairQueue } from "../structures/fair-queue.ts";
 import type { ConductorClient } from "./conductor-client.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
@@ -20,11 +21,9 @@ import type { Context } from "./context.ts";
 import type { NumbersFile } from "./numbers.ts";
 import type { Past } from "./past.ts";
 import type { FromConductor } from "./protocol.ts";
-import type { Answer, Refusal } from "./service.ts";
 import type { StateWatch } from "./state-watch.ts";
 import { messageOf } from "./store/store.ts";
 import { DamagedStoreError } from "./store/store-error.ts";
-import { refuse } from "./submission.ts";
 
 interface Request {
   readonly handle: (nowMs: number) => unknown;

@@ -1,8 +1,10 @@
 /** What users may look at; nothing here changes anything. */
+import type { Job } from "../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../protocol/states.ts";
 import type { ConductorDesk } from "./conductor-desk.ts";
 import type { Context } from "./context.ts";
-import { hasEnded, infoOf, JOB_STATES, type JobRecord } from "./record.ts";
-import type { Caller, ForecastRecord, JobInfo, JobState, MatrixInfo } from "./service.ts";
+import { infoOf, type JobRecord } from "./record.ts";
+import type { Caller, Matrix, Status } from "./service.ts";
 
 export class Views {
   readonly #context: Context;
@@ -13,9 +15,9 @@ export class Views {
     this.#desk = desk;
   }
 
-  info(record: JobRecord): JobInfo {
+  info(record: JobRecord): Job {
     const { book, scheduler, clock } = this.#context;
-    const ranMs = hasEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
+    const ranMs = isEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
     const waitsFor = record.state === "queued" ? book.waitsFor(record) : [];
     const reason =
       waitsFor.length > 0
@@ -26,7 +28,7 @@ export class Views {
     return infoOf(record, ranMs, reason);
   }
 
-  matrix(): MatrixInfo {
+  matrix(): Matrix {
     const { scheduler, config, book } = this.#context;
     const { cpus } = scheduler.options;
     const { rows, slot } = scheduler.layout();
@@ -72,7 +74,7 @@ export class Views {
     caller: Caller,
     startedAtMs: number,
     trouble: string | undefined,
-    forecasts: ForecastRecord | undefined,
+    forecasts: Status["forecasts"] | undefined,
   ) {
     const { scheduler, store } = this.#context;
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
@@ -96,7 +98,7 @@ export class Views {
     const counts = { ...book.counts };
     if (caller.isAdministrator) return counts;
     for (const state of JOB_STATES) {
-      if (hasEnded(state)) counts[state] = book.ended.inState(caller.uid, state);
+      if (isEnded(state)) counts[state] = book.ended.inState(caller.uid, state);
     }
     return counts;
   }

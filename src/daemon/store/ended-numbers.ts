@@ -3,7 +3,7 @@
  * however many there are before or after.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { JobState } from "../service.ts";
+import type { JobState } from "../../protocol/states.ts";
 import type { Statements } from "./statements.ts";
 
 export interface EndedNumber {

@@ -1,6 +1,6 @@
 /** A store with a history, written straight into its file: what would take a machine a month. */
 import type { JobRecord } from "../record.ts";
-import { heldBytes } from "../submission.ts";
+import { retainedBytes } from "../submission.ts";
 import { Store } from "./store.ts";
 
 /** The last of the ended jobs was submitted then, the others ten a second before: none is so old that it is forgotten. */
@@ -28,7 +28,7 @@ export function fillStore(path: string, history: History): void {
   const forgotten = [];
   for (let job = 1; job <= ended + held; job++) {
     const record = recordOf(job, environment, history);
-    const bytes = heldBytes(record);
+    const bytes = retainedBytes(record);
     store.insertJob(record, job <= ended ? bytes : undefined);
     if (job > ended || !isForgotten(job)) continue;
     const { uid, state, endedAtMs = 0 } = record;

@@ -1,6 +1,6 @@
 /** What the store keeps of jobs that have ended and of events, and how it is forgotten. All changes are to be made between `begin` and `commit`. */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { JobState } from "../service.ts";
+import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 

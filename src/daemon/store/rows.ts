@@ -1,7 +1,7 @@
 /** Records to rows of the store and back. */
 import type { AttemptEnd } from "../../protocol/attempts.ts";
+import type { DaemonEvent, EventData } from "../../protocol/events.ts";
 import type { JobRecord } from "../record.ts";
-import type { DaemonEvent } from "../service.ts";
 
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;
@@ -123,8 +123,6 @@ export function endValues(end: AttemptEnd): Value[] {
     end.cpuMs ?? null,
   ];
 }
-
-export type EventData = NonNullable<DaemonEvent["data"]>;
 
 /** An event as everybody may see it whom it concerns, and what only some may. */
 export interface StoredEvent {

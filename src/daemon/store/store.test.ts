@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { InputError } from "../../core/errors.ts";
-import { hasEnded, type JobRecord } from "../record.ts";
+import { isEnded } from "../../protocol/states.ts";
+import type { JobRecord } from "../record.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { Statements } from "./statements.ts";
 import { Store } from "./store.ts";
@@ -82,7 +83,7 @@ describe("Store against a model", () => {
           const eventsBefore = events;
           store.begin();
           for (const { job, state, cpus, code, key, uid } of changes) {
-            const endedAtMs = hasEnded(state) ? 5 : undefined;
+            const endedAtMs = isEnded(state) ? 5 : undefined;
             const known = model.get(job);
             const environment = store.contents.keep(store.contents.ofEnvironment({ WHO: String(uid) }));
             const record =
@@ -107,7 +108,7 @@ describe("Store against a model", () => {
             events = eventsBefore;
           }
           const all = [...model.values()].sort((a, b) => a.job - b.job);
-          expect(plain(store.liveJobs())).toEqual(plain(all.filter(({ state }) => !hasEnded(state))));
+          expect(plain(store.liveJobs())).toEqual(plain(all.filter(({ state }) => !isEnded(state))));
           const ended = all.filter(({ state, uid }) => state === "done" && uid === 1).reverse();
           expect(plain(store.endedJobs(1, ["done"], 2))).toEqual(plain(ended.slice(0, 2)));
           const keyed = all.filter(({ key, uid }) => key === "a" && uid === 2);

@@ -1,17 +1,15 @@
 /** Index lists of job arrays, as Slurm writes them: `1-100`, `0-20:5`, `1,4,9`, each with `%5` for at most five at once. */
+import { MAX_ARRAY_INDEX, MAX_JOBS_PER_BATCH } from "./limits.ts";
 
 export interface ArraySpec {
   readonly indices: readonly number[];
   readonly atOnce?: number;
 }
 
-const LARGEST_INDEX = 1_000_000;
-
 /**
- * @param most how many indices there may be
  * @returns the indices in rising order, each once; or the reason why the text is none, in words
  */
-export function parseArray(text: string, most: number): ArraySpec | string {
+export function parseArray(text: string): ArraySpec | string {
   const [, list = "", atOnceText] = /^([^%]+)(?:%(\d{1,7}))?$/.exec(text) ?? [];
   const atOnce = atOnceText === undefined ? undefined : Number(atOnceText);
   const expected = "expected indices such as 1-100, 0-20:5 or 1,4,9, with %5 for at most five at once";
@@ -26,13 +24,13 @@ export function parseArray(text: string, most: number): ArraySpec | string {
     if (Number(last) < Number(first)) {
       return `Cannot use "${part}" in the array "${text}": nothing is in it, expected the smaller index first`;
     }
-    if (Number(last) > LARGEST_INDEX) {
-      return `Cannot use "${part}" in the array "${text}": expected indices up to ${LARGEST_INDEX}`;
+    if (Number(last) > MAX_ARRAY_INDEX) {
+      return `Cannot use "${part}" in the array "${text}": expected indices up to ${MAX_ARRAY_INDEX}`;
     }
     for (let i = Number(first); i <= Number(last); i += Number(step)) {
       indices.add(i);
-      if (indices.size > most)
-        return `Cannot use the array "${text}": it has more than ${most} jobs, expected at most so many; submit several arrays`;
+      if (indices.size > MAX_JOBS_PER_BATCH)
+        return `Cannot use the array "${text}": it has more than ${MAX_JOBS_PER_BATCH} jobs, expected at most so many; submit several arrays`;
     }
   }
   const sorted = [...indices].sort((a, b) => a - b);

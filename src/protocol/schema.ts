@@ -1,48 +1,52 @@
 /**
- * What the API takes and gives, as schemas: the server checks requests with them, OpenAPI is generated from them, and the command line
- * and the web page take their types from here. Only zod and types are imported, so that a browser can load this file too.
+ * What the API takes and gives, as schemas: the server checks requests with them, OpenAPI is generated from them, and command line,
+ * scheduler and web page take their types from here. Only zod is imported from outside, so that a browser can load this file too.
  *
  * Within one version of an answer's schema (`tutti.jobs/1`) keys are only added. A request with an unknown key is refused, an
  * unknown key in an answer is to be ignored. Times are integers in ms: Unix time where the name ends in `AtMs`.
  */
 import { z } from "zod";
-import { MOST_JOBS_IN_BATCH } from "./limits.ts";
+import * as limits from "./limits.ts";
+import { REFUSAL_CODES } from "./refusal.ts";
+import { JOB_STATES } from "./states.ts";
 
 const count = z.int().min(0);
 const jobNumber = z.int().min(1).describe("Number of a job; never used again");
 const unixMs = z.int().describe("Unix time in ms");
 const durationMs = z.number().min(0).describe("Duration in ms");
-/** Goes to the kernel as a C string: no NUL, and not longer than Linux takes (MAX_ARG_STRLEN). */
-export const LONGEST_WORD = 131_071;
+const NUL = "holds a NUL character, expected none";
+/** Goes to the kernel as a C string. */
 export const kernelText = z
   .string()
-  .max(LONGEST_WORD)
-  .regex(/^[^\0]*$/, "holds a NUL character, expected none");
-const path = kernelText.min(1).max(4096);
+  .max(limits.MAX_STRING_LENGTH)
+  .regex(/^[^\0]*$/, NUL);
+const path = kernelText.min(1).max(limits.MAX_PATH_LENGTH);
+/** What is refined is refused and does not show in the OpenAPI document. */
+const label = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine((text) => !text.includes("\0"), NUL);
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const priority = z.int().min(limits.MIN_PRIORITY).max(limits.MAX_PRIORITY);
 
-export const jobState = z.enum([
-  "queued",
-  "held",
-  "starting",
-  "running",
-  "ending",
-  "done",
-  "failed",
-  "cancelled",
-]);
+export const jobState = z.enum(JOB_STATES);
 
 export const submitJob = z
   .strictObject({
     command: z
       .array(kernelText)
       .min(1)
-      .max(100_000)
+      .max(limits.MAX_COMMAND_WORDS)
+      .refine(([program]) => program !== "", "names no program, expected one as the first word")
       .describe("Program and its arguments; no shell reads them"),
     script: z
       .strictObject({
         base64: z
           .string()
-          .max(Math.ceil(2 ** 20 / 3) * 4)
+          .max(Math.ceil(limits.MAX_SCRIPT_BYTES / 3) * 4)
+          .refine((text) => text.length % 4 === 0 && BASE64.test(text), "is not base64")
           .describe("The script's bytes, at most 1 MiB, in base64"),
         word: z.int().min(0).describe("Which word of the command names the script; counted from 0"),
       })
@@ -51,14 +55,11 @@ export const submitJob = z
     tasks: z
       .int()
       .min(1)
-      .max(65_536)
+      .max(limits.MAX_TASKS)
       .exactOptional()
       .describe("Processes, each on a CPU of its own; default 1"),
-    name: z.string().min(1).max(256).exactOptional().describe("For people; default: the program's name"),
-    queue: z
-      .string()
-      .min(1)
-      .max(64)
+    name: label(limits.MAX_NAME_LENGTH).exactOptional().describe("For people; default: the program's name"),
+    queue: label(limits.MAX_QUEUE_LENGTH)
       .exactOptional()
       .describe("Queue class; default: the tightest that admits it"),
     cwd: path
@@ -75,6 +76,7 @@ export const submitJob = z
     limitMs: z
       .int()
       .min(1)
+      .refine((ms) => ms <= limits.MAX_LIMIT_MS, "is more than ten years")
       .exactOptional()
       .describe("Limit on running time in ms, stopped time not counted; also what policies take as estimate"),
     memoryBytes: z.int().min(1).exactOptional().describe("Memory of the whole job in bytes"),
@@ -91,7 +93,7 @@ export const submitJob = z
           ok: z.boolean().describe("true: only if that job ended well, else this one is cancelled"),
         }),
       )
-      .max(1000)
+      .max(limits.MAX_DEPENDENCIES)
       .exactOptional()
       .describe("Jobs that must have ended before"),
     array: z
@@ -101,12 +103,12 @@ export const submitJob = z
       .describe(
         "Indices of an array of jobs, such as 1-100, 0-20:5 or 1,4,9; with %5 at most five of them at once",
       ),
-    priority: z.int().min(-100).max(100).exactOptional().describe("Above 0 for administrators only"),
+    priority: priority.exactOptional().describe("Above 0 for administrators only"),
     held: z.boolean().exactOptional().describe("It waits until it is released"),
     retries: z
       .int()
       .min(0)
-      .max(1000)
+      .max(limits.MAX_RETRIES)
       .exactOptional()
       .describe("How often the job may be started anew; default 0"),
     umask: z
@@ -120,17 +122,14 @@ export const submitJob = z
   .describe("A job, or an array of jobs, to be run");
 
 export const submitBody = z.strictObject({
-  jobs: z.array(submitJob).min(1).max(MOST_JOBS_IN_BATCH).describe("All are accepted or none"),
-  key: z
-    .string()
-    .min(1)
-    .max(200)
+  jobs: z.array(submitJob).min(1).max(limits.MAX_JOBS_PER_BATCH).describe("All are accepted or none"),
+  key: label(limits.MAX_KEY_LENGTH)
     .exactOptional()
     .describe("Makes a repeated request harmless: the same key of the same user gives the same jobs"),
 });
 
 export const priorityBody = z.strictObject({
-  priority: z.int().min(-100).max(100).describe("Above 0 for administrators only"),
+  priority: priority.describe("Above 0 for administrators only"),
 });
 export const policyBody = z.strictObject({
   policy: z.string().min(1).max(500).describe("Name and parameters, such as easy:order=shortest"),
@@ -153,7 +152,7 @@ export const batchBody = z.strictObject({
     .array(jobState)
     .exactOptional()
     .describe("Of ranges only jobs in these states; default all. A number alone is always meant"),
-  priority: z.int().min(-100).max(100).exactOptional().describe("For the action priority, which needs it"),
+  priority: priority.exactOptional().describe("For the action priority, which needs it"),
 });
 export const whatIfBody = z.strictObject({
   policies: z.array(z.string().min(1).max(500)).min(1).max(16).describe("Policies to compare"),
@@ -247,18 +246,7 @@ export const jobsAnswer = z.object({
     .exactOptional()
     .describe("Where numbers were asked for: those, up to next, of which no job is kept, whoever had them"),
 });
-const refusalCode = z.enum([
-  "not-found",
-  "not-yours",
-  "invalid",
-  "wrong-state",
-  "too-large",
-  "full",
-  "unavailable",
-  "no-token",
-  "forbidden",
-  "failed",
-]);
+const refusalCode = z.enum(REFUSAL_CODES);
 export const batchAnswer = z.object({
   schema: z.literal("tutti.batch/1"),
   results: z
@@ -382,11 +370,12 @@ export const event = z
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
   })
   .describe("A decision or a change, as the data of a server-sent event whose id is the sequence number");
-/** Events in one answer that ends. */
-export const MOST_EVENTS = 10_000;
 export const eventsAnswer = z.object({
   schema: z.literal("tutti.events/1"),
-  events: z.array(event).max(MOST_EVENTS).describe("Oldest first; ask again after the last one for more"),
+  events: z
+    .array(event)
+    .max(limits.MAX_EVENTS_PER_ANSWER)
+    .describe("Oldest first; ask again after the last one for more"),
   next: count.exactOptional().describe("There are more: those after this number, to be given as since"),
 });
 
@@ -398,21 +387,31 @@ export const refusalAnswer = z
   })
   .describe("The request was refused");
 
-export type SubmitJob = z.infer<typeof submitJob>;
-export type SubmitBody = z.infer<typeof submitBody>;
-export type Job = z.infer<typeof job>;
-export type JobState = z.infer<typeof jobState>;
-export type JobAnswer = z.infer<typeof jobAnswer>;
-export type JobsAnswer = z.infer<typeof jobsAnswer>;
-export type BatchBody = z.infer<typeof batchBody>;
-export type BatchAnswer = z.infer<typeof batchAnswer>;
-export type WhyAnswer = z.infer<typeof whyAnswer>;
-export type MatrixAnswer = z.infer<typeof matrixAnswer>;
-export type QueuesAnswer = z.infer<typeof queuesAnswer>;
-export type PolicyAnswer = z.infer<typeof policyAnswer>;
-export type StatusAnswer = z.infer<typeof statusAnswer>;
-export type Stray = z.infer<typeof stray>;
-export type WhatIfAnswer = z.infer<typeof whatIfAnswer>;
-export type EventsAnswer = z.infer<typeof eventsAnswer>;
-export type Event = z.infer<typeof event>;
-export type RefusalAnswer = z.infer<typeof refusalAnswer>;
+/** A value of a schema, as those see it who only read it. */
+type Value<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+export type SubmitJob = Value<typeof submitJob>;
+export type SubmitBody = Value<typeof submitBody>;
+export type Job = Value<typeof job>;
+export type JobAnswer = Value<typeof jobAnswer>;
+export type JobsAnswer = Value<typeof jobsAnswer>;
+export type BatchBody = Value<typeof batchBody>;
+export type BatchAnswer = Value<typeof batchAnswer>;
+export type WhyAnswer = Value<typeof whyAnswer>;
+export type MatrixAnswer = Value<typeof matrixAnswer>;
+export type QueuesAnswer = Value<typeof queuesAnswer>;
+export type PolicyAnswer = Value<typeof policyAnswer>;
+export type ShutdownAnswer = Value<typeof shutdownAnswer>;
+export type StatusAnswer = Value<typeof statusAnswer>;
+export type Stray = Value<typeof stray>;
+/** Numbers of which no job is kept, whoever had them. */
+export type MissingJobs = NonNullable<JobsAnswer["missing"]>[number];
+export type WhatIfAnswer = Value<typeof whatIfAnswer>;
+export type EventsAnswer = Value<typeof eventsAnswer>;
+export type Event = Value<typeof event>;
+export type RefusalAnswer = Value<typeof refusalAnswer>;

@@ -1,0 +1,76 @@
+/** What the event log tells: one typed map from the kind of an event to what it says. Small, flat, JSON; keys are only added. */
+import type { JobState } from "./states.ts";
+
+/** How an attempt ended. `stray`: one that the store does not know. */
+type AttemptOutcome = {
+  readonly attempt: number;
+  readonly reason: string;
+  readonly ranMs: number;
+  readonly code?: number;
+  readonly signal?: string;
+  readonly stray?: boolean;
+};
+
+/** By kind; undefined: the kind says it all. Lists of CPUs are texts such as `0,1`. */
+export type EventPayloads = {
+  readonly submitted: { readonly tasks: number; readonly queue: string };
+  readonly held: { readonly because: string } | undefined;
+  readonly released: undefined;
+  readonly priority: { readonly before: number; readonly after: number };
+  /** undefined: it runs, and is asked to end. */
+  readonly cancelled:
+    | { readonly reason: string | null }
+    | { readonly attempt: number; readonly stray: boolean; readonly by: string }
+    | undefined;
+  /** A gang in a row of the matrix. */
+  readonly placed:
+    | { readonly row: number }
+    | { readonly cpus: string; readonly rule: string }
+    | { readonly cpus: string; readonly before: string };
+  readonly removed: { readonly row: number } | { readonly because: string };
+  /** `timeMs` is the instant of the decision on the monotonic clock. */
+  readonly starting: {
+    readonly attempt: number;
+    readonly cpus: string;
+    readonly rule: string;
+    readonly timeMs: number;
+  };
+  readonly started: { readonly attempt: number; readonly startedAtMs: number };
+  readonly ended: AttemptOutcome & { readonly state?: JobState };
+  readonly requeued: AttemptOutcome;
+  /** Switched by an administrator; given up for another; made anew, with the jobs that there are. */
+  readonly policy:
+    | { readonly before: string; readonly after: string; readonly by: string }
+    | { readonly after: string; readonly because?: string }
+    | { readonly policy: string; readonly adopted?: string };
+  /** `jobs`: the rows, with a bar between. */
+  readonly matrix: {
+    readonly sequence: number;
+    readonly fromSlot: number;
+    readonly rows: number;
+    readonly jobs: string;
+  };
+  readonly conductor:
+    | { readonly pid: number; readonly attempts: number }
+    | { readonly refused: string }
+    | undefined;
+  readonly recovered:
+    | { readonly because: string }
+    | { readonly attempt: number; readonly found: boolean }
+    | { readonly attempt: number; readonly stray: boolean; readonly command: string };
+};
+
+export type EventKind = keyof EventPayloads;
+
+export type EventData = Readonly<Record<string, string | number | boolean | null>>;
+
+/** An event of any kind, to be read. */
+export interface DaemonEvent {
+  /** Given without gaps; a client asks for what came after the last one it saw. In what is kept there are gaps where old ones are forgotten. */
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly kind: EventKind;
+  readonly job?: number;
+  readonly user?: string;
+  readonly data?: EventData;
+}

@@ -1,0 +1,27 @@
+/** Limits that command line, API and scheduler share. Each stands here and nowhere else; what the store holds already may be beyond them. */
+
+/** Of the jobs in one request; each job of an array counts. */
+export const MAX_JOBS_PER_BATCH = 10_000;
+/** Of one page of a list. */
+export const MAX_JOBS_PER_PAGE = 1000;
+/** Of one answer that ends. */
+export const MAX_EVENTS_PER_ANSWER = 10_000;
+
+export const MAX_TASKS = 65_536;
+export const MAX_PRIORITY = 100;
+export const MIN_PRIORITY = -MAX_PRIORITY;
+export const MAX_RETRIES = 1000;
+/** Jobs that one job waits for. */
+export const MAX_DEPENDENCIES = 1000;
+export const MAX_ARRAY_INDEX = 1_000_000;
+/** A script is kept in the store and copied for every start. */
+export const MAX_SCRIPT_BYTES = 2 ** 20;
+/** Of what command, script and environment of a program are made: Linux takes a string shorter than 32 pages (MAX_ARG_STRLEN). */
+export const MAX_STRING_LENGTH = 131_071;
+export const MAX_PATH_LENGTH = 4096;
+export const MAX_COMMAND_WORDS = 100_000;
+export const MAX_NAME_LENGTH = 256;
+export const MAX_QUEUE_LENGTH = 64;
+export const MAX_KEY_LENGTH = 200;
+/** Ten years: what is longer is a slip. */
+export const MAX_LIMIT_MS = 10 * 365 * 86_400_000;

@@ -1,0 +1,33 @@
+/** A request that is not done: a value with a code for programs and a reason for people, never a crash. */
+
+export const REFUSAL_CODES = [
+  "not-found",
+  "not-yours",
+  "invalid",
+  "wrong-state",
+  "too-large",
+  "full",
+  "unavailable",
+  "no-token",
+  "forbidden",
+  "failed",
+] as const;
+
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+export interface Refusal {
+  readonly refused: RefusalCode;
+  /** What, why, and what to do next. */
+  readonly message: string;
+}
+
+export type Answer<T> = T | Refusal;
+
+export function refuse(refused: RefusalCode, message: string): Refusal {
+  return { refused, message };
+}
+
+/** Whether an answer is a refusal; nothing else that is answered has a key `refused`. */
+export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: RefusalCode }> {
+  return typeof value === "object" && value !== null && "refused" in value;
+}

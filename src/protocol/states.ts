@@ -1,0 +1,16 @@
+/** The states of a job; how one follows another is drawn in daemon/record.ts. */
+
+export const ACTIVE_STATES = ["queued", "held", "starting", "running", "ending"] as const;
+export const ENDED_STATES = ["done", "failed", "cancelled"] as const;
+export const JOB_STATES = [...ACTIVE_STATES, ...ENDED_STATES] as const;
+
+export type JobState = (typeof JOB_STATES)[number];
+
+export function isEnded(state: JobState): boolean {
+  return (ENDED_STATES as readonly JobState[]).includes(state);
+}
+
+/** Whether the job has a process, or will have as soon as the conductor has heard of it. */
+export function hasProcess(state: JobState): boolean {
+  return state === "starting" || state === "running" || state === "ending";
+}
