@@ -83,10 +83,10 @@ describe("help", () => {
     expect(held("Space sharing")).toMatch(/^ {2}easy .*tutti simulate TRACE --policy NAME$/ms);
     expect(held("Time sharing")).toMatch(/^ {2}brmms .*tutti simulate TRACE --policy NAME$/ms);
     expect(held("Several sites")).toMatch(
-      /^ {2}sites-one .*^ {2}sites-across .*tutti reproduce dimitriadou2009$/ms,
+      /^ {2}sites-one .*^ {2}sites-across .*tutti simulate sites --policy NAME$/ms,
     );
     expect(held("Tasks on a processor")).toMatch(
-      /^ {2}tasks-idle .*^ {2}tasks-grades .*tutti reproduce silva1999$/ms,
+      /^ {2}tasks-idle .*^ {2}tasks-grades .*tutti simulate tasks --policy NAME$/ms,
     );
     expect(status).toBe(0);
   });
@@ -94,11 +94,10 @@ describe("help", () => {
   test("policies NAME tells of each policy what it schedules, its rules, its source and a command that exists", () => {
     const { policies } = JSON.parse(tutti(folder, ["policies", "--json"]).stdout);
     expect(policies.length).toBeGreaterThan(15);
-    const papers = tutti(folder, ["reproduce"]).stdout;
+    const { models } = JSON.parse(tutti(folder, ["models", "--json"]).stdout);
     for (const { name, machine, rules, source, command } of policies) {
-      const [, verb, what] = command.split(" ");
-      if (verb === "reproduce") expect(papers, name).toMatch(new RegExp(`^${what}: `, "m"));
-      else expect(command).toBe(`tutti simulate TRACE --policy ${name}`);
+      const wing = models.find((model: { policies?: string[] }) => model.policies?.includes(name));
+      expect(command).toBe(`tutti simulate ${wing?.name ?? "TRACE"} --policy ${name}`);
       for (const text of [machine, source, ...rules]) expect(text, name).toMatch(/\w/);
     }
     const { stdout } = tutti(folder, ["policies", "sites-across:threshold=2"]);
@@ -106,8 +105,20 @@ describe("help", () => {
       /^sites-across: .*Schedules.*grid scheduler.*Rules.*several sites if they suffice/s,
     );
     expect(stdout).toMatch(
-      /sites-across:threshold=0.*Source.*approach 2.*Runs with\n {2}tutti reproduce dimi/s,
+      /sites-across:threshold=0.*Source.*approach 2.*Runs with\n {2}tutti simulate sites --policy sites-across/s,
     );
+  });
+
+  test("models lists every model and every machine with jobs of its own, with rules and parameters", () => {
+    const { stdout } = tutti(folder, ["models"]);
+    expect(stdout).toMatch(
+      /^Jobs for one machine\n.*^ {2}lublin .*^Machines with.*^ {2}sites .*^ {2}tasks /ms,
+    );
+    expect(tutti(folder, ["models", "sites:load=2"]).stdout).toMatch(
+      /Rules.*overhead.*sites:sizes=16,16\n.*each integer from 1.*tutti simulate sites --policy sites-one\|sites-across/s,
+    );
+    expect(tutti(folder, ["models", "lublin"]).stdout).toMatch(/Parameters.*tutti simulate lublin --policy/s);
+    expectRefusal(tutti(folder, ["models", "site"]), 2, '"site"', 'did you mean "sites"');
   });
 
   test.each(["bash", "zsh", "fish"])("completions %s names every verb and option", (name) => {
@@ -158,6 +169,33 @@ describe("results", () => {
       /overrun=raise.*missing-estimate=run.*oversize=drop.*warmup=0.*workload [0-9a-f]{16}.*tutti \d+\.\d+\.\d+/s,
     );
     expect(status).toBe(0);
+  });
+
+  test("a machine with jobs of its own: table, JSON and CSV say the same, with an audit", () => {
+    const words = [
+      "compare",
+      "sites:sizes=8,8:load=0.7:gangs=2,3:jobs=500",
+      "--policy",
+      "sites-one,sites-across",
+    ];
+    const audited = tutti(folder, [...words, "--audit"]);
+    expect(audited).toMatchObject({ status: 0 });
+    expect(audited.stderr).toMatch(
+      /audit of sites-one: no rule.*\d{4} steps.*audit of sites-across: no rule/s,
+    );
+    expect(audited.stdout).toMatch(/500 jobs on 16 processors.*^sites-one +[\d.]+ s.*^sites-across .*%$/ms);
+    const { policies, label } = JSON.parse(tutti(folder, [...words, "--json"]).stdout);
+    expect(label).toBe(words[1]);
+    const [heading, ...lines] = tutti(folder, [...words, "--csv"])
+      .stdout.trimEnd()
+      .split("\n");
+    expect(heading).toMatch(/^policy,seed,metric,unit,value,workload,/);
+    const values = policies.flatMap((policy: { measures: { name: string; values: number[] }[] }) =>
+      policy.measures.map(({ name, values: [value] }) => [name, String(value)]),
+    );
+    expect(lines.map((line) => line.split(",")).map(([, , name, , value]) => [name, value])).toEqual(values);
+    const replicated = tutti(folder, [...words, "--replications", "3", "--workers", "2"]).stdout;
+    expect(replicated).toMatch(/3 replications.*±.*difference from sites-one.*±/s);
   });
 
   test("--csv has one line per policy, metric and class, and no empty heading", () => {
@@ -420,11 +458,34 @@ describe("bad input: one line, the documented exit code", () => {
         2,
         '"sites-one"',
         "it schedules processors with a queue each, grouped into sites",
-        "`tutti reproduce dimitriadou2009` runs it",
+        "`tutti simulate sites --policy sites-one:order=oldest` runs it",
       );
     }
     const result = tutti(folder, ["simulate", "trace.swf", "--policy", "tasks-grades"]);
-    expectRefusal(result, 2, '"tasks-grades"', "`tutti reproduce silva1999` runs it");
+    expectRefusal(result, 2, '"tasks-grades"', "`tutti simulate tasks --policy tasks-grades` runs it");
+  });
+  test("on a machine with jobs of its own: options and policies for one machine, and its jobs elsewhere", () => {
+    for (const options of [
+      ["--slot", "10"],
+      ["--html", "a.html"],
+      ["--explain", "3"],
+      ["--warmup", "10%"],
+    ])
+      expectRefusal(
+        tutti(folder, ["simulate", "sites", "--policy", "sites-one", ...options]),
+        2,
+        `${options[0]} with "sites"`,
+        "`tutti models sites`",
+      );
+    for (const [policy, text] of [
+      ["easy", "sites-one, sites-across"],
+      ["sites-one,sites-one", "twice"],
+    ])
+      expectRefusal(tutti(folder, ["compare", "sites", "--policy", policy]), 2, text);
+    const sizes = "sites:sizes=4,x";
+    expectRefusal(tutti(folder, ["simulate", sizes, "--policy", "sites-one"]), 2, '"x"', "an integer from 1");
+    expectRefusal(tutti(folder, ["simulate", "sites:gangs=33", "--policy", "sites-one"]), 2, "at most 32");
+    expectRefusal(tutti(folder, ["workload", "info", "tasks"]), 2, "not of one machine");
   });
   test("a policy's parameter with a typo, and one out of range", () => {
     expectRefusal(

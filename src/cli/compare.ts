@@ -1,15 +1,16 @@
 /** `tutti compare TRACE --policy A,B`: several policies over the same jobs. */
 import type { Command } from "commander";
 import { openExperiment, runExperiment } from "../lab/run.ts";
-import { UsageError } from "./errors.ts";
+import { chooseWing } from "../lab/wings.ts";
+import { asUsage, UsageError } from "./errors.ts";
 import {
   addOutputOptions,
   addRunOptions,
   addWorkersOption,
   makeExperiment,
   type OutputOptions,
+  RUN_HELP,
   type RunOptions,
-  SOURCE_HELP,
 } from "./options.ts";
 import { commandLine, writeResult } from "./output.ts";
 import { checkOutputs } from "./outputs.ts";
@@ -25,7 +26,7 @@ interface CompareOptions extends RunOptions, OutputOptions {
 
 export function configure(command: Command): void {
   command
-    .argument("<trace>", SOURCE_HELP)
+    .argument("<trace>", RUN_HELP)
     .requiredOption(
       "--policy <list>",
       "policies with commas between: fcfs,easy:order=shortest,./mine.ts",
@@ -43,6 +44,11 @@ async function run(source: string, options: CompareOptions, command: Command): P
     throw new UsageError(
       `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller one`,
     );
+  }
+  const wing = await asUsage(() => chooseWing(source));
+  if (wing !== undefined) {
+    const { runWing } = await import("./wing-run.ts");
+    return runWing(source, wing, { ...options, policies: options.policy }, command);
   }
   await checkOutputs(source, { "--html": options.html });
   const experiment = await makeExperiment(source, options.policy, options);

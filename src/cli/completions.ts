@@ -59,6 +59,7 @@ fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
 
 function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
+  const sources = [...MODELS, ...WINGS].map(({ name }) => name);
   const jobs = ["last", "all"];
   const words: Readonly<Record<string, readonly string[]>> = {
     policies: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name))],
@@ -66,8 +67,9 @@ function describe(program: Command): VerbWords[] {
     whatif: policies,
     ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),
     completions: SHELLS,
-    simulate: MODELS.map(({ name }) => name),
-    compare: MODELS.map(({ name }) => name),
+    models: sources,
+    simulate: sources,
+    compare: sources,
   };
   return program.commands.map((command) => ({
     name: command.name(),

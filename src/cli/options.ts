@@ -15,6 +15,9 @@ import { duration, integer, missingEstimate, share } from "./parse.ts";
 export const SOURCE_HELP =
   "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
 
+/** What `simulate` and `compare` take. */
+export const RUN_HELP = `${SOURCE_HELP}; also a machine with jobs of its own, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
+
 /** With shorter ones the numbers of slots would pass what a number holds exactly. */
 const SHORTEST_SLOT_S = 1e-6;
 
@@ -149,6 +152,6 @@ function requireOneMachine(policy: string): void {
   if (wing === undefined) return;
   throw new UsageError(
     `Cannot use policy "${policy.split(":")[0]}" here: it schedules ${wing.machine}, expected a policy for the jobs of one machine; ` +
-      `\`tutti reproduce ${wing.paper}\` runs it`,
+      `\`tutti simulate ${wing.name} --policy ${policy}\` runs it`,
   );
 }

@@ -52,7 +52,7 @@ const GROUPS: readonly PolicyGroup[] = [
   ...WINGS.map((wing) => ({
     ...wing,
     sharing: wing.name,
-    command: () => `tutti reproduce ${wing.paper}`,
+    command: (policy: string) => `tutti simulate ${wing.name} --policy ${policy}`,
   })),
 ];
 
@@ -162,6 +162,6 @@ export function parameterText(owner: string, spec: ParameterSpec): string {
   const range =
     spec.kind === "choice"
       ? spec.choices.join(", ")
-      : `${spec.kind} from ${spec.min} to ${spec.max}${spec.unit === undefined ? "" : ` ${spec.unit}`}`;
+      : `${spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind} from ${spec.min} to ${spec.max}${spec.unit === undefined ? "" : ` ${spec.unit}`}`;
   return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${range})`, 6)}`;
 }

@@ -210,6 +210,12 @@ export const VERBS: readonly Verb[] = [
     load: () => import("./policies.ts"),
   },
   {
+    name: "models",
+    group: "Laboratory",
+    summary: "list the models, or state one's rules and parameters",
+    load: () => import("./models.ts"),
+  },
+  {
     name: "workload",
     group: "Laboratory",
     summary: "describe, convert and scale traces, or generate one from a model",

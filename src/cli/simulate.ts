@@ -1,14 +1,16 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { openExperiment, runExperiment } from "../lab/run.ts";
+import { chooseWing } from "../lab/wings.ts";
 import type { Comparison } from "../report/comparison.ts";
+import { asUsage } from "./errors.ts";
 import {
   addOutputOptions,
   addRunOptions,
   makeExperiment,
   type OutputOptions,
+  RUN_HELP,
   type RunOptions,
-  SOURCE_HELP,
 } from "./options.ts";
 import { checkStarted, commandLine, writeResult } from "./output.ts";
 import { checkOutputs } from "./outputs.ts";
@@ -25,7 +27,7 @@ interface SimulateOptions extends RunOptions, OutputOptions {
 
 export function configure(command: Command): void {
   command
-    .argument("<trace>", SOURCE_HELP)
+    .argument("<trace>", RUN_HELP)
     .requiredOption(
       "--policy <policy>",
       "name:parameter=value, or a file with a policy of your own; see tutti policies",
@@ -48,6 +50,12 @@ function onePolicy(text: string, before: string | undefined): string {
 }
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
+  const wing = await asUsage(() => chooseWing(source));
+  if (wing !== undefined) {
+    const { runWing } = await import("./wing-run.ts");
+    const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
+    return runWing(source, wing, alone, command);
+  }
   await checkOutputs(source, { "--html": options.html, "--swf": options.swf });
   const experiment = await makeExperiment(source, [options.policy], options);
   const opened = await openExperiment(experiment, options.seed, 1);

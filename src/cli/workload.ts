@@ -5,6 +5,7 @@ import type { Workload } from "../core/jobs.ts";
 import { generate as generateJobs, machineSize } from "../lab/experiments/jobs.ts";
 import { writeOutput } from "../lab/output.ts";
 import { chooseModel, openSource } from "../lab/source.ts";
+import { chooseWing } from "../lab/wings.ts";
 import { formatCount, formatNumber } from "../report/format.ts";
 import { jsonDocument } from "../report/json.ts";
 import { describeWorkload, type Spread } from "../workload/describe.ts";
@@ -148,8 +149,18 @@ function modelText({ name, summary, parameters, source }: ModelDefinition): stri
   return `${bold(name)}: ${wrap(summary, 2)}\n${specs}\n  ${wrap(`Source: ${source}`, 2)}\n`;
 }
 
-async function info(source: string, options: InfoOptions): Promise<void> {
+/** @throws UsageError for a model or parameter that cannot be used, and for a machine whose jobs are of another kind */
+async function checkSource(source: string): Promise<void> {
+  if ((await asUsage(() => chooseWing(source))) !== undefined) {
+    throw new UsageError(
+      `Cannot take the jobs of "${source}": they are not of one machine, expected a trace or a model; \`tutti simulate ${source}\` runs them`,
+    );
+  }
   await asUsage(() => chooseModel(source));
+}
+
+async function info(source: string, options: InfoOptions): Promise<void> {
+  await checkSource(source);
   const workload = requireJobs(await openSource(source, options.seed));
   const facts = describeWorkload(workload, options.procs);
   const hash = hashWorkload(workload);
@@ -199,6 +210,7 @@ function share(value: number | undefined): string {
 }
 
 async function generate(text: string, options: GenerateOptions): Promise<void> {
+  await checkSource(text);
   const choice = await asUsage(() => chooseModel(text));
   if (choice === undefined) {
     const names = MODELS.map(({ name }) => name);
@@ -235,7 +247,7 @@ async function scale(source: string, options: ScaleOptions): Promise<void> {
 }
 
 async function openJobs(source: string, seed: number): Promise<Workload> {
-  await asUsage(() => chooseModel(source));
+  await checkSource(source);
   return requireJobs(await openSource(source, seed));
 }
 

@@ -40,7 +40,19 @@ export function parameterSuffix(specs: readonly ParameterSpec[], values: Paramet
   return suffix;
 }
 
+/** The numbers of a list. */
+export function numbersIn(list: string | number): number[] {
+  return String(list).split(",").map(Number);
+}
+
 function parseValue(owner: string, spec: ParameterSpec, text: string): string | number {
+  if (spec.kind === "list") {
+    const one = { ...spec, kind: spec.of, default: 0 };
+    return text
+      .split(",")
+      .map((part) => parseValue(owner, one, part))
+      .join(",");
+  }
   const refuse = (expected: string): never => {
     throw new InputError(
       `Cannot set parameter "${spec.name}" of ${owner} to "${text}": expected ${expected}`,

@@ -162,6 +162,18 @@ export type ParameterSpec =
       readonly default: number;
       readonly unit?: string;
       readonly description: string;
+    }
+  | {
+      readonly name: string;
+      /** Numbers with commas between, such as `64,64`; the value is their text. */
+      readonly kind: "list";
+      readonly of: "integer" | "number";
+      /** Of each number. */
+      readonly min: number;
+      readonly max: number;
+      readonly default: string;
+      readonly unit?: string;
+      readonly description: string;
     };
 
 /** Values by parameter name, complete and checked against the specs. */

@@ -11,7 +11,7 @@ import { GRID, SitesStartRule } from "../core/sites.ts";
 import { quantilesInPlace } from "./order.ts";
 import { CompensatedSum } from "./sums.ts";
 
-/** Service times below this count as this in bounded slowdowns: a tenth of the mean service time of the paper. */
+/** Bound of bounded slowdowns: a tenth of the mean service time of the paper. */
 export const SITES_BOUND_S = 0.1;
 
 /** Over one kind of jobs; NaN where none has ended. */
@@ -24,7 +24,7 @@ export interface SitesJobNumbers {
   /** SLD: response over service time on a processor of speed 1, without overhead; no number once a job without service has ended. */
   readonly slowdown: number;
   readonly medianSlowdown: number;
-  /** max(1, response / max(service, SITES_BOUND_S)). */
+  /** max(1, response / max(service, bound)). */
   readonly boundedSlowdown: number;
   /** WRT, WSLD and the like: means weighted by size. */
   readonly weightedResponseS: number;
@@ -48,18 +48,26 @@ export interface SitesNumbers {
   readonly localsBackfilled: number;
 }
 
-/** All numbers of one run; linear in the jobs. */
-export function summariseSites(instance: SitesInstance, schedule: SitesSchedule): SitesNumbers {
+/**
+ * All numbers of one run; linear in the jobs.
+ * @param boundS service times below this count as this in bounded slowdowns
+ */
+export function summariseSites(
+  instance: SitesInstance,
+  schedule: SitesSchedule,
+  boundS = SITES_BOUND_S,
+): SitesNumbers {
   const { sites } = instance;
   const { busyS, stopS, startsByRule } = schedule;
   const processors = sites.reduce((sum, site) => sum + site.processors, 0);
   const { atOnce, inTurn, backfilled, gangAtOnce, gangGathered, gangSplit } = SitesStartRule;
   const started = (...rules: number[]) => rules.reduce((sum, rule) => sum + startsByRule[rule]!, 0);
-  const gangs = numbersOf(instance, schedule, (job) => instance.home[job] === GRID);
+  const of = (counts: (job: number) => boolean) => numbersOf(instance, schedule, boundS, counts);
+  const gangs = of((job) => instance.home[job] === GRID);
   return {
-    locals: numbersOf(instance, schedule, (job) => instance.home[job] !== GRID),
+    locals: of((job) => instance.home[job] !== GRID),
     gangs,
-    critical: numbersOf(instance, schedule, (job) => instance.critical[job] === 1),
+    critical: of((job) => instance.critical[job] === 1),
     utilisation: busyS.reduce((sum, siteS) => sum + siteS, 0) / (processors * stopS),
     siteUtilisation: sites.map((site, i) => busyS[i]! / (site.processors * stopS)),
     gangsFinished: gangs.ended / gangs.arrived,
@@ -71,6 +79,7 @@ export function summariseSites(instance: SitesInstance, schedule: SitesSchedule)
 function numbersOf(
   instance: SitesInstance,
   schedule: SitesSchedule,
+  boundS: number,
   counts: (job: number) => boolean,
 ): SitesJobNumbers {
   const { submitS, serviceS, size } = instance;
@@ -87,7 +96,7 @@ function numbersOf(
     if (Number.isNaN(endS[job]!)) continue;
     const responseS = endS[job]! - submitS[job]!;
     const slow = responseS / serviceS[job]!;
-    const slowAtLeast = Math.max(1, responseS / Math.max(serviceS[job]!, SITES_BOUND_S));
+    const slowAtLeast = Math.max(1, responseS / Math.max(serviceS[job]!, boundS));
     responses[ended] = responseS;
     slowdowns[ended] = slow;
     ended++;

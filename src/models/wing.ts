@@ -2,17 +2,60 @@
  * A wing: a machine with jobs and policies of its own, which no trace tells of and no live scheduler drives. All that serves it alone
  * stands in its folder: contract, machine, policies, workload, metrics, checker. The general rooms know wings by their list only.
  */
-import type { PolicyDescription } from "../core/policy.ts";
+import type { ParameterSpec, ParameterValues, PolicyChoice, PolicyDescription } from "../core/policy.ts";
 
 export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescription<unknown>> {
-  /** As written on the command line. */
+  /** As written on the command line: `sites:sizes=64,64:load=0.8`. */
   readonly name: string;
   readonly title: string;
+  /** One sentence. */
+  readonly summary: string;
   /** What its policies schedule, as the end of "it schedules …". */
   readonly machine: string;
-  /** What its simulator does that no policy decides, one sentence each. */
+  /** How its jobs are made and what its simulator does that no policy decides, one sentence each. */
   readonly rules: readonly string[];
-  /** Key of the paper that it was made for. */
-  readonly paper: string;
+  /** Paper and section. */
+  readonly source: string;
+  /** Of the machine and of its jobs. */
+  readonly parameters: readonly ParameterSpec[];
   readonly policies: readonly Policy[];
+  /**
+   * Makes the jobs and runs them under a policy. The same parameters and seed give the same jobs under every policy.
+   * @param parameters complete and within the specs
+   * @param isAudited the checker follows, which keeps its own books
+   * @throws InputError when parameters contradict each other, RuleViolation when the policy breaks a rule
+   */
+  simulate(
+    parameters: ParameterValues,
+    policy: PolicyChoice<Policy>,
+    seed: number,
+    isAudited: boolean,
+  ): WingRun;
+}
+
+/** One policy on the jobs of one seed. */
+export interface WingRun {
+  readonly jobs: number;
+  readonly processors: number;
+  /** 16 hexadecimal digits, as of every workload and schedule. */
+  readonly workloadHash: string;
+  readonly scheduleHash: string;
+  /** Jobs that could never run to their end. */
+  readonly left: number;
+  /** The same ones in the same order for every policy. */
+  readonly measures: readonly Measure[];
+  /** What the checker has looked at, in words; undefined without it. */
+  readonly checked: string | undefined;
+}
+
+/** A number that a run gives. */
+export interface Measure {
+  /** Stable word for JSON and CSV. */
+  readonly name: string;
+  readonly title: string;
+  readonly unit: "s" | "1" | "share";
+  /** NaN where there is none. */
+  readonly value: number;
+  /** Among those by which policies are compared in a table. */
+  readonly isCompared?: boolean;
 }

@@ -1,9 +1,31 @@
 /** The one list of wings. */
+import { parameterSuffix, parseParameters } from "../core/parameters.ts";
+import type { ParameterValues } from "../core/policy.ts";
 import { sites } from "./sites/wing.ts";
 import { tasks } from "./tasks/wing.ts";
 import type { Wing } from "./wing.ts";
 
 export const WINGS: readonly Wing[] = [sites, tasks];
+
+/** A wing with its parameters filled in. */
+export interface WingChoice {
+  readonly wing: Wing;
+  readonly parameters: ParameterValues;
+  /** Name with the parameters that differ from their defaults. */
+  readonly label: string;
+}
+
+/**
+ * Reads `sites:sizes=64,64:load=0.8`; undefined when the text names no wing.
+ * @throws InputError for an unknown parameter or a value out of range
+ */
+export function parseWing(text: string): WingChoice | undefined {
+  const [name, ...settings] = text.split(":");
+  const wing = WINGS.find((one) => one.name === name);
+  if (wing === undefined) return undefined;
+  const parameters = parseParameters(`"${wing.name}"`, wing.parameters, settings);
+  return { wing, parameters, label: wing.name + parameterSuffix(wing.parameters, parameters) };
+}
 
 /** The wing whose policies the text `name:parameter=value` names one of. */
 export function wingOfPolicy(text: string): Wing | undefined {

@@ -81,7 +81,9 @@ function describeOnOneMachine(definition: PolicyDefinition): void {
 /** Names of what the policy promises, with whichever of its choices, and with numbers above their defaults: limits, for instance. */
 function promisesOf(definition: PolicyDefinition): string[] {
   const higher = definition.parameters.flatMap((spec) =>
-    spec.kind === "choice" ? [] : [`${spec.name}=${Math.min(spec.default + 1, spec.max)}`],
+    spec.kind === "choice" || spec.kind === "list"
+      ? []
+      : [`${spec.name}=${Math.min(spec.default + 1, spec.max)}`],
   );
   return [...choicesOf(definition), makeChoice(definition, higher)].flatMap((choice) =>
     Object.keys(choice.definition.guarantees(choice.parameters)),

@@ -54,7 +54,7 @@ export function longestWaitText({ replications = [], replicationHashes }: Compar
 }
 
 /** Mean and half width, in one unit where that suits both. */
-function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
+export function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
   if (unit === "1") return `${formatNumber(mean)} ± ${formatNumber(half)}`;
   const shared = timeUnit(mean);
   const isTiny = half > 0 && half < 0.05 * shared.seconds;

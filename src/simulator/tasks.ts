@@ -40,7 +40,7 @@ import type { TasksOptions, TasksResult, TaskTotals } from "./tasks-run.ts";
 /** What the simulator of tasks does that no local scheduler decides, one sentence each. */
 export const TASKS_RULES: readonly string[] = [
   "simulated tasks: at every clock signal each processor goes to its task in the row whose turn it is, if that can run; the gang policy in front changes rows between two passes over all of them only",
-  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again; one study of the paper's reproduction has it wait until the processor is left",
+  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again, or with returns=no when the processor is left",
   "simulated tasks: a processor that turns to another task than it had last loses the cost of a switch first",
   "simulated tasks: of one instant, I/O ends and messages arrive first, then statements end, then comes the clock signal, then idle processors are given tasks",
 ];

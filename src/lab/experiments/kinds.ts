@@ -1,10 +1,13 @@
 /** The one list of the kinds of cells. What runs a kind is loaded when the first cell of it is run. */
+
+import type { WingRun } from "../../models/wing.ts";
 import type { BlocksCell, BlocksResult } from "../findings.ts";
 import type { GoldenResult } from "../golden/cells.ts";
 import type { PaperCell } from "../papers/run-paper.ts";
 import type { AuditedResult } from "./audited.ts";
 import type { Bench, MachineCell } from "./cell.ts";
 import type { SummaryCell, SummaryResult } from "./summary.ts";
+import type { WingCell } from "./wing.ts";
 
 interface Kinds {
   /** The numbers of a schedule, and if wanted itself. */
@@ -17,6 +20,8 @@ interface Kinds {
   golden: { cell: MachineCell; result: GoldenResult };
   /** A part of a paper. */
   paper: { cell: PaperCell; result: unknown };
+  /** A policy of a wing on its own jobs. */
+  wing: { cell: WingCell; result: WingRun };
 }
 
 export type Kind = keyof Kinds;
@@ -31,4 +36,5 @@ export const KINDS: { readonly [K in Kind]: () => Promise<Run<K>> } = {
   blocks: async () => (await import("../findings.ts")).runBlocks,
   golden: async () => (await import("../golden/cells.ts")).runGolden,
   paper: async () => (await import("../papers/run-paper.ts")).runPaper,
+  wing: async () => (await import("./wing.ts")).runWingCell,
 };

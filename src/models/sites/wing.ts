@@ -1,14 +1,230 @@
 /** Several sites under one grid scheduler (Dimitriadou and Karatza 2009). */
-import type { SitesPolicyDefinition } from "../../core/sites.ts";
+import { ModelError } from "../../core/errors.ts";
+import { numbersIn } from "../../core/parameters.ts";
+import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
+import type { SitesInstance, SitesPolicyDefinition } from "../../core/sites.ts";
+import { type SitesJobNumbers, type SitesNumbers, summariseSites } from "../../metrics/sites.ts";
 import { acrossSites, oneSite } from "../../policies/sites.ts";
-import { SITES_RULES } from "../../simulator/sites.ts";
-import type { Wing } from "../wing.ts";
+import { type RemainingRule, SITES_RULES, simulateSites } from "../../simulator/sites.ts";
+import { SitesChecker } from "../../simulator/sites-checker.ts";
+import { hashColumns } from "../../workload/hash.ts";
+import { generateSites, UNIFORM_GANGS, withPredictionError } from "../../workload/sites.ts";
+import type { Measure, Wing, WingRun } from "../wing.ts";
+
+const PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: "sizes",
+    kind: "list",
+    of: "integer",
+    min: 1,
+    max: 65_536,
+    default: "16,16",
+    description: "processors of each site",
+  },
+  {
+    name: "speeds",
+    kind: "list",
+    of: "number",
+    min: 0.001,
+    max: 1000,
+    default: "1",
+    description: "seconds of service in a second on a processor of each site; one number stands for all",
+  },
+  {
+    name: "load",
+    kind: "number",
+    min: 0.001,
+    max: 100,
+    default: 0.9,
+    description: "offered load: work that arrives in a second over what all processors can do",
+  },
+  {
+    name: "gangShare",
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0.13,
+    description: "share of the load that gangs bring; the rest are local jobs, in proportion to the sites",
+  },
+  {
+    name: "gangs",
+    kind: "list",
+    of: "integer",
+    min: 1,
+    max: 65_536,
+    default: UNIFORM_GANGS.join(","),
+    description: "sizes of gangs, equally likely",
+  },
+  {
+    name: "service",
+    kind: "number",
+    min: 0.001,
+    max: 1e6,
+    default: 1,
+    unit: "s",
+    description: "mean service time of a local job, and of a gang's task, at speed 1",
+  },
+  {
+    name: "overhead",
+    kind: "number",
+    min: 0,
+    max: 10,
+    default: 0.1,
+    description: "share of its service time by which a gang on several sites is prolonged",
+  },
+  {
+    name: "critical",
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0,
+    description: "share of the gangs that are critical",
+  },
+  {
+    name: "error",
+    kind: "number",
+    min: 0,
+    max: 100,
+    default: 0,
+    unit: "%",
+    description: "largest error of a predicted service time (E)",
+  },
+  {
+    name: "remaining",
+    kind: "choice",
+    choices: ["exact", "predicted"],
+    default: "exact",
+    description: "how processors tell what the job in service still needs",
+  },
+  {
+    name: "jobs",
+    kind: "integer",
+    min: 1,
+    max: 10_000_000,
+    default: 20_000,
+    description: "local jobs and gangs to make; all run to their end",
+  },
+];
+
+const WORKLOAD_RULES = [
+  "workload: local jobs arrive at each site and gangs at the grid scheduler, each as a Poisson stream, with exponential service times",
+  "bounded slowdown: service times below a tenth of the mean count as that",
+];
 
 export const sites: Wing<SitesPolicyDefinition> = {
   name: "sites",
   title: "Several sites",
+  summary: "Local jobs at each of several sites, and gangs that a grid scheduler sends to them.",
   machine: "processors with a queue each, grouped into sites under one grid scheduler",
-  rules: SITES_RULES,
-  paper: "dimitriadou2009",
+  rules: [...WORKLOAD_RULES, ...SITES_RULES],
+  source: "Dimitriadou and Karatza 2009, sections II and III",
+  parameters: PARAMETERS,
   policies: [oneSite, acrossSites],
+  simulate: simulateWing,
 };
+
+function simulateWing(
+  parameters: ParameterValues,
+  { definition, parameters: ofPolicy }: PolicyChoice<SitesPolicyDefinition>,
+  seed: number,
+  isAudited: boolean,
+): WingRun {
+  const instance = instanceOf(parameters, seed);
+  const remaining = parameters.remaining as RemainingRule;
+  const checker = isAudited
+    ? new SitesChecker(instance, definition.guarantees(ofPolicy), remaining)
+    : undefined;
+  const schedule = simulateSites(instance, definition, ofPolicy, { remaining, observer: checker });
+  checker?.finished(schedule);
+  const { submitS, serviceS, predictedS, size, home } = instance;
+  return {
+    jobs: instance.count,
+    processors: instance.sites.reduce((sum, site) => sum + site.processors, 0),
+    workloadHash: hashColumns(submitS, serviceS, predictedS, size, home),
+    scheduleHash: hashColumns(schedule.startS, schedule.endS),
+    left: instance.count - schedule.completed,
+    measures: measuresOf(
+      summariseSites(instance, schedule, Number(parameters.service) / 10),
+      parameters.critical !== 0,
+    ),
+    checked: checker === undefined ? undefined : `${checker.checks} steps`,
+  };
+}
+
+/** The jobs that the parameters describe. */
+export function instanceOf(parameters: ParameterValues, seed: number): SitesInstance {
+  const sizes = numbersIn(parameters.sizes);
+  const speeds = numbersIn(parameters.speeds);
+  if (speeds.length !== 1 && speeds.length !== sizes.length) {
+    throw new ModelError(
+      `Cannot use speeds=${parameters.speeds} with sizes=${parameters.sizes}: expected ${sizes.length} speeds, or one for all`,
+    );
+  }
+  const list = sizes.map((processors, i) => ({ processors, speed: speeds[i] ?? speeds[0] }));
+  const processors = sizes.reduce((sum, size) => sum + size, 0);
+  const gangSizes = numbersIn(parameters.gangs);
+  if (Math.max(...gangSizes) > processors) {
+    throw new ModelError(
+      `Cannot use gangs=${parameters.gangs} with sizes=${parameters.sizes}: expected gangs of at most ${processors} tasks, all processors together`,
+    );
+  }
+  const [load, gangShare, serviceS] = [parameters.load, parameters.gangShare, parameters.service].map(Number);
+  const perSecond = list.map((site) => site.processors * site.speed);
+  const capacity = perSecond.reduce((sum, one) => sum + one, 0);
+  const gangWorkS = (serviceS * gangSizes.reduce((sum, size) => sum + size, 0)) / gangSizes.length;
+  const jobs = generateSites({
+    sites: list,
+    localEveryS: perSecond.map((one) => serviceS / (load * (1 - gangShare) * one)),
+    gangEveryS: gangWorkS / (load * gangShare * capacity),
+    gangSizes,
+    serviceS,
+    splitOverhead: Number(parameters.overhead),
+    criticalShare: Number(parameters.critical),
+    count: Number(parameters.jobs),
+    seed,
+    replication: 0,
+  });
+  return withPredictionError(jobs, Number(parameters.error));
+}
+
+function measuresOf(numbers: SitesNumbers, hasCritical: boolean): Measure[] {
+  const { locals, gangs, critical, utilisation, siteUtilisation, gangsSplit, localsBackfilled } = numbers;
+  return [
+    ...measuresOfKind("local", "local jobs", locals, false),
+    ...measuresOfKind("gang", "gangs", gangs, true),
+    ...(hasCritical ? measuresOfKind("critical", "critical gangs", critical, true) : []),
+    { name: "gangs-split", title: "gangs split over sites", unit: "share", value: gangsSplit },
+    { name: "local-backfilled", title: "local jobs backfilled", unit: "share", value: localsBackfilled },
+    { name: "utilisation", title: "utilisation", unit: "share", value: utilisation, isCompared: true },
+    ...siteUtilisation.map((value, site) => ({
+      name: `utilisation-${site}`,
+      title: `utilisation of site ${site}`,
+      unit: "share" as const,
+      value,
+    })),
+  ];
+}
+
+/** A local job has one task, so that weights change nothing. */
+function measuresOfKind(name: string, title: string, of: SitesJobNumbers, isWeighted: boolean): Measure[] {
+  const measure = (
+    word: string,
+    text: string,
+    unit: Measure["unit"],
+    value: number,
+    isCompared = false,
+  ): Measure => ({ name: `${name}-${word}`, title: `${title}: ${text}`, unit, value, isCompared });
+  return [
+    measure("ended", "ended", "1", of.ended),
+    measure("response", "mean response", "s", of.responseS, true),
+    measure("median-response", "median response", "s", of.medianResponseS),
+    measure("bounded-slowdown", "bounded slowdown", "1", of.boundedSlowdown, true),
+    measure("median-slowdown", "median slowdown", "1", of.medianSlowdown),
+    ...(isWeighted
+      ? [
+          measure("weighted-response", "mean response, by size", "s", of.weightedResponseS),
+          measure("weighted-slowdown", "bounded slowdown, by size", "1", of.weightedBoundedSlowdown),
+        ]
+      : []),
+  ];
+}

@@ -1,14 +1,241 @@
 /** Tasks that block, and what their processors do meanwhile (Silva and Scherson 1999). */
-import type { LocalSchedulerDefinition } from "../../core/tasks.ts";
+import { ModelError } from "../../core/errors.ts";
+import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
+import type { LocalSchedulerDefinition, TaskPrograms } from "../../core/tasks.ts";
+import { CompensatedSum } from "../../metrics/sums.ts";
+import { makeChoice } from "../../policies/choose.ts";
 import { grades, idle } from "../../policies/local-task-scheduler.ts";
-import { TASKS_RULES } from "../../simulator/tasks.ts";
-import type { Wing } from "../wing.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import { TaskChecker } from "../../simulator/task-checker.ts";
+import { simulateTasks, TASKS_RULES } from "../../simulator/tasks.ts";
+import type { TasksOptions, TasksResult } from "../../simulator/tasks-run.ts";
+import { hashColumns } from "../../workload/hash.ts";
+import { type JobKind, makeTaskPrograms } from "../../workload/task-programs.ts";
+import type { Measure, Wing, WingRun } from "../wing.ts";
+
+const KINDS: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
+const GANGS = POLICIES.filter((policy) => policy.sharing === "time");
+/** Service times below this count as this in bounded slowdowns, as elsewhere by default. */
+const BOUND_MS = 10_000;
+
+const PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: "processors",
+    kind: "integer",
+    min: 1,
+    max: 65_536,
+    default: 32,
+    description: "processors of the machine; ranges of sizes that reach above it are left out",
+  },
+  {
+    name: "hours",
+    kind: "number",
+    min: 0.001,
+    max: 10_000,
+    default: 10,
+    unit: "h",
+    description: "how long jobs arrive; the run ends then",
+  },
+  {
+    name: "kind",
+    kind: "choice",
+    choices: KINDS,
+    default: "mixed",
+    description: "what jobs do between computations; mixed: all kinds alike",
+  },
+  {
+    name: "interarrival",
+    kind: "number",
+    min: 1e-6,
+    max: 1e6,
+    default: 0.6,
+    description: "factor on the times between arrivals",
+  },
+  {
+    name: "work",
+    kind: "number",
+    min: 1e-6,
+    max: 1e6,
+    default: 8,
+    description: "factor on the service times",
+  },
+  seconds("compute", 9, "mean length of a computation"),
+  seconds("io", 20, "mean length of an I/O"),
+  seconds("latency", 1.5, "mean time of a message on the way"),
+  {
+    name: "spread",
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 0.5,
+    description: "half width of the uniform distribution of these lengths, as a share of the mean",
+  },
+  seconds("slot", 30, "time between two clock signals"),
+  {
+    name: "switch",
+    kind: "number",
+    min: 0,
+    max: 1e6,
+    default: 0,
+    unit: "s",
+    description: "time that a processor loses when it turns to another task, below the slot",
+  },
+  {
+    name: "returns",
+    kind: "choice",
+    choices: ["yes", "no"],
+    default: "yes",
+    description:
+      "whether the task whose turn it is takes its processor back as soon as it can run again (the paper)",
+  },
+  {
+    name: "gang",
+    kind: "choice",
+    choices: GANGS.map(({ name }) => name),
+    default: "gang",
+    description: "the gang policy in front, which fills the matrix",
+  },
+];
+
+function seconds(name: string, value: number, description: string): ParameterSpec {
+  return { name, kind: "number", min: 0.001, max: 1e6, default: value, unit: "s", description };
+}
+
+const WORKLOAD_RULES = [
+  "workload: hyper-Erlang arrivals and service times by ranges of size, as fitted for the model jann; a job's tasks run rounds of a computation and what its kind blocks for until it has had its service time",
+  "times are rounded to whole milliseconds; the run ends when the arrivals do, and jobs count that have ended by then",
+  "slowdown: response over the time that the job takes with its processors to itself, of which less than 10 s count as that",
+];
 
 export const tasks: Wing<LocalSchedulerDefinition> = {
   name: "tasks",
   title: "Tasks on a processor",
+  summary: "Gangs whose tasks block for I/O, messages and barriers, and what their processors do meanwhile.",
   machine: "the tasks of each processor while the one whose turn it is waits for I/O, a message or a barrier",
-  rules: TASKS_RULES,
-  paper: "silva1999",
+  rules: [...WORKLOAD_RULES, ...TASKS_RULES],
+  source: "Silva and Scherson 1999, sections 2 and 4",
+  parameters: PARAMETERS,
   policies: [idle, grades],
+  simulate: simulateWing,
 };
+
+function simulateWing(
+  parameters: ParameterValues,
+  local: PolicyChoice<LocalSchedulerDefinition>,
+  seed: number,
+  isAudited: boolean,
+): WingRun {
+  const programs = programsOf(parameters, seed);
+  const options = optionsOf(parameters, local);
+  const checker = isAudited ? new TaskChecker(programs, options) : undefined;
+  const result = simulateTasks(programs, { ...options, observer: checker });
+  checker?.check(result);
+  const { submitMs, size, dedicatedMs, op, operand, latencyMs } = programs;
+  return {
+    jobs: programs.jobCount,
+    processors: options.processors,
+    workloadHash: hashColumns(submitMs, size, dedicatedMs, Int32Array.from(op), operand, latencyMs),
+    scheduleHash: hashColumns(result.endMs),
+    left: 0,
+    measures: measuresOf(programs, result, options.processors),
+    checked: checker === undefined ? undefined : `${checker.endedTasks} tasks to their end`,
+  };
+}
+
+/** The jobs that the parameters describe. */
+export function programsOf(parameters: ParameterValues, seed: number): TaskPrograms {
+  const times = timesOf(parameters);
+  const kind = parameters.kind as JobKind;
+  return makeTaskPrograms(kind, {
+    seed,
+    untilMs: untilMs(parameters),
+    maxSize: Number(parameters.processors),
+    interarrivalFactor: Number(parameters.interarrival),
+    serviceFactor: Number(parameters.work),
+    kinds: (kind === "mixed" ? KINDS : [kind]).map((one) => ({ kind: one, weight: 1 })),
+    times: { "I/O": times, communication: times, synchronisation: times, mixed: times },
+  });
+}
+
+function timesOf({ compute, io, latency, spread }: ParameterValues) {
+  const duration = (meanS: string | number | undefined) => ({
+    meanMs: 1000 * Number(meanS),
+    spread: Number(spread),
+  });
+  return { compute: duration(compute), io: duration(io), latency: duration(latency) };
+}
+
+function untilMs({ hours }: ParameterValues): number {
+  return Math.round(3_600_000 * Number(hours));
+}
+
+function optionsOf(
+  parameters: ParameterValues,
+  local: PolicyChoice<LocalSchedulerDefinition>,
+): Omit<TasksOptions, "observer"> {
+  const slotMs = Math.round(1000 * Number(parameters.slot));
+  const switchMs = Math.round(1000 * Number(parameters.switch));
+  if (switchMs >= slotMs) {
+    throw new ModelError(
+      `Cannot use switch=${parameters.switch} with slot=${parameters.slot}: expected a switch shorter than the slot`,
+    );
+  }
+  return {
+    processors: Number(parameters.processors),
+    slotMs,
+    switchMs,
+    ownReturns: parameters.returns === "yes",
+    gang: makeChoice(GANGS.find(({ name }) => name === parameters.gang) as (typeof GANGS)[number]),
+    local,
+    recordAtMs: [untilMs(parameters)],
+  };
+}
+
+function measuresOf(
+  { submitMs, dedicatedMs, jobCount }: TaskPrograms,
+  { endMs, totals, meanRows, maxRows }: TasksResult,
+  processors: number,
+): Measure[] {
+  const response = new CompensatedSum();
+  const slowdown = new CompensatedSum();
+  for (let job = 0; job < jobCount; job++) {
+    if (Number.isNaN(endMs[job])) continue;
+    const responseMs = endMs[job] - submitMs[job];
+    response.add(responseMs / 1000);
+    slowdown.add(Math.max(1, responseMs / Math.max(dedicatedMs[job], BOUND_MS)));
+  }
+  const { timeMs, jobsCompleted, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs } = totals[0];
+  const share = (name: string, title: string, partMs: number, isCompared = false): Measure => ({
+    name,
+    title,
+    unit: "share",
+    value: partMs / (processors * timeMs),
+    isCompared,
+  });
+  return [
+    { name: "ended", title: "jobs ended", unit: "1", value: jobsCompleted, isCompared: true },
+    {
+      name: "response",
+      title: "mean response",
+      unit: "s",
+      value: response.value / jobsCompleted,
+      isCompared: true,
+    },
+    {
+      name: "bounded-slowdown",
+      title: "bounded slowdown",
+      unit: "1",
+      value: slowdown.value / jobsCompleted,
+      isCompared: true,
+    },
+    share("busy", "processors computing", busyMs, true),
+    share("idle", "processors idle", ioMs + messageMs + barrierMs + emptyMs, true),
+    share("idle-io", "idle, own task in I/O", ioMs),
+    share("idle-message", "idle, own task waiting for a message", messageMs),
+    share("idle-barrier", "idle, own task at a barrier", barrierMs),
+    share("idle-empty", "idle, no own task", emptyMs),
+    share("switch", "lost to switches", switchMs),
+    { name: "mean-rows", title: "rows of the matrix, on average", unit: "1", value: meanRows },
+    { name: "max-rows", title: "rows of the matrix, at most", unit: "1", value: maxRows },
+  ];
+}

@@ -1,0 +1,37 @@
+/** A cell on a wing: one of its policies on the jobs of one seed. */
+import { RuleViolation } from "../../core/errors.ts";
+import type { PolicyChoice, PolicyDescription } from "../../core/policy.ts";
+import type { WingRun } from "../../models/wing.ts";
+import { parseWing, type WingChoice } from "../../models/wings.ts";
+import { chooseAmong } from "../../policies/choose.ts";
+
+type AnyPolicy = PolicyDescription<unknown>;
+
+export interface WingCell {
+  /** As on the command line. */
+  readonly source: string;
+  readonly policy: string;
+  readonly seed: number;
+  readonly isAudited: boolean;
+}
+
+export async function runWingCell({ source, policy, seed, isAudited }: WingCell): Promise<WingRun> {
+  const choice = parseWing(source) as WingChoice;
+  const run = isAudited ? auditedRun : plainRun;
+  return run(choice, chooseAmong(choice.wing.policies, policy), seed);
+}
+
+function plainRun({ wing, parameters }: WingChoice, policy: PolicyChoice<AnyPolicy>, seed: number): WingRun {
+  return wing.simulate(parameters, policy, seed, false);
+}
+
+/**
+ * A run under the checker of the wing, and a second one that must take the same decisions.
+ * @throws RuleViolation at the first step that breaks a rule
+ */
+export function auditedRun(choice: WingChoice, policy: PolicyChoice<AnyPolicy>, seed: number): WingRun {
+  const run = choice.wing.simulate(choice.parameters, policy, seed, true);
+  if (plainRun(choice, policy, seed).scheduleHash === run.scheduleHash) return run;
+  const text = `${policy.label} takes other decisions in a second run`;
+  throw new RuleViolation("not-deterministic", -1, 0, text);
+}
