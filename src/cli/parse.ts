@@ -1,5 +1,6 @@
 /** Values of options: from text to checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
+import { MAX_PRIORITY, MIN_PRIORITY } from "../protocol/limits.ts";
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = {
   ms: 0.001,
@@ -20,6 +21,9 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
     throw new InvalidArgumentError(`Expected an integer, ${range}.`);
   };
 }
+
+export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
+export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; above 0 for administrators`;
 
 /** A share of the jobs: 0.1 or 10%. */
 export function share(text: string): number {

@@ -1,40 +1,21 @@
 /** The options of `submit` and `run`, which a job script may hold as well, and the request that they make. */
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { MAX_DEPENDENCIES, MAX_RETRIES, MAX_SCRIPT_BYTES, MAX_TASKS } from "../protocol/limits.ts";
 import type { SubmitJob } from "../protocol/schema.ts";
 import { UsageError } from "./errors.ts";
 import { interpreterOf, readJobScript } from "./job-script.ts";
-import { duration, integer } from "./parse.ts";
+import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
 import { slurmSeconds } from "./slurm-options.ts";
 import { hint } from "./text.ts";
 import { visibleLine } from "./visible.ts";
 
-export interface SubmitOptions {
-  readonly tasks?: number;
-  readonly time?: TimeLimit;
-  readonly mem?: number;
-  readonly queue?: string;
-  readonly name?: string;
-  readonly after?: NonNullable<SubmitJob["after"]>;
-  readonly array?: string;
-  readonly hold?: boolean;
-  readonly priority?: number;
-  readonly retries?: number;
-  readonly output?: string;
-  readonly error?: string;
-  readonly cwd?: string;
-  readonly env?: string;
-}
-
-export interface TimeLimit {
-  readonly seconds: number;
-  /** Without a unit: Slurm would take it for minutes. */
-  readonly isBare: boolean;
-}
-
-/** What the scheduler keeps of a script. */
-const MAX_SCRIPT_BYTES = 2 ** 20;
+/** Fields of a job that options give. */
+export type SubmitOptions = Partial<SubmitJob> & {
+  /** The limit that was given without a unit, in seconds: Slurm would take it for minutes. */
+  readonly bareLimitS?: number | undefined;
+};
 
 const HELP = `
 What to run comes last: after -- a command with its arguments, else a script, whose lines #TUTTI may hold these options and whose common
@@ -70,7 +51,7 @@ export async function submitJob(
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) {
     tellBareLimit(given);
-    return makeJob(words, basename(words[0]!), given);
+    return jobOf(words, basename(words[0]!), given);
   }
   const content = readScript(words[0]!);
   const script = content.toString("utf8");
@@ -80,7 +61,7 @@ export async function submitJob(
   tellBareLimit(options);
   const path = resolve(words[0]!);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
-  const job = makeJob([...interpreter, path, ...words.slice(1)], basename(path), options);
+  const job = jobOf([...interpreter, path, ...words.slice(1)], basename(path), options);
   // The scheduler adds the number of the job and the like.
   const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
   // The scheduler keeps it as it is now: people go on editing while their jobs wait.
@@ -119,90 +100,117 @@ export function bytes(text: string): number {
   throw new InvalidArgumentError("Expected a size with its unit, such as 512M or 2G.");
 }
 
+/** An option that gives a field of the job. */
+class JobOption extends Option {
+  readonly field: keyof SubmitJob;
+
+  constructor(field: keyof SubmitJob, flags: string, text: string, parse?: (text: string) => unknown) {
+    super(flags, text);
+    this.field = field;
+    if (parse !== undefined) this.argParser(parse);
+  }
+
+  override attributeName(): string {
+    return this.field;
+  }
+}
+
+const jobOptions = () => [
+  new JobOption(
+    "tasks",
+    "-n, --tasks <n>",
+    "processes, each on a CPU of its own (default: 1)",
+    integer(1, MAX_TASKS),
+  ),
+  new JobOption(
+    "limitMs",
+    "-t, --time <duration>",
+    "limit on running time, such as 90s, 10m, 2h, 1:30:00; also the estimate for policies",
+    (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
+  ),
+  new JobOption("memoryBytes", "--mem <size>", "memory of the whole job, such as 512M or 2G", bytes),
+  new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
+  new JobOption("name", "-J, --name <name>", "name of the job (default: that of the program)"),
+  new JobOption(
+    "after",
+    "--after <jobs>",
+    "start when these have ended well: 12,13 or 12-40; any:12 however it ended",
+    dependencies,
+  ),
+  new JobOption(
+    "array",
+    "-a, --array <indices>",
+    "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once",
+  ),
+  new JobOption("held", "--hold", "do not start before tutti release"),
+  new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
+  new JobOption(
+    "retries",
+    "--retries <n>",
+    "start anew so many times when it was lost or requeued (default: 0)",
+    integer(0, MAX_RETRIES),
+  ),
+  new JobOption(
+    "stdout",
+    "-o, --output <file>",
+    "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
+  ),
+  new JobOption("stderr", "-e, --error <file>", "standard error"),
+  new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: this one)", (text) =>
+    resolve(text),
+  ),
+  new JobOption(
+    "env",
+    "--env <list>",
+    "environment: all, none, NAME, PREFIX*, NAME=value with commas between (default: all)",
+    (text) => chooseEnvironment(text, process.env),
+  ),
+];
+
 function addOptions(command: Command): Command {
-  return command
-    .option("-n, --tasks <n>", "processes, each on a CPU of its own (default: 1)", integer(1, 65_536))
-    .option(
-      "-t, --time <duration>",
-      "limit on running time, such as 90s, 10m, 2h, 1:30:00; also the estimate for policies",
-      timeLimit,
-    )
-    .option("--mem <size>", "memory of the whole job, such as 512M or 2G", bytes)
-    .option("-q, --queue <name>", "queue (default: chosen by the scheduler)")
-    .option("-J, --name <name>", "name of the job (default: that of the program)")
-    .option(
-      "--after <jobs>",
-      "start when these have ended well: 12,13 or 12-40; any:12 however it ended",
-      dependencies,
-    )
-    .option("-a, --array <indices>", "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once")
-    .option("--hold", "do not start before tutti release")
-    .option("--priority <n>", "from -100 to 100; above 0 for administrators", integer(-100, 100))
-    .option(
-      "--retries <n>",
-      "start anew so many times when it was lost or requeued (default: 0)",
-      integer(0, 1000),
-    )
-    .option(
-      "-o, --output <file>",
-      "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
-    )
-    .option("-e, --error <file>", "standard error")
-    .option("-D, --cwd <folder>", "working directory (default: this one)")
-    .option(
-      "--env <list>",
-      "environment: all, none, NAME, PREFIX*, NAME=value with commas between (default: all)",
-    );
+  for (const option of jobOptions()) command.addOption(option);
+  const isBare = (text: string) => /^[\d.]+$/.test(text.trim());
+  return command.on("option:time", (text: string) =>
+    command.setOptionValue("bareLimitS", isBare(text) ? limitSeconds(text) : undefined),
+  );
 }
 
-/** Seconds: a duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
-function timeLimit(text: string): TimeLimit {
+/** A duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
+function limitSeconds(text: string): number {
   const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
-  const seconds = inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
-  return { seconds, isBare: /^[\d.]+$/.test(text.trim()) };
+  return inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
 }
 
-function tellBareLimit({ time }: SubmitOptions): void {
-  if (time?.isBare) hint(`tutti: limit ${time.seconds} s; write ${time.seconds}m for minutes`);
+function tellBareLimit({ bareLimitS }: SubmitOptions): void {
+  if (bareLimitS !== undefined) hint(`tutti: limit ${bareLimitS} s; write ${bareLimitS}m for minutes`);
 }
-
-/** What the scheduler takes at most. */
-const MOST_AFTER = 1000;
 
 function dependencies(text: string): NonNullable<SubmitJob["after"]> {
   return text.split(",").flatMap((part) => {
     const [, any, first, last = first] =
       /^(any:)?([1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
     const count = Number(last) - Number(first) + 1;
-    if (count >= 1 && count <= MOST_AFTER) {
+    if (count >= 1 && count <= MAX_DEPENDENCIES) {
       return Array.from({ length: count }, (_, i) => ({ job: Number(first) + i, ok: any === undefined }));
     }
     throw new InvalidArgumentError(
-      `Expected numbers of at most ${MOST_AFTER} jobs with commas between, such as 12,13, 12-40 or any:12.`,
+      `Expected numbers of at most ${MAX_DEPENDENCIES} jobs with commas between, such as 12,13, 12-40 or any:12.`,
     );
   });
 }
 
-function makeJob(command: readonly string[], defaultName: string, options: SubmitOptions): SubmitJob {
-  const { tasks, time, mem, queue, name = defaultName, after, array, hold, priority, retries } = options;
-  const { output, error = output } = options;
+function jobOf(command: readonly string[], defaultName: string, options: SubmitOptions): SubmitJob {
+  const given = jobOptions()
+    .map(({ field }) => [field, options[field]])
+    .filter(([, value]) => value !== undefined);
   return {
     command: [...command],
-    name,
-    cwd: resolve(options.cwd ?? "."),
-    env: chooseEnvironment(options.env ?? "all", process.env),
+    name: defaultName,
+    cwd: resolve("."),
+    env: options.env ?? chooseEnvironment("all", process.env),
     umask: process.umask().toString(8).padStart(3, "0"),
-    ...(tasks === undefined ? {} : { tasks }),
-    ...(time === undefined ? {} : { limitMs: Math.max(1, Math.round(time.seconds * 1000)) }),
-    ...(mem === undefined ? {} : { memoryBytes: mem }),
-    ...(queue === undefined ? {} : { queue }),
-    ...(after === undefined ? {} : { after }),
-    ...(array === undefined ? {} : { array }),
-    ...(hold === undefined ? {} : { held: hold }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(retries === undefined ? {} : { retries }),
-    ...(output === undefined ? {} : { stdout: output }),
-    ...(error === undefined ? {} : { stderr: error }),
+    ...(options.stdout !== undefined && { stderr: options.stdout }),
+    ...Object.fromEntries(given),
   };
 }
 
