@@ -159,9 +159,13 @@ function onTrace(policy: string): string {
 
 /** One parameter of a policy or a model, as help shows it. */
 export function parameterText(owner: string, spec: ParameterSpec): string {
-  const range =
-    spec.kind === "choice"
-      ? spec.choices.join(", ")
-      : `${spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind} from ${spec.min} to ${spec.max}${spec.unit === undefined ? "" : ` ${spec.unit}`}`;
-  return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${range})`, 6)}`;
+  return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
+}
+
+function rangeOf(spec: ParameterSpec): string {
+  if (spec.kind === "choice") return spec.choices.join(", ");
+  const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
+  const kind = spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind;
+  const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;
+  return spec.kind === "list" || spec.noneFrom === undefined ? range : `${range}, or none`;
 }

@@ -1,7 +1,7 @@
 /** Parameters of policies and models: from `name=value` texts to checked values and back. */
 import { closest } from "./closest.ts";
 import { InputError } from "./errors.ts";
-import type { ParameterSpec, ParameterValues } from "./policy.ts";
+import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";
 
 /**
  * Values for all specs; those not set keep their defaults.
@@ -19,7 +19,7 @@ export function parseParameters(
   for (const setting of settings) {
     const equals = setting.indexOf("=");
     const name = equals < 0 ? setting : setting.slice(0, equals);
-    const spec = specs.find((s) => s.name === name);
+    const spec = specs.find((s) => s.name === name || s.aliases?.includes(name));
     if (spec === undefined) {
       const names = specs.map((s) => s.name);
       const expected = names.length === 0 ? "it has none" : `expected one of ${names.join(", ")}`;
@@ -27,7 +27,7 @@ export function parseParameters(
     }
     if (equals < 0)
       throw new InputError(`Cannot set parameter "${name}" of ${owner}: expected ${name}=VALUE`);
-    values[name] = parseValue(owner, spec, setting.slice(equals + 1));
+    values[spec.name] = parseValue(owner, spec, setting.slice(equals + 1));
   }
   return values;
 }
@@ -62,11 +62,13 @@ function parseValue(owner: string, spec: ParameterSpec, text: string): string | 
     if (spec.choices.includes(text)) return text;
     return refuse(`one of ${spec.choices.join(", ")}${closest(text, spec.choices)}`);
   }
+  const { noneFrom, unit } = spec;
+  if (noneFrom !== undefined && text === NONE) return NONE;
   const value = text.trim() === "" ? Number.NaN : Number(text);
   const whole = spec.kind === "integer";
   if (Number.isFinite(value) && value >= spec.min && value <= spec.max && (!whole || Number.isInteger(value)))
     return value;
-  return refuse(
-    `${whole ? "an integer" : "a number"} from ${spec.min} to ${spec.max}${spec.unit ? ` ${spec.unit}` : ""}`,
-  );
+  if (noneFrom !== undefined && value >= noneFrom && value < spec.min) return NONE;
+  const range = `${whole ? "an integer" : "a number"} from ${spec.min} to ${spec.max}${unit ? ` ${unit}` : ""}`;
+  return refuse(noneFrom === undefined ? range : `${range}, or ${NONE}`);
 }

@@ -146,25 +146,23 @@ export interface PlacementLimits {
 }
 
 /** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
-export type ParameterSpec =
+export type ParameterSpec = {
+  readonly name: string;
+  /** Older names, still taken. */
+  readonly aliases?: readonly string[];
+  readonly description: string;
+} & (
+  | { readonly kind: "choice"; readonly choices: readonly string[]; readonly default: string }
   | {
-      readonly name: string;
-      readonly kind: "choice";
-      readonly choices: readonly string[];
-      readonly default: string;
-      readonly description: string;
-    }
-  | {
-      readonly name: string;
       readonly kind: "integer" | "number";
       readonly min: number;
       readonly max: number;
-      readonly default: number;
+      readonly default: number | typeof NONE;
       readonly unit?: string;
-      readonly description: string;
+      /** Present where `none` is a value, too: numbers from this one up to below `min` are an older way to say it. */
+      readonly noneFrom?: number;
     }
   | {
-      readonly name: string;
       /** Numbers with commas between, such as `64,64`; the value is their text. */
       readonly kind: "list";
       readonly of: "integer" | "number";
@@ -173,8 +171,16 @@ export type ParameterSpec =
       readonly max: number;
       readonly default: string;
       readonly unit?: string;
-      readonly description: string;
-    };
+    }
+);
+
+/** Value of a number that is not set. */
+export const NONE = "none";
+
+/** The number, where it is set. */
+export function setNumber(value: string | number | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
 
 /** Values by parameter name, complete and checked against the specs. */
 export type ParameterValues = Readonly<Record<string, string | number>>;

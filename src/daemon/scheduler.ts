@@ -8,7 +8,7 @@
  * stopped, and waits for its turn like a job that is new.
  */
 import { UNKNOWN } from "../core/jobs.ts";
-import type { ParameterValues, PolicyChoice } from "../core/policy.ts";
+import { NONE, type ParameterValues, type PolicyChoice, setNumber } from "../core/policy.ts";
 import type { QueueClass } from "../core/queue-classes.ts";
 import type { Observer } from "../core/schedule.ts";
 import { makeChoice } from "../policies/choose.ts";
@@ -104,7 +104,7 @@ export class Scheduler {
   /** Who keeps the limit on rows: the gate, unless the policy does or there are none. */
   get #gateLimits(): "nothing" | "memory" | "rows" {
     if (this.sharing === "space") return "nothing";
-    return Number(this.#parameters.rows) > 0 ? "memory" : "rows";
+    return setNumber(this.#parameters.rows) === undefined ? "rows" : "memory";
   }
 
   get sharing(): "space" | "time" {
@@ -151,7 +151,7 @@ export class Scheduler {
     };
     tryOut(parameters);
     const knowsRows = definition.parameters.some(({ name }) => name === "rows");
-    if (!knowsRows || parameters.rows !== 0 || !Number.isFinite(this.options.mostRows)) return parameters;
+    if (!knowsRows || parameters.rows !== NONE || !Number.isFinite(this.options.mostRows)) return parameters;
     try {
       const limited = { ...parameters, rows: this.options.mostRows };
       tryOut(limited);

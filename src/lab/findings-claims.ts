@@ -26,7 +26,7 @@ const MEMORY: FindingsSource = { source: "HPC2N", limit: 60_000, slotS: SLOT_S }
 const MIGRATING: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 const LOADS: readonly FindingsSource[] = [0.5, 0.7, 0.9].map((load) => ({ ...trace("KTH-SP2"), load }));
 
-const GANG = "wlv:unify=returned";
+const GANG = "wlv:extraSlots=returned";
 const limited = (rows: number) => `${GANG}:rows=${rows}:queue=easy`;
 
 /** Gangs that may be moved to other processors, each time for so many seconds of its service. */

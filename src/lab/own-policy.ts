@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../core/errors.ts";
-import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
+import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
 import { choosePolicy, makeChoice } from "../policies/choose.ts";
 import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
@@ -141,5 +141,6 @@ function isParameter(value: unknown): boolean {
   if (typeof spec.name !== "string" || !PARAMETER_KINDS.includes(spec.kind as string)) return false;
   if (spec.kind === "choice")
     return isListOf(spec.choices, (choice) => typeof choice === "string") && typeof spec.default === "string";
-  return [spec.min, spec.max, spec.default].every((one) => typeof one === "number");
+  const numbers = [spec.min, spec.max, ...(spec.default === NONE ? [] : [spec.default])];
+  return numbers.every((one) => typeof one === "number");
 }

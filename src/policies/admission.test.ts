@@ -344,6 +344,8 @@ describe("limits by hand", () => {
     const make = (definition: GangPolicyDefinition, ...settings: string[]) =>
       simulateRounds(instance, definition, set(definition, "rows=2", ...settings), SLOTS);
     expect(() => make(wlv, "array=ring")).toThrow(InputError);
-    expect(() => make(gang, "unify=returned")).toThrow('Cannot limit rows or memory with "unify=returned"');
+    expect(() => make(gang, "unify=returned")).toThrow(
+      'Cannot limit rows or memory with "extraSlots=returned"',
+    );
   });
 });

@@ -10,17 +10,19 @@
  * of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and Brent 2000, section 5.
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
-import type {
-  Condition,
-  GangMachine,
-  GangPolicyDefinition,
-  Guarantees,
-  MemoryRule,
-  ParameterSpec,
-  ParameterValues,
-  PlacementLimits,
-  Policy,
-  Rule,
+import {
+  type Condition,
+  type GangMachine,
+  type GangPolicyDefinition,
+  type Guarantees,
+  type MemoryRule,
+  NONE,
+  type ParameterSpec,
+  type ParameterValues,
+  type PlacementLimits,
+  type Policy,
+  type Rule,
+  setNumber,
 } from "../core/policy.ts";
 import { HeadForecast } from "./head-forecast.ts";
 import { MatrixRoom, type MatrixUse } from "./matrix-room.ts";
@@ -180,10 +182,11 @@ const QUEUES = ["fcfs", "first-fit", "easy"] as const;
 const ROWS: ParameterSpec = {
   name: "rows",
   kind: "integer",
-  min: 0,
+  min: 1,
   max: 1_000_000,
-  default: 0,
-  description: "most rows of the matrix; 0 for no limit. 1 is space sharing",
+  default: NONE,
+  noneFrom: 0,
+  description: "most rows of the matrix; 1 is space sharing",
 };
 const QUEUE: ParameterSpec = {
   name: "queue",
@@ -196,11 +199,12 @@ const MEMORY: readonly ParameterSpec[] = [
   {
     name: "memory",
     kind: "integer",
-    min: 0,
+    min: 1,
     max: 1_000_000_000,
-    default: 0,
+    default: NONE,
+    noneFrom: 0,
     unit: "MB",
-    description: "memory of each processor in MB of 1024 KB; 0 for no limit",
+    description: "memory of each processor in MB of 1024 KB",
   },
   {
     name: "jobMemory",
@@ -249,7 +253,7 @@ function admissionRules(asks: boolean): readonly Rule[] {
   const rules: readonly (readonly [Condition, string])[] = [
     [
       limited,
-      "with rows or memory above 0 jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
+      "with a limit on rows or memory jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
     ],
     [limited, "the head of the queue is let in as soon as the policy can place it without a row too many"],
     [limitedBy("fcfs"), "queue=fcfs: nobody passes the head"],
@@ -308,12 +312,13 @@ export function withAdmission(
 }
 
 function rowLimit(parameters: ParameterValues): number | undefined {
-  return Number(parameters.rows ?? 0) || undefined;
+  return setNumber(parameters.rows);
 }
 
 function memoryRule(parameters: ParameterValues): MemoryRule | undefined {
-  const limitKB = KB_PER_MB * Number(parameters.memory ?? 0);
-  return limitKB > 0 ? { limitKB, unknownKB: KB_PER_MB * Number(parameters.jobMemory ?? 0) } : undefined;
+  const limitMB = setNumber(parameters.memory);
+  if (limitMB === undefined) return undefined;
+  return { limitKB: KB_PER_MB * limitMB, unknownKB: KB_PER_MB * Number(parameters.jobMemory ?? 0) };
 }
 
 function admissionGuarantees(inner: Guarantees, parameters: ParameterValues): Guarantees {

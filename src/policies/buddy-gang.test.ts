@@ -1,25 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
-import type { GangMachine, GangPolicyDefinition, ParameterValues } from "../core/policy.ts";
+import { type GangMachine, type GangPolicyDefinition, NONE, type ParameterValues } from "../core/policy.ts";
 import { Random } from "../core/random.ts";
 import { gangInstance, picture, stepRounds } from "../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../simulator/rounds.ts";
 import { blockLevel } from "../structures/buddy.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
-import { bc } from "./bc.ts";
-import { br } from "./br.ts";
-import { brmms } from "./brmms.ts";
-import { brms } from "./brms.ts";
+import { bc } from "./buddy.ts";
+import { br, brmms, brms } from "./buddy-blocks.ts";
 
 const NO_PARAMETERS: ParameterValues = {};
 const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
   [bc, NO_PARAMETERS],
   [br, NO_PARAMETERS],
-  [brms, { order: "largest", perChange: 1 }],
-  [brms, { order: "smallest", perChange: 0 }],
-  [brms, { order: "oldest", perChange: 3 }],
-  [brms, { order: "newest", perChange: 1 }],
+  [brms, { extraOrder: "largest", extraPerChange: 1 }],
+  [brms, { extraOrder: "smallest", extraPerChange: NONE }],
+  [brms, { extraOrder: "oldest", extraPerChange: 3 }],
+  [brms, { extraOrder: "newest", extraPerChange: 1 }],
   [brmms, NO_PARAMETERS],
 ];
 const label = ([definition, parameters]: (typeof SCHEMES)[number]) =>
@@ -120,7 +118,7 @@ describe("br", () => {
 
 describe("brms", () => {
   test("one extra slot per workload change, for the largest job that can have one; it is kept", () => {
-    const { step } = bench(brms, { order: "largest", perChange: 1 }, 4, [2, 1, 4, 1, 2]);
+    const { step } = bench(brms, { extraOrder: "largest", extraPerChange: 1 }, 4, [2, 1, 4, 1, 2]);
     expect(step({ arrive: "AB" })).toEqual(["AAB."]);
     expect(step({ arrive: "C" })).toEqual(["AAB.", "CCCC"]);
     expect(step({ arrive: "D" })).toEqual(["AABD", "CCCC"]);
@@ -129,8 +127,8 @@ describe("brms", () => {
     expect(step({ ends: "B" })).toEqual(["AA.D", "EE.D"]);
   });
 
-  test("perChange=0 gives every job whose block is idle one slot per change", () => {
-    const { step } = bench(brms, { order: "largest", perChange: 0 }, 8, [4, 2, 1, 4, 1]);
+  test("extraPerChange=none gives every job whose block is idle one slot per change", () => {
+    const { step } = bench(brms, { extraOrder: "largest", extraPerChange: NONE }, 8, [4, 2, 1, 4, 1]);
     expect(step({ arrive: "ABC" })).toEqual(["AAAABBC."]);
     expect(step({ arrive: "D" })).toEqual(["AAAABBC.", "AAAADDDD"]);
     expect(step({ ends: "A" })).toEqual(["....BBC.", "....DDDD"]);

@@ -16,22 +16,17 @@ describe("the registry", () => {
     }
   });
 
-  test("each rule is in force with some setting, and what a policy inherits comes last", () => {
-    const settings = new Map<string, string[]>();
-    for (const text of goldenPolicies()) {
-      const [name] = text.split(":");
-      settings.set(name!, [...(settings.get(name!) ?? []), text]);
-    }
-    const rulesWith = (text: string) => {
-      const { own, inherited } = rulesOf(choosePolicy(text));
-      return [...own, ...inherited];
-    };
-    for (const { name, rules, parameters } of POLICIES) {
-      const isFor = (wanted: string) => parameters.some((spec) => spec.name === wanted);
-      const tried = [...settings.get(name)!, ...(isFor("memory") ? [`${name}:memory=1`] : [])];
-      const seen = new Set(tried.flatMap(rulesWith));
+  test("each rule is in force with some policy and setting", () => {
+    const limits = POLICIES.filter(({ parameters }) => parameters.some(({ name }) => name === "memory"));
+    const tried = [...goldenPolicies(), ...limits.map(({ name }) => `${name}:memory=1`)];
+    const seen = new Set(
+      tried.flatMap((text) => {
+        const { own, inherited } = rulesOf(choosePolicy(text));
+        return [...own, ...inherited];
+      }),
+    );
+    for (const { name, rules } of POLICIES)
       for (const rule of rules) expect(seen, name).toContain(typeof rule === "string" ? rule : rule.text);
-    }
   });
 
   test.each([
@@ -67,4 +62,25 @@ describe("choosePolicy()", () => {
     expect(() => choosePolicy("esay")).toThrow('did you mean "easy"');
     expect(() => choosePolicy("nothing")).toThrow("fcfs, ");
   });
+});
+
+describe("older words", () => {
+  test.each([
+    ["wlv:unify=returned", "wlv:extraSlots=returned"],
+    ["gang:unify=none", "gang"],
+    ["brms:order=smallest:perChange=0", "brms:extraOrder=smallest:extraPerChange=none"],
+    ["brms:perChange=1", "brms"],
+    ["gang:rows=0", "gang"],
+    ["wlv:memory=0:rows=none", "wlv"],
+    ["br:migrate=-1", "br"],
+  ])("%s is %s", (older, label) => {
+    const { parameters, ...choice } = choosePolicy(older);
+    expect(choice.label).toBe(label);
+    expect(parameters).toEqual(choosePolicy(label).parameters);
+  });
+
+  test.each(["gang:rows=-1", "br:migrate=-2", "fcfs:order=none", "gang:rows=1.5", "wlv:memory="])(
+    "%s is still refused",
+    (text) => expect(() => choosePolicy(text)).toThrow(/Cannot set parameter/),
+  );
 });

@@ -9,7 +9,7 @@
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
 import { parseParameters } from "../core/parameters.ts";
-import type { PolicyChoice, PolicyDefinition } from "../core/policy.ts";
+import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import { audit, auditLines } from "../lab/audit.ts";
 import { downey } from "../workload/downey.ts";
@@ -83,7 +83,7 @@ function promisesOf(definition: PolicyDefinition): string[] {
   const higher = definition.parameters.flatMap((spec) =>
     spec.kind === "choice" || spec.kind === "list"
       ? []
-      : [`${spec.name}=${Math.min(spec.default + 1, spec.max)}`],
+      : [`${spec.name}=${spec.default === NONE ? spec.min : Math.min(spec.default + 1, spec.max)}`],
   );
   return [...choicesOf(definition), makeChoice(definition, higher)].flatMap((choice) =>
     Object.keys(choice.definition.guarantees(choice.parameters)),

@@ -4,7 +4,8 @@
  * silva1999 asks only whether a slice has enough idle processors; here a job's processors stand side by side.
  */
 import type { GangPolicyDefinition } from "../core/policy.ts";
-import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow, UNIFY, unifyOf } from "./row-by-row.ts";
+import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
+import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { GapFit } from "./row-fits.ts";
 
 export const gang: GangPolicyDefinition = {
@@ -42,7 +43,7 @@ export const gang: GangPolicyDefinition = {
     new RowByRow(
       machine,
       jobs,
-      unifyOf(parameters),
+      extraSlotsOf(parameters),
       (layout) => new GapFit(layout, parameters.fit === "best"),
     ),
 };

@@ -5,21 +5,21 @@
 import { InputError } from "../core/errors.ts";
 import type { ParameterValues } from "../core/policy.ts";
 import { withAdmission } from "./admission.ts";
-import { bc as plainBc } from "./bc.ts";
-import { br as plainBr } from "./br.ts";
-import { brmms as plainBrmms } from "./brmms.ts";
-import { brms as plainBrms } from "./brms.ts";
-import { buddy as plainBuddy } from "./buddy.ts";
+import { bc as plainBc, buddy as plainBuddy } from "./buddy.ts";
+import { br as plainBr, brmms as plainBrmms, brms as plainBrms } from "./buddy-blocks.ts";
+import { extraSlotsOf } from "./extra-slots.ts";
 import { gang as plainGang } from "./gang.ts";
 import type { MatrixUse } from "./matrix-room.ts";
 import { migrationCostS } from "./migration.ts";
-import { unifyOf } from "./row-by-row.ts";
+
 import { wlv as plainWlv } from "./wlv.ts";
 
 export const gang = withAdmission(plainGang, (parameters) => rowByRow(parameters, "side by side"));
 export const buddy = withAdmission(plainBuddy, (parameters) => rowByRow(parameters, "whole buddy"));
 export const bc = withAdmission(plainBc, (parameters) => rowByRow(parameters, "whole buddy"));
-export const br = withAdmission(plainBr, (parameters) => buddyColumns(parameters, false));
+export const br = withAdmission(plainBr, (parameters) =>
+  buddyColumns(parameters, extraSlotsOf(parameters) === "kept"),
+);
 export const brms = withAdmission(plainBrms, (parameters) => buddyColumns(parameters, true));
 export const brmms = withAdmission(plainBrmms, (parameters) => buddyColumns(parameters, false));
 export const wlv = withAdmission(plainWlv, (parameters) => {
@@ -28,7 +28,7 @@ export const wlv = withAdmission(plainWlv, (parameters) => {
   return {
     lines: "columns",
     blocks: "side by side",
-    keepsExtraSlots: unifyOf(parameters) === "kept",
+    keepsExtraSlots: extraSlotsOf(parameters) === "kept",
     asks: true,
   };
 });
@@ -45,13 +45,13 @@ function refuseMigration(parameters: ParameterValues): void {
 }
 
 function rowByRow(parameters: ParameterValues, blocks: MatrixUse["blocks"]): MatrixUse {
-  if (unifyOf(parameters) === "returned")
-    refuse("unify=returned", "which slots of a row will be given back is not known outside the policy");
-  return { lines: "rows", blocks, keepsExtraSlots: unifyOf(parameters) === "kept", asks: false };
+  if (extraSlotsOf(parameters) === "returned")
+    refuse("extraSlots=returned", "which slots of a row will be given back is not known outside the policy");
+  return { lines: "rows", blocks, keepsExtraSlots: extraSlotsOf(parameters) === "kept", asks: false };
 }
 
 function refuse(setting: string, reason: string): never {
   throw new InputError(
-    `Cannot limit rows or memory with "${setting}": ${reason}, expected rows=0 and memory=0, or another setting`,
+    `Cannot limit rows or memory with "${setting}": ${reason}, expected no limit or another setting`,
   );
 }

@@ -17,7 +17,16 @@
  */
 import { InputError } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, Guarantees, ParameterSpec, ParameterValues, Rule, RunId } from "../core/policy.ts";
+import {
+  type GangMachine,
+  type Guarantees,
+  NONE as NOT_SET,
+  type ParameterSpec,
+  type ParameterValues,
+  type Rule,
+  type RunId,
+  setNumber,
+} from "../core/policy.ts";
 import { blockLevel } from "../structures/buddy.ts";
 
 const NONE = -1;
@@ -218,17 +227,18 @@ export class Migration {
 export const MIGRATE: ParameterSpec = {
   name: "migrate",
   kind: "number",
-  min: -1,
+  min: 0,
   max: 1e15,
-  default: -1,
+  default: NOT_SET,
+  noneFrom: -1,
   unit: "s",
   description:
-    "service that a gang loses when it is moved to other processors to save a row; below 0: gangs keep their processors. In simulations only",
+    "service that a gang loses when it is moved to other processors to save a row; none: gangs keep their processors. In simulations only",
 };
 
-/** Sentences that hold with `migrate` from 0 on. */
+/** Sentences that hold with `migrate`. */
 export const MIGRATION_RULES: readonly Rule[] = [
-  "migrate=S, from 0 on: after the arrivals of an instant, while a row is left that exchanges cannot save, gangs are moved to other processors if that saves it and pays; each needs S seconds more of service for it. A live scheduler never does",
+  "migrate=S: after the arrivals of an instant, while a row is left that exchanges cannot save, gangs are moved to other processors if that saves it and pays; each needs S seconds more of service for it. A live scheduler never does",
   "migrate: from the left, on each processor without an idle slot the gang is moved that reaches furthest over such processors (ties: the smallest, then submitted first), to the place that an arrival would be given in a matrix with one row less; either every such processor gets an idle slot so, or nobody is moved",
   "migrate: a gang is moved if it has one slot per round, has had a slot and, if it was moved before, as much service since as that cost",
   "migrate: it pays if S × the processors of the moved gangs is at most T × W ÷ (R − 1), W being the slots taken of a round of R rows and T the service until on every processor without an idle slot a gang has ended, if each needs as much again as it has had (Harchol-Balter and Downey 1997)",
@@ -236,8 +246,7 @@ export const MIGRATION_RULES: readonly Rule[] = [
 
 /** Seconds that a migration costs; undefined when gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {
-  const costS = Number(parameters.migrate ?? -1);
-  return costS < 0 ? undefined : costS;
+  return setNumber(parameters.migrate);
 }
 
 export function withMigration(guarantees: Guarantees, parameters: ParameterValues): Guarantees {

@@ -1,7 +1,8 @@
 /** Random allocation within a row: the scheme that zhou1999 argues against. */
 import type { GangPolicyDefinition } from "../core/policy.ts";
 import { NOBODY_WAITS } from "./admission.ts";
-import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow, UNIFY, unifyOf } from "./row-by-row.ts";
+import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
+import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { RandomFit } from "./row-fits.ts";
 
 export const random: GangPolicyDefinition = {
@@ -32,7 +33,7 @@ export const random: GangPolicyDefinition = {
     new RowByRow(
       machine,
       jobs,
-      unifyOf(parameters),
+      extraSlotsOf(parameters),
       (layout) => new RandomFit(layout, Number(parameters.seed)),
     ),
 };

@@ -10,13 +10,22 @@
  * How we read zhou2000: a job occupies only its own processors, at the left end of its block, and the tree counts idle slots
  * per processor, so other jobs fill the rest of the block (with whole blocks BR comes out 30 % worse than printed).
  *
- * Schemes that take extra slots back need a second index, `firm`: what would be idle if every job had one slot. All
+ * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one slot. All
  * decisions about rows and windows are made on it, so they are the very ones made without extra slots for the same arrivals
  * and departures: never more rows.
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { GangMachine, PlacementLimits, Policy, RowId } from "../core/policy.ts";
-import { gather, type RoomMaker } from "../structures/repacking.ts";
+import {
+  type GangMachine,
+  type ParameterSpec,
+  type ParameterValues,
+  type PlacementLimits,
+  type Policy,
+  type RowId,
+  setNumber,
+} from "../core/policy.ts";
+import { gather, type SlotReclaimer } from "../structures/repacking.ts";
+import { extraSlotsOf } from "./extra-slots.ts";
 import type { ExtraCandidates, IdleIndex } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
 
@@ -25,7 +34,7 @@ const NONE = -1;
 /** Which job comes first when extra slots are given out. Ties: the job submitted first. */
 export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
 
-export interface ExtraSlots {
+export interface ExtraSlotRule {
   /** Whether jobs give extra slots back when a row can be saved by it. */
   readonly returned: boolean;
   readonly order: ExtraOrder;
@@ -35,21 +44,42 @@ export interface ExtraSlots {
   readonly perChange: number;
 }
 
-/** One slot per workload change, which the job keeps. */
-export const KEPT: ExtraSlots = { returned: false, order: "largest", turns: 1, perChange: 1 };
-
-/** As many as there are idle slots, until they are needed. */
-export const RETURNED: ExtraSlots = {
-  returned: true,
-  order: "largest",
-  turns: Number.POSITIVE_INFINITY,
-  perChange: Number.POSITIVE_INFINITY,
+export const EXTRA_ORDER: ParameterSpec = {
+  name: "extraOrder",
+  aliases: ["order"],
+  kind: "choice",
+  choices: ["largest", "smallest", "oldest", "newest"],
+  default: "largest",
+  description: "which job is offered an extra slot first; ties: submitted first",
 };
+
+export const EXTRA_PER_CHANGE: ParameterSpec = {
+  name: "extraPerChange",
+  aliases: ["perChange"],
+  kind: "integer",
+  min: 1,
+  max: 1_000_000,
+  noneFrom: 0,
+  default: 1,
+  description: "extra slots given out per workload change, all jobs together; none for one to every job",
+};
+
+/** Undefined: every job has one slot per round. */
+export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | undefined {
+  const all = Number.POSITIVE_INFINITY;
+  const extraSlots = extraSlotsOf(parameters);
+  if (extraSlots === "none") return undefined;
+  // As many as there are idle slots, until they are needed.
+  if (extraSlots === "returned") return { returned: true, order: "largest", turns: all, perChange: all };
+  const { extraOrder = "largest", extraPerChange = 1 } = parameters;
+  const order = extraOrder as ExtraOrder;
+  return { returned: false, order, turns: 1, perChange: setNumber(extraPerChange) ?? all };
+}
 
 export interface RepackingOptions<Index extends IdleIndex> {
   readonly makeIndex: (processors: number) => Index;
   /** Undefined: every job has one slot per round. */
-  readonly extra: ExtraSlots | undefined;
+  readonly extra: ExtraSlotRule | undefined;
   readonly makeCandidates: (jobs: JobsView, idle: Index) => ExtraCandidates;
   /** Undefined: every window with room will do. */
   readonly limits?: PlacementLimits | undefined;
@@ -57,16 +87,16 @@ export interface RepackingOptions<Index extends IdleIndex> {
   readonly migration?: Migration | undefined;
 }
 
-export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker {
+export class RepackingGang<Index extends IdleIndex> implements Policy, SlotReclaimer {
   protected readonly machine: GangMachine;
   /** Idle slots if extra slots were given back; the same index as `#idle` when they never are. */
-  protected readonly firm: Index;
+  protected readonly baseIdle: Index;
   /** Takes extra slots back; undefined where jobs keep them. */
-  protected readonly maker: RoomMaker | undefined;
+  protected readonly reclaimer: SlotReclaimer | undefined;
   readonly #jobs: JobsView;
   /** Idle slots as they are. */
   readonly #idle: Index;
-  readonly #extra: ExtraSlots | undefined;
+  readonly #extra: ExtraSlotRule | undefined;
   readonly #candidates: ExtraCandidates | undefined;
   readonly #limits: PlacementLimits | undefined;
   readonly #migration: Migration | undefined;
@@ -83,8 +113,8 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
     this.#limits = limits;
     this.#migration = migration;
     this.#idle = makeIndex(machine.processors);
-    this.firm = extra?.returned ? makeIndex(machine.processors) : this.#idle;
-    this.maker = extra?.returned ? this : undefined;
+    this.baseIdle = extra?.returned ? makeIndex(machine.processors) : this.#idle;
+    this.reclaimer = extra?.returned ? this : undefined;
     this.#candidates = extra === undefined ? undefined : makeCandidates(jobs, this.#idle);
     this.#first = new Int32Array(jobs.count);
     this.#slots = new Int32Array(jobs.count);
@@ -112,13 +142,13 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   // What a ring does otherwise.
 
   /** Gathers the window's idle slots in one row; −1 when that is not possible. */
-  protected free(first: number, size: number, maker: RoomMaker | undefined): RowId {
-    return gather(this.machine, first, first + size, maker);
+  protected free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
+    return gather(this.machine, first, first + size, reclaimer);
   }
 
   /** Empties a row; every processor has an idle slot. −1 when that is not possible. */
   protected freeRow(): RowId {
-    return gather(this.machine, 0, this.machine.processors, this.maker);
+    return gather(this.machine, 0, this.machine.processors, this.reclaimer);
   }
 
   /** A window for a job where the least loaded one could not be gathered; −1 for none. */
@@ -131,7 +161,7 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   }
 
   #deleteRows(): void {
-    while (this.firm.hasIdleRow()) {
+    while (this.baseIdle.hasIdleRow()) {
       const row = this.freeRow();
       if (row === NONE) return;
       this.machine.deleteRow(row);
@@ -142,7 +172,7 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   /** Moves gangs while that saves rows. */
   #migrateGangs(migration: Migration): void {
     for (;;) {
-      this.firm.copyTo(migration.idle);
+      this.baseIdle.copyTo(migration.idle);
       migration.plan();
       if (migration.jobs.length === 0) return;
       for (const [i, job] of migration.jobs.entries()) this.#migrate(migration, job, migration.firsts[i]);
@@ -152,7 +182,7 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
 
   #migrate(migration: Migration, job: JobIndex, first: number): void {
     const size = this.#jobs.size[job];
-    migration.machine.migrate(job, gather(this.machine, first, first + size, this.maker), first);
+    migration.machine.migrate(job, gather(this.machine, first, first + size, this.reclaimer), first);
     this.#add(job, 1, 1);
     this.#candidates?.leave(job);
     this.#first[job] = first;
@@ -163,17 +193,17 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   #place(job: JobIndex): void {
     const size = this.#jobs.size[job];
     let first = this.#windowFor(job, size);
-    let row = first === NONE ? NONE : this.free(first, size, this.maker);
+    let row = first === NONE ? NONE : this.free(first, size, this.reclaimer);
     if (row === NONE && first !== NONE) {
       first = this.otherWindow(size);
-      if (first !== NONE) row = this.free(first, size, this.maker);
+      if (first !== NONE) row = this.free(first, size, this.reclaimer);
     }
     if (row === NONE) {
       this.machine.addRow();
       this.#addEverywhere(1);
       first = this.#windowFor(job, size);
       // Not always the new row: in a block that had none idle the job's own processors may be idle in another one.
-      row = this.free(first, size, this.maker);
+      row = this.free(first, size, this.reclaimer);
     }
     this.placeAt(job, row, first);
     this.#first[job] = first;
@@ -185,28 +215,28 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   #windowFor(job: JobIndex, size: number): number {
     const limits = this.#limits;
     return limits === undefined
-      ? this.firm.leastLoaded(size)
-      : this.firm.leastLoaded(size, (first) => limits.mayHold(job, first));
+      ? this.baseIdle.leastLoaded(size)
+      : this.baseIdle.leastLoaded(size, (first) => limits.mayHold(job, first));
   }
 
   /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */
-  #add(job: JobIndex, slots: number, firmSlots: number): void {
+  #add(job: JobIndex, slots: number, baseSlots: number): void {
     const first = this.#first[job];
     const size = this.#jobs.size[job];
     this.#idle.add(first, size, slots);
-    if (this.firm !== this.#idle) this.firm.add(first, size, firmSlots);
+    if (this.baseIdle !== this.#idle) this.baseIdle.add(first, size, baseSlots);
   }
 
   #addEverywhere(slots: number): void {
     this.#idle.addEverywhere(slots);
-    if (this.firm !== this.#idle) this.firm.addEverywhere(slots);
+    if (this.baseIdle !== this.#idle) this.baseIdle.addEverywhere(slots);
   }
 
   /**
    * Takes a slot back from the job on the processor that has most slots (ties: submitted last), its last one in the round.
    * There is an extra slot: fewer jobs are on the processor than rows, and no row is idle there.
    */
-  makeRoom(processor: number): void {
+  reclaim(processor: number): void {
     const { machine } = this;
     const slots = this.#slots;
     let richest = NONE;
@@ -248,7 +278,7 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, RoomMaker
   }
 
   /** Jobs take turns in order, one more slot each, until `turns` or `perChange` is reached or nobody can have one. */
-  #giveExtraSlots({ order, turns, perChange }: ExtraSlots): void {
+  #giveExtraSlots({ order, turns, perChange }: ExtraSlotRule): void {
     const candidates = this.#candidates!;
     const jobs = candidates.list();
     // Few slots to give: look for the next job each time. As many as fit: sort once.

@@ -6,10 +6,10 @@
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, RowId } from "../core/policy.ts";
 import { firstCut } from "../structures/legal-cuts.ts";
-import type { RoomMaker } from "../structures/repacking.ts";
+import type { SlotReclaimer } from "../structures/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../structures/ring-repacking.ts";
 import { CandidatesBySize, RingIndex } from "./idle-index.ts";
-import { type ExtraSlots, RepackingGang } from "./repacking-gang.ts";
+import { type ExtraSlotRule, RepackingGang } from "./repacking-gang.ts";
 
 const NONE = -1;
 
@@ -18,7 +18,7 @@ export class RingGang extends RepackingGang<RingIndex> {
   readonly #placed: CandidatesBySize;
   readonly #stretches = new Int32Array(4);
 
-  constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlots | undefined) {
+  constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlotRule | undefined) {
     const placed = new CandidatesBySize(jobs);
     super(machine, jobs, {
       makeIndex: (processors) => new RingIndex(processors),
@@ -29,22 +29,22 @@ export class RingGang extends RepackingGang<RingIndex> {
     this.#placed = placed;
   }
 
-  protected override free(first: number, size: number, maker: RoomMaker | undefined): RowId {
-    const row = gatherOnRing(this.machine, first, size, maker);
+  protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
+    const row = gatherOnRing(this.machine, first, size, reclaimer);
     // Extra slots may stand where a second cut would have been.
-    if (row !== NONE || maker === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    if (row !== NONE || reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
     return gatherOnRing(this.machine, first, size);
   }
 
   protected override freeRow(): RowId {
-    const row = freeRowOnRing(this.machine, this.maker);
-    if (row !== NONE || this.maker === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    const row = freeRowOnRing(this.machine, this.reclaimer);
+    if (row !== NONE || this.reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
     return freeRowOnRing(this.machine);
   }
 
   protected override otherWindow(size: number): number {
     const cut = firstCut(this.machine);
-    return cut === NONE ? NONE : this.firm.leastLoadedFrom(cut, size);
+    return cut === NONE ? NONE : this.baseIdle.leastLoadedFrom(cut, size);
   }
 
   protected override placeAt(job: JobIndex, row: RowId, first: number): void {

@@ -4,8 +4,7 @@ import type { GangPolicyDefinition, ParameterValues } from "../core/policy.ts";
 import { gangInstance, stepRounds } from "../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../simulator/rounds.ts";
 import { blockLevel } from "../structures/buddy.ts";
-import { bc } from "./bc.ts";
-import { buddy } from "./buddy.ts";
+import { bc, buddy } from "./buddy.ts";
 import { gang } from "./gang.ts";
 import { arbitraryStory, gangBench, type Story } from "./gang-bench-for-tests.ts";
 import { conformanceInstances } from "./instances-for-tests.ts";
@@ -30,11 +29,11 @@ function standings(rows: readonly string[], job: number): string[] {
 function together(
   story: Story,
   [definition, parameters]: (typeof SCHEMES)[number],
-  unify: string,
+  extraSlots: string,
   look: (plain: string[], unified: string[], present: ReadonlySet<number>) => void,
 ) {
   const plain = gangBench(definition, parameters, story.processors, story.sizes);
-  const unified = gangBench(definition, { ...parameters, unify }, story.processors, story.sizes);
+  const unified = gangBench(definition, { ...parameters, extraSlots }, story.processors, story.sizes);
   const present = new Set<number>();
   for (const { ends, arrive } of story.steps) {
     for (const job of ends) present.delete(job);
@@ -47,7 +46,7 @@ function together(
 describe("slot unification, row by row", () => {
   test("by hand: when D and F end, the largest jobs that can get second slots, and give them back to an arrival", () => {
     const sizes = [2, 3, 3, 4, 2, 2, 3, 3, 2, 4];
-    const { machine, step } = gangBench(gang, { fit: "first", unify: "returned" }, 8, sizes);
+    const { machine, step } = gangBench(gang, { fit: "first", extraSlots: "returned" }, 8, sizes);
     expect(step([], [0, 1, 2, 3, 4, 5, 6, 7, 8])).toEqual(["AABBBCCC", "DDDDEEFF", "GGGHHHII"]);
     // The largest first: G (3) is before A (2), so D's room goes to G; the 2 processors of F are I's.
     expect(step([3, 5], [])).toEqual(["AABBBCCC", "GGG.EEII", "GGGHHHII"]);
@@ -58,7 +57,7 @@ describe("slot unification, row by row", () => {
 
   test("by hand: kept slots are in the way of an arrival, one is given out at a time", () => {
     const sizes = [2, 3, 3, 4, 2, 2, 3, 3, 2, 4];
-    const { step } = gangBench(gang, { fit: "first", unify: "kept" }, 8, sizes);
+    const { step } = gangBench(gang, { fit: "first", extraSlots: "kept" }, 8, sizes);
     step([], [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     expect(step([3, 5], [])).toEqual(["AABBBCCC", "GGG.EE..", "GGGHHHII"]);
     expect(step([], [9])).toEqual(["AABBBCCC", "GGG.EE..", "GGGHHHII", "JJJJ.CCC"]);
@@ -69,7 +68,7 @@ describe("slot unification, row by row", () => {
       [2, 0],
       [0, 2],
     ]) {
-      const { step } = gangBench(gang, { fit: "first", unify: "kept" }, 4, [2, 2, 2, 2, 2, 2]);
+      const { step } = gangBench(gang, { fit: "first", extraSlots: "kept" }, 4, [2, 2, 2, 2, 2, 2]);
       expect(step([], [0, 1, 2, 3, 4, 5])).toEqual(["AABB", "CCDD", "EEFF"]);
       expect(step(ends, [])).toEqual(["EEBB", "..DD", "EEFF"]);
     }
@@ -123,8 +122,8 @@ describe("slot unification, row by row", () => {
       );
     });
 
-    for (const unify of ["none", "kept", "returned"]) {
-      test(`${label}, unify=${unify}: under rounds as stepping slot by slot`, () => {
+    for (const extraSlots of ["none", "kept", "returned"]) {
+      test(`${label}, extraSlots=${extraSlots}: under rounds as stepping slot by slot`, () => {
         const job = fc.tuple(fc.nat(30), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 6 }));
         fc.assert(
           fc.property(fc.array(job, { maxLength: 20 }), (jobs) => {
@@ -133,7 +132,7 @@ describe("slot unification, row by row", () => {
               jobs.sort((a, b) => a[0] - b[0]),
             );
             const [definition, own] = scheme;
-            const parameters = { ...own, unify };
+            const parameters = { ...own, extraSlots };
             const options = { slotS: 1, switchS: 0 };
             const schedule = simulateRounds(instance, definition, parameters, options);
             const stepped = stepRounds(instance, definition, parameters, options);
@@ -148,10 +147,10 @@ describe("slot unification, row by row", () => {
 });
 
 describe("buddy", () => {
-  test("unify=none is bc, start by start", () => {
+  test("extraSlots=none is bc, start by start", () => {
     for (const instance of conformanceInstances()) {
       const options = { slotS: 5, switchS: 0 };
-      const ours = simulateRounds(instance, buddy, { unify: "none" }, options);
+      const ours = simulateRounds(instance, buddy, { extraSlots: "none" }, options);
       const theirs = simulateRounds(instance, bc, {}, options);
       expect(ours.startS).toEqual(theirs.startS);
       expect(ours.endS).toEqual(theirs.endS);
@@ -160,7 +159,7 @@ describe("buddy", () => {
 
   test("an extra slot needs the whole block: nobody else's job or block in it", () => {
     // A has block 0 to 3; B, of one processor, has 3 in the second row: A's processors 0 to 2 are idle there, its block is not.
-    const { machine, step } = gangBench(buddy, { unify: "returned" }, 4, [3, 2, 1, 1, 4]);
+    const { machine, step } = gangBench(buddy, { extraSlots: "returned" }, 4, [3, 2, 1, 1, 4]);
     expect(step([], [4, 1, 2, 3])).toEqual(["EEEE", "BBCD"]);
     expect(step([1, 2], [0])).toEqual(["EEEE", "...D", "AAA."]);
     expect(step([3], [])).toEqual(["EEEE", "AAA."]);

@@ -10,17 +10,9 @@
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
  */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type {
-  Condition,
-  GangMachine,
-  ParameterSpec,
-  ParameterValues,
-  Policy,
-  RowId,
-  Rule,
-  RunId,
-} from "../core/policy.ts";
+import type { GangMachine, Policy, RowId, Rule, RunId } from "../core/policy.ts";
 import { grown } from "../structures/grow.ts";
+import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
 const NONE = -1;
@@ -50,8 +42,6 @@ export interface RowLayout {
   isTaken(run: RunId): boolean;
 }
 
-export type Unify = "none" | "kept" | "returned";
-
 export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
   readonly machine: GangMachine;
   readonly #jobs: JobsView;
@@ -67,14 +57,20 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
   readonly #arrivals: JobIndex[] = [];
   #departed = false;
 
-  constructor(machine: GangMachine, jobs: JobsView, unify: Unify, makeFit: (layout: RowLayout) => RowFit) {
+  constructor(
+    machine: GangMachine,
+    jobs: JobsView,
+    extraSlots: ExtraSlots,
+    makeFit: (layout: RowLayout) => RowFit,
+  ) {
     this.machine = machine;
     this.#jobs = jobs;
-    this.#returned = unify === "returned";
+    this.#returned = extraSlots === "returned";
     this.#rowOf = new Int32Array(jobs.count).fill(NONE);
     this.#firstOf = new Int32Array(jobs.count);
     this.#fit = makeFit(this);
-    if (unify !== "none") this.#unification = new SlotUnification(machine, jobs, this, unify === "kept");
+    if (extraSlots !== "none")
+      this.#unification = new SlotUnification(machine, jobs, this, extraSlots === "kept");
   }
 
   arrive(job: JobIndex): void {
@@ -188,40 +184,28 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
   }
 }
 
-export const UNIFY: ParameterSpec = {
-  name: "unify",
-  kind: "choice",
-  choices: ["none", "kept", "returned"],
-  default: "none",
-  description: "slot unification: whether jobs also run in other rows, and whether they keep these slots",
-};
-
-/** What the parameter says; none where it is not set. */
-export function unifyOf(parameters: ParameterValues): Unify {
-  const { unify } = parameters;
-  return unify === "kept" || unify === "returned" ? unify : "none";
-}
-
 /** Sentences that hold for every fit. */
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   "arrivals of one instant are placed in order of submission",
   "a job keeps its row and its processors to the end",
-  { when: withUnify("none"), text: "a job has one slot per round" },
+  { when: withExtraSlots("none"), text: "a job has one slot per round" },
   {
-    when: withUnify("kept"),
-    text: "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
+    when: withExtraSlots("kept"),
+    text: "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
   },
   {
-    when: withUnify("returned"),
-    text: "unify=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+    when: withExtraSlots("returned"),
+    text: "extraSlots=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
   },
-  "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
+  {
+    when: (parameters) => !withExtraSlots("returned")(parameters),
+    text: "a row that becomes empty is deleted, except the last one",
+  },
+  {
+    when: withExtraSlots("returned"),
+    text: "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
+  },
 ];
-
-/** The condition of a rule. */
-export function withUnify(value: Unify): Condition {
-  return (parameters) => unifyOf(parameters) === value;
-}
 
 export const ROW_BY_ROW_GUARANTEES = {
   headNeverFits: true,

@@ -7,7 +7,7 @@ import { firstCut } from "../structures/legal-cuts.ts";
 import { arbitraryStory, gangBench } from "./gang-bench-for-tests.ts";
 import { wlv } from "./wlv.ts";
 
-const LINEAR = { array: "linear", unify: "none" };
+const LINEAR = { array: "linear", extraSlots: "none" };
 const letter = (job: number) => String.fromCharCode(65 + job);
 
 /** Jobs on each processor, each counted once. */
@@ -83,7 +83,7 @@ describe("wlv", () => {
     fc.assert(
       fc.property(arbitraryStory(10), ({ processors, sizes, steps }) => {
         const plain = gangBench(wlv, LINEAR, processors, sizes);
-        const unified = gangBench(wlv, { array: "linear", unify: "returned" }, processors, sizes);
+        const unified = gangBench(wlv, { array: "linear", extraSlots: "returned" }, processors, sizes);
         const present = new Set<number>();
         for (const { ends, arrive } of steps) {
           for (const job of ends) present.delete(job);
@@ -111,7 +111,7 @@ describe("wlv", () => {
         fc.constantFrom("linear", "ring"),
         arbitraryStory(10),
         (array, { processors, sizes, steps }) => {
-          const { machine, step } = gangBench(wlv, { array, unify: "kept" }, processors, sizes);
+          const { machine, step } = gangBench(wlv, { array, extraSlots: "kept" }, processors, sizes);
           for (const { ends, arrive } of steps) {
             const before = machine.placings;
             step(ends, arrive);
@@ -126,7 +126,7 @@ describe("wlv", () => {
   });
 
   test("ring: jobs go around the end where that saves a row", () => {
-    const { step } = gangBench(wlv, { array: "ring", unify: "none" }, 6, [2, 2, 2, 4]);
+    const { step } = gangBench(wlv, { array: "ring", extraSlots: "none" }, 6, [2, 2, 2, 4]);
     expect(step([], [0, 1, 2])).toEqual(["AABBCC"]);
     expect(step([0, 2], [])).toEqual(["..BB.."]);
     expect(step([], [3])).toEqual(["DDBBDD"]);
@@ -137,8 +137,8 @@ describe("wlv", () => {
       fc.property(
         fc.constantFrom("none", "kept", "returned"),
         arbitraryStory(10),
-        (unify, { processors, sizes, steps }) => {
-          const { machine, step } = gangBench(wlv, { array: "ring", unify }, processors, sizes);
+        (extraSlots, { processors, sizes, steps }) => {
+          const { machine, step } = gangBench(wlv, { array: "ring", extraSlots }, processors, sizes);
           const present = new Set<number>();
           for (const { ends, arrive } of steps) {
             for (const job of ends) present.delete(job);
@@ -151,7 +151,7 @@ describe("wlv", () => {
                 expect(Math.min(longest, processors)).toBe(sizes[job]);
               }
             }
-            if (unify !== "none" || rows.length === 0 || firstCut(machine) === -1) continue;
+            if (extraSlots !== "none" || rows.length === 0 || firstCut(machine) === -1) continue;
             expect(load(rows, processors)).toContain(rows.length);
           }
         },
@@ -164,7 +164,7 @@ describe("wlv", () => {
     for (const seed of [20, 22]) {
       const random = new Random(seed, "x");
       const sizes = Array.from({ length: 400 }, () => 1 + random.below(3));
-      const { machine, step } = gangBench(wlv, { array: "ring", unify: "none" }, 7, sizes);
+      const { machine, step } = gangBench(wlv, { array: "ring", extraSlots: "none" }, 7, sizes);
       const present: number[] = [];
       for (let job = 0; job < sizes.length; job++) {
         const ends: number[] = [];
@@ -184,14 +184,14 @@ describe("wlv", () => {
         fc.constantFrom("linear", "ring"),
         fc.constantFrom("none", "kept", "returned"),
         fc.array(job, { maxLength: 20 }),
-        (array, unify, jobs) => {
+        (array, extraSlots, jobs) => {
           const instance = gangInstance(
             6,
             jobs.sort((a, b) => a[0] - b[0]),
           );
           const options = { slotS: 1, switchS: 0 };
-          const schedule = simulateRounds(instance, wlv, { array, unify }, options);
-          const stepped = stepRounds(instance, wlv, { array, unify }, options);
+          const schedule = simulateRounds(instance, wlv, { array, extraSlots }, options);
+          const stepped = stepRounds(instance, wlv, { array, extraSlots }, options);
           expect([...schedule.startS]).toEqual(stepped.startS);
           expect([...schedule.endS]).toEqual(stepped.endS);
         },

@@ -1,17 +1,11 @@
 /** WLV: windows of any processors side by side, found with a workload vector and freed by re-packing. */
 import { InputError } from "../core/errors.ts";
 import type { GangPolicyDefinition } from "../core/policy.ts";
+import { UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { CandidatesBySize, WindowIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrationCostS, migrationOf, withMigration } from "./migration.ts";
-import { type ExtraSlots, KEPT, RETURNED, RepackingGang } from "./repacking-gang.ts";
+import { extraSlotRule, RepackingGang } from "./repacking-gang.ts";
 import { RingGang } from "./ring-gang.ts";
-import { UNIFY, type Unify, unifyOf, withUnify } from "./row-by-row.ts";
-
-const EXTRA_SLOTS: Readonly<Record<Unify, ExtraSlots | undefined>> = {
-  none: undefined,
-  kept: KEPT,
-  returned: RETURNED,
-};
 
 export const wlv: GangPolicyDefinition = {
   name: "wlv",
@@ -27,14 +21,14 @@ export const wlv: GangPolicyDefinition = {
       when: ({ array }) => array === "ring",
       text: "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
     },
-    { when: withUnify("none"), text: "a job has one slot per round" },
+    { when: withExtraSlots("none"), text: "a job has one slot per round" },
     {
-      when: withUnify("kept"),
-      text: "unify=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
+      when: withExtraSlots("kept"),
+      text: "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
     },
     {
-      when: withUnify("returned"),
-      text: "unify=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+      when: withExtraSlots("returned"),
+      text: "extraSlots=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
     },
     ...MIGRATION_RULES,
     { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
@@ -60,7 +54,7 @@ export const wlv: GangPolicyDefinition = {
         `Cannot run wlv with "array=ring" and "migrate=${parameters.migrate}": whether a row can be saved depends on legal cuts there, expected array=linear or no migrate`,
       );
     }
-    const extra = EXTRA_SLOTS[unifyOf(parameters)];
+    const extra = extraSlotRule(parameters);
     if (isRing) return new RingGang(machine, jobs, extra);
     return new RepackingGang(machine, jobs, {
       makeIndex: (processors) => new WindowIndex(processors),

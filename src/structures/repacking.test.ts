@@ -69,11 +69,11 @@ describe("gather()", () => {
   ])("asks for room where no row is idle: %j", (rows, from, asked, after) => {
     const { machine, ids } = drawn(rows);
     const told: number[] = [];
-    const makeRoom = (processor: number) => {
+    const reclaim = (processor: number) => {
       told.push(processor);
       machine.release(0, ids[from]);
     };
-    const row = gather(machine, 0, 4, { makeRoom });
+    const row = gather(machine, 0, 4, { reclaim });
     expect(told).toEqual(asked);
     expect(picture(machine)).toEqual(after);
     expect(machine.isIdle(row, 0, 4)).toBe(true);

@@ -65,19 +65,19 @@ export function commonCut(matrix: MatrixView, a: RowId, b: RowId, processor: num
 }
 
 /** Makes a processor idle in some row, where no row is idle at it. */
-export interface RoomMaker {
-  makeRoom(processor: number): void;
+export interface SlotReclaimer {
+  reclaim(processor: number): void;
 }
 
 /**
  * Makes processors first … end − 1 idle in one row and returns that row. Exchanges at most once per idle fragment.
  *
- * @param maker asked for room at a processor that is busy in every row; without one each must be idle in some row
+ * @param reclaimer asked for room at a processor that is busy in every row; without one each must be idle in some row
  */
-export function gather(machine: GangMachine, first: number, end: number, maker?: RoomMaker): RowId {
-  const target = idleAt(machine, first, end, maker);
+export function gather(machine: GangMachine, first: number, end: number, reclaimer?: SlotReclaimer): RowId {
+  const target = idleAt(machine, first, end, reclaimer);
   for (let at = idleEnd(machine, target, first); at < end; at = idleEnd(machine, target, at)) {
-    const source = idleAt(machine, at, end, maker);
+    const source = idleAt(machine, at, end, reclaimer);
     // Room may have been made in the target itself; then there is nothing to exchange.
     if (source === target) continue;
     const wanted = idleEnd(machine, source, at);
@@ -86,10 +86,15 @@ export function gather(machine: GangMachine, first: number, end: number, maker?:
   return target;
 }
 
-function idleAt(machine: GangMachine, processor: number, end: number, maker: RoomMaker | undefined): RowId {
+function idleAt(
+  machine: GangMachine,
+  processor: number,
+  end: number,
+  reclaimer: SlotReclaimer | undefined,
+): RowId {
   let row = longestIdle(machine, processor, end);
-  if (row === -1 && maker !== undefined) {
-    maker.makeRoom(processor);
+  if (row === -1 && reclaimer !== undefined) {
+    reclaimer.reclaim(processor);
     row = longestIdle(machine, processor, end);
   }
   assert(row !== -1, `processor ${processor} has an idle slot`);

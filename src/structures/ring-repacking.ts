@@ -12,7 +12,7 @@
  */
 import type { GangMachine, MatrixView, RowId } from "../core/policy.ts";
 import { commonCutFrom, firstCut, idleEndOnRing, legalCutFrom } from "./legal-cuts.ts";
-import type { RoomMaker } from "./repacking.ts";
+import type { SlotReclaimer } from "./repacking.ts";
 
 /**
  * Makes `size` processors from `first` on idle in one row and returns that row; −1 when the search gives up. The exchanges made
@@ -20,16 +20,21 @@ import type { RoomMaker } from "./repacking.ts";
  * that is at `first`, is legal in every row.
  *
  * @param first 0 … processors − 1
- * @param maker asked for room at a processor that is busy in every row; without one the search gives up there
+ * @param reclaimer asked for room at a processor that is busy in every row; without one the search gives up there
  */
-export function gatherOnRing(machine: GangMachine, first: number, size: number, maker?: RoomMaker): RowId {
+export function gatherOnRing(
+  machine: GangMachine,
+  first: number,
+  size: number,
+  reclaimer?: SlotReclaimer,
+): RowId {
   const end = first + size;
   const last = first + machine.processors;
-  let target = idleAt(machine, first, end, maker);
+  let target = idleAt(machine, first, end, reclaimer);
   if (target === -1) return -1;
   for (let at = idleEndOnRing(machine, target, first); at < end; at = idleEndOnRing(machine, target, at)) {
     // Room may have been made in the target itself; then there is nothing to exchange.
-    const idle = idleAt(machine, at, end, maker);
+    const idle = idleAt(machine, at, end, reclaimer);
     if (idle === target) continue;
     const source = idle === -1 ? -1 : findSource(machine, target, at, end, last);
     if (source === -1) return -1;
@@ -40,15 +45,20 @@ export function gatherOnRing(machine: GangMachine, first: number, size: number, 
 }
 
 /** Frees a row, if that can be found to be possible: opens the ring at a cut legal in all rows, else anywhere. −1 when it gives up. */
-export function freeRowOnRing(machine: GangMachine, maker?: RoomMaker): RowId {
-  return gatherOnRing(machine, Math.max(0, firstCut(machine)), machine.processors, maker);
+export function freeRowOnRing(machine: GangMachine, reclaimer?: SlotReclaimer): RowId {
+  return gatherOnRing(machine, Math.max(0, firstCut(machine)), machine.processors, reclaimer);
 }
 
 /** The row that is idle furthest from the processor on; −1 when none is. */
-function idleAt(machine: GangMachine, processor: number, end: number, maker: RoomMaker | undefined): RowId {
+function idleAt(
+  machine: GangMachine,
+  processor: number,
+  end: number,
+  reclaimer: SlotReclaimer | undefined,
+): RowId {
   const row = longestIdleOnRing(machine, processor, end);
-  if (row !== -1 || maker === undefined) return row;
-  maker.makeRoom(processor % machine.processors);
+  if (row !== -1 || reclaimer === undefined) return row;
+  reclaimer.reclaim(processor % machine.processors);
   return longestIdleOnRing(machine, processor, end);
 }
 

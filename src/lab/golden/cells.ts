@@ -94,7 +94,9 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
 /** `name=value` for each value of a choice but its default. */
 function otherValues(spec: ParameterSpec): string[] {
   if (spec.kind !== "choice") return [];
-  return spec.choices.filter((value) => value !== spec.default).map((value) => `${spec.name}=${value}`);
+  return spec.choices
+    .filter((value) => value !== spec.default)
+    .map((value) => `${oldestName(spec)}=${value}`);
 }
 
 export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
@@ -130,4 +132,9 @@ export async function runGolden(cell: MachineCell, bench: Bench): Promise<Golden
     if (error instanceof InputError) return { refused: error.message };
     throw error;
   }
+}
+
+/** The rows of the table keep their names. */
+function oldestName({ name, aliases = [] }: ParameterSpec): string {
+  return aliases[0] ?? name;
 }

@@ -23,8 +23,8 @@ export type Slots = (typeof SLOTS)[number];
 
 const unified = (name: string) => ({
   one: name,
-  kept: `${name}:unify=kept`,
-  returned: `${name}:unify=returned`,
+  kept: `${name}:extraSlots=kept`,
+  returned: `${name}:extraSlots=returned`,
 });
 /** Policies by scheme and slots. Buddy with re-packing is the scheme of zhou2000. */
 export const SCHEMES = {

@@ -1,12 +1,10 @@
 /** The simulations of zhou2000's two experiments. */
-import type { ParameterValues, PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
+import { NONE, type ParameterValues, type PolicyChoice, type PolicyDefinition } from "../../core/policy.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { zhou2000Classes } from "../../metrics/classes.ts";
 import { metricOf, summarise } from "../../metrics/summary.ts";
-import { bc } from "../../policies/bc.ts";
-import { br } from "../../policies/br.ts";
-import { brmms } from "../../policies/brmms.ts";
-import { brms } from "../../policies/brms.ts";
+import { bc } from "../../policies/buddy.ts";
+import { br, brmms, brms } from "../../policies/buddy-blocks.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { downey } from "../../workload/downey.ts";
 import { prepare } from "../../workload/prepare.ts";
@@ -95,7 +93,7 @@ const CHOICES: Readonly<Record<Variant, PolicyChoice>> = {
   br: choice(br),
   brms: choice(brms),
   brmms: choice(brmms),
-  [OTHER_READING]: choice(brms, { perChange: 0 }),
+  [OTHER_READING]: choice(brms, { extraPerChange: NONE }),
 };
 
 function choice(definition: PolicyDefinition, set: ParameterValues = {}): PolicyChoice {
