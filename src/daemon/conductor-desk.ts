@@ -27,6 +27,9 @@ import type { JobRecord } from "./record.ts";
 import type { Outcome } from "./scheduler.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
+/** Dependents that are cancelled in one turn: some 20 ms. */
+const MOST_CANCELLED_IN_TURN = 500;
+
 export class ConductorDesk {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
@@ -129,7 +132,6 @@ export class ConductorDesk {
     scheduler.forget(record.job);
     const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
     feed.add("cancelled", clock.unixMs(), cancelled, { reason });
-    this.#tellDependents(cancelled);
     return cancelled;
   }
 
@@ -303,7 +305,6 @@ export class ConductorDesk {
       ending: undefined,
     });
     feed.add("ended", end.endedAtMs, ended, { ...told, state: fate.state });
-    this.#tellDependents(ended);
   }
 
   /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
@@ -319,15 +320,35 @@ export class ConductorDesk {
     if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
   }
 
-  /** Jobs that waited for this one go on, or are cancelled when it should have ended well and has not. */
-  #tellDependents(ended: JobRecord): void {
-    const { book, scheduler } = this.#context;
-    for (const dependent of book.dependentsOf(ended.job)) {
-      const mustBeOk = dependent.after.some(({ job, ok }) => job === ended.job && ok);
-      if (mustBeOk && ended.state !== "done") {
-        if (!hasProcess(dependent.state)) this.cancel(dependent, `job ${ended.job} did not end well`);
-      } else if (book.isEligible(dependent)) scheduler.arrived(dependent);
+  /**
+   * Jobs that waited for one that has ended go on, or are cancelled when it should have ended well and has not, and so on with those that
+   * waited for them. Of a long chain or a large array some are cancelled in this turn, the others in the next ones.
+   */
+  settle(): void {
+    const { book } = this.#context;
+    let left = MOST_CANCELLED_IN_TURN;
+    for (const ended of book.unsettled.values()) {
+      left = this.#settle(ended, left);
+      if (left === 0) return;
+      book.settled(ended.job);
+      for (const dependent of book.dependentsOf(ended.job)) {
+        if (book.isEligible(dependent)) this.#context.scheduler.arrived(dependent);
+      }
     }
+  }
+
+  /** Cancels dependents of a job that did not end well, at most so many. @returns how many more may be */
+  #settle(ended: JobRecord, most: number): number {
+    if (ended.state === "done") return most;
+    let left = most;
+    for (const dependent of this.#context.book.dependentsOf(ended.job)) {
+      if (hasProcess(dependent.state)) continue;
+      if (!dependent.after.some(({ job, ok }) => job === ended.job && ok)) continue;
+      if (left === 0) return 0;
+      this.cancel(dependent, `job ${ended.job} did not end well`);
+      left--;
+    }
+    return left;
   }
 
   /** The conductor has told what it knows; book and conductor are brought to agree. */

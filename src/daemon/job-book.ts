@@ -23,6 +23,7 @@ export class JobBook {
   readonly #withProcess = new Set<JobNumber>();
   /** Who waits for a job. */
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
+  readonly #unsettled = new Map<JobNumber, JobRecord>();
   readonly #arrayLimits = new ArrayLimits();
   readonly #counts: Record<JobState, number>;
   readonly holdings = new Holdings();
@@ -47,6 +48,19 @@ export class JobBook {
       this.#enter(record);
       this.numbers.enter(record);
       this.holdings.enter(record, store.contents.of(record));
+    }
+    this.#findUnsettled();
+  }
+
+  /** The last front end may have ended between the end of a job and that of its dependents. */
+  #findUnsettled(): void {
+    const others = new Set<JobNumber>();
+    for (const { after } of this.#live.values()) {
+      for (const { job, ok } of after) if (ok && !this.#live.has(job)) others.add(job);
+    }
+    for (const job of others) {
+      const ended = this.#store.job(job);
+      if (ended !== undefined && ended.state !== "done") this.#unsettled.set(job, ended);
     }
   }
 
@@ -109,8 +123,21 @@ export class JobBook {
     return (
       record.state === "queued" &&
       this.#arrayLimits.mayGo(record) &&
-      !record.after.some(({ job }) => this.#live.has(job))
+      !record.after.some(({ job }) => this.#live.has(job) || this.#unsettled.has(job))
     );
+  }
+
+  /** Jobs that have ended and whose dependents do not know it yet. Those wait until then: some may have to be cancelled. */
+  get unsettled(): ReadonlyMap<JobNumber, JobRecord> {
+    return this.#unsettled;
+  }
+
+  /** The dependents of a job that has ended know it. */
+  settled(job: JobNumber): void {
+    const ended = this.#unsettled.get(job);
+    if (ended === undefined) return;
+    this.#unsettled.delete(job);
+    this.#undo.push(() => this.#unsettled.set(job, ended));
   }
 
   /** Whether it waits for others of its array, of which only so many are to go at a time. */
@@ -131,13 +158,11 @@ export class JobBook {
     return record.after.filter(({ job }) => this.#live.has(job)).map(({ job }) => job);
   }
 
-  dependentsOf(job: JobNumber): JobRecord[] {
-    const found: JobRecord[] = [];
+  *dependentsOf(job: JobNumber): Generator<JobRecord, void> {
     for (const dependent of this.#dependents.get(job) ?? []) {
       const record = this.#live.get(dependent);
-      if (record !== undefined) found.push(record);
+      if (record !== undefined) yield record;
     }
-    return found;
   }
 
   add(record: JobRecord): void {
@@ -161,6 +186,10 @@ export class JobBook {
     const had = contents.of(before);
     this.#replace(ended, before);
     for (const content of had) if (!this.holdings.isUsed(content)) contents.drop(content);
+    if (this.#dependents.has(ended.job)) {
+      this.#unsettled.set(ended.job, ended);
+      this.#undo.push(() => this.#unsettled.delete(ended.job));
+    }
     return ended;
   }
 

@@ -146,7 +146,7 @@ function configIn(file: string | undefined): Config {
   const problem = process.getuid?.() === 0 ? exchangeablePart(file, 0) : undefined;
   if (problem !== undefined) {
     throw new InputError(
-      `Cannot take root's configuration from "${file}": ${problem}, so that another user could write it; expected a file and folders of root alone, such as /etc/tutti.toml`,
+      `Cannot take "${file}" as root's configuration: ${problem}, so that another user could write it; expected a file and folders of root alone, such as /etc/tutti.toml`,
     );
   }
   return parseConfig(readText(file), file);

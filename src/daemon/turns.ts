@@ -179,6 +179,7 @@ export class Turns {
       this.#past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
       for (const message of inbox) this.#desk.hear(message, nowMs);
+      this.#desk.settle();
       this.#decide(nowMs);
       given = book.givenInTurn;
       // Before the commit: a number that was answered never comes back, whatever becomes of the store.
@@ -195,7 +196,7 @@ export class Turns {
     book.commit();
     for (const message of this.#desk.commit()) this.#conductor.send(message);
     this.#inbox.push(...this.#desk.takeRefused());
-    if (this.#inbox.length > 0 || this.#requests.size > 0) this.#wake();
+    if (this.#inbox.length > 0 || this.#requests.size > 0 || book.unsettled.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
     });
