@@ -8,14 +8,14 @@ import { readBody, readQuery } from "./body.ts";
 import { ClientLeft, FairGate, type Turns } from "./fair-gate.ts";
 import { FairLine } from "./fair-line.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
-import { type Call, HANDLERS, type Outcome, type Surroundings } from "./handlers.ts";
-import { Load, type Ticket } from "./load.ts";
+import { type Call, HANDLERS, type HandlerDeps, type Outcome } from "./handlers.ts";
+import { RequestQuota, type Ticket } from "./load.ts";
 import type { RequestCount } from "./metrics-text.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { ROUTES, type Route } from "./routes.ts";
 import { watched } from "./watched-answer.ts";
 
-export interface AppSetup extends Omit<Surroundings, "requests" | "http" | "forecasts"> {
+export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
   readonly door: Door;
   /** Told of every error that is a bug of ours. */
   readonly onBug: (error: unknown) => void;
@@ -61,9 +61,9 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 export function makeApp(setup: AppSetup): App {
   const { door } = setup;
   const counts = new Map<string, RequestCount>();
-  const load = new Load();
+  const load = new RequestQuota();
   const gate = new FairGate();
-  const around: Surroundings = {
+  const around: HandlerDeps = {
     ...setup,
     forecasts: new FairLine(),
     requests: () => [...counts.values()],
@@ -129,7 +129,7 @@ interface Admitted {
   readonly arrival: Arrival;
 }
 
-async function answer(admitted: Admitted, around: Surroundings): Promise<Response> {
+async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response> {
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {

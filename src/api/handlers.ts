@@ -19,7 +19,7 @@ import { jsonResponse } from "./pieces.ts";
 import type { ApiRefusal } from "./refusal.ts";
 
 /** What the API needs of the front end beside the service. */
-export interface Surroundings {
+export interface HandlerDeps {
   readonly service: Service;
   readonly version: string;
   /** Folder of the jobs' folders, each named by its job; only files in a job's own are given out as its logs. */
@@ -46,7 +46,7 @@ export interface Call {
 /** A refusal, a finished response, or the content of a JSON answer without its schema's name. */
 export type Outcome = ApiRefusal | Response | object;
 
-type Handler = (call: Call, around: Surroundings) => Outcome | Promise<Outcome>;
+type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
 
 const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
@@ -177,7 +177,7 @@ async function untilEnded(
   }
 }
 
-function logsResponse({ caller, job, stream, query, request, turns }: Call, around: Surroundings): Outcome {
+function logsResponse({ caller, job, stream, query, request, turns }: Call, around: HandlerDeps): Outcome {
   const { service, jobsFolder } = around;
   const info = service.job(caller, job);
   if (isRefusal(info)) return info;

@@ -6,7 +6,7 @@ import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../protocol/limits.ts";
 import { type Answer, isRefusal } from "../protocol/refusal.ts";
 import type * as c from "../protocol/schema.ts";
 import type { Job } from "../protocol/schema.ts";
-import type { Call, Outcome, Surroundings } from "./handlers.ts";
+import type { Call, HandlerDeps, Outcome } from "./handlers.ts";
 import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
 import type { ApiRefusal } from "./refusal.ts";
 
@@ -20,7 +20,7 @@ const LOOK_AGAIN_MS = 10_000;
 const CHANGES_IN_TURN = 250;
 const RESULTS_IN_PIECE = 150;
 
-export async function listResponse(call: Call, { service }: Surroundings): Promise<Outcome> {
+export async function listResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
   const { caller, query, turns } = call;
   const wanted = queryOf(query);
   if (isRefusal(wanted)) return wanted;
@@ -42,7 +42,7 @@ export async function listResponse(call: Call, { service }: Surroundings): Promi
   );
 }
 
-export function exportResponse({ caller, turns }: Call, { service }: Surroundings): Response {
+export function exportResponse({ caller, turns }: Call, { service }: HandlerDeps): Response {
   return piecesResponse(turns, service.exportSwf(caller), "text/plain; charset=utf-8");
 }
 
@@ -50,7 +50,7 @@ export function exportResponse({ caller, turns }: Call, { service }: Surrounding
  * Each job by itself: one that cannot be changed keeps no other from it. Jobs are cancelled from the last on, so that none starts
  * only because one before it is gone. When the client leaves, the rest stays as it is.
  */
-export async function batchResponse(call: Call, { service }: Surroundings): Promise<Outcome> {
+export async function batchResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
   const { caller, turns } = call;
   const body = call.body as c.BatchBody;
   const change = changeOf(body);
@@ -129,7 +129,7 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
 /** Returns when the list would not be empty, or after a while. */
 async function untilAny(
   { caller, request, turns }: Call,
-  service: Surroundings["service"],
+  service: HandlerDeps["service"],
   query: JobQuery,
   waitS: number,
 ): Promise<void> {
@@ -180,7 +180,7 @@ function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
 /** The jobs meant, rising: those of the ranges that there are, and those named alone, there or not. */
 async function numbersOf(
   { caller, turns }: Call,
-  service: Surroundings["service"],
+  service: HandlerDeps["service"],
   { jobs, states }: c.BatchBody,
 ): Promise<number[] | ApiRefusal> {
   const ranges = parseRanges(jobs);

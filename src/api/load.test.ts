@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { isRefusal } from "../protocol/refusal.ts";
-import { Load } from "./load.ts";
+import { RequestQuota } from "./load.ts";
 
 const caller = { uid: 1000, user: "ada", isAdministrator: false };
 
 /** How many such requests of one user are let in at a time. */
 function mostAtOnce(headers: Record<string, string>, weight?: number): number {
-  const load = new Load();
+  const load = new RequestQuota();
   const request = new Request("http://localhost/v1/jobs/1/cancel", { method: "POST", headers });
   for (let count = 0; ; count++) if (isRefusal(load.take(caller, request, weight))) return count;
 }

@@ -26,7 +26,7 @@ export interface Ticket {
   release(): void;
 }
 
-export class Load {
+export class RequestQuota {
   readonly #open = new Map<number, number>();
   readonly #unread = new Unread();
   #pieces = 0;

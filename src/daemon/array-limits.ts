@@ -21,15 +21,16 @@ export class ArrayLimits {
 
   /** A job that has not ended, as it is now. */
   enter(record: JobRecord): void {
-    const { array, arrayAtOnce } = record;
-    if (array === undefined || arrayAtOnce === undefined) return;
+    const { array, arrayLimit } = record;
+    if (array === undefined || arrayLimit === undefined) return;
     let limited = this.#arrays.get(array);
     if (limited === undefined) {
-      limited = { most: arrayAtOnce, going: new Set(), waiting: [] };
+      limited = { most: arrayLimit, going: new Set(), waiting: [] };
       this.#arrays.set(array, limited);
     }
     if (hasProcess(record.state)) limited.going.add(record.job);
-    else if (record.state === "queued") limited.waiting.splice(placeOf(limited.waiting, record), 0, record);
+    else if (record.state === "queued")
+      limited.waiting.splice(insertionIndex(limited.waiting, record), 0, record);
     this.#touched.add(array);
   }
 
@@ -38,7 +39,7 @@ export class ArrayLimits {
     const limited = array === undefined ? undefined : this.#arrays.get(array);
     if (array === undefined || limited === undefined) return;
     if (!limited.going.delete(record.job)) {
-      const place = placeOf(limited.waiting, record);
+      const place = insertionIndex(limited.waiting, record);
       if (limited.waiting[place]?.job === record.job) limited.waiting.splice(place, 1);
     }
     if (limited.going.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
@@ -46,8 +47,8 @@ export class ArrayLimits {
   }
 
   /** Whether the limit lets the job go. */
-  mayGo({ job, array, arrayAtOnce }: JobRecord): boolean {
-    if (array === undefined || arrayAtOnce === undefined) return true;
+  mayGo({ job, array, arrayLimit }: JobRecord): boolean {
+    if (array === undefined || arrayLimit === undefined) return true;
     this.#settle();
     return this.#arrays.get(array)?.going.has(job) === true;
   }
@@ -83,7 +84,10 @@ export class ArrayLimits {
 }
 
 /** Where the job stands or would stand among those that wait. */
-function placeOf(waiting: readonly JobRecord[], record: Pick<JobRecord, "priority" | "place">): number {
+function insertionIndex(
+  waiting: readonly JobRecord[],
+  record: Pick<JobRecord, "priority" | "queueRank">,
+): number {
   let from = 0;
   let to = waiting.length;
   while (from < to) {

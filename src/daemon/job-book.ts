@@ -89,7 +89,7 @@ export class JobBook {
     this.#committedJob = job;
   }
 
-  nextPlace(): number {
+  nextQueueRank(): number {
     this.#undo.push(() => this.#latestPlace--);
     return ++this.#latestPlace;
   }

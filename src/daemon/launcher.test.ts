@@ -39,7 +39,7 @@ function recordIn(jobsFolder: string, fields: Partial<JobRecord> = {}): JobRecor
     retries: 0,
     environment: 1,
     submittedAtMs: 0,
-    place: 1,
+    queueRank: 1,
     attempt: 1,
     cpus: [4, 5, 6],
     ranMs: 0,

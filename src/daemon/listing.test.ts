@@ -54,7 +54,7 @@ class Jobs {
         retries: 0,
         environment: this.#write(() => this.store.contents.nothing()),
         submittedAtMs: 1,
-        place: job,
+        queueRank: job,
       },
       ...{ attempt: 0, cpus: [], ranMs: 0 },
     };

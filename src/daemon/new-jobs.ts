@@ -82,10 +82,10 @@ export class NewJobs {
       const record: JobRecord = {
         ...common,
         ...names,
-        arrayAtOnce: arrayLimit,
+        arrayLimit,
         stdout: launcher.outputPath(request.stdout, "stdout", names),
         stderr: launcher.outputPath(request.stderr, "stderr", names),
-        place: book.nextPlace(),
+        queueRank: book.nextQueueRank(),
       };
       book.add(record);
       return record;

@@ -56,9 +56,9 @@ function obstaclesOf(
   if (record.state === "held") obstacles.push({ kind: "held" });
   const jobs = book.waitsFor(record);
   if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
-  const { array, arrayAtOnce } = record;
-  if (array !== undefined && arrayAtOnce !== undefined && book.waitsForArray(record)) {
-    obstacles.push({ kind: "array", array, atOnce: arrayAtOnce });
+  const { array, arrayLimit } = record;
+  if (array !== undefined && arrayLimit !== undefined && book.waitsForArray(record)) {
+    obstacles.push({ kind: "array", array, atOnce: arrayLimit });
   }
   if (conductorTrouble !== undefined) obstacles.push({ kind: "conductor", message: conductorTrouble });
   if (obstacles.length > 0) return obstacles;

@@ -13,38 +13,36 @@
  *   done, failed, cancelled        or back to queued, when it is started anew
  */
 import type { EndReason, JobNumber } from "../protocol/attempts.ts";
-import type { Job } from "../protocol/schema.ts";
+import type { Job, SubmitJob } from "../protocol/schema.ts";
 import type { JobState } from "../protocol/states.ts";
 import type { Caller } from "./service.ts";
 
-export interface JobRecord {
+/** What was asked for, and what was filled in where it was left out. */
+type Asked = Required<
+  Pick<
+    SubmitJob,
+    "name" | "queue" | "tasks" | "priority" | "command" | "cwd" | "stdout" | "stderr" | "after" | "retries"
+  >
+>;
+
+export interface JobRecord extends Asked {
   readonly job: JobNumber;
   readonly array?: JobNumber | undefined;
   readonly arrayIndex?: number | undefined;
   /** So many jobs of the array may go at a time. */
-  readonly arrayAtOnce?: number | undefined;
-  readonly name: string;
+  readonly arrayLimit?: number | undefined;
   readonly uid: number;
   readonly user: string;
-  readonly queue: string;
   /** How the queue was chosen, in words. */
   readonly queueReason?: string | undefined;
   readonly state: JobState;
-  readonly tasks: number;
-  readonly priority: number;
-  readonly command: readonly string[];
   /** Number of the script in the store, and which word of the command names it; scripts are shared. */
   readonly script?: number | undefined;
   readonly scriptWord?: number | undefined;
-  readonly cwd: string;
   readonly limitMs?: number | undefined;
   /** What policies are told of the running time. */
   readonly estimateMs: number;
   readonly memoryBytes?: number | undefined;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly after: readonly { readonly job: JobNumber; readonly ok: boolean }[];
-  readonly retries: number;
   /** File mode creation mask; undefined: of a job that the first release took, which ran all with 022. */
   readonly umask?: number | undefined;
   readonly key?: string | undefined;
@@ -52,7 +50,7 @@ export interface JobRecord {
   readonly environment: number;
   readonly submittedAtMs: number;
   /** Order among jobs of one priority: grows with each job that comes to wait; kept when a job is started anew. */
-  readonly place: number;
+  readonly queueRank: number;
   /** 0: never started. */
   readonly attempt: number;
   /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
@@ -107,8 +105,8 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
 
 /** The job is served before the other one, where the policy makes no difference. */
 export function servedBefore(
-  a: Pick<JobRecord, "priority" | "place">,
-  b: Pick<JobRecord, "priority" | "place">,
+  a: Pick<JobRecord, "priority" | "queueRank">,
+  b: Pick<JobRecord, "priority" | "queueRank">,
 ): boolean {
-  return a.priority === b.priority ? a.place < b.place : a.priority > b.priority;
+  return a.priority === b.priority ? a.queueRank < b.queueRank : a.priority > b.priority;
 }

@@ -111,7 +111,7 @@ export class Requests {
     const isRaised = attempt > record.attempt;
     const released = book.change(record, {
       state: "queued",
-      place: book.nextPlace(),
+      queueRank: book.nextQueueRank(),
       reason: undefined,
       attempt,
       ...(isRaised && { identity: undefined }),

@@ -147,7 +147,7 @@ export function recordOfStray(stray: Stray, nowMs: number): JobRecord {
     retries: 0,
     environment: 0,
     submittedAtMs: startedAtMs ?? 0,
-    place: 0,
+    queueRank: 0,
     cpus: [],
     ranMs: ranMsOf(stray, nowMs),
     reason: "the store does not know it",

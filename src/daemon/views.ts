@@ -23,7 +23,7 @@ export class Views {
       waitsFor.length > 0
         ? `waits for job ${waitsFor.join(", ")}`
         : book.waitsForArray(record)
-          ? `at most ${record.arrayAtOnce} of array ${record.array} go at a time`
+          ? `at most ${record.arrayLimit} of array ${record.array} go at a time`
           : record.reason;
     return infoOf(record, ranMs, reason);
   }

@@ -47,7 +47,7 @@ function recordOf(
   const code = codeOf(job);
   const submittedAtMs = LAST_MS - 100 * (ended - job);
   return {
-    ...{ job, name: `sim-${job % 100}`, uid, user, queue: "default", tasks: 1, priority: 0, place: job },
+    ...{ job, name: `sim-${job % 100}`, uid, user, queue: "default", tasks: 1, priority: 0, queueRank: job },
     ...{
       command: ["./simulate", "--seed", String(job)],
       cwd: "/tmp",

@@ -6,7 +6,7 @@ import type { JobRecord } from "../record.ts";
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;
 
-/** Fields of a record that are written once, at the submit. */
+/** Fields of a record that are written once, at the submit; the store has another name for arrayLimit. */
 const SPEC = [
   "array",
   "arrayIndex",
@@ -28,7 +28,7 @@ const SPEC = [
   "retries",
   "umask",
   "submittedAtMs",
-] as const satisfies readonly (keyof JobRecord)[];
+] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
 
 /** Columns of `jobs` that change, in the order of `changingValues`. */
 export const CHANGING =
@@ -38,7 +38,7 @@ export function changingValues(record: JobRecord): Value[] {
   return [
     record.state,
     record.priority,
-    record.place,
+    record.queueRank,
     record.attempt,
     JSON.stringify(record.cpus),
     record.startedAtMs ?? null,
@@ -53,19 +53,20 @@ export function changingValues(record: JobRecord): Value[] {
 
 export function specOf(record: JobRecord): string {
   const spec: Partial<Record<(typeof SPEC)[number], unknown>> = {};
-  for (const field of SPEC) spec[field] = record[field];
+  for (const field of SPEC) spec[field] = field === "arrayAtOnce" ? record.arrayLimit : record[field];
   return JSON.stringify(spec);
 }
 
 export function recordOf(row: Row): JobRecord {
-  const spec = JSON.parse(String(row.spec));
+  const { arrayAtOnce: arrayLimit, ...spec } = JSON.parse(String(row.spec));
   return {
     ...spec,
+    arrayLimit,
     job: Number(row.job),
     uid: Number(row.uid),
     state: row.state as JobRecord["state"],
     priority: Number(row.priority),
-    place: Number(row.place),
+    queueRank: Number(row.place),
     attempt: Number(row.attempt),
     identity: row.identity ?? undefined,
     cpus: JSON.parse(String(row.cpus)),

@@ -39,7 +39,7 @@ function recordOf(job: number, fields: Partial<JobRecord> = {}): JobRecord {
     retries: 1,
     environment: 1,
     submittedAtMs: 1000 * job,
-    place: job,
+    queueRank: job,
     attempt: 0,
     cpus: [],
     ranMs: 0,
