@@ -16,12 +16,9 @@ class KeepSomeFree implements Policy {
     this.reserve = Math.min(Number(parameters.reserve), pool.processors - 1);
   }
 
-  arrive(job: JobIndex) {
-    this.waiting.push(job);
-  }
   depart() {}
-  decide() {
-    this.waiting = this.waiting.filter((job) => {
+  decide(arrived: readonly JobIndex[]) {
+    this.waiting = [...this.waiting, ...arrived].filter((job) => {
       const size = this.jobs.size[job];
       const kept = size <= this.reserve || this.pool.free === this.pool.processors ? 0 : this.reserve;
       if (size > this.pool.free - kept) return true; // waits on

@@ -3,19 +3,21 @@
  * is told what happened, and decides by calling the machine that it was made for. The simulator, the browser and
  * the daemon offer the same machines, so a policy cannot tell which of them drives it.
  *
- * Order of events. Events of one instant are told in this order: departures (in order of start), arrivals (in order
- * of submission), timers; then `decide` is called, once per instant. A job with run time 0 departs in the instant
- * in which it starts; that instant is then decided again.
+ * Order of events. At one instant departures are told first (in order of start); then `decide` is called, once, with the
+ * arrivals (in order of submission). A job with run time 0 departs in the instant in which it starts; that instant is then
+ * decided again.
  */
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
 
 /** The hooks of a policy, in life-cycle order. */
 export interface Policy {
-  arrive(job: JobIndex): void;
   /** The job has ended; the machine has already taken its processors (or its slots) back. */
   depart(job: JobIndex): void;
-  /** Called once per instant, after all of its events. All decisions are taken here. */
-  decide(): void;
+  /**
+   * Called once per instant, after all of its events. All decisions are taken here.
+   * @param arrived the jobs that have arrived since the last decision; the list may be read until `decide` returns
+   */
+  decide(arrived: readonly JobIndex[]): void;
 }
 
 /** Why a job was started; recorded with the decision, counted in results and told by `--explain`. */

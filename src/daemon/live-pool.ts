@@ -118,12 +118,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
       this.#policy.depart(row);
     }
     this.#departures = [];
-    for (const row of this.#arrivals) {
-      this.enter(row);
-      this.#policy.arrive(row);
-    }
+    for (const row of this.#arrivals) this.enter(row);
     this.#arrivals = [];
-    this.#policy.decide();
+    this.#policy.decide(this.takeArrivals());
     this.observer?.decided?.(this.nowS);
     return { starts: this.#starts, notes: [] };
   }

@@ -37,9 +37,11 @@ export function spacePolicy(
     make: (pool, jobs): Policy => {
       const queue: JobIndex[] = [];
       return {
-        arrive: (job) => void queue.push(job),
         depart: () => {},
-        decide: () => decide(queue, pool, jobs),
+        decide: (arrived) => {
+          queue.push(...arrived);
+          decide(queue, pool, jobs);
+        },
       };
     },
   };
@@ -56,9 +58,11 @@ export function gangPolicy(
     make: (machine, jobs): Policy => {
       const queue: JobIndex[] = [];
       return {
-        arrive: (job) => void queue.push(job),
         depart: () => {},
-        decide: () => decide(queue, machine, jobs),
+        decide: (arrived) => {
+          queue.push(...arrived);
+          decide(queue, machine, jobs);
+        },
       };
     },
   };
@@ -99,11 +103,11 @@ export function easyLike(
         take(queue, at, pool);
       };
       return {
-        arrive: (job) => void queue.push(job),
         depart: (job) => {
           running = running.filter((one) => one.job !== job);
         },
-        decide: () => {
+        decide: (arrived) => {
+          queue.push(...arrived);
           while (queue.length > 0 && jobs.size[queue[0]] <= pool.free) start(0);
           if (queue.length === 0) return;
           let free = pool.free;

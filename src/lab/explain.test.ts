@@ -253,9 +253,10 @@ describe("explain() of gangs", () => {
       ...definition,
       sharing: "time",
       make: (machine: GangMachine) => ({
-        arrive: (job: number) => machine.placeStretches(job, machine.addRow(), [0, 1, 2, 4], 2),
         depart: () => {},
-        decide: () => {},
+        decide: (arrived: readonly number[]) => {
+          for (const job of arrived) machine.placeStretches(job, machine.addRow(), [0, 1, 2, 4], 2);
+        },
       }),
     } as PolicyDefinition);
     const explanation = explain(jobs(4, [0, 3, 3]), scattering, 11, SLOTS);
@@ -332,7 +333,7 @@ describe("explain()", () => {
     const lazy = makeChoice<PolicyDefinition>({
       ...definition,
       sharing: "space",
-      make: () => ({ arrive: () => {}, depart: () => {}, decide: () => {} }),
+      make: () => ({ depart: () => {}, decide: () => {} }),
     });
     const explanation = explain(jobs(4, [0, 5, 1]), lazy, 11, SLOTS);
     expect(explanation.job).toMatchObject({ startS: null, endS: null });

@@ -3,7 +3,7 @@
  * it can neither read run times, nor change a clock, nor change what other policies are given. Policies of Tutti's have the
  * machine itself, which is faster.
  */
-import type { JobsView } from "../core/jobs.ts";
+import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
 
 /** The user's own policy threw something while it was asked to decide. */
@@ -11,7 +11,10 @@ export class PolicyError extends Error {
   override name = "PolicyError";
 }
 
-const HOOKS = ["arrive", "depart", "decide"] as const;
+const HOOKS = ["depart", "decide"] as const;
+
+/** Policies written for releases before this contract are told of each arrival by a hook of its own, just before they decide. */
+type OwnPolicy = Policy & { arrive?(job: JobIndex): void };
 
 /** Who is at work: the file of a policy while its code runs. */
 let atWork: string | undefined;
@@ -39,32 +42,21 @@ export function guardedPolicy(definition: PolicyDefinition, path: string): Polic
   return { ...definition, make } as PolicyDefinition;
 }
 
-function guardHooks(path: string, policy: Policy): Policy {
+function guardHooks(path: string, policy: OwnPolicy): Policy {
   for (const hook of HOOKS) {
     if (typeof (policy as Partial<Policy> | null | undefined)?.[hook] === "function") continue;
     throw new PolicyError(
-      `Cannot run policy "${path}": what its make() returns has no function ${hook}, expected arrive(job), depart(job) and decide()`,
+      `Cannot run policy "${path}": what its make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
+  const call = (hook: "arrive" | "depart" | "decide", run: () => unknown): void =>
+    done(path, hook, working(path, run));
   return {
-    arrive: (job) =>
-      done(
-        path,
-        "arrive",
-        working(path, () => policy.arrive(job)),
-      ),
-    depart: (job) =>
-      done(
-        path,
-        "depart",
-        working(path, () => policy.depart(job)),
-      ),
-    decide: () =>
-      done(
-        path,
-        "decide",
-        working(path, () => policy.decide()),
-      ),
+    depart: (job) => call("depart", () => policy.depart(job)),
+    decide: (arrived) => {
+      if (policy.arrive !== undefined) for (const job of arrived) call("arrive", () => policy.arrive?.(job));
+      call("decide", () => policy.decide([...arrived]));
+    },
   };
 }
 

@@ -20,6 +20,7 @@ import type { Observer } from "../core/schedule.ts";
 import { doubled } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix.ts";
 import { Turns } from "../structures/turns.ts";
+import { Arrivals } from "./arrivals.ts";
 
 /** What has become of a job, by its row of the table. */
 const Presence = { unknown: 0, here: 1, gone: 2 } as const;
@@ -39,6 +40,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Jobs that changed their row in an exchange. */
   protected moves = 0;
 
+  readonly #arrivals = new Arrivals();
   readonly #presence: Uint8Array;
   /** Slots that a job has had while it is touched or has no row; its base (see above) otherwise. */
   readonly #served: Float64Array;
@@ -84,7 +86,13 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   protected enter(job: JobIndex): void {
     this.#presence[job] = Presence.here;
+    this.#arrivals.add(job);
     this.observer?.arrived?.(this.nowS, job);
+  }
+
+  /** The jobs that have arrived since they were asked for last. */
+  protected takeArrivals(): readonly JobIndex[] {
+    return this.#arrivals.take();
   }
 
   /** Takes a job that has ended out of its rows. */

@@ -7,6 +7,7 @@ import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import { type Pool, START_RULE_NAMES, type StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
+import { Arrivals } from "./arrivals.ts";
 
 /** What has become of a job, by its row of the table. */
 const Stage = { unknown: 0, waiting: 1, started: 2 } as const;
@@ -21,6 +22,7 @@ export abstract class PoolMachine implements Pool {
   protected readonly observer: Observer | undefined;
   readonly #size: ReadonlyColumn;
   readonly #stage: Uint8Array;
+  readonly #arrivals = new Arrivals();
 
   /** @param size processors of each job, by its row of the table */
   constructor(processors: number, size: ReadonlyColumn, observer: Observer | undefined) {
@@ -48,7 +50,13 @@ export abstract class PoolMachine implements Pool {
 
   protected enter(job: JobIndex): void {
     this.#stage[job] = Stage.waiting;
+    this.#arrivals.add(job);
     if (this.observer?.arrived !== undefined) this.observer.arrived(this.nowS, job);
+  }
+
+  /** The jobs that have arrived since they were asked for last. */
+  protected takeArrivals(): readonly JobIndex[] {
+    return this.#arrivals.take();
   }
 
   /** Takes back the processors of a job that has ended. */

@@ -201,17 +201,14 @@ function watched(
         };
       });
     return {
-      arrive(job) {
-        waiting.add(job);
-        policy.arrive(job);
-      },
       depart(job) {
         placed.delete(job);
         policy.depart(job);
       },
-      decide() {
+      decide(arrived) {
+        for (const job of arrived) waiting.add(job);
         promises.length = 0;
-        policy.decide();
+        policy.decide(arrived);
         for (const job of waiting) {
           if (machine.slotsOf(job) === 0) continue;
           waiting.delete(job);

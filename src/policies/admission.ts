@@ -63,17 +63,14 @@ class Admission implements Policy, PlacementLimits {
     this.#inner = makeInner(this);
   }
 
-  arrive(job: JobIndex): void {
-    this.#queue.add(job);
-  }
-
   depart(job: JobIndex): void {
     this.#room.remove(job);
     this.#inner.depart(job);
     this.#hasDecided = false;
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#machine.nowS);
     const list = this.#queue.list;
     this.#isReserved = false;
@@ -127,15 +124,14 @@ class Admission implements Policy, PlacementLimits {
   }
 
   #letIn(job: JobIndex): void {
-    this.#inner.arrive(job);
-    this.#inner.decide();
+    this.#inner.decide([job]);
     this.#hasDecided = true;
     this.#room.add(job);
     this.#room.noteExtraSlots();
   }
 
   #decideInner(): void {
-    this.#inner.decide();
+    this.#inner.decide([]);
     this.#hasDecided = true;
     this.#room.noteExtraSlots();
   }

@@ -49,8 +49,7 @@ function bench(
         machine.removeJob(letter.charCodeAt(0) - 65);
         policy.depart(letter.charCodeAt(0) - 65);
       }
-      for (const letter of change.arrive ?? "") policy.arrive(letter.charCodeAt(0) - 65);
-      policy.decide();
+      policy.decide([...(change.arrive ?? "")].map((letter) => letter.charCodeAt(0) - 65));
       machine.audit();
       return picture(machine);
     },

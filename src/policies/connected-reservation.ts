@@ -54,7 +54,6 @@ export class ConnectedReservation implements Policy {
   readonly #priority: Float64Array;
   /** Waiting jobs without a reservation whose priority is above the threshold, by queue. */
   readonly #urgent: Int32Array;
-  readonly #arrivals: JobIndex[] = [];
   #wasReleased = false;
   #scratch = new Int32Array(64);
 
@@ -81,24 +80,19 @@ export class ConnectedReservation implements Policy {
     return this.#priority[job];
   }
 
-  arrive(job: JobIndex): void {
-    this.#queueOf[job] = this.#chooseQueue(job);
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     this.book.end(job);
     this.#passing -= this.#hasPassed[job] * this.#jobs.size[job];
     this.#wasReleased = true;
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queueOf[job] = this.#chooseQueue(job);
     this.#startDue();
     if (this.#wasReleased) this.#serveQueues();
-    for (let i = 0; i < this.#arrivals.length; i++) this.#admit(this.#arrivals[i]);
+    for (const job of arrived) this.#admit(job);
     this.#reserveUrgent();
     this.#wasReleased = false;
-    this.#arrivals.length = 0;
   }
 
   /** Starts the requesters whose donors have all ended. */

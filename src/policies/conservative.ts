@@ -20,7 +20,6 @@ class ConservativeBackfilling implements Policy {
   readonly #profile: AvailabilityProfile;
   /** Reserved start while the job waits, start once it runs. */
   readonly #startS: Float64Array;
-  readonly #arrivals: JobIndex[] = [];
   /** No reservation is due before this instant. */
   #nextDueS = Number.POSITIVE_INFINITY;
   /** Whether a job has ended before its expected end since the last decision. */
@@ -38,10 +37,6 @@ class ConservativeBackfilling implements Policy {
     this.#startS = new Float64Array(jobs.count);
   }
 
-  arrive(job: JobIndex): void {
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     const nowS = this.#pool.nowS;
     const expectedEndS = this.#startS[job] + this.#lengthS(job);
@@ -51,12 +46,12 @@ class ConservativeBackfilling implements Policy {
     this.#endedEarly = true;
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
     const nowS = this.#pool.nowS;
     this.#profile.forgetBefore(nowS);
     this.#queue.update(nowS);
     if (this.#endedEarly) this.#compress(nowS);
-    this.#reserveArrivals(nowS);
+    this.#reserveArrivals(this.#queue.inQueueOrder(arrived), nowS);
     if (this.#nextDueS <= nowS) this.#startDue(nowS);
     // Compression leaves holes, so a reservation need not begin with the end of a job.
     this.#pool.wakeAt(this.#nextDueS);
@@ -91,10 +86,7 @@ class ConservativeBackfilling implements Policy {
     if (givenUpFromS < givenUpUntilS) this.#becameFreer(givenUpFromS, givenUpUntilS);
   }
 
-  #reserveArrivals(nowS: number): void {
-    const arrivals = this.#arrivals;
-    if (arrivals.length === 0) return;
-    if (arrivals.length > 1) arrivals.sort((a, b) => this.#queue.key(a) - this.#queue.key(b) || a - b);
+  #reserveArrivals(arrivals: readonly JobIndex[], nowS: number): void {
     for (let i = 0; i < arrivals.length; i++) {
       const job = arrivals[i];
       const size = this.#jobs.size[job];
@@ -104,7 +96,6 @@ class ConservativeBackfilling implements Policy {
       this.#queue.add(job);
       this.#hold(job, startS);
     }
-    arrivals.length = 0;
   }
 
   /** Starts the jobs whose reservations are due; they fit, since every reservation has a length. */

@@ -45,16 +45,15 @@ class DynamicPolicySwitching implements Policy {
     this.#expectedEndS = new Float64Array(jobs.count);
   }
 
-  arrive(job: JobIndex): void {
-    this.#queue.insert(job, this.#key(job));
-    this.#estimateSumS += this.#jobs.estimateS[job];
-  }
-
   depart(job: JobIndex): void {
     this.#running.remove(job, this.#expectedEndS[job]);
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) {
+      this.#queue.insert(job, this.#key(job));
+      this.#estimateSumS += this.#jobs.estimateS[job];
+    }
     if (this.#queue.length === 0) {
       this.#estimateSumS = 0; // also drops what rounding has left over
       return;

@@ -35,7 +35,6 @@ class EasyBackfilling implements Policy {
   #reservedFor: JobIndex = NO_JOB;
   #shadowS = 0;
   #spare = 0;
-  readonly #arrivals: JobIndex[] = [];
 
   constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
     this.#pool = pool;
@@ -45,27 +44,22 @@ class EasyBackfilling implements Policy {
     this.#expectedEndS = new Float64Array(jobs.count);
   }
 
-  arrive(job: JobIndex): void {
-    this.#queue.add(job);
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     this.#running.remove(job, this.#expectedEndS[job]);
     this.#reservedFor = NO_JOB;
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (let i = 0; i < arrived.length; i++) this.#queue.add(arrived[i]);
     this.#queue.update(this.#pool.nowS);
     const head = this.#startHeads();
     if (head !== NO_JOB && this.#pool.free > 0) {
-      if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals();
+      if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals(arrived);
       else {
         this.#reserve(head);
         this.#backfill();
       }
     }
-    this.#arrivals.length = 0;
   }
 
   /** Starts jobs from the front of the queue while they fit; returns the first that does not, or NO_JOB. */
@@ -106,9 +100,8 @@ class EasyBackfilling implements Policy {
     }
   }
 
-  #backfillArrivals(): void {
-    const arrivals = this.#arrivals;
-    if (arrivals.length > 1) arrivals.sort((a, b) => this.#queue.key(a) - this.#queue.key(b) || a - b);
+  #backfillArrivals(arrived: readonly JobIndex[]): void {
+    const arrivals = this.#queue.inQueueOrder(arrived);
     for (let i = 0; i < arrivals.length; i++) {
       const job = arrivals[i];
       const size = this.#jobs.size[job];

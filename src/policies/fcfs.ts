@@ -15,13 +15,10 @@ class FirstComeFirstServed implements Policy {
     this.#queue = new WaitingQueue(jobs, parameters);
   }
 
-  arrive(job: JobIndex): void {
-    this.#queue.add(job);
-  }
-
   depart(): void {}
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#pool.nowS);
     const list = this.#queue.list;
     for (let head = list.first(); head !== NO_JOB; head = list.first()) {

@@ -13,13 +13,10 @@ class FirstFit implements Policy {
     this.#queue = new WaitingQueue(jobs, parameters);
   }
 
-  arrive(job: JobIndex): void {
-    this.#queue.add(job);
-  }
-
   depart(): void {}
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#pool.nowS);
     const list = this.#queue.list;
     list.startSearch(0);

@@ -25,14 +25,13 @@ class MostProcessorsFirst implements Policy {
     this.#bySize = new OrderedJobs(jobs.size, jobs.estimateS);
   }
 
-  arrive(job: JobIndex): void {
-    this.#byArrival.insert(job, 0);
-    this.#bySize.insert(job, -this.#jobs.size[job]);
-  }
-
   depart(): void {}
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) {
+      this.#byArrival.insert(job, 0);
+      this.#bySize.insert(job, -this.#jobs.size[job]);
+    }
     if (this.#startOverdue()) return;
     this.#bySize.startSearch(0);
     while (this.#pool.free > 0) {

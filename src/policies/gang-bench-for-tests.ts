@@ -41,8 +41,7 @@ export function gangBench(
   const step = (ends: readonly JobIndex[], arrive: readonly JobIndex[]): string[] => {
     for (const job of ends) machine.removeJob(job);
     for (const job of ends) policy.depart(job);
-    for (const job of arrive) policy.arrive(job);
-    policy.decide();
+    policy.decide(arrive);
     machine.audit();
     return picture(machine);
   };

@@ -56,6 +56,11 @@ export class WaitingQueue {
     }
   }
 
+  /** The jobs in the order in which they stand, or would stand, in the queue. */
+  inQueueOrder(jobs: readonly JobIndex[]): readonly JobIndex[] {
+    return jobs.length > 1 ? [...jobs].sort((a, b) => this.key(a) - this.key(b) || a - b) : jobs;
+  }
+
   add(job: JobIndex): void {
     this.list.insert(job, this.key(job));
   }

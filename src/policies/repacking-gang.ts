@@ -103,7 +103,6 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
   /** First processor and slots per round of each placed job. */
   readonly #first: Int32Array;
   readonly #slots: Int32Array;
-  readonly #arrivals: JobIndex[] = [];
 
   constructor(machine: GangMachine, jobs: JobsView, options: RepackingOptions<Index>) {
     const { makeIndex, extra, makeCandidates, limits, migration } = options;
@@ -120,19 +119,14 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
     this.#slots = new Int32Array(jobs.count);
   }
 
-  arrive(job: JobIndex): void {
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     this.#add(job, this.#slots[job], 1);
     this.#candidates?.leave(job);
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
     this.#deleteRows();
-    for (const job of this.#arrivals) this.#place(job);
-    this.#arrivals.length = 0;
+    for (const job of arrived) this.#place(job);
     // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
     this.#deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);

@@ -54,7 +54,6 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
   readonly #extraRows: RowId[][] = [];
   /** Jobs of each row; extra slots count when they are kept. */
   #jobsIn = new Int32Array(4);
-  readonly #arrivals: JobIndex[] = [];
   #departed = false;
 
   constructor(
@@ -73,10 +72,6 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
       this.#unification = new SlotUnification(machine, jobs, this, extraSlots === "kept");
   }
 
-  arrive(job: JobIndex): void {
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     this.#departed = true;
     this.#vacate(job, this.#rowOf[job], true);
@@ -85,10 +80,9 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
     this.#unification?.jobEnded(job);
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
     if (this.#departed) this.#deleteEmptyRows();
-    for (const job of this.#arrivals) this.#place(job);
-    this.#arrivals.length = 0;
+    for (const job of arrived) this.#place(job);
     this.#unification?.giveSlots();
   }
 

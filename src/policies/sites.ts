@@ -28,7 +28,6 @@ class TwoLevelScheduler implements Policy {
   readonly #critical: JobIndex[] | undefined;
   readonly #largestFirst: boolean;
   readonly #freed: ProcessorId[] = [];
-  readonly #arrivals: JobIndex[] = [];
 
   constructor(machine: SitesMachine, jobs: SitesJobsView, acrossSites: boolean, parameters: ParameterValues) {
     this.#machine = machine;
@@ -42,10 +41,6 @@ class TwoLevelScheduler implements Policy {
     this.#largestFirst = parameters.order === "largest";
   }
 
-  arrive(job: JobIndex): void {
-    this.#arrivals.push(job);
-  }
-
   depart(job: JobIndex): void {
     const machine = this.#machine;
     for (let p = machine.firstProcessor(job); p !== NO_PROCESSOR; p = machine.nextProcessor(p)) {
@@ -53,7 +48,7 @@ class TwoLevelScheduler implements Policy {
     }
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
     const freed = this.#freed;
     if (freed.length > 0) {
       for (let i = 0; i < freed.length; i++) {
@@ -63,12 +58,10 @@ class TwoLevelScheduler implements Policy {
       freed.length = 0;
       this.#searchQueue();
     }
-    const arrivals = this.#arrivals;
-    for (let i = 0; i < arrivals.length; i++) {
-      if (this.#jobs.home[arrivals[i]!] === GRID) this.#arriveGang(arrivals[i]!);
-      else this.#locals.place(arrivals[i]!);
+    for (const job of arrived) {
+      if (this.#jobs.home[job] === GRID) this.#arriveGang(job);
+      else this.#locals.place(job);
     }
-    arrivals.length = 0;
   }
 
   #arriveGang(gang: JobIndex): void {

@@ -87,8 +87,9 @@ export class FrontEnd extends OusterhoutMatrix implements GangMachine {
       this.#policy.depart(job);
     }
     this.#ended.length = 0;
-    while (this.#arrived < jobCount && submitMs[this.#arrived] <= nowMs) this.#policy.arrive(this.#arrived++);
-    this.#policy.decide();
+    const arrived: JobIndex[] = [];
+    while (this.#arrived < jobCount && submitMs[this.#arrived] <= nowMs) arrived.push(this.#arrived++);
+    this.#policy.decide(arrived);
   }
 
   #checkArrival(job: JobIndex): void {

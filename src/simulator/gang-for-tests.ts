@@ -287,13 +287,11 @@ export function stepRounds(
       machine.removeJob(job);
     }
     for (const job of ended) policy.depart(job);
-    let decide = ended.length > 0;
-    for (; arrived < instance.count && instance.submitS[arrived] <= machine.nowS; arrived++) {
-      policy.arrive(arrived);
-      decide = true;
-    }
-    if (decide) {
-      policy.decide();
+    const arriving: JobIndex[] = [];
+    for (; arrived < instance.count && instance.submitS[arrived] <= machine.nowS; arrived++)
+      arriving.push(arrived);
+    if (ended.length > 0 || arriving.length > 0) {
+      policy.decide(arriving);
       rows.push(machine.rowCount);
     }
     const busy = machine.rows.some((row) => row.cells.some((cell) => cell !== -1));

@@ -47,7 +47,7 @@ function deciding(decide: (pool: Pool) => void): SpacePolicyDefinition {
     source: "",
     parameters: [],
     guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: false }),
-    make: (pool) => ({ arrive() {}, depart() {}, decide: () => decide(pool) }),
+    make: (pool) => ({ depart() {}, decide: () => decide(pool) }),
   };
 }
 
@@ -71,24 +71,16 @@ describe("simulatePool()", () => {
       {
         ...definition,
         make: (pool) => ({
-          arrive: (job) => void told.push(`${pool.nowS} arrives ${job}`),
           depart: (job) => void told.push(`${pool.nowS} departs ${job}`),
-          decide: () => {
-            told.push(`${pool.nowS} decides`);
+          decide: (arrived) => {
+            told.push(`${pool.nowS} decides [${arrived}]`);
             if (pool.nowS === 0) pool.start(0, StartRule.head);
           },
         }),
       },
       {},
     );
-    expect(told).toEqual([
-      "0 arrives 0",
-      "0 decides",
-      "5 departs 0",
-      "5 arrives 1",
-      "5 arrives 2",
-      "5 decides",
-    ]);
+    expect(told).toEqual(["0 decides [0]", "5 departs 0", "5 decides [1,2]"]);
   });
 
   test("decides an instant again when a job of run time 0 has ended in it", () => {

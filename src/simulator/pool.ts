@@ -54,8 +54,8 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
       pool.finish(job);
       policy.depart(job);
     }
-    while (pool.arrived < count && submitS[pool.arrived] === nowS) policy.arrive(pool.arrive());
-    policy.decide();
+    while (pool.arrived < count && submitS[pool.arrived] === nowS) pool.arrive();
+    policy.decide(pool.takeArrivals());
     if (observer?.decided !== undefined) observer.decided(nowS);
     if ((++instants & PROGRESS_MASK) === 0) options.progress?.(pool.arrived);
   }
@@ -95,11 +95,13 @@ class SimulatedPool extends PoolMachine {
     );
   }
 
-  /** Returns the job that arrives next. */
-  arrive(): JobIndex {
-    const job = this.arrived++;
-    this.enter(job);
-    return job;
+  /** The next job arrives. */
+  arrive(): void {
+    this.enter(this.arrived++);
+  }
+
+  override takeArrivals(): readonly JobIndex[] {
+    return super.takeArrivals();
   }
 
   finish(job: JobIndex): void {

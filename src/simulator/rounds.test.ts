@@ -14,7 +14,6 @@ class Dice implements Policy {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #random: Random;
-  readonly #waiting: JobIndex[] = [];
   readonly #running: JobIndex[] = [];
   readonly #migrates: boolean;
 
@@ -25,26 +24,21 @@ class Dice implements Policy {
     this.#random = new Random(seed);
   }
 
-  arrive(job: JobIndex): void {
-    this.#waiting.push(job);
-  }
-
   depart(job: JobIndex): void {
     this.#running.splice(this.#running.indexOf(job), 1);
   }
 
-  decide(): void {
+  decide(arrived: readonly JobIndex[]): void {
     const machine = this.#machine;
     for (let position = machine.rowCount - 1; position >= 0; position--) {
       const row = machine.rowAt(position);
       if (machine.firstRun(row) === -1 && this.#random.below(3) > 0) machine.deleteRow(row);
     }
-    for (const job of this.#waiting) {
+    for (const job of arrived) {
       const first = this.#random.below(machine.processors - this.#jobs.size[job] + 1);
       if (!this.#place(job, first)) machine.place(job, machine.addRow(), first);
       this.#running.push(job);
     }
-    this.#waiting.length = 0;
     for (const job of this.#running) {
       const first = machine.runFirst(machine.firstRunOfJob(job));
       const dice = this.#random.below(4);
@@ -121,12 +115,10 @@ const dice = (seed: number, migrationS?: number) =>
 /** Every job in a row of its own, at processor 0. */
 const rowEach = definition((machine) => {
   const rows = new Map<JobIndex, RowId>();
-  const arrivals: JobIndex[] = [];
   return {
-    arrive: (job) => arrivals.push(job),
     depart: (job) => machine.deleteRow(rows.get(job)!),
-    decide: () => {
-      for (const job of arrivals.splice(0)) {
+    decide: (arrived) => {
+      for (const job of arrived) {
         rows.set(job, machine.addRow());
         machine.place(job, rows.get(job)!, 0);
       }
@@ -139,7 +131,6 @@ const once = (decide: (machine: GangMachine) => void) =>
   definition((machine) => {
     let done = false;
     return {
-      arrive: () => {},
       depart: () => {},
       decide: () => {
         if (!done) decide(machine);
@@ -240,13 +231,12 @@ describe("simulateRounds()", () => {
       definition((machine) => {
         let row: RowId;
         return {
-          arrive: (job) => {
-            if (job > 0) return;
-            row = machine.addRow();
-            machine.place(0, row, 0);
-          },
           depart: () => {},
-          decide: () => {
+          decide: (arrived) => {
+            if (arrived[0] === 0) {
+              row = machine.addRow();
+              machine.place(0, row, 0);
+            }
             if (machine.slotsOf(0) === 0) return;
             expect(machine.servedSlots?.(0)).toBe(machine.nowS);
             machine.migrate?.(0, row, machine.runFirst(machine.firstRunOfJob(0)) + 2);
@@ -390,7 +380,6 @@ describe("simulateRounds()", () => {
 
   test("refuses to place a job that has ended", () => {
     const policy = definition((machine) => ({
-      arrive: () => {},
       depart: () => machine.place(0, machine.rowAt(0), 0),
       decide: () => placeAt(machine, 0, () => {}),
     }));

@@ -66,8 +66,7 @@ export function simulateRounds(
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
     rounds.endJobs(policy);
-    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++)
-      rounds.arrive(next, policy);
+    for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next);
     if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
   }
   return rounds.schedule();
@@ -175,15 +174,14 @@ class Rounds extends GangMatrix {
     }
   }
 
-  arrive(job: JobIndex, policy: Policy): void {
+  arrive(job: JobIndex): void {
     if (job === 0) this.#firstSlot = this.#clock.slot;
     this.enter(job);
-    policy.arrive(job);
   }
 
   /** Returns the number of instants so far. */
   decide(policy: Policy): number {
-    policy.decide();
+    policy.decide(this.takeArrivals());
     this.settle();
     this.#rows.note(this.nowS, this.rowCount);
     const switches = this.rowCount > 1 && this.#finish.count > 0;

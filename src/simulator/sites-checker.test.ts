@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { RuleViolation } from "../core/errors.ts";
-import type { JobIndex } from "../core/jobs.ts";
 import { NO_JOB } from "../core/jobs.ts";
 import { parseParameters } from "../core/parameters.ts";
 import type { Policy } from "../core/policy.ts";
@@ -66,9 +65,8 @@ function withHooks(
       const policy = oneSite.make(machine, jobs, parameters);
       const changed = change(policy, machine);
       return {
-        arrive: changed.arrive ?? ((job) => policy.arrive(job)),
         depart: changed.depart ?? ((job) => policy.depart(job)),
-        decide: changed.decide ?? (() => policy.decide()),
+        decide: changed.decide ?? ((arrived) => policy.decide(arrived)),
       };
     },
   };
@@ -219,7 +217,7 @@ describe("SimulatedSites refuses what the machine does not allow", () => {
   const refused = (act: (machine: SitesMachine) => void): string => {
     const definition: SitesPolicyDefinition = {
       ...oneSite,
-      make: (machine) => ({ arrive: (_: JobIndex) => {}, depart: () => {}, decide: () => act(machine) }),
+      make: (machine) => ({ depart: () => {}, decide: () => act(machine) }),
     };
     try {
       simulateSites(instance, definition, {});

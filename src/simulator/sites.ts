@@ -3,6 +3,7 @@
  * processors; here are the order of events and the end of the run.
  */
 import { InputError } from "../core/errors.ts";
+import type { JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy } from "../core/policy.ts";
 import type {
   SitesInstance,
@@ -71,12 +72,13 @@ function runToEnd(
       machine.finish(job);
       policy.depart(job);
     }
+    const arrived: JobIndex[] = [];
     while (machine.arrived < count && submitS[machine.arrived] === nowS) {
       const job = machine.arrived++;
       if (observer?.arrived !== undefined) observer.arrived(nowS, job);
-      policy.arrive(job);
+      arrived.push(job);
     }
-    policy.decide();
+    policy.decide(arrived);
     machine.requireWholeGangs();
     if (observer?.decided !== undefined) observer.decided(nowS);
   }

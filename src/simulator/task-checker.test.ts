@@ -43,17 +43,18 @@ describe("TaskChecker", () => {
     const scattered: TasksOptions["gang"]["definition"] = {
       ...gang,
       make: (machine, jobs) => ({
-        arrive: (job) => {
-          const step = 2 * jobs.size[job] <= machine.processors + 1 ? 2 : 1;
-          const stretches = step === 1 ? [0, jobs.size[job]] : [];
-          for (let p = 0; step === 2 && p < 2 * jobs.size[job]; p += 2) stretches.push(p, p + 1);
-          machine.placeStretches(job, machine.addRow(), stretches, stretches.length / 2);
-        },
         depart: () => {
           for (let at = machine.rowCount - 1; at >= 0; at--)
             if (machine.firstRun(machine.rowAt(at)) === -1) machine.deleteRow(machine.rowAt(at));
         },
-        decide: () => {},
+        decide: (arrived) => {
+          for (const job of arrived) {
+            const step = 2 * jobs.size[job] <= machine.processors + 1 ? 2 : 1;
+            const stretches = step === 1 ? [0, jobs.size[job]] : [];
+            for (let p = 0; step === 2 && p < 2 * jobs.size[job]; p += 2) stretches.push(p, p + 1);
+            machine.placeStretches(job, machine.addRow(), stretches, stretches.length / 2);
+          }
+        },
       }),
     };
     fc.assert(

@@ -190,11 +190,10 @@ class Bench {
     this.#policy = definition.make(this.machine, jobs, parameters);
   }
 
-  step(ends: readonly JobIndex[], arrive: readonly JobIndex[]): void {
+  step(ends: readonly JobIndex[], arrived: readonly JobIndex[]): void {
     for (const job of ends) this.machine.removeJob(job);
     for (const job of ends) this.#policy.depart(job);
-    for (const job of arrive) this.#policy.arrive(job);
-    this.#policy.decide();
+    this.#policy.decide(arrived);
     this.machine.audit();
   }
 }

@@ -63,7 +63,7 @@ describe("checkSitesPolicy()", () => {
   });
 
   test("refuses a policy that leaves a gang where it could go, and one that leaves jobs for ever", () => {
-    const idle: SitesPolicyDefinition["make"] = () => ({ arrive() {}, depart() {}, decide() {} });
+    const idle: SitesPolicyDefinition["make"] = () => ({ depart() {}, decide() {} });
     expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make: idle }))).toThrow("gang-left");
     const modest = () => ({ ...oneSite.guarantees(makeChoice(oneSite).parameters), noGangLeft: false });
     expect(() => checkSitesPolicy(makeChoice({ ...oneSite, make: idle, guarantees: modest }))).toThrow(
