@@ -2,9 +2,9 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that start real schedulers and real jobs: one file at a time, after all others, so that time is theirs. */
 const WITH_PROCESSES = [
-  "src/daemon/conductor/**/*.test.ts",
+  "src/conductor/**/*.test.ts",
   "src/daemon/daemon.test.ts",
-  "src/daemon/launcher.test.ts",
+  "src/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
 const common = {

@@ -120,7 +120,7 @@ export class Scheduler {
   async submit(user: Account | undefined, script: string, more: Partial<SubmitJob> = {}): Promise<number> {
     const answer = await this.post(user, [{ command: ["bash", "-c", script], ...more }]);
     if (answer.status !== 201) throw new Error(`A submit was refused: ${answer.text}`);
-    return (answer.json as JobsAnswer).jobs[0]!.job;
+    return (answer.json as JobsAnswer).jobs[0].job;
   }
 
   async job(job: number): Promise<Job> {

@@ -5,9 +5,9 @@
  *   npm run bench:engine                 the traces found, and 1,000,000 generated jobs
  *   npm run bench:engine -- --quick      small, as in the tests
  */
-import "../src/lab/engine.ts";
+import "../src/lab/experiments/no-maglev.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/source.ts";
+import { openSource } from "../src/lab/files/source.ts";
 import { choosePolicy } from "../src/policies/choose.ts";
 import { simulate } from "../src/simulator/simulate.ts";
 import { hashColumns } from "../src/workload/hash.ts";

@@ -7,10 +7,10 @@
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took
  *   npm run bench:growth -- --quick      small, as in the tests
  */
-import "../src/lab/engine.ts";
+import "../src/lab/experiments/no-maglev.ts";
 import type { Instance } from "../src/core/jobs.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
-import { openSource } from "../src/lab/source.ts";
+import { openSource } from "../src/lab/files/source.ts";
 import { choosePolicy } from "../src/policies/choose.ts";
 import { simulate } from "../src/simulator/simulate.ts";
 import { hashColumns } from "../src/workload/hash.ts";

@@ -91,7 +91,7 @@ async function measure(run: number): Promise<void> {
     token,
     String(seconds),
   ]);
-  const ticks = pidsOf.map((pids, i) => cpuTicks(pids) - before[i]!);
+  const ticks = pidsOf.map((pids, i) => cpuTicks(pids) - before[i]);
   const { mostBytes, outside, looks } = watch.stop();
   const { tookMs, failed } = JSON.parse(victim.stdout) as {
     tookMs: Record<string, number[]>;

@@ -14,7 +14,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client.ts";
+import { Client } from "../src/api/client/client.ts";
 import { fillStore } from "../src/daemon/store/fill-for-tests.ts";
 import { printTable } from "./measure.ts";
 

@@ -24,12 +24,12 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { connectConductor } from "../src/daemon/conductor/client.ts";
-import { type Containment, openContainment } from "../src/daemon/conductor/freezers/choose.ts";
-import { takePriority } from "../src/daemon/conductor/priority.ts";
-import { GangShares } from "../src/daemon/conductor/shares.ts";
-import type { FromConductor, TurningMatrix } from "../src/daemon/protocol.ts";
+import { type Containment, openContainment } from "../src/conductor/freezers/choose.ts";
+import { takePriority } from "../src/conductor/priority.ts";
+import { GangShares } from "../src/conductor/shares.ts";
+import { connectConductor } from "../src/daemon/executor/client.ts";
 import type { SlotStatistics } from "../src/protocol/attempts.ts";
+import type { FromConductor, TurningMatrix } from "../src/protocol/conductor.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
 

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client.ts";
+import { Client } from "../src/api/client/client.ts";
 import { placesAround, readToken } from "../src/api/places.ts";
 import { printTable, summarise } from "./measure.ts";
 

@@ -26,7 +26,7 @@ export async function buildReportPage(): Promise<string> {
     write: false,
     logLevel: "warning",
   });
-  return outputFiles[0]!.text;
+  return outputFiles[0].text;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

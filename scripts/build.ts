@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { gitRevision } from "../src/lab/provenance.ts";
+import { gitRevision } from "../src/lab/experiments/provenance.ts";
 import { buildReportPage } from "./build-report-page.ts";
 
 const rootUrl = new URL("../", import.meta.url);
@@ -23,9 +23,9 @@ export async function bundle(dist: string): Promise<void> {
     absWorkingDir: root,
     // The command line comes last: bin/tutti.js compares its time with the sources'.
     entryPoints: {
-      worker: "src/lab/worker.ts",
-      conductor: "src/daemon/conductor/main.ts",
-      forecast: "src/daemon/forecast-worker.ts",
+      worker: "src/lab/experiments/worker.ts",
+      conductor: "src/conductor/main.ts",
+      forecast: "src/daemon/forecast/worker.ts",
       index: "src/index.ts",
       tutti: "src/cli/main.ts",
     },

@@ -1,11 +1,11 @@
 /** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
-import "../src/lab/engine.ts";
+import "../src/lab/experiments/no-maglev.ts";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { findingsCells, findingsPage } from "../src/lab/findings-page.ts";
-import { defaultWorkers } from "../src/lab/workers.ts";
+import { defaultWorkers } from "../src/lab/experiments/workers.ts";
+import { findingsCells, findingsPage } from "../src/lab/findings/page.ts";
 
 const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
 const cells = findingsCells();

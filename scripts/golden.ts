@@ -2,17 +2,17 @@
  * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with docs/golden.tsv, or writes that table and
  * its page. Only models run where there are no traces; that is said.
  */
-import "../src/lab/engine.ts";
+import "../src/lab/experiments/no-maglev.ts";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
+import { defaultWorkers } from "../src/lab/experiments/workers.ts";
+import { tracesFolder } from "../src/lab/files/traces-folder.ts";
 import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import { differences, formatTable, leftOver, parseTable } from "../src/lab/golden/table.ts";
-import { tracesFolder } from "../src/lab/traces-folder.ts";
-import { defaultWorkers } from "../src/lab/workers.ts";
 
 const tableFile = fileURLToPath(new URL("../docs/golden.tsv", import.meta.url));
 const pageFile = fileURLToPath(new URL("../docs/golden.md", import.meta.url));

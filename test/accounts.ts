@@ -1,6 +1,6 @@
 /** Accounts of this machine that a test makes for itself, and processes of theirs. Only root can. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { readPasswd } from "../src/daemon/passwd.ts";
+import { readPasswd } from "../src/host/passwd.ts";
 import type { CommandResult } from "./command.ts";
 
 export interface TestAccount {

@@ -8,8 +8,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "../src/api/client.ts";
-import { NoDaemonError } from "../src/api/errors.ts";
+import { Client } from "../src/api/client/client.ts";
+import { NoDaemonError } from "../src/api/client/errors.ts";
 import { Random } from "../src/core/random.ts";
 import { signal } from "../src/host/processes.ts";
 import type { Job, JobsAnswer, SubmitJob } from "../src/protocol/schema.ts";
@@ -152,7 +152,7 @@ class FaultRun {
     const victims = (Object.keys(left) as Victim[]).flatMap((one) => Array<Victim>(left[one]).fill(one));
     for (let i = victims.length - 1; i > 0; i--) {
       const j = this.#random.below(i + 1);
-      [victims[i], victims[j]] = [victims[j]!, victims[i]!];
+      [victims[i], victims[j]] = [victims[j], victims[i]];
     }
     return victims;
   }
@@ -257,7 +257,7 @@ class FaultRun {
   }
 
   async #submit(i: number): Promise<void> {
-    const { script, tasks } = this.#jobs[i]!;
+    const { script, tasks } = this.#jobs[i];
     const job: SubmitJob = {
       command: ["sh", "-c", script],
       tasks,
@@ -274,7 +274,7 @@ class FaultRun {
         const answer = await client
           .ask<JobsAnswer>("/v1/jobs", { method: "POST", body })
           .finally(() => this.#unanswered--);
-        this.#numbers[i] = answer.jobs[0]!.job;
+        this.#numbers[i] = answer.jobs[0].job;
         return;
       } catch (error) {
         if (!(error instanceof NoDaemonError)) throw error;

@@ -4,8 +4,8 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mountsHere } from "../src/daemon/conductor/cgroups.ts";
-import { openContainment } from "../src/daemon/conductor/freezers/choose.ts";
+import { openContainment } from "../src/conductor/freezers/choose.ts";
+import { mountsHere } from "../src/host/cgroups.ts";
 import { allPids, hasEnded, readStat, signal } from "../src/host/processes.ts";
 
 export class Leftovers {

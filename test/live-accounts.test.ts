@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import type { Caller } from "../src/daemon/service.ts";
 import type { Job, SubmitJob } from "../src/protocol/schema.ts";
 import {
   canMakeAccounts,
@@ -71,7 +71,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
       },
     ]);
     if ("refused" in answer) throw new Error(answer.message);
-    return answer.jobs[0]!;
+    return answer.jobs[0];
   }
 
   async function ended(job: number): Promise<Job> {

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { FakeService } from "../src/api/fake-service-for-tests.ts";
 import { placesAround } from "../src/api/places.ts";
-import { type Api, startApi } from "../src/api/server.ts";
+import { FakeService } from "../src/api/server/fake-service-for-tests.ts";
+import { type Api, startApi } from "../src/api/server/server.ts";
 import type { CommandResult } from "./command.ts";
 import { startTutti, until } from "./live-command.ts";
 
@@ -129,7 +129,7 @@ describe("submit", () => {
     );
     await tutti("submit", "--after", "1,any:2", "--", "true");
     expect(service.submitted[0]).toMatchObject({ array: "1-3%2" });
-    expect(service.submitted[3]!.after).toEqual([
+    expect(service.submitted[3].after).toEqual([
       { job: 1, ok: true },
       { job: 2, ok: false },
     ]);

@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Client } from "../src/api/client.ts";
+import { Client } from "../src/api/client/client.ts";
 import { allPids, readStat, signal } from "../src/host/processes.ts";
 import type { Job } from "../src/protocol/schema.ts";
 import { startTutti, until } from "./live-command.ts";
@@ -236,9 +236,9 @@ describe("several started together", () => {
       const client = new Client({ TUTTI_SOCKET: s.socket });
       const body = { jobs: [{ command: ["sh", "-c", `exit ${round}`], cwd: "/", env: {} }] };
       const { jobs } = await client.ask<{ jobs: Job[] }>("/v1/jobs", { method: "POST", body });
-      acknowledged.push(jobs[0]!.job);
-      serving[0]!.child.kill("SIGKILL");
-      await serving[0]!.result;
+      acknowledged.push(jobs[0].job);
+      serving[0].child.kill("SIGKILL");
+      await serving[0].result;
     }
     await s.start();
     expect(acknowledged).toEqual([1, 2, 3]);

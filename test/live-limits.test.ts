@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
-import { RefusedError } from "../src/api/errors.ts";
+import { RefusedError } from "../src/api/client/errors.ts";
 import { LiveScheduler } from "./live-scheduler.ts";
 
 const FILES = 256;
@@ -83,7 +83,7 @@ describe("a full disk", () => {
     const wait = `until [ -e '${goes}' ]; do sleep 0.05; done`;
     const running = [await s.submit(`${wait}; exit 7`), await s.submit(`${wait}; kill -9 $$`)];
     for (const job of running) await s.running(job);
-    const after = [{ job: running[0]!, ok: false }];
+    const after = [{ job: running[0], ok: false }];
     for (let i = 0; i < 20; i++) await s.submit("exit 9", { name: "waiting", after });
     const filler = fill(s.state);
     let acknowledged = 20;
@@ -114,8 +114,8 @@ describe("a full disk", () => {
     await s.killBoth();
     rmSync(filler);
     await s.start();
-    expect(await s.client.ended(running[0]!)).toMatchObject({ state: "failed", code: 7, attempt: 1 });
-    expect(await s.client.ended(running[1]!)).toMatchObject({
+    expect(await s.client.ended(running[0])).toMatchObject({ state: "failed", code: 7, attempt: 1 });
+    expect(await s.client.ended(running[1])).toMatchObject({
       state: "failed",
       signal: "SIGKILL",
       attempt: 1,
@@ -206,7 +206,7 @@ describe("1 GB of output", () => {
       last = piece;
     }
     expect([bytes, last.subarray(-4).toString()]).toEqual([GIGABYTE, "end\n"]);
-    const grown = pids.map((pid, i) => Math.round(residentMB(pid) - before[i]!));
+    const grown = pids.map((pid, i) => Math.round(residentMB(pid) - before[i]));
     console.log(JSON.stringify({ bytes, frontEndGrownMB: grown[0], conductorGrownMB: grown[1] }));
     expect(grown[0]).toBeLessThan(200);
     expect(grown[1]).toBeLessThan(50);

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "../src/api/client.ts";
+import { Client } from "../src/api/client/client.ts";
 import { signal } from "../src/host/processes.ts";
 import type { Job, JobsAnswer, StatusAnswer, SubmitJob } from "../src/protocol/schema.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -78,7 +78,7 @@ export class LiveScheduler {
     const env = { PATH: process.env.PATH ?? "" };
     const job = { command: ["sh", "-c", script], cwd: this.folder, env, ...more };
     const answer = await this.client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body: { jobs: [job] } });
-    return answer.jobs[0]!.job;
+    return answer.jobs[0].job;
   }
 
   async job(job: number): Promise<Job> {

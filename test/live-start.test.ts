@@ -53,7 +53,7 @@ test("the address opens a page, and its token opens the API", async () => {
 });
 
 test("the command that it names runs a job", async () => {
-  const words = /next +npx tutti (submit .*) -- COMMAND/.exec(said)![1]!.split(" ");
+  const words = /next +npx tutti (submit .*) -- COMMAND/.exec(said)![1].split(" ");
   const submitted = await startTutti(socket, [...words, "--", "sh", "-c", "echo $TUTTI_NTASKS"]).result;
   expect(submitted).toMatchObject({ status: 0, stderr: "" });
   expect((await startTutti(socket, ["wait", "1"]).result).status).toBe(0);

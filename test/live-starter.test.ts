@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeToken } from "../src/api/tokens.ts";
+import { makeToken } from "../src/api/server/tokens.ts";
 import { readStat } from "../src/host/processes.ts";
 import {
   canMakeAccounts,

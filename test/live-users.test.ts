@@ -15,9 +15,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { placesAround } from "../src/api/places.ts";
-import { type Api, startApi } from "../src/api/server.ts";
+import { type Api, startApi } from "../src/api/server/server.ts";
+import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
-import type { Caller } from "../src/daemon/service.ts";
 import type { CommandResult } from "./command.ts";
 
 /** Accounts that Debian and its kin have; jobs need a user that the system knows. */

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Client } from "../src/api/client.ts";
+import { Client } from "../src/api/client/client.ts";
 import type { Job, MatrixAnswer } from "../src/protocol/schema.ts";
 import type { CommandResult } from "./command.ts";
 import { type Started, startTutti, until } from "./live-command.ts";

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PAPERS } from "../src/lab/papers/registry.ts";
+import { reproduce } from "../src/lab/papers/reproduce.ts";
 import { findPaper } from "../src/lab/papers/run-paper.ts";
-import { reproduce } from "../src/lab/reproduce.ts";
-import { paperPage } from "../src/report/paper-page.ts";
+import { paperPage } from "../src/report/html/paper-page.ts";
 
 /** Papers computed anew here, since they take seconds; `npm run papers` followed by `git diff` shows the others. */
 const CHEAP = ["kawanami2008"];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { buildReportPage } from "../scripts/build-report-page.ts";
-import { scriptSource } from "../src/report/escape.ts";
+import { scriptSource } from "../src/report/html/escape.ts";
 
 test("buildReportPage() gives one script that may stand in a page, names its licence and stays small", async () => {
   const script = await buildReportPage();

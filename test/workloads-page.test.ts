@@ -1,12 +1,12 @@
 /** docs/workloads.md says what the code does: its tables of rules and parameters are compared with the code's own. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { BATSIM_RULES } from "../src/workload/batsim-rules.ts";
-import { FORMATS } from "../src/workload/formats.ts";
-import { MODELS } from "../src/workload/models.ts";
-import { SACCT_RULES } from "../src/workload/sacct-rules.ts";
-import { SIZE_RULE } from "../src/workload/swf.ts";
-import { SWF_RULES } from "../src/workload/swf-rules.ts";
+import { MODELS } from "../src/workload/models/registry.ts";
+import { BATSIM_RULES } from "../src/workload/traces/batsim-rules.ts";
+import { FORMATS } from "../src/workload/traces/formats.ts";
+import { SACCT_RULES } from "../src/workload/traces/sacct-rules.ts";
+import { SIZE_RULE } from "../src/workload/traces/swf.ts";
+import { SWF_RULES } from "../src/workload/traces/swf-rules.ts";
 
 const page = readFileSync(new URL("../docs/workloads.md", import.meta.url), "utf8");
 

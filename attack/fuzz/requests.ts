@@ -289,7 +289,7 @@ class Maker {
   }
 
   #one<Value>(values: readonly Value[]): Value {
-    return values[this.#random.below(values.length)]!;
+    return values[this.#random.below(values.length)];
   }
 
   /** True once in so many. */

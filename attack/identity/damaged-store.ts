@@ -32,7 +32,7 @@ function isBug(status: number | undefined, said: string): string | false {
 async function damagedPages(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
   const random = new Random(stage.seed, "damage");
-  const { options } = stage.modes[0]!;
+  const { options } = stage.modes[0];
   const scheduler = await stage.serve(options);
   // Enough that every table and index has pages of its own.
   const env = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`V${i}`, "x".repeat(200)]));

@@ -84,7 +84,7 @@ async function claimedResults(stage: Stage): Promise<Outcome> {
             { command: ["sh", "-c", `echo NEW > ${file}; exit 9`] },
           ]);
           if (answer.status !== 201) continue;
-          const { job } = (answer.json as JobsAnswer).jobs[0]!;
+          const { job } = (answer.json as JobsAnswer).jobs[0];
           const end = await scheduler.ended(job, 20_000);
           const { text } = await scheduler.ask(undefined, `/v1/jobs/${job}/logs/stdout`);
           const where = `${name}, ${how}: job ${job}`;

@@ -17,7 +17,7 @@ let turn = 0;
 
 /** @param patienceMs given up after so long */
 function ask(method: string, path: string, body?: unknown, patienceMs = 5000): Promise<void> {
-  const where = wheres[turn++ % wheres.length]!;
+  const where = wheres[turn++ % wheres.length];
   const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const host = "port" in where ? `127.0.0.1:${where.port}` : "localhost";
   const headers = {

@@ -51,7 +51,7 @@ async function pushedOut(stage: Stage): Promise<Outcome> {
 
 async function oldRanges(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
-  const { options } = stage.modes[0]!;
+  const { options } = stage.modes[0];
   const scheduler = await stage.serve(options);
   const total = stage.isShort ? 1200 : 2500;
   const answer = await scheduler.post(options.as, [

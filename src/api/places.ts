@@ -29,9 +29,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
-import { foreignFile } from "../daemon/foreign-file.ts";
-import { makeFolders } from "../daemon/make-folders.ts";
-import { exchangeablePart } from "../daemon/trusted-path.ts";
+import { foreignFile } from "../host/foreign-file.ts";
+import { makeFolders } from "../host/make-folders.ts";
+import { exchangeablePart } from "../host/trusted-path.ts";
 import { privately } from "../host/umask.ts";
 
 const SYSTEM_FOLDER = "/run/tutti";

@@ -4,7 +4,7 @@ import { closest } from "../core/closest.ts";
 import { CheckFailed, ExitCode, explainError, UsageError } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
-import { commandName } from "./text.ts";
+import { commandName } from "./text/text.ts";
 
 /** Verbs of Slurm and of a shell that people's fingers know. */
 const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {

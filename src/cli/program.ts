@@ -1,6 +1,6 @@
 /** The command line as a tree of commands; only the verb that is used has its options. */
 import { Command } from "commander";
-import { ownVersion } from "../lab/provenance.ts";
+import { ownVersion } from "../lab/experiments/provenance.ts";
 import { VERBS } from "./registry.ts";
 
 const EXAMPLES = `
@@ -31,7 +31,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
     .showHelpAfterError("(tutti --help shows what there is)")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
     .exitOverride()
-    .action(async () => (await import("./status.ts")).overview());
+    .action(async () => (await import("./verbs/status.ts")).overview());
   for (const { name, group, summary, load } of VERBS) {
     const command = program
       .command(name)

@@ -10,8 +10,7 @@ test("numbers become the fewest ranges, and are read again as the same numbers",
         Array.from({ length: last - first + 1 }, (_, i) => first + i),
       );
       expect(read).toEqual([...numbers].sort((a, b) => a - b));
-      for (let i = 1; i < ranges.length; i++)
-        expect(ranges[i]!.first).toBeGreaterThan(ranges[i - 1]!.last + 1);
+      for (let i = 1; i < ranges.length; i++) expect(ranges[i].first).toBeGreaterThan(ranges[i - 1].last + 1);
       for (let one = 0; one <= 61; one++) expect(holds(ranges, one)).toBe(numbers.includes(one));
     }),
   );

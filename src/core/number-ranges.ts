@@ -46,8 +46,8 @@ export function holds(ranges: readonly NumberRange[], number: number): boolean {
   let to = ranges.length;
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (ranges[middle]!.last < number) from = middle + 1;
+    if (ranges[middle].last < number) from = middle + 1;
     else to = middle;
   }
-  return from < ranges.length && ranges[from]!.first <= number;
+  return from < ranges.length && ranges[from].first <= number;
 }

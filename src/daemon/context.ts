@@ -1,12 +1,12 @@
 /** What the parts of the front end share. */
 import type { Clock } from "../host/clock.ts";
-import type { Config } from "./config.ts";
-import type { EventFeed } from "./event-feed.ts";
-import type { JobBook } from "./job-book.ts";
-import type { Launcher } from "./launcher.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { EventFeed } from "./book/event-feed.ts";
+import type { JobBook } from "./book/job-book.ts";
+import type { Config } from "./config/config.ts";
+import type { SubmissionLimits } from "./contract/submission.ts";
+import type { Launcher } from "./executor/launcher.ts";
+import type { Scheduler } from "./scheduling/scheduler.ts";
 import type { Store } from "./store/store.ts";
-import type { SubmissionLimits } from "./submission.ts";
 
 export interface Context {
   readonly store: Store;

@@ -16,9 +16,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
 import { parseCpus } from "../host/cpu-list.ts";
-import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end-for-tests.ts";
+import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end/front-end-for-tests.ts";
 import { startFrontEnd } from "./main.ts";
-import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
+import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
 import { Store } from "./store/store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tutti-daemon-"));

@@ -3,29 +3,29 @@
  * gives out the service.
  */
 import { resolve } from "node:path";
+import { concurrentMeansHere } from "../conductor/doctor.ts";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "../host/clock.ts";
 import { cpusText } from "../host/cpu-list.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { bootId } from "../host/processes.ts";
+import { exchangeablePart } from "../host/trusted-path.ts";
 import { privately } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
-import { allAccounts, ownAccount, refuseJobsOfOthers } from "./accounts.ts";
-import { connectConductor } from "./conductor/client.ts";
-import { concurrentMeansHere } from "./conductor/doctor.ts";
-import type { ConductorClient } from "./conductor-client.ts";
-import { type Config, DEFAULT_CONFIG, parseConfig } from "./config.ts";
-import { readText } from "./config-text.ts";
-import { forecastThread } from "./forecast-thread.ts";
-import { FrontEnd } from "./front-end.ts";
-import { Launcher } from "./launcher.ts";
-import { lineFile, NumbersFile } from "./numbers.ts";
-import { choosePolicyFor } from "./policy-choice.ts";
-import { lockStateFolder, makeStateFolder, openToJobs } from "./state-folder.ts";
-import { StateWatch } from "./state-watch.ts";
+import { type Config, DEFAULT_CONFIG, parseConfig } from "./config/config.ts";
+import { readText } from "./config/config-text.ts";
+import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
+import { connectConductor } from "./executor/client.ts";
+import type { ConductorClient } from "./executor/conductor-client.ts";
+import { Launcher } from "./executor/launcher.ts";
+import { forecastThread } from "./forecast/thread.ts";
+import { FrontEnd } from "./front-end/front-end.ts";
+import { choosePolicyFor } from "./scheduling/policy-choice.ts";
+import { lineFile, NumbersFile } from "./state/numbers.ts";
+import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
+import { StateWatch } from "./state/state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
-import { exchangeablePart } from "./trusted-path.ts";
 
 export interface FrontEndSetup {
   /** Made when missing; see `defaultStateFolder`. */

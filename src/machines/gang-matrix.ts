@@ -2,10 +2,10 @@
  * The machine of gang scheduling, whatever its clock: an Ousterhout matrix whose rows take turns, one slot each per round (Zhou,
  * Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each job has had, and knows when a job has its first one.
  *
- *   slot        0    1    2    3    4    5         rows in order of the round (structures/turns.ts)
+ *   slot        0    1    2    3    4    5         rows in order of the round (structures/matrix/turns.ts)
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
  *
- * What is left to a clock (simulator/rounds.ts in virtual time, daemon/live-rounds.ts in real time): when a slot begins, how
+ * What is left to a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real time): when a slot begins, how
  * many slots have passed, who arrives and who leaves.
  *
  * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of one: in round r, with b of
@@ -18,8 +18,8 @@ import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import { type GangMachine, type RowId, type RunId, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { doubled } from "../structures/grow.ts";
-import { OusterhoutMatrix } from "../structures/matrix.ts";
-import { Turns } from "../structures/turns.ts";
+import { OusterhoutMatrix } from "../structures/matrix/matrix.ts";
+import { Turns } from "../structures/matrix/turns.ts";
 import { Arrivals } from "./arrivals.ts";
 
 /** What has become of a job, by its row of the table. */

@@ -1,6 +1,6 @@
 /**
  * The machine of space sharing, whatever its clock: processors, each given to one job at a time until the job ends. It refuses wrong
- * decisions and counts what is free. What is left to a clock (simulator/pool.ts in virtual time, daemon/live-pool.ts in real time): when
+ * decisions and counts what is free. What is left to a clock (simulator/pool.ts in virtual time, daemon/scheduling/live-pool.ts in real time): when
  * jobs arrive and end, which processors they get, and when the policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";

@@ -64,13 +64,13 @@ export function classesBySize(
 
 function firstNotBelow(bounds: readonly number[], value: number): number {
   let i = 0;
-  while (bounds[i]! < value) i++;
+  while (bounds[i] < value) i++;
   return i;
 }
 
 function checkedBounds(bounds: readonly number[]): readonly number[] {
   for (let i = 1; i < bounds.length; i++) {
-    if (!(bounds[i]! > bounds[i - 1]!)) {
+    if (!(bounds[i] > bounds[i - 1])) {
       throw new RangeError(`Cannot make classes with bounds ${bounds.join(", ")}: expected ascending bounds`);
     }
   }

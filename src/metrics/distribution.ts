@@ -55,17 +55,17 @@ export function distributionsOf(jobs: CountedJobs, quantiles: QuantileChoice): D
   addAll(jobs, sums);
   const starts = new Uint32Array(classCount + 1);
   for (let group = 1; group < classCount; group++) {
-    starts[group] = starts[group - 1]! + sums.count[group - 1]!;
+    starts[group] = starts[group - 1] + sums.count[group - 1];
   }
   if (quantiles !== "none") group(jobs, starts.slice());
   const squares = squaredDeviations(jobs, sums);
   const distributions: Distribution[] = [];
   for (let slot = 0; slot <= classCount; slot++) {
-    const from = starts[slot]!; // the last slot holds all jobs and begins at 0
-    const count = sums.count[slot]!;
+    const from = starts[slot]; // the last slot holds all jobs and begins at 0
+    const count = sums.count[slot];
     const wanted = quantiles === "classes" || (quantiles === "all" && slot === classCount);
     const cuts = wanted ? quantilesInPlace(jobs.grouped, from, from + count, SHARES) : [];
-    const maxJob = sums.maxJob[slot]!;
+    const maxJob = sums.maxJob[slot];
     const area = sums.area.total(slot);
     distributions.push({
       count,
@@ -75,13 +75,13 @@ export function distributionsOf(jobs: CountedJobs, quantiles: QuantileChoice): D
       p90: cuts[1] ?? Number.NaN,
       p95: cuts[2] ?? Number.NaN,
       p99: cuts[3] ?? Number.NaN,
-      max: count === 0 ? Number.NaN : sums.max[slot]!,
+      max: count === 0 ? Number.NaN : sums.max[slot],
       maxJob,
-      maxJobId: maxJob === NO_JOB ? -1 : id[maxJob]!,
+      maxJobId: maxJob === NO_JOB ? -1 : id[maxJob],
       areaWeightedMean: area > 0 ? sums.weighted.total(slot) / area : Number.NaN,
     });
   }
-  return [distributions[classCount]!, ...distributions.slice(0, classCount)];
+  return [distributions[classCount], ...distributions.slice(0, classCount)];
 }
 
 /** One compensated sum per slot. */
@@ -95,7 +95,7 @@ class SlotSums {
   }
 
   total(slot: number): number {
-    return this.sum[slot]! + this.lost[slot]!;
+    return this.sum[slot] + this.lost[slot];
   }
 }
 
@@ -117,7 +117,7 @@ class ClassSums {
   }
 
   mean(slot: number): number {
-    return this.count[slot] === 0 ? Number.NaN : this.value.total(slot) / this.count[slot]!;
+    return this.count[slot] === 0 ? Number.NaN : this.value.total(slot) / this.count[slot];
   }
 }
 
@@ -134,29 +134,29 @@ function addAll(jobs: CountedJobs, sums: ClassSums): void {
   const { sum: weightedSum, lost: weightedLost } = sums.weighted;
   const length = classOf.length;
   for (let i = 0; i < length; i++) {
-    const value = values[i]!;
+    const value = values[i];
     if (Number.isNaN(value)) continue;
-    const area = areas[i]!;
+    const area = areas[i];
     const weighted = area * value;
-    let slot = classOf[i]!;
+    let slot = classOf[i];
     for (let twice = 0; twice < 2; twice++) {
-      count[slot]!++;
-      let before = sum[slot]!;
+      count[slot]++;
+      let before = sum[slot];
       let after = before + value;
       let part = after - before;
       sum[slot] = after;
-      lost[slot]! += before - (after - part) + (value - part);
-      before = areaSum[slot]!;
+      lost[slot] += before - (after - part) + (value - part);
+      before = areaSum[slot];
       after = before + area;
       part = after - before;
       areaSum[slot] = after;
-      areaLost[slot]! += before - (after - part) + (area - part);
-      before = weightedSum[slot]!;
+      areaLost[slot] += before - (after - part) + (area - part);
+      before = weightedSum[slot];
       after = before + weighted;
       part = after - before;
       weightedSum[slot] = after;
-      weightedLost[slot]! += before - (after - part) + (weighted - part);
-      if (value > max[slot]!) {
+      weightedLost[slot] += before - (after - part) + (weighted - part);
+      if (value > max[slot]) {
         max[slot] = value;
         maxJob[slot] = firstJob + i;
       }
@@ -172,16 +172,16 @@ function squaredDeviations(jobs: CountedJobs, sums: ClassSums): SlotSums {
   const means = Float64Array.from({ length: classCount + 1 }, (_, slot) => sums.mean(slot));
   const length = classOf.length;
   for (let i = 0; i < length; i++) {
-    const value = values[i]!;
+    const value = values[i];
     if (Number.isNaN(value)) continue;
-    let slot = classOf[i]!;
+    let slot = classOf[i];
     for (let twice = 0; twice < 2; twice++) {
-      const square = (value - means[slot]!) * (value - means[slot]!);
-      const before = sum[slot]!;
+      const square = (value - means[slot]) * (value - means[slot]);
+      const before = sum[slot];
       const after = before + square;
       const part = after - before;
       sum[slot] = after;
-      lost[slot]! += before - (after - part) + (square - part);
+      lost[slot] += before - (after - part) + (square - part);
       slot = classCount;
     }
   }
@@ -193,7 +193,7 @@ function group(jobs: CountedJobs, next: Uint32Array): void {
   const { values, grouped, classOf } = jobs;
   const length = classOf.length;
   for (let i = 0; i < length; i++) {
-    const value = values[i]!;
-    if (!Number.isNaN(value)) grouped[next[classOf[i]!]!++] = value;
+    const value = values[i];
+    if (!Number.isNaN(value)) grouped[next[classOf[i]]++] = value;
   }
 }

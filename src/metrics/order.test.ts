@@ -9,7 +9,7 @@ describe("orderOf()", () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 200 }), (keys) => {
         const naive = keys.map((_, row) => row).filter((row) => !Number.isNaN(keys[row]));
-        naive.sort((a, b) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b));
+        naive.sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
         expect([...orderOf(Float64Array.from(keys))]).toEqual(naive);
       }),
     );
@@ -31,14 +31,14 @@ describe("quantilesInPlace()", () => {
           const sorted = list.slice(from, to).sort((a, b) => a - b);
           const expected = shares.map((share) => {
             const rank = share * (sorted.length - 1);
-            const low = sorted[Math.floor(rank)]!;
-            const high = sorted[Math.ceil(rank)]!;
+            const low = sorted[Math.floor(rank)];
+            const high = sorted[Math.ceil(rank)];
             return low + (high - low) * (rank - Math.floor(rank));
           });
           const values = Float64Array.from(list);
           const got = quantilesInPlace(values, from, to, shares);
           got.forEach((quantile, i) => {
-            expect(quantile).toBeCloseTo(expected[i]!, 9);
+            expect(quantile).toBeCloseTo(expected[i], 9);
           });
           expect([...values.slice(0, from)]).toEqual(list.slice(0, from).map((x) => x + 0 * x));
           expect([...values.slice(to)]).toEqual(list.slice(to));

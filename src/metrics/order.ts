@@ -14,7 +14,7 @@ const DIGITS = 65536;
 export function orderOf(keys: Float64Array): Uint32Array {
   let rows: Uint32Array = new Uint32Array(keys.length);
   let count = 0;
-  for (let row = 0; row < keys.length; row++) if (!Number.isNaN(keys[row]!)) rows[count++] = row;
+  for (let row = 0; row < keys.length; row++) if (!Number.isNaN(keys[row])) rows[count++] = row;
   rows = rows.subarray(0, count);
   if (isAscending(keys, rows)) return rows;
   const words = sortableWords(keys);
@@ -22,17 +22,17 @@ export function orderOf(keys: Float64Array): Uint32Array {
   const starts = new Uint32Array(DIGITS);
   for (let digit = 0; digit < 4; digit++) {
     starts.fill(0);
-    for (let i = 0; i < count; i++) starts[words[4 * rows[i]! + digit]!]!++;
-    if (starts[words[4 * rows[0]! + digit]!] === count) continue;
+    for (let i = 0; i < count; i++) starts[words[4 * rows[i] + digit]]++;
+    if (starts[words[4 * rows[0] + digit]] === count) continue;
     let start = 0;
     for (let value = 0; value < DIGITS; value++) {
-      const size = starts[value]!;
+      const size = starts[value];
       starts[value] = start;
       start += size;
     }
     for (let i = 0; i < count; i++) {
-      const row = rows[i]!;
-      other[starts[words[4 * row + digit]!]!++] = row;
+      const row = rows[i];
+      other[starts[words[4 * row + digit]]++] = row;
     }
     const swap = rows;
     rows = other;
@@ -42,7 +42,7 @@ export function orderOf(keys: Float64Array): Uint32Array {
 }
 
 function isAscending(keys: Float64Array, rows: Uint32Array): boolean {
-  for (let i = 1; i < rows.length; i++) if (keys[rows[i]!]! < keys[rows[i - 1]!]!) return false;
+  for (let i = 1; i < rows.length; i++) if (keys[rows[i]] < keys[rows[i - 1]]) return false;
   return true;
 }
 
@@ -54,7 +54,7 @@ function sortableWords(keys: Float64Array): Uint16Array {
   const words = new Uint16Array(4 * keys.length);
   const bits = new DataView(new ArrayBuffer(8));
   for (let row = 0; row < keys.length; row++) {
-    bits.setFloat64(0, keys[row]! + 0);
+    bits.setFloat64(0, keys[row] + 0);
     let high = bits.getUint32(0);
     let low = bits.getUint32(4);
     if (high >= 0x80000000) {
@@ -91,14 +91,14 @@ export function quantilesInPlace(
     const below = Math.floor(rank);
     selectInPlace(values, left, to - 1, from + below);
     left = from + below;
-    const low = values[left]!;
+    const low = values[left];
     const fraction = rank - below;
     if (fraction === 0) {
       result.push(low);
       continue;
     }
     selectInPlace(values, left + 1, to - 1, left + 1);
-    result.push(low + (values[left + 1]! - low) * fraction);
+    result.push(low + (values[left + 1] - low) * fraction);
   }
   return result;
 }
@@ -125,15 +125,15 @@ function selectInPlace(values: Float64Array, left: number, right: number, rank: 
       const to = Math.min(right, Math.floor(rank + (1 - share) * sample + shift));
       selectInPlace(values, from, to, rank);
     }
-    const pivot = values[rank]!;
+    const pivot = values[rank];
     let i = left;
     let j = right;
     while (i <= j) {
-      while (values[i]! < pivot) i++;
-      while (values[j]! > pivot) j--;
+      while (values[i] < pivot) i++;
+      while (values[j] > pivot) j--;
       if (i <= j) {
-        const swap = values[i]!;
-        values[i++] = values[j]!;
+        const swap = values[i];
+        values[i++] = values[j];
         values[j--] = swap;
       }
     }

@@ -15,7 +15,7 @@ const jobs = fc.array(
 
 function valueAt(steps: StepFunction, timeS: number): number {
   let value = 0;
-  for (let i = 0; i < steps.atS.length; i++) if (steps.atS[i]! <= timeS) value = steps.value[i]!;
+  for (let i = 0; i < steps.atS.length; i++) if (steps.atS[i] <= timeS) value = steps.value[i];
   return value;
 }
 
@@ -30,15 +30,15 @@ describe("queueLength() and processorsInUse()", () => {
           let waiting = 0;
           let used = 0;
           for (let job = 0; job < instance.count; job++) {
-            if (instance.submitS[job]! <= timeS && timeS < schedule.startS[job]!) waiting++;
-            if (schedule.startS[job]! <= timeS && timeS < schedule.endS[job]!) used += instance.size[job]!;
+            if (instance.submitS[job] <= timeS && timeS < schedule.startS[job]) waiting++;
+            if (schedule.startS[job] <= timeS && timeS < schedule.endS[job]) used += instance.size[job];
           }
           expect(valueAt(queue, timeS)).toBe(waiting);
           expect(valueAt(busy, timeS)).toBe(used);
         }
         for (const steps of [queue, busy]) {
           for (let i = 1; i < steps.atS.length; i++) {
-            expect(steps.atS[i]).toBeGreaterThan(steps.atS[i - 1]!);
+            expect(steps.atS[i]).toBeGreaterThan(steps.atS[i - 1]);
             expect(steps.value[i]).not.toBe(steps.value[i - 1]);
           }
         }

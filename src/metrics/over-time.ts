@@ -46,7 +46,7 @@ export function rowsOverTime(schedule: Schedule): StepFunction | undefined {
   const gang = schedule.gang;
   if (gang === undefined) return undefined;
   const steps = new StepBuilder(gang.rows.length);
-  for (let i = 0; i < gang.rows.length; i++) steps.set(gang.rowsAtS[i]!, gang.rows[i]!);
+  for (let i = 0; i < gang.rows.length; i++) steps.set(gang.rowsAtS[i], gang.rows[i]);
   return steps.done();
 }
 
@@ -63,17 +63,17 @@ export function resample(steps: StepFunction, fromS: number, toS: number, bucket
   const lengthS = (toS - fromS) / buckets;
   let next = 0;
   let present = 0;
-  while (next < atS.length && atS[next]! <= fromS) present = value[next++]!;
+  while (next < atS.length && atS[next] <= fromS) present = value[next++];
   for (let bucket = 0; bucket < buckets; bucket++) {
     const startS = fromS + bucket * lengthS;
     const endS = bucket === buckets - 1 ? toS : fromS + (bucket + 1) * lengthS;
     let sinceS = startS;
     let area = 0;
-    let highest = next < atS.length && atS[next]! <= startS ? Number.NEGATIVE_INFINITY : present;
-    while (next < atS.length && atS[next]! < endS) {
-      area += present * (atS[next]! - sinceS);
-      sinceS = atS[next]!;
-      present = value[next++]!;
+    let highest = next < atS.length && atS[next] <= startS ? Number.NEGATIVE_INFINITY : present;
+    while (next < atS.length && atS[next] < endS) {
+      area += present * (atS[next] - sinceS);
+      sinceS = atS[next];
+      present = value[next++];
       if (present > highest) highest = present;
     }
     area += present * (endS - sinceS);
@@ -96,15 +96,15 @@ function stepsOf(
   let down = 0;
   let present = 0;
   while (up < upOrder.length || down < downOrder.length) {
-    const nextUpS = up < upOrder.length ? upS[upOrder[up]!]! : Number.POSITIVE_INFINITY;
-    const nextDownS = down < downOrder.length ? downS[downOrder[down]!]! : Number.POSITIVE_INFINITY;
+    const nextUpS = up < upOrder.length ? upS[upOrder[up]] : Number.POSITIVE_INFINITY;
+    const nextDownS = down < downOrder.length ? downS[downOrder[down]] : Number.POSITIVE_INFINITY;
     const atS = Math.min(nextUpS, nextDownS);
-    while (up < upOrder.length && upS[upOrder[up]!] === atS) {
-      present += weight === undefined ? 1 : weight[upOrder[up]!]!;
+    while (up < upOrder.length && upS[upOrder[up]] === atS) {
+      present += weight === undefined ? 1 : weight[upOrder[up]];
       up++;
     }
-    while (down < downOrder.length && downS[downOrder[down]!] === atS) {
-      present -= weight === undefined ? 1 : weight[downOrder[down]!]!;
+    while (down < downOrder.length && downS[downOrder[down]] === atS) {
+      present -= weight === undefined ? 1 : weight[downOrder[down]];
       down++;
     }
     steps.set(atS, present);

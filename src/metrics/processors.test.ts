@@ -9,8 +9,8 @@ function pictures({ instance, schedule }: HandMade): string[] {
   const runs = dealProcessors(instance, schedule);
   return Array.from({ length: instance.count }, (_, job) => {
     const held: number[] = [];
-    for (let run = runs.offset[job]!; run < runs.offset[job + 1]!; run++) {
-      for (let i = 0; i < runs.size[run]!; i++) held.push(runs.first[run]! + i);
+    for (let run = runs.offset[job]; run < runs.offset[job + 1]; run++) {
+      for (let i = 0; i < runs.size[run]; i++) held.push(runs.first[run] + i);
     }
     return held.join(" ");
   });
@@ -24,13 +24,13 @@ function naivePictures({ instance, schedule }: HandMade): string[] {
   const busy = new Array<boolean>(instance.processors).fill(false);
   for (const nowS of times) {
     for (let job = 0; job < instance.count; job++) {
-      if (endS[job] === nowS && startS[job]! < nowS) for (const p of held[job]!) busy[p] = false;
+      if (endS[job] === nowS && startS[job] < nowS) for (const p of held[job]) busy[p] = false;
     }
     for (const instantaneous of [true, false]) {
       for (let job = 0; job < instance.count; job++) {
         if (startS[job] !== nowS || (endS[job] === nowS) !== instantaneous) continue;
-        for (let p = 0; held[job]!.length < instance.size[job]!; p++) if (!busy[p]) held[job]!.push(p);
-        if (!instantaneous) for (const p of held[job]!) busy[p] = true;
+        for (let p = 0; held[job].length < instance.size[job]; p++) if (!busy[p]) held[job].push(p);
+        if (!instantaneous) for (const p of held[job]) busy[p] = true;
       }
     }
   }
@@ -48,7 +48,7 @@ describe("dealProcessors()", () => {
     ]);
     expect(pictures(made)).toEqual(["0 1", "2", "0 1 3 4", "3 4", ""]);
     const runs = dealProcessors(made.instance, made.schedule);
-    expect(runs.offset[3]! - runs.offset[2]!).toBe(2);
+    expect(runs.offset[3] - runs.offset[2]).toBe(2);
   });
 
   test("gives every job the lowest free processors, as a plain array does", () => {

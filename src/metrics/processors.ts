@@ -28,22 +28,22 @@ export function dealProcessors(instance: Instance, schedule: Schedule): Processo
   let nextEnd = 0;
   let from = 0;
   while (from < starts.length) {
-    const nowS = startS[starts[from]!]!;
+    const nowS = startS[starts[from]];
     let to = from;
-    while (to < starts.length && startS[starts[to]!] === nowS) to++;
-    for (; nextEnd < ends.length && endS[ends[nextEnd]!]! <= nowS; nextEnd++) {
-      const job = ends[nextEnd]!;
-      if (startS[job]! < nowS && endS[job]! > startS[job]!) dealt.giveBack(job, free);
+    while (to < starts.length && startS[starts[to]] === nowS) to++;
+    for (; nextEnd < ends.length && endS[ends[nextEnd]] <= nowS; nextEnd++) {
+      const job = ends[nextEnd];
+      if (startS[job] < nowS && endS[job] > startS[job]) dealt.giveBack(job, free);
     }
     for (let i = from; i < to; i++) {
-      const job = starts[i]!;
+      const job = starts[i];
       if (endS[job] !== nowS) continue;
-      dealt.take(job, size[job]!, free);
+      dealt.take(job, size[job], free);
       dealt.giveBack(job, free);
     }
     for (let i = from; i < to; i++) {
-      const job = starts[i]!;
-      if (endS[job] !== nowS) dealt.take(job, size[job]!, free);
+      const job = starts[i];
+      if (endS[job] !== nowS) dealt.take(job, size[job], free);
     }
     from = to;
   }
@@ -66,9 +66,9 @@ class FreeRuns {
     let at = this.length++;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (this.first[parent]! < first) break;
-      this.first[at] = this.first[parent]!;
-      this.size[at] = this.size[parent]!;
+      if (this.first[parent] < first) break;
+      this.first[at] = this.first[parent];
+      this.size[at] = this.size[parent];
       at = parent;
     }
     this.first[at] = first;
@@ -78,16 +78,16 @@ class FreeRuns {
   /** Removes the lowest run; its place is 0 of both arrays and has to be read before. */
   pop(): void {
     const length = --this.length;
-    const first = this.first[length]!;
-    const size = this.size[length]!;
+    const first = this.first[length];
+    const size = this.size[length];
     let at = 0;
     for (;;) {
       let child = 2 * at + 1;
       if (child >= length) break;
-      if (child + 1 < length && this.first[child + 1]! < this.first[child]!) child++;
-      if (this.first[child]! > first) break;
-      this.first[at] = this.first[child]!;
-      this.size[at] = this.size[child]!;
+      if (child + 1 < length && this.first[child + 1] < this.first[child]) child++;
+      if (this.first[child] > first) break;
+      this.first[at] = this.first[child];
+      this.size[at] = this.size[child];
       at = child;
     }
     this.first[at] = first;
@@ -116,23 +116,23 @@ class RunLists {
     let missing = wanted;
     while (missing > 0) {
       assert(free.length > 0, `job row ${job} was started on processors that were not free`);
-      const first = free.first[0]!;
-      const size = free.size[0]!;
+      const first = free.first[0];
+      const size = free.size[0];
       const taken = Math.min(size, missing);
       free.pop();
       if (taken < size) free.push(first + taken, size - taken);
       missing -= taken;
       const last = this.#used - 1;
-      if (last >= begin && this.#first[last]! + this.#size[last]! === first) this.#size[last]! += taken;
+      if (last >= begin && this.#first[last] + this.#size[last] === first) this.#size[last] += taken;
       else this.#append(first, taken);
     }
     this.#length[job] = this.#used - begin;
   }
 
   giveBack(job: JobIndex, free: FreeRuns): void {
-    const begin = this.#begin[job]!;
-    const end = begin + this.#length[job]!;
-    for (let run = begin; run < end; run++) free.push(this.#first[run]!, this.#size[run]!);
+    const begin = this.#begin[job];
+    const end = begin + this.#length[job];
+    for (let run = begin; run < end; run++) free.push(this.#first[run], this.#size[run]);
   }
 
   inRowOrder(): ProcessorRuns {
@@ -141,11 +141,11 @@ class RunLists {
     const first = new Int32Array(this.#used);
     const size = new Int32Array(this.#used);
     for (let job = 0; job < jobs; job++) {
-      const begin = this.#begin[job]!;
-      const length = this.#length[job]!;
-      first.set(this.#first.subarray(begin, begin + length), offset[job]!);
-      size.set(this.#size.subarray(begin, begin + length), offset[job]!);
-      offset[job + 1] = offset[job]! + length;
+      const begin = this.#begin[job];
+      const length = this.#length[job];
+      first.set(this.#first.subarray(begin, begin + length), offset[job]);
+      size.set(this.#size.subarray(begin, begin + length), offset[job]);
+      offset[job + 1] = offset[job] + length;
     }
     return { offset, first, size };
   }

@@ -38,7 +38,7 @@ export const METRICS: readonly Metric[] = [
     unit: "s",
     definition: "start minus submit",
     fill: (values, { submitS }, { startS }, firstJob) => {
-      for (let i = 0; i < values.length; i++) values[i] = startS[firstJob + i]! - submitS[firstJob + i]!;
+      for (let i = 0; i < values.length; i++) values[i] = startS[firstJob + i] - submitS[firstJob + i];
     },
   },
   {
@@ -47,7 +47,7 @@ export const METRICS: readonly Metric[] = [
     unit: "s",
     definition: "end minus submit, also called turnaround",
     fill: (values, { submitS }, { endS }, firstJob) => {
-      for (let i = 0; i < values.length; i++) values[i] = endS[firstJob + i]! - submitS[firstJob + i]!;
+      for (let i = 0; i < values.length; i++) values[i] = endS[firstJob + i] - submitS[firstJob + i];
     },
   },
   {
@@ -58,7 +58,7 @@ export const METRICS: readonly Metric[] = [
     fill: (values, { submitS, runS }, { endS }, firstJob) => {
       for (let i = 0; i < values.length; i++) {
         const job = firstJob + i;
-        values[i] = runS[job]! > 0 ? (endS[job]! - submitS[job]!) / runS[job]! : Number.NaN;
+        values[i] = runS[job] > 0 ? (endS[job] - submitS[job]) / runS[job] : Number.NaN;
       }
     },
   },
@@ -70,7 +70,7 @@ export const METRICS: readonly Metric[] = [
     fill: (values, { submitS, runS }, { endS }, firstJob, { boundS }) => {
       for (let i = 0; i < values.length; i++) {
         const job = firstJob + i;
-        values[i] = Math.max(1, (endS[job]! - submitS[job]!) / Math.max(runS[job]!, boundS));
+        values[i] = Math.max(1, (endS[job] - submitS[job]) / Math.max(runS[job], boundS));
       }
     },
   },

@@ -49,7 +49,7 @@ export interface Interval {
 export function confidenceInterval(values: ArrayLike<number>, level = 0.95): Interval {
   if (!(level > 0 && level < 1)) throw new RangeError(`Cannot use level ${level}: expected between 0 and 1`);
   const moments = new RunningMoments();
-  for (let i = 0; i < values.length; i++) moments.add(values[i]!);
+  for (let i = 0; i < values.length; i++) moments.add(values[i]);
   const { count, mean } = moments;
   const sd = Math.sqrt(moments.variance);
   const half = count < 2 ? Number.NaN : (studentQuantile(0.5 + level / 2, count - 1) * sd) / Math.sqrt(count);
@@ -66,7 +66,7 @@ export function pairedDifference(a: ArrayLike<number>, b: ArrayLike<number>, lev
     throw new RangeError(`Cannot pair ${a.length} with ${b.length} replications: expected as many of each`);
   }
   return confidenceInterval(
-    Array.from(a, (value, i) => value - b[i]!),
+    Array.from(a, (value, i) => value - b[i]),
     level,
   );
 }

@@ -71,7 +71,7 @@ describe("summarise()", () => {
     const options = { window: { warmupShare: 0.2, cooldownShare: 0.4 } };
     const { window, metrics, machine } = summarise(FIVE.instance, FIVE.schedule, options);
     expect(window).toMatchObject({ warmupJobs: 1, countedJobs: 2, cooldownJobs: 2, fromS: 0, toS: 6 });
-    expect(metrics[0]!.all).toMatchObject({ count: 2, mean: 7.5, maxJobId: 13 });
+    expect(metrics[0].all).toMatchObject({ count: 2, mean: 7.5, maxJobId: 13 });
     expect(machine.utilisation).toBe(1);
     expect(describeWindow(window)).toBe(
       "warmup=0.2 cooldown=0.4: 2 jobs counted, the first 1 and the last 2 in submit order are simulated but not counted",
@@ -172,17 +172,17 @@ describe("summarise()", () => {
         const summary = summarise(instance, schedule, { classes: byRun, quantiles: "classes" });
         const other = summarise(instance, schedule, { quantiles: "none" });
         METRICS.forEach((metric, m) => {
-          const { all, byClass } = summary.metrics[m]!;
+          const { all, byClass } = summary.metrics[m];
           const parts = [[], [], []] as number[][];
           const values = new Float64Array(instance.count);
           metric.fill(values, instance, schedule, 0, summary.parameters);
           for (let j = 0; j < instance.count; j++) {
-            const value = values[j]!;
-            const runS = instance.runS[j]!;
-            if (!Number.isNaN(value)) parts[runS <= 3 ? 0 : runS <= 12 ? 1 : 2]!.push(value);
+            const value = values[j];
+            const runS = instance.runS[j];
+            if (!Number.isNaN(value)) parts[runS <= 3 ? 0 : runS <= 12 ? 1 : 2].push(value);
           }
           [all, ...byClass].forEach((got, i) => {
-            const values = i === 0 ? parts.flat() : parts[i - 1]!;
+            const values = i === 0 ? parts.flat() : parts[i - 1];
             const n = values.length;
             const mean = values.reduce((a, b) => a + b, 0) / n;
             expect(got.count).toBe(n);
@@ -194,9 +194,9 @@ describe("summarise()", () => {
               expect(got.sd).toBeCloseTo(Math.sqrt(variance), 6);
             }
           });
-          expect(other.metrics[m]!.all.mean).toBe(all.mean);
-          expect(other.metrics[m]!.all.sd).toBe(all.sd);
-          expect(other.metrics[m]!.all.median).toBeNaN();
+          expect(other.metrics[m].all.mean).toBe(all.mean);
+          expect(other.metrics[m].all.sd).toBe(all.sd);
+          expect(other.metrics[m].all.median).toBeNaN();
         });
       }),
     );
@@ -221,7 +221,7 @@ describe("summarise()", () => {
           let busy = 0;
           for (let second = utilisationFromS; second < utilisationToS; second++) {
             for (let j = 0; j < instance.count; j++) {
-              if (schedule.startS[j]! <= second && second < schedule.endS[j]!) busy += instance.size[j]!;
+              if (schedule.startS[j] <= second && second < schedule.endS[j]) busy += instance.size[j];
             }
           }
           if (utilisationToS > utilisationFromS) {
@@ -243,7 +243,7 @@ describe("classes", () => {
 
   test("NARROW_WIDE_SHORT_LONG cuts after 8 processors and after an hour", () => {
     const { classOf, classes } = NARROW_WIDE_SHORT_LONG;
-    const name = (size: number, runS: number) => classes[classOf(size, runS)]!.name;
+    const name = (size: number, runS: number) => classes[classOf(size, runS)].name;
     expect([name(8, 3600), name(9, 3600), name(8, 3601), name(9, 3601)]).toEqual([
       "short-narrow",
       "short-wide",

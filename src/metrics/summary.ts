@@ -118,7 +118,7 @@ export function summarise(instance: Instance, schedule: Schedule, options: Summa
     parameters,
     metrics,
     classScheme: scheme.title,
-    classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: sizes[i]! })),
+    classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: sizes[i] })),
     jobs: countJobs(instance, schedule),
     machine: summariseMachine(instance, schedule, window),
     starts: schedule.startsByRule
@@ -154,8 +154,8 @@ function countedJobs(instance: Instance, window: MeasuredWindow, scheme: ClassSc
   const areas = new Float64Array(countedJobs);
   const classOf = new Uint8Array(countedJobs);
   for (let i = 0; i < countedJobs; i++) {
-    areas[i] = size[firstJob + i]! * runS[firstJob + i]!;
-    classOf[i] = scheme.classOf(size[firstJob + i]!, runS[firstJob + i]!);
+    areas[i] = size[firstJob + i] * runS[firstJob + i];
+    classOf[i] = scheme.classOf(size[firstJob + i], runS[firstJob + i]);
   }
   return {
     firstJob,
@@ -170,7 +170,7 @@ function countedJobs(instance: Instance, window: MeasuredWindow, scheme: ClassSc
 
 function classSizes({ classOf, classCount }: CountedJobs): Uint32Array {
   const sizes = new Uint32Array(classCount);
-  for (let i = 0; i < classOf.length; i++) sizes[classOf[i]!]!++;
+  for (let i = 0; i < classOf.length; i++) sizes[classOf[i]]++;
   return sizes;
 }
 
@@ -182,11 +182,10 @@ function countJobs(instance: Instance, schedule: Schedule): JobCounts {
   let ended = 0;
   let killed = 0;
   for (let job = 0; job < count; job++) {
-    if (!Number.isNaN(startS[job]!)) started++;
-    if (Number.isNaN(endS[job]!)) continue;
+    if (!Number.isNaN(startS[job])) started++;
+    if (Number.isNaN(endS[job])) continue;
     ended++;
-    if (kills && workload.jobs.runS[workloadRow === undefined ? job : workloadRow[job]!]! > runS[job]!)
-      killed++;
+    if (kills && workload.jobs.runS[workloadRow === undefined ? job : workloadRow[job]] > runS[job]) killed++;
   }
   return {
     total: count,
@@ -200,7 +199,7 @@ function countJobs(instance: Instance, schedule: Schedule): JobCounts {
 
 function summariseMachine(instance: Instance, schedule: Schedule, window: MeasuredWindow): MachineSummary {
   const { count, processors, submitS } = instance;
-  const firstS = count === 0 ? 0 : submitS[0]!;
+  const firstS = count === 0 ? 0 : submitS[0];
   const endS = lastEndS(instance, schedule);
   const gang = schedule.gang !== undefined;
   const fromS = gang ? firstS : window.fromS;
@@ -221,10 +220,10 @@ function busyBetween(instance: Instance, schedule: Schedule, fromS: number, toS:
   const { startS, endS } = schedule;
   const busy = new CompensatedSum();
   for (let job = 0; job < count; job++) {
-    if (Number.isNaN(startS[job]!)) continue;
-    const start = Math.max(startS[job]!, fromS);
-    const end = Number.isNaN(endS[job]!) ? toS : Math.min(endS[job]!, toS); // never ended: runs on
-    if (end > start) busy.add(size[job]! * (end - start));
+    if (Number.isNaN(startS[job])) continue;
+    const start = Math.max(startS[job], fromS);
+    const end = Number.isNaN(endS[job]) ? toS : Math.min(endS[job], toS); // never ended: runs on
+    if (end > start) busy.add(size[job] * (end - start));
   }
   return busy.value;
 }
@@ -232,7 +231,7 @@ function busyBetween(instance: Instance, schedule: Schedule, fromS: number, toS:
 function workDone(instance: Instance, schedule: Schedule): number {
   const work = new CompensatedSum();
   for (let job = 0; job < instance.count; job++) {
-    if (!Number.isNaN(schedule.endS[job]!)) work.add(instance.size[job]! * instance.runS[job]!);
+    if (!Number.isNaN(schedule.endS[job])) work.add(instance.size[job] * instance.runS[job]);
   }
   return work.value;
 }
@@ -240,10 +239,10 @@ function workDone(instance: Instance, schedule: Schedule): number {
 function offeredLoad(instance: Instance, window: MeasuredWindow): number {
   const { size, runS, submitS, processors } = instance;
   const { firstJob, endJob } = window;
-  const spanS = endJob > firstJob ? submitS[endJob - 1]! - submitS[firstJob]! : 0;
+  const spanS = endJob > firstJob ? submitS[endJob - 1] - submitS[firstJob] : 0;
   if (!(spanS > 0)) return Number.NaN;
   const work = new CompensatedSum();
-  for (let job = firstJob; job < endJob; job++) work.add(size[job]! * runS[job]!);
+  for (let job = firstJob; job < endJob; job++) work.add(size[job] * runS[job]);
   return work.value / (processors * spanS);
 }
 
@@ -254,10 +253,10 @@ function summariseGang(instance: Instance, schedule: Schedule): GangSummary | un
   const endS = lastEndS(instance, schedule);
   const rowSeconds = new CompensatedSum();
   for (let i = 0; i < rows.length; i++) {
-    const untilS = Math.min(i + 1 < rows.length ? rowsAtS[i + 1]! : endS, endS);
-    if (untilS > rowsAtS[i]!) rowSeconds.add(rows[i]! * (untilS - rowsAtS[i]!));
+    const untilS = Math.min(i + 1 < rows.length ? rowsAtS[i + 1] : endS, endS);
+    if (untilS > rowsAtS[i]) rowSeconds.add(rows[i] * (untilS - rowsAtS[i]));
   }
-  const spanS = rows.length === 0 ? 0 : endS - rowsAtS[0]!;
+  const spanS = rows.length === 0 ? 0 : endS - rowsAtS[0];
   return {
     slotS: gang.slotS,
     switchS: gang.switchS,

@@ -24,6 +24,6 @@ export class CompensatedSum {
 /** Compensated sum of `values[from]` … `values[to − 1]`. */
 export function sumOf(values: ArrayLike<number>, from = 0, to = values.length): number {
   const sum = new CompensatedSum();
-  for (let i = from; i < to; i++) sum.add(values[i]!);
+  for (let i = from; i < to; i++) sum.add(values[i]);
   return sum.value;
 }

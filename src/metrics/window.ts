@@ -62,8 +62,8 @@ export function measuredWindow(
     countedJobs: endJob - warmupJobs,
     firstJob: warmupJobs,
     endJob,
-    fromS: count === 0 ? 0 : instance.submitS[warmupJobs]!,
-    toS: cooldownJobs > 0 ? instance.submitS[endJob]! : lastEndS(instance, schedule),
+    fromS: count === 0 ? 0 : instance.submitS[warmupJobs],
+    toS: cooldownJobs > 0 ? instance.submitS[endJob] : lastEndS(instance, schedule),
   };
 }
 
@@ -78,9 +78,9 @@ export function describeWindow(window: MeasuredWindow): string {
 
 /** Last end of any job; the first submit time when no job ended, 0 when there is no job. */
 export function lastEndS(instance: Instance, schedule: Schedule): number {
-  let last = instance.count === 0 ? 0 : instance.submitS[0]!;
+  let last = instance.count === 0 ? 0 : instance.submitS[0];
   const endS = schedule.endS;
-  for (let job = 0; job < instance.count; job++) if (endS[job]! > last) last = endS[job]!;
+  for (let job = 0; job < instance.count; job++) if (endS[job] > last) last = endS[job];
   return last;
 }
 

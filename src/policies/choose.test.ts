@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { goldenPolicies } from "../lab/golden/cells.ts";
 import { ROUNDS_RULES, rulesOf } from "../simulator/rules.ts";
 import { choosePolicy, makeChoice } from "./choose.ts";
-import { easy } from "./easy.ts";
 import { POLICIES } from "./registry.ts";
+import { easy } from "./space/easy.ts";
 
 describe("the registry", () => {
   test("every policy has a name of its own, rules and a source in words", () => {

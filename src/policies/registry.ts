@@ -1,14 +1,14 @@
 /** The one list of policies. The names are what the command line, the tables and the charts show. */
 import type { PolicyDefinition } from "../core/policy.ts";
-import { connectedReservation } from "./connected-reservation.ts";
-import { conservative } from "./conservative.ts";
-import { dynp } from "./dynp.ts";
-import { easy } from "./easy.ts";
-import { fcfs } from "./fcfs.ts";
-import { firstFit } from "./first-fit.ts";
-import { fpmpfs } from "./fpmpfs.ts";
-import { bc, br, brmms, brms, buddy, gang, wlv } from "./gangs-with-admission.ts";
-import { random } from "./random.ts";
+import { bc, br, brmms, brms, buddy, gang, wlv } from "./gangs/gangs-with-admission.ts";
+import { random } from "./gangs/random.ts";
+import { connectedReservation } from "./space/connected-reservation.ts";
+import { conservative } from "./space/conservative.ts";
+import { dynp } from "./space/dynp.ts";
+import { easy } from "./space/easy.ts";
+import { fcfs } from "./space/fcfs.ts";
+import { firstFit } from "./space/first-fit.ts";
+import { fpmpfs } from "./space/fpmpfs.ts";
 
 export const POLICIES: readonly PolicyDefinition[] = [
   fcfs,

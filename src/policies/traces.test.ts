@@ -1,7 +1,7 @@
 /** The real traces, whole: every line accounted for, every job started, nothing found by the checker. */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../core/rules.ts";
-import { audit, auditLines } from "../lab/audit.ts";
+import { audit, auditLines } from "../lab/audit/audit.ts";
 import { prepare } from "../workload/prepare.ts";
 import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../workload/traces-for-tests.ts";
 import { choosePolicy } from "./choose.ts";

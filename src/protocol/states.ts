@@ -1,4 +1,4 @@
-/** The states of a job; how one follows another is drawn in daemon/record.ts. */
+/** The states of a job; how one follows another is drawn in daemon/contract/record.ts. */
 
 export const ACTIVE_STATES = ["queued", "held", "starting", "running", "ending"] as const;
 export const ENDED_STATES = ["done", "failed", "cancelled"] as const;

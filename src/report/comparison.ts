@@ -3,8 +3,8 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { MetricSummary, Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
-import { durationFormatter, formatCount, formatNumber, formatPercent } from "./format.ts";
-import type { MatrixRecord } from "./matrix-record.ts";
+import type { MatrixRecord } from "../results/matrix-record.ts";
+import { durationFormatter, formatCount, formatNumber, formatPercent } from "./text/format.ts";
 
 export interface Comparison {
   readonly instance: Instance;
@@ -155,7 +155,7 @@ export function rankingColumns(policies: readonly { readonly summary: Summary }[
 function isAlike(column: RankingColumn, policies: readonly { readonly summary: Summary }[]): boolean {
   const values = policies.map(({ summary }) => column.value(summary));
   const format = column.formatter(values);
-  return policies.length > 1 && values.every((value) => format(value) === format(values[0]!));
+  return policies.length > 1 && values.every((value) => format(value) === format(values[0]));
 }
 
 /** A cell of the ranking table. */
@@ -177,8 +177,8 @@ export function rankingCells(
   const format = column.formatter(values);
   const best = bestText(column, values, format);
   return policies.map(({ summary }, i) => {
-    const text = format(values[i]!);
-    return { value: values[i]!, text, remark: column.remark?.(summary) ?? "", isBest: text === best };
+    const text = format(values[i]);
+    return { value: values[i], text, remark: column.remark?.(summary) ?? "", isBest: text === best };
   });
 }
 
@@ -205,7 +205,7 @@ export function comparedMetric(policies: readonly { readonly summary: Summary }[
 export function ranking(policies: readonly { readonly summary: Summary }[]): number[] {
   const metric = comparedMetric(policies);
   const means = policies.map(({ summary }) => metricOf(summary, metric).all.mean);
-  const key = (row: number) => (Number.isNaN(means[row]!) ? Number.POSITIVE_INFINITY : means[row]!);
+  const key = (row: number) => (Number.isNaN(means[row]) ? Number.POSITIVE_INFINITY : means[row]);
   return means.map((_, row) => row).sort((a, b) => (key(a) === key(b) ? a - b : key(a) - key(b)));
 }
 
@@ -214,8 +214,8 @@ export function findings(policies: readonly ComparedPolicy[]): string[] {
   const metric = comparedMetric(policies);
   const of = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;
   if (policies.length < 2 || policies.some((policy) => Number.isNaN(of(policy).mean))) return [];
-  const order = ranking(policies).map((row) => policies[row]!);
-  const best = order[0]!;
+  const order = ranking(policies).map((row) => policies[row]);
+  const best = order[0];
   const worst = order.at(-1)!;
   if (of(worst).mean === of(best).mean) return [`All policies give the same mean ${metric}.`];
   const mean = durationFormatter(policies.map((policy) => of(policy).mean));
@@ -238,7 +238,7 @@ function timesAsLong(ratio: number): string {
 
 /** The metrics that every policy of the comparison has. */
 export function sharedMetrics(policies: readonly ComparedPolicy[]): readonly MetricSummary[] {
-  return policies[0]!.summary.metrics.filter(({ name }) =>
+  return policies[0].summary.metrics.filter(({ name }) =>
     policies.every(({ summary }) => summary.metrics.some((metric) => metric.name === name)),
   );
 }

@@ -43,13 +43,13 @@ export function comparison(
   const made = (starts: readonly number[], isGang: boolean) =>
     handMade(
       4,
-      JOBS.map((job, i) => ({ ...job, startS: starts[i]! })),
+      JOBS.map((job, i) => ({ ...job, startS: starts[i] })),
       { name, startsByRule: [5], ...(isGang ? { gang: GANG } : {}) },
     );
   const policies = [IN_ORDER, BACKFILLED].map((starts, i): ComparedPolicy => {
     const { instance, schedule } = made(starts, gang && i === 1);
     return {
-      label: labels[i]!,
+      label: labels[i],
       title: `Policy ${i}`,
       rules: ["one decision per instant"],
       summary: summarise(instance, schedule),
@@ -73,5 +73,5 @@ export function comparison(
 export function bestOf(policies: readonly ComparedPolicy[], title: string): string[] {
   const column = rankingColumns(policies).find((one) => one.title === title);
   if (column === undefined) throw new Error(`There is no column "${title}"`);
-  return rankingCells(column, policies).flatMap(({ isBest }, i) => (isBest ? [policies[i]!.label] : []));
+  return rankingCells(column, policies).flatMap(({ isBest }, i) => (isBest ? [policies[i].label] : []));
 }

@@ -3,10 +3,10 @@ import { handMade } from "../metrics/schedules-for-tests.ts";
 import type { Comparison } from "./comparison.ts";
 import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
-import { csvLine, jobsCsv, summariesCsv } from "./csv.ts";
-import { ganttChart, ganttSpan } from "./gantt.ts";
-import { comparisonJson, jsonDocument } from "./json.ts";
-import { pageData, statisticFormatter } from "./page-data.ts";
+import { ganttChart, ganttSpan } from "./html/gantt.ts";
+import { pageData, statisticFormatter } from "./html/page-data.ts";
+import { csvLine, jobsCsv, summariesCsv } from "./text/csv.ts";
+import { comparisonJson, jsonDocument } from "./text/json.ts";
 
 describe("csv", () => {
   test("csvLine() quotes by RFC 4180 and leaves missing values empty", () => {
@@ -94,8 +94,8 @@ describe("ranking", () => {
     expect(bestOf(policies, "mean wait")).toEqual(["easy"]);
     expect(bestOf(policies, "longest wait")).toEqual(["fcfs"]);
     expect(bestOf(policies, "utilisation")).toEqual(["easy"]);
-    expect(bestOf([policies[0]!, policies[0]!], "mean wait")).toEqual([]);
-    expect(bestOf([...policies, policies[1]!], "mean wait")).toEqual(["easy", "easy"]);
+    expect(bestOf([policies[0], policies[0]], "mean wait")).toEqual([]);
+    expect(bestOf([...policies, policies[1]], "mean wait")).toEqual(["easy", "easy"]);
   });
 });
 
@@ -105,7 +105,7 @@ describe("rankingColumns()", () => {
   test("leave out a makespan that is alike for all", () => {
     const { policies } = comparison();
     expect(titles(policies)).toContain("makespan");
-    expect(titles([policies[0]!, policies[0]!])).not.toContain("makespan");
+    expect(titles([policies[0], policies[0]])).not.toContain("makespan");
     expect(titles(policies.slice(0, 1))).toContain("makespan");
   });
 
@@ -123,15 +123,15 @@ describe("pageData()", () => {
     const { atS, share } = data.survival;
     // waits 0, 0, 15, 19, 15 and 0, 0, 35, 4, 0
     atS.forEach((timeS, i) => {
-      expect(share[0]![i]).toBe(timeS < 15 ? 0.6 : timeS < 19 ? 0.2 : 0);
-      expect(share[1]![i]).toBe(timeS < 4 ? 0.4 : timeS < 35 ? 0.2 : 0);
+      expect(share[0][i]).toBe(timeS < 15 ? 0.6 : timeS < 19 ? 0.2 : 0);
+      expect(share[1][i]).toBe(timeS < 4 ? 0.4 : timeS < 35 ? 0.2 : 0);
     });
     expect(data.time).toEqual({ fromS: 0, toS: 55, firstS: 0 });
     const mean = (values: readonly (number | null)[]) =>
       values.reduce<number>((sum, v) => sum + v!, 0) / values.length;
     // work of 20 + 40 + 20 + 0 + 30 processor-seconds on 4 × 55
-    expect(mean(data.utilisation[0]!)).toBeCloseTo(110 / 220, 3);
-    expect(mean(data.queueMean[0]!)).toBeCloseTo(49 / 55, 3);
+    expect(mean(data.utilisation[0])).toBeCloseTo(110 / 220, 3);
+    expect(mean(data.queueMean[0])).toBeCloseTo(49 / 55, 3);
     expect(data.rows).toEqual([null, null]);
   });
 
@@ -148,9 +148,9 @@ describe("pageData()", () => {
       },
     }));
     const [wait] = pageData({ ...made, policies }).metrics;
-    expect(statisticFormatter(wait!, "mean")(wait!.values.mean[0]!)).toBe("6.23 h");
+    expect(statisticFormatter(wait!, "mean")(wait!.values.mean[0])).toBe("6.23 h");
     const column = rankingColumns(policies).find(({ title }) => title === "mean wait")!;
-    expect(rankingCells(column, policies)[0]!.text).toBe("6.23 h");
+    expect(rankingCells(column, policies)[0].text).toBe("6.23 h");
   });
 
   test("gang policies have rows and no boxes", () => {
@@ -164,8 +164,8 @@ describe("pageData()", () => {
 describe("gantt", () => {
   test("shows the whole run when it is small enough", () => {
     const { instance, policies } = comparison();
-    expect(ganttSpan(instance, [policies[0]!.schedule], 10)).toEqual({ fromS: 0, toS: 55 });
-    const chart = ganttChart(instance, policies[0]!.schedule, { fromS: 0, toS: 55 });
+    expect(ganttSpan(instance, [policies[0].schedule], 10)).toEqual({ fromS: 0, toS: 55 });
+    const chart = ganttChart(instance, policies[0].schedule, { fromS: 0, toS: 55 });
     expect(chart.id).toEqual([11, 12, 13, 14, 15]);
     expect(chart.boxJob).toEqual([0, 1, 2, 3, 4]);
     expect(chart.boxFirst).toEqual([0, 2, 0, 0, 0]);

@@ -1,6 +1,6 @@
 /** Why a job started when it did: the facts, as data for programs, and told in sentences. */
 import { START_RULE_NAMES, type StartRule } from "../core/policy.ts";
-import { formatCount, formatDigits, formatNumber } from "./format.ts";
+import { formatCount, formatDigits, formatNumber } from "./text/format.ts";
 
 const LISTED_STRETCHES = 6;
 

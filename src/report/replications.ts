@@ -7,7 +7,7 @@ import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
 import type { Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
 import type { ComparedPolicy } from "./comparison.ts";
-import { formatDuration, formatNumber, timeUnit } from "./format.ts";
+import { formatDuration, formatNumber, timeUnit } from "./text/format.ts";
 
 export interface ReplicatedColumn {
   readonly title: string;
@@ -45,10 +45,10 @@ export function longestWaitText({ replications = [], replicationHashes }: Compar
   let longest = -1;
   const waits = replications.map((summary) => metricOf(summary, "wait").all);
   for (let r = 0; r < waits.length; r++) {
-    if (waits[r]!.maxJobId >= 0 && !(waits[r]!.max <= (waits[longest]?.max ?? -1))) longest = r;
+    if (waits[r].maxJobId >= 0 && !(waits[r].max <= (waits[longest]?.max ?? -1))) longest = r;
   }
   if (longest === -1) return formatDuration(Number.NaN);
-  const { max, maxJobId } = waits[longest]!;
+  const { max, maxJobId } = waits[longest];
   const seed = replicationHashes?.[longest]?.seed;
   return `${formatDuration(max)} (${seed === undefined ? "" : `seed ${seed}, `}job ${maxJobId})`;
 }

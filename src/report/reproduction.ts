@@ -2,7 +2,7 @@
  * What a reproduced paper is made of, for the tables on the terminal and the pages: published values beside ours, figures,
  * statements, matrices.
  */
-import { formatDigits, formatDuration, formatNumber, NO_VALUE } from "./format.ts";
+import { formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 
 /** One value of a table: what the paper prints, what we measure. */
 export interface ReproducedValue {

@@ -8,8 +8,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Workload } from "../core/jobs.ts";
-import { tracesFolder } from "../lab/traces-folder.ts";
-import { readSwf } from "./swf.ts";
+import { tracesFolder } from "../lab/files/traces-folder.ts";
+import { readSwf } from "./traces/swf.ts";
 
 /** The eight real logs; `lublin_256` is in the same folder, but a model made it. */
 export const REAL_TRACES = [

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import { latestAccountedFor } from "../lost-jobs.ts";
+import { latestAccountedFor } from "./lost-jobs.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { storeError } from "./store-error.ts";
 

@@ -3,7 +3,7 @@
  * neither, so what no job that lives has is dropped.
  */
 import { createHash } from "node:crypto";
-import type { JobRecord } from "../record.ts";
+import type { JobRecord } from "../contract/record.ts";
 import type { Statements } from "./statements.ts";
 
 type Environment = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /** A store with a history, written straight into its file: what would take a machine a month. */
-import type { JobRecord } from "../record.ts";
-import { retainedBytes } from "../submission.ts";
+import type { JobRecord } from "../contract/record.ts";
+import { retainedBytes } from "../contract/submission.ts";
 import { Store } from "./store.ts";
 
 /** The last of the ended jobs was submitted then, the others ten a second before: none is so old that it is forgotten. */

@@ -1,7 +1,7 @@
 /** Records to rows of the store and back. */
 import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { DaemonEvent, EventData } from "../../protocol/events.ts";
-import type { JobRecord } from "../record.ts";
+import type { JobRecord } from "../contract/record.ts";
 
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;

@@ -7,7 +7,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
-import type { JobRecord } from "../record.ts";
+import type { JobRecord } from "../contract/record.ts";
 import { Contents } from "./contents.ts";
 import { EndedNumbers } from "./ended-numbers.ts";
 import { Kept } from "./kept.ts";

@@ -1,5 +1,5 @@
 /** A cell whose policy runs under the checker of rules. */
-import { type AuditResult, audit } from "../audit.ts";
+import { type AuditResult, audit } from "../audit/audit.ts";
 import type { Bench, MachineCell } from "./cell.ts";
 
 /** With the policy's name for tables. */

@@ -87,7 +87,12 @@ describe("cells", () => {
     });
     // Every file that a cell may need, loaded late or not; an import of Node's would have failed.
     const files = Object.keys(bundled.metafile.inputs);
-    for (const name of ["simulator/simulate.ts", "lab/audit.ts", "metrics/summary.ts", "policies/easy.ts"])
+    for (const name of [
+      "simulator/simulate.ts",
+      "lab/audit/audit.ts",
+      "metrics/summary.ts",
+      "policies/space/easy.ts",
+    ])
       expect(files).toContain(`src/${name}`);
     const script = `${bundled.outputFiles[0].text}
       const run = async (cell) => JSON.stringify(await new runner.CellRunner(runner.WITHOUT_FILES).run(cell));`;

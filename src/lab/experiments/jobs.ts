@@ -3,9 +3,9 @@ import { InputError, ModelError } from "../../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
-import { MODELS, type ModelDefinition } from "../../workload/models.ts";
+import { MODELS, type ModelDefinition } from "../../workload/models/registry.ts";
 import { scaleToLoad } from "../../workload/scale.ts";
-import { requireJobs } from "../../workload/swf-rules.ts";
+import { requireJobs } from "../../workload/traces/swf-rules.ts";
 
 /** The changes are made in the order in which they stand here. */
 export interface JobSource {

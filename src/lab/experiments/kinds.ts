@@ -1,7 +1,7 @@
 /** The one list of the kinds of cells. What runs a kind is loaded when the first cell of it is run. */
 
 import type { WingRun } from "../../models/wing.ts";
-import type { BlocksCell, BlocksResult } from "../findings.ts";
+import type { BlocksCell, BlocksResult } from "../findings/findings.ts";
 import type { GoldenResult } from "../golden/cells.ts";
 import type { PaperCell } from "../papers/run-paper.ts";
 import type { AuditedResult } from "./audited.ts";
@@ -33,7 +33,7 @@ type Run<K extends Kind> = (cell: Kinds[K]["cell"], bench: Bench) => Promise<Kin
 export const KINDS: { readonly [K in Kind]: () => Promise<Run<K>> } = {
   summary: async () => (await import("./summary.ts")).runSummary,
   audit: async () => (await import("./audited.ts")).runAudit,
-  blocks: async () => (await import("../findings.ts")).runBlocks,
+  blocks: async () => (await import("../findings/findings.ts")).runBlocks,
   golden: async () => (await import("../golden/cells.ts")).runGolden,
   paper: async () => (await import("../papers/run-paper.ts")).runPaper,
   wing: async () => (await import("./wing.ts")).runWingCell,

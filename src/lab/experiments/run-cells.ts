@@ -1,12 +1,12 @@
 /** Cells on this machine: traces and policies from files, spread over worker threads. */
 import { InputError, RuleViolation } from "../../core/errors.ts";
-import { PolicyError, shown } from "../guarded-policy.ts";
-import { isFile, loadPolicy } from "../own-policy.ts";
-import { openSource } from "../source.ts";
-import { spread, type WorkerOptions } from "../workers.ts";
+import { openSource } from "../files/source.ts";
 import type { Bench } from "./cell.ts";
+import { PolicyError, shown } from "./guarded-policy.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
+import { isFile, loadPolicy } from "./own-policy.ts";
 import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
+import { spread, type WorkerOptions } from "./workers.ts";
 
 export const WITH_FILES: Environment = { open: openSource, policy: loadPolicy };
 

@@ -2,12 +2,12 @@
 import type { Schedule } from "../../core/schedule.ts";
 import { classesByRunTime } from "../../metrics/classes.ts";
 import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";
-import type { MatrixRecord } from "../../report/matrix-record.ts";
+import type { MatrixRecord } from "../../results/matrix-record.ts";
 import { rulesOf } from "../../simulator/rules.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns, hashWorkload } from "../../workload/hash.ts";
-import { MatrixRecorder } from "../matrix-recorder.ts";
 import type { Bench, MachineCell } from "./cell.ts";
+import { MatrixRecorder } from "./matrix-recorder.ts";
 
 export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
   /** Jobs in classes by run time instead of the usual ones: their bounds, inclusive and ascending; one class more is above the last. */

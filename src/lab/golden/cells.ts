@@ -11,7 +11,7 @@ import { DEFAULT_RULES } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import { MODELS } from "../../workload/models.ts";
+import { MODELS } from "../../workload/models/registry.ts";
 import type { Bench, MachineCell } from "../experiments/cell.ts";
 import type { Cell } from "../experiments/kinds.ts";
 

@@ -1,7 +1,7 @@
 /** docs/golden.md from the table: the rules in words, then mean and longest wait of every policy with its defaults. */
 import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
-import { SIZE_RULE } from "../../workload/swf.ts";
+import { SIZE_RULE } from "../../workload/traces/swf.ts";
 import {
   GOLDEN_SEED,
   GOLDEN_SLOT_S,

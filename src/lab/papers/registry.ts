@@ -1,9 +1,9 @@
 /** The one list of papers that can be reproduced. */
-import { dimitriadou2009 } from "./dimitriadou2009.ts";
-import { kawanami2008 } from "./kawanami2008.ts";
+import { dimitriadou2009 } from "./dimitriadou2009/paper.ts";
+import { kawanami2008 } from "./kawanami2008/paper.ts";
 import type { Paper } from "./paper.ts";
-import { silva1999 } from "./silva1999.ts";
-import { zhou1999 } from "./zhou1999.ts";
-import { zhou2000 } from "./zhou2000.ts";
+import { silva1999 } from "./silva1999/paper.ts";
+import { zhou1999 } from "./zhou1999/paper.ts";
+import { zhou2000 } from "./zhou2000/paper.ts";
 
 export const PAPERS: readonly Paper[] = [zhou2000, zhou1999, kawanami2008, silva1999, dimitriadou2009];

@@ -1,17 +1,12 @@
 /** The policies for sites, with every value of every choice, on the same workloads; and that the checks find what they look for. */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
-import type { SitesPolicyDefinition } from "../../core/sites.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";
 import { makeChoice } from "../../policies/choose.ts";
-import { oneSite } from "../../policies/sites.ts";
-import {
-  checkSitesPolicy,
-  decisionsOf,
-  prolonged,
-  SITES_WORKLOADS,
-} from "../../policies/sites-conformance-for-tests.ts";
-import { simulateSites } from "../../simulator/sites.ts";
+import { checkSitesPolicy, decisionsOf, prolonged, SITES_WORKLOADS } from "./conformance-for-tests.ts";
+import type { SitesPolicyDefinition } from "./contract.ts";
+import { oneSite } from "./policies.ts";
+import { simulateSites } from "./simulate.ts";
 import { sites } from "./wing.ts";
 
 describe("every policy for sites passes the checker", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../core/errors.ts";
-import { GRID } from "../../core/sites.ts";
-import { jobsOf } from "../../lab/papers/dimitriadou2009-studies.ts";
+import { jobsOf } from "../../lab/papers/dimitriadou2009/cells.ts";
 import { chooseAmong } from "../../policies/choose.ts";
 import { parseWing } from "../wings.ts";
+import { GRID } from "./contract.ts";
 import { instanceOf, sites } from "./wing.ts";
 
 const parametersOf = (text: string) => parseWing(text)!.parameters;

@@ -2,14 +2,14 @@
 import { ModelError } from "../../core/errors.ts";
 import { numbersIn } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
-import type { SitesInstance, SitesPolicyDefinition } from "../../core/sites.ts";
-import { type SitesJobNumbers, type SitesNumbers, summariseSites } from "../../metrics/sites.ts";
-import { acrossSites, oneSite } from "../../policies/sites.ts";
-import { type RemainingRule, SITES_RULES, simulateSites } from "../../simulator/sites.ts";
-import { SitesChecker } from "../../simulator/sites-checker.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import { generateSites, UNIFORM_GANGS, withPredictionError } from "../../workload/sites.ts";
 import type { Measure, Wing, WingRun } from "../wing.ts";
+import { SitesChecker } from "./checker.ts";
+import type { SitesInstance, SitesPolicyDefinition } from "./contract.ts";
+import { type SitesJobNumbers, type SitesNumbers, summariseSites } from "./metrics.ts";
+import { acrossSites, oneSite } from "./policies.ts";
+import { type RemainingRule, SITES_RULES, simulateSites } from "./simulate.ts";
+import { generateSites, UNIFORM_GANGS, withPredictionError } from "./workload.ts";
 
 const PARAMETERS: readonly ParameterSpec[] = [
   {

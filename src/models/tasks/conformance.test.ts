@@ -1,11 +1,11 @@
 /** The local schedulers, with every value of every choice, on the same workloads; and that the checks find what they look for. */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
-import { type LocalSchedulerDefinition, NO_TASK } from "../../core/tasks.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";
 import { makeChoice } from "../../policies/choose.ts";
-import { grades } from "../../policies/local-task-scheduler.ts";
-import { checkTasksPolicy } from "../../policies/tasks-conformance-for-tests.ts";
+import { checkTasksPolicy } from "./conformance-for-tests.ts";
+import { type LocalSchedulerDefinition, NO_TASK } from "./contract.ts";
+import { grades } from "./local-task-scheduler.ts";
 import { tasks } from "./wing.ts";
 
 describe("every policy for tasks passes the checker", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../core/errors.ts";
-import { runCell } from "../../lab/papers/silva1999-runs.ts";
+import { runCell } from "../../lab/papers/silva1999/cells.ts";
 import { chooseAmong } from "../../policies/choose.ts";
 import { parseWing } from "../wings.ts";
 import { tasks } from "./wing.ts";

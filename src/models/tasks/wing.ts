@@ -1,17 +1,17 @@
 /** Tasks that block, and what their processors do meanwhile (Silva and Scherson 1999). */
 import { ModelError } from "../../core/errors.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
-import type { LocalSchedulerDefinition, TaskPrograms } from "../../core/tasks.ts";
 import { CompensatedSum } from "../../metrics/sums.ts";
 import { makeChoice } from "../../policies/choose.ts";
-import { grades, idle } from "../../policies/local-task-scheduler.ts";
 import { POLICIES } from "../../policies/registry.ts";
-import { TaskChecker } from "../../simulator/task-checker.ts";
-import { simulateTasks, TASKS_RULES } from "../../simulator/tasks.ts";
-import type { TasksOptions, TasksResult } from "../../simulator/tasks-run.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import { type JobKind, makeTaskPrograms } from "../../workload/task-programs.ts";
 import type { Measure, Wing, WingRun } from "../wing.ts";
+import { TaskChecker } from "./checker.ts";
+import type { LocalSchedulerDefinition, TaskPrograms } from "./contract.ts";
+import { grades, idle } from "./local-task-scheduler.ts";
+import type { TasksOptions, TasksResult } from "./run.ts";
+import { simulateTasks, TASKS_RULES } from "./simulate.ts";
+import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 
 const KINDS: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
 const GANGS = POLICIES.filter((policy) => policy.sharing === "time");

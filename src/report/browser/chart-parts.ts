@@ -1,8 +1,9 @@
 /** What the charts have in common: axes, zooming, tooltips, legends, colours. */
-import type { TimeUnit } from "../format.ts";
-import { formatDuration, formatNumber, formatPercent } from "../format.ts";
-import type { Value } from "../page-data.ts";
-import { DASHES } from "../palette.ts";
+
+import type { Value } from "../html/page-data.ts";
+import { DASHES } from "../svg/palette.ts";
+import type { TimeUnit } from "../text/format.ts";
+import { formatDuration, formatNumber, formatPercent } from "../text/format.ts";
 import { momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
@@ -116,7 +117,7 @@ export function spanLabel(sinceFirstS: number, lengthS: number): string {
 }
 
 export function colour(theme: Theme, i: number): string {
-  return theme.series[i % theme.series.length]!;
+  return theme.series[i % theme.series.length];
 }
 
 export function percent(value: Value): string {

@@ -1,8 +1,9 @@
 /** One function per chart: page data and theme in, ECharts option out. */
-import type { TimeUnit } from "../format.ts";
-import { formatDuration, formatMetric, formatNumber, sharedTimeUnit, timeUnit } from "../format.ts";
-import type { MetricBars, PageData, Statistic, Value } from "../page-data.ts";
-import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../page-data.ts";
+
+import type { MetricBars, PageData, Statistic, Value } from "../html/page-data.ts";
+import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../html/page-data.ts";
+import type { TimeUnit } from "../text/format.ts";
+import { formatDuration, formatMetric, formatNumber, sharedTimeUnit, timeUnit } from "../text/format.ts";
 import {
   base,
   type ChartOption,
@@ -29,7 +30,7 @@ export function barsOption(
 ): ChartOption {
   const isOne = data.policies.length === 1;
   const names = isOne ? STATISTICS.map((name) => STATISTIC_TITLES[name]) : data.policies;
-  const values = isOne ? STATISTICS.map((name) => metric.values[name][0]!) : metric.values[statistic];
+  const values = isOne ? STATISTICS.map((name) => metric.values[name][0]) : metric.values[statistic];
   const unit = metric.unit === "s" ? sharedTimeUnit(values.map((value) => value ?? 0)) : undefined;
   const formats = STATISTICS.map((name) => statisticFormatter(metric, name));
   return {
@@ -42,7 +43,7 @@ export function barsOption(
         const policy = isOne ? 0 : dataIndex;
         return hint(
           `${metric.title}, ${data.policies[policy]}`,
-          STATISTICS.map((name, s) => [STATISTIC_TITLES[name], formats[s]!(metric.values[name][policy]!)]),
+          STATISTICS.map((name, s) => [STATISTIC_TITLES[name], formats[s](metric.values[name][policy])]),
         );
       },
     },
@@ -61,7 +62,7 @@ export function barsOption(
           position: "right",
           color: theme.text,
           formatter: ({ dataIndex }: { dataIndex: number }) =>
-            formats[isOne ? dataIndex : STATISTICS.indexOf(statistic)]!(values[dataIndex]!),
+            formats[isOne ? dataIndex : STATISTICS.indexOf(statistic)](values[dataIndex]),
         },
       },
     ],
@@ -80,10 +81,10 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
       trigger: "axis",
       formatter: (points: readonly { dataIndex: number; seriesName: string; marker: string }[]) =>
         hint(
-          `${metric} above ${formatDuration(atS[points[0]!.dataIndex]!)}`,
+          `${metric} above ${formatDuration(atS[points[0].dataIndex])}`,
           points.map(({ seriesName, marker, dataIndex }) => [
             seriesName,
-            percent(share[data.policies.indexOf(seriesName)]![dataIndex]!),
+            percent(share[data.policies.indexOf(seriesName)][dataIndex]),
             marker,
           ]),
         ),
@@ -109,7 +110,7 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
     yAxis: { ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`), min: 0, max: maxShare(share) },
 
     series: share.map((values, i) => ({
-      ...lineSeries(theme, data.policies[i]!, i),
+      ...lineSeries(theme, data.policies[i], i),
       data: values.map((value, k) => [atS[k], value]),
     })),
   };
@@ -135,7 +136,7 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
         points: readonly { seriesName: string; marker: string; value: Value; axisValue: string }[],
       ) =>
         hint(
-          points[0]!.axisValue,
+          points[0].axisValue,
           points.map(({ seriesName, marker, value }) => [
             seriesName,
             value === null || value === undefined ? "–" : formatMetric(value, metric.unit),
@@ -166,7 +167,7 @@ export function classesOption(data: PageData, theme: Theme, metric: MetricBars, 
       barMaxWidth: 34,
       barGap: "8%",
       itemStyle: { color: colour(theme, i), borderRadius: [3, 3, 0, 0] },
-      data: metric.byClass[i]!.map((value) => (isWide && value === 0 ? null : value)),
+      data: metric.byClass[i].map((value) => (isWide && value === 0 ? null : value)),
     })),
   };
 }
@@ -196,7 +197,7 @@ export function overTimeOption(
       trigger: "axis",
       formatter: (points: readonly { seriesName: string; marker: string; value: [number, Value] }[]) =>
         hint(
-          spanLabel(points[0]!.value[0] * axis.seconds, lengthS),
+          spanLabel(points[0].value[0] * axis.seconds, lengthS),
           points.map(({ seriesName, marker, value }) => [
             seriesName,
             value[1] === null ? "–" : `${formatNumber(value[1])} ${unit}`,
@@ -222,7 +223,7 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   const count = data.policies.length;
   const strip = (height - 62) / count;
   const all = data.policies.map((_, i) => i);
-  const lengthS = (toS - fromS) / data.utilisation[0]!.length;
+  const lengthS = (toS - fromS) / data.utilisation[0].length;
   // Each strip has its own scale: beside rows that take turns, 100 % would be a line at the bottom.
   const tops = data.utilisation.map((values) => Math.ceil(Math.max(1, ...values.map((value) => value ?? 0))));
   return {
@@ -240,10 +241,10 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       ...tooltip(theme),
       trigger: "axis",
       formatter: (points: readonly { dataIndex: number }[]) => {
-        const bucket = points[0]!.dataIndex;
+        const bucket = points[0].dataIndex;
         return hint(
           spanLabel(fromS - firstS + bucket * lengthS, lengthS),
-          data.policies.map((name, i) => [name, percent(data.utilisation[i]![bucket]!)]),
+          data.policies.map((name, i) => [name, percent(data.utilisation[i][bucket])]),
         );
       },
     },
@@ -257,17 +258,17 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
       gridIndex: i,
       min: 0,
       max: tops[i],
-      interval: tops[i]! / 2,
+      interval: tops[i] / 2,
     })),
     dataZoom: zooms(theme, { xAxisIndex: all }),
     series: all.map((i) => ({
-      ...lineSeries(theme, data.policies[i]!, i),
+      ...lineSeries(theme, data.policies[i], i),
       xAxisIndex: i,
       yAxisIndex: i,
       step: "end",
       lineStyle: { width: 1 },
       areaStyle: { opacity: 0.35 },
-      data: data.utilisation[i]!.map((value, k) => [(fromS - firstS + k * lengthS) / axis.seconds, value]),
+      data: data.utilisation[i].map((value, k) => [(fromS - firstS + k * lengthS) / axis.seconds, value]),
     })),
   };
 }

@@ -3,9 +3,10 @@
  * job had waited. Gangs share processors, so their boxes lie on one another, half transparent, and the colour says in which row they
  * were placed. One custom series per colour, so that the legend switches them.
  */
-import { formatCount, formatDuration, timeUnit } from "../format.ts";
-import type { GanttChart } from "../gantt.ts";
-import type { PageData } from "../page-data.ts";
+
+import type { GanttChart } from "../html/gantt.ts";
+import type { PageData } from "../html/page-data.ts";
+import { formatCount, formatDuration, timeUnit } from "../text/format.ts";
 import type { ChartOption } from "./chart-parts.ts";
 import { base, legend, timeAxis, tooltip, valueAxis, zooms } from "./chart-parts.ts";
 import { hint, momentLabel } from "./labels.ts";
@@ -72,7 +73,7 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
     tooltip: {
       ...tooltip(theme),
       trigger: "item",
-      formatter: ({ value }: { value: readonly number[] }) => jobHint(chart, value[4]!, value[5]!, firstS),
+      formatter: ({ value }: { value: readonly number[] }) => jobHint(chart, value[4], value[5], firstS),
     },
     xAxis: timeAxis(theme, unit, fromS, toS),
     yAxis: {
@@ -115,20 +116,20 @@ export function ganttOption(data: PageData, theme: Theme, chart: GanttChart): Ch
 function boxesOf(chart: GanttChart, colour: number, firstS: number, unitS: number): number[][] {
   const boxes: number[][] = [];
   for (let box = 0; box < chart.boxJob.length; box++) {
-    const job = chart.boxJob[box]!;
+    const job = chart.boxJob[box];
     if (colourOf(chart, box) !== colour) continue;
-    const first = chart.boxFirst[box]!;
-    const start = (chart.startS[job]! - firstS) / unitS;
-    const end = (chart.endS[job]! - firstS) / unitS;
-    boxes.push([start, end, first, first + chart.boxSize[box]!, job, box]);
+    const first = chart.boxFirst[box];
+    const start = (chart.startS[job] - firstS) / unitS;
+    const end = (chart.endS[job] - firstS) / unitS;
+    boxes.push([start, end, first, first + chart.boxSize[box], job, box]);
   }
   return boxes;
 }
 
 function colourOf({ boxRow, boxJob, startS, submitS }: GanttChart, box: number): number {
-  if (boxRow !== null) return ROWS.findIndex(({ last }) => boxRow[box]! < last);
-  const job = boxJob[box]!;
-  return WAITS.findIndex(({ maxS }) => startS[job]! - submitS[job]! <= maxS);
+  if (boxRow !== null) return ROWS.findIndex(({ last }) => boxRow[box] < last);
+  const job = boxJob[box];
+  return WAITS.findIndex(({ maxS }) => startS[job] - submitS[job] <= maxS);
 }
 
 function renderBox({ coordSys }: RenderParameters, api: RenderApi): ChartOption | null {
@@ -149,14 +150,14 @@ function renderBox({ coordSys }: RenderParameters, api: RenderApi): ChartOption 
 }
 
 function jobHint(chart: GanttChart, job: number, box: number, firstS: number): string {
-  const start = chart.startS[job]!;
+  const start = chart.startS[job];
   const row = chart.boxRow?.[box];
   return hint(`job ${chart.id[job]}`, [
-    ["processors", formatCount(chart.size[job]!)],
+    ["processors", formatCount(chart.size[job])],
     ...(row === undefined ? [] : [["placed in row", formatCount(row + 1)] as const]),
-    ["submitted", momentLabel(chart.submitS[job]! - firstS)],
-    ["waited", formatDuration(start - chart.submitS[job]!)],
+    ["submitted", momentLabel(chart.submitS[job] - firstS)],
+    ["waited", formatDuration(start - chart.submitS[job])],
     ["started", momentLabel(start - firstS)],
-    [row === undefined ? "ran" : "ended after", formatDuration(chart.endS[job]! - start)],
+    [row === undefined ? "ran" : "ended after", formatDuration(chart.endS[job] - start)],
   ]);
 }

@@ -1,6 +1,6 @@
 /** Texts in charts. Everything that comes from a user is escaped: tooltips are HTML. */
-import { escapeHtml } from "../escape.ts";
-import { formatDuration, formatNumber } from "../format.ts";
+import { escapeHtml } from "../html/escape.ts";
+import { formatDuration, formatNumber } from "../text/format.ts";
 
 /** A time of the run, counted from its first submit: `day 12, 06:30`; as a duration on the first two days. */
 export function momentLabel(sinceFirstS: number): string {

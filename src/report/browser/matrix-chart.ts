@@ -2,9 +2,10 @@
  * An Ousterhout matrix at one instant: a line per row of the round, processors to the right, a box per gang, its number in it where
  * there is room. Rows take turns, so what stands in one line runs at the same time.
  */
-import { formatCount, formatNumber } from "../format.ts";
-import type { MatrixSnapshot } from "../matrix-record.ts";
-import type { PageData } from "../page-data.ts";
+
+import type { MatrixSnapshot } from "../../results/matrix-record.ts";
+import type { PageData } from "../html/page-data.ts";
+import { formatCount, formatNumber } from "../text/format.ts";
 import type { ChartOption } from "./chart-parts.ts";
 import { base, categoryAxis, tooltip, valueAxis } from "./chart-parts.ts";
 import type { RenderApi, RenderParameters } from "./gantt-chart.ts";
@@ -26,7 +27,7 @@ export function matrixOption(
   const snapshots = data.matrices[policy]?.snapshots ?? [];
   const snapshot = snapshots[Math.round(share * (snapshots.length - 1))];
   if (snapshot === undefined) return undefined;
-  const busy = snapshot.end.reduce((sum, end, i) => sum + end - snapshot.first[i]!, 0);
+  const busy = snapshot.end.reduce((sum, end, i) => sum + end - snapshot.first[i], 0);
   const slots = snapshot.rows * data.processors;
   const filled = slots === 0 ? "" : `, ${formatNumber((100 * busy) / slots)} % of the slots taken`;
   return {
@@ -74,7 +75,7 @@ export function matrixOption(
 }
 
 function boxesOf({ job, first, end, row }: MatrixSnapshot): number[][] {
-  return job.map((id, i) => [first[i]!, row[i]!, end[i]!, id]);
+  return job.map((id, i) => [first[i], row[i], end[i], id]);
 }
 
 /** A gang has the same colour in all of its rows and at all instants. */
@@ -84,7 +85,7 @@ function renderGang(theme: Theme, _: RenderParameters, api: RenderApi): ChartOpt
   const lineHeight = api.size([0, 1])[1];
   const height = Math.max(1, lineHeight * FULL);
   const id = api.value(3);
-  const colour = theme.series[id % theme.series.length]!;
+  const colour = theme.series[id % theme.series.length];
   const hasRoom = right - x > DIGIT_PX * (String(id).length + 1) && height >= 12;
   return {
     type: "rect",

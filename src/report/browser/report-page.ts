@@ -14,7 +14,7 @@ import {
 } from "echarts/components";
 import * as echarts from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
-import type { PageData, Statistic } from "../page-data.ts";
+import type { PageData, Statistic } from "../html/page-data.ts";
 import type { ChartOption } from "./chart-parts.ts";
 import { barsOption, classesOption, overTimeOption, stripsOption, survivalOption } from "./charts.ts";
 import { ganttOption } from "./gantt-chart.ts";
@@ -44,10 +44,10 @@ type Draw = (
 
 const CHARTS: Readonly<Record<string, Draw>> = {
   bars: (data, theme, choice) =>
-    barsOption(data, theme, data.metrics[Number(choice("metric"))]!, choice("statistic") as Statistic),
+    barsOption(data, theme, data.metrics[Number(choice("metric"))], choice("statistic") as Statistic),
   survival: (data, theme) => survivalOption(data, theme),
   classes: (data, theme, choice, { clientWidth }) =>
-    classesOption(data, theme, data.metrics[Number(choice("metric"))]!, clientWidth),
+    classesOption(data, theme, data.metrics[Number(choice("metric"))], clientWidth),
   utilisation: (data, theme, _choice, { clientHeight }) => stripsOption(data, theme, clientHeight),
   queue: (data, theme, choice) =>
     overTimeOption(data, theme, choice("value") === "max" ? data.queueMax : data.queueMean, "jobs"),
@@ -116,7 +116,7 @@ function sortableTables(): void {
 }
 
 function sortRows(table: HTMLTableElement, column: number, falling: boolean): void {
-  const body = table.tBodies[0]!;
+  const body = table.tBodies[0];
   const rows = Array.from(body.rows);
   const key = (row: HTMLTableRowElement) => row.cells[column]?.dataset.value ?? "";
   rows.sort((a, b) => {

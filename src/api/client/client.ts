@@ -1,0 +1,217 @@
+/**
+ * The way from the command line to the scheduler: finds its socket, sends a request, gives the answer or an error that says what, why, and
+ * what to type next. Loads nothing but Node's own modules, so that a verb starts fast.
+ */
+import { existsSync, lstatSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultStateFolder, holderOfState } from "../../daemon/state/state-place.ts";
+import type * as c from "../../protocol/schema.ts";
+import { isEnded, type JobState } from "../../protocol/states.ts";
+import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry, userSocket } from "../places.ts";
+import { NoDaemonError, RefusedError } from "./errors.ts";
+
+/** While more clients connect than the kernel keeps waiting: two seconds. */
+const MOST_TRIES = 100;
+const RETRY_MS = 20;
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Client {
+  readonly socket: string;
+  readonly #token: string | undefined;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #ownSocket: string;
+
+  /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
+  constructor(env: NodeJS.ProcessEnv = process.env) {
+    this.#env = env;
+    this.socket = chooseSocket(socketsToTry(env), env);
+    const places = placesAround(this.socket);
+    this.#token = readToken(places);
+    this.#ownSocket = userSocket(places, currentUid());
+  }
+
+  /**
+   * Asks and gives the JSON answer.
+   * @throws RefusedError, NoDaemonError
+   */
+  async ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
+    return JSON.parse(await this.text(path, options)) as Answer;
+  }
+
+  /** The answer as text. */
+  async text(path: string, options: RequestOptions = {}): Promise<string> {
+    const parts: Buffer[] = [];
+    for await (const piece of this.pieces(await this.open(path, options))) parts.push(piece);
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  /** What an answer holds, piece by piece. @throws NoDaemonError when it is cut off */
+  async *pieces(answer: IncomingMessage): AsyncGenerator<Buffer> {
+    try {
+      for await (const piece of answer) yield piece as Buffer;
+    } catch (error) {
+      throw this.#explained(error as NodeJS.ErrnoException);
+    }
+  }
+
+  /** The answer as it arrives. */
+  async open(path: string, options: RequestOptions = {}): Promise<IncomingMessage> {
+    const answer = await this.#send(path, options);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return answer;
+    const parts: Buffer[] = [];
+    for await (const piece of this.pieces(answer)) parts.push(piece);
+    throw refusalOf(Buffer.concat(parts).toString("utf8"), status);
+  }
+
+  jobs(query: { readonly states?: readonly JobState[]; readonly last?: number } = {}): Promise<c.JobsAnswer> {
+    const words = [
+      ...(query.states === undefined ? [] : [`states=${query.states.join(",")}`]),
+      ...(query.last === undefined ? [] : [`last=${query.last}`]),
+    ];
+    return this.ask(`/v1/jobs${words.length === 0 ? "" : `?${words.join("&")}`}`);
+  }
+
+  job(job: number): Promise<c.JobAnswer> {
+    return this.ask(`/v1/jobs/${job}`);
+  }
+
+  /** The job when it has ended. */
+  async ended(job: number, signal?: AbortSignal): Promise<c.Job> {
+    for (;;) {
+      const answer = await this.ask<c.JobAnswer>(
+        `/v1/jobs/${job}?wait=30`,
+        signal === undefined ? {} : { signal },
+      );
+      if (isEnded(answer.job.state)) return answer.job;
+    }
+  }
+
+  /** Over the user's own socket, where there is one that is answered, else over everybody's. */
+  async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
+    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
+    let socket = existsSync(this.#ownSocket) ? this.#ownSocket : this.socket;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#sendTo(socket, path, options, body);
+      } catch (error) {
+        const { code = "", syscall } = error as NodeJS.ErrnoException;
+        // Nothing was sent. That socket was left by a scheduler that is gone, or it is another user's.
+        const isOther = ["ENOENT", "ECONNREFUSED", "EACCES"].includes(code);
+        if (syscall === "connect" && isOther && socket !== this.socket) socket = this.socket;
+        // More ask at this instant than the kernel keeps waiting.
+        else if (code === "EAGAIN" && tries < MOST_TRIES) await sleep(RETRY_MS);
+        else throw this.#explained(error as NodeJS.ErrnoException);
+      }
+    }
+  }
+
+  #sendTo(
+    socketPath: string,
+    path: string,
+    { method = "GET", accept, signal, headers }: RequestOptions,
+    body: Buffer | undefined,
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const outgoing = httpRequest(
+        {
+          socketPath,
+          // No connection is kept: the scheduler may be another one by the next request.
+          agent: false,
+          path,
+          method,
+          ...(signal === undefined ? {} : { signal }),
+          headers: {
+            host: "localhost",
+            ...(body === undefined
+              ? {}
+              : { "content-type": "application/json", "content-length": body.length }),
+            ...(accept === undefined ? {} : { accept }),
+            ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+            ...headers,
+          },
+        },
+        resolve,
+      );
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
+  }
+
+  #explained(error: NodeJS.ErrnoException): Error {
+    if (error.name === "AbortError") return error;
+    const why: Readonly<Record<string, string>> = {
+      ERR_STREAM_PREMATURE_CLOSE: "it has closed the connection",
+      ENOENT: `there is no socket "${this.socket}"`,
+      ECONNREFUSED: `nobody listens at "${this.socket}"; it may have been killed, its jobs go on`,
+      EACCES: `the socket "${this.socket}" is not yours`,
+      ECONNRESET: "it has closed the connection",
+      EAGAIN: "too many others connect to it at this moment; try again",
+      EPIPE: "it has closed the connection",
+    };
+    return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message, this.#env), {
+      cause: error,
+    });
+  }
+}
+
+/** Three lines: what, why, what to type next. */
+function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
+  const folder = defaultStateFolder(env);
+  const pid = holderOfState(folder);
+  const text = `Cannot reach the scheduler\n  why:  ${why}`;
+  return pid === undefined
+    ? `${text}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`
+    : `${text}; process ${pid} is a scheduler with the state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second: it makes one that was removed again; else kill ${pid}   (its jobs go on), then tutti serve`;
+}
+
+/**
+ * The first socket that can be trusted: what another user puts in the place of our own must not hide the machine's.
+ * @throws NoDaemonError when there is none
+ */
+export function chooseSocket(candidates: readonly string[], env = process.env): string {
+  const there = candidates.filter((socket) => exists(socket));
+  const found = there.find((socket) => isTrustworthy(dirname(socket)));
+  if (found !== undefined) return found;
+  const [distrusted] = there;
+  if (distrusted === undefined) {
+    const places = candidates.map((socket) => `"${socket}"`).join(" or ");
+    throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`, env));
+  }
+  const folder = dirname(distrusted);
+  throw new NoDaemonError(
+    `Cannot trust the scheduler at "${distrusted}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${currentUid()})`,
+  );
+}
+
+function exists(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    // It may be there, behind a folder that is not ours; connecting will say so.
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
+function refusalOf(text: string, status: number): Error {
+  try {
+    const { refused, message } = JSON.parse(text) as c.RefusalAnswer;
+    if (typeof message === "string") return new RefusedError(refused, message);
+  } catch {
+    // Not one of ours: told as it is.
+  }
+  return new RefusedError(
+    "failed",
+    `The scheduler answered with status ${status}, expected an answer of its API`,
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * Events: as server-sent events, one line of JSON per event, its sequence number as id, so that a client that was cut off goes on where it was; or
+ * as one JSON answer.
+ *
+ * Nothing is written ahead of the client: what it has missed is read from the log when it asks for more, a page at a time, each when it is its user's
+ * turn. So a client that does not read costs a page, however much happens, and many that begin at once hold nobody up.
+ */
+import type { Caller, Service } from "../../../daemon/contract/service.ts";
+import { pause } from "../../../host/pause.ts";
+import type { DaemonEvent } from "../../../protocol/events.ts";
+import { MAX_EVENTS_PER_ANSWER } from "../../../protocol/limits.ts";
+import type { Turns } from "../fairness/fair-gate.ts";
+import { jsonPieces, type Pieces } from "./pieces.ts";
+
+const PAGE = 500;
+const HEARTBEAT_MS = 15_000;
+
+/** The events after `since`, as they happen, until the client leaves. */
+export function eventStream(
+  service: Service,
+  caller: Caller,
+  since: number,
+  turns: Turns,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let last = since;
+  /** News since the log was read to its end; undefined while there is more in the log than was read. */
+  let news: DaemonEvent[] | undefined;
+  let isBegun = false;
+  let wake = new AbortController();
+  let isOpen = true;
+  // Once: an abort makes an error with a stack, which thousands of events in one turn cannot afford for each follower.
+  const wakeUp = () => {
+    if (!wake.signal.aborted) wake.abort();
+  };
+  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, (event) => {
+    if (news !== undefined && news.push(event) > PAGE) news = undefined;
+    wakeUp();
+  });
+  const end = () => {
+    isOpen = false;
+    unlisten();
+    wakeUp();
+  };
+  const next = (): DaemonEvent[] => {
+    if (news !== undefined) return news.splice(0);
+    const page = pastEvents(service, caller, last, PAGE);
+    if (page.length < PAGE) news = [];
+    return page;
+  };
+  /** The text of what is next; empty when nothing is. */
+  const nextText = () =>
+    turns.run(() => {
+      const events = next();
+      last = events.at(-1)?.sequence ?? last;
+      return events.map(eventText).join("");
+    });
+  const text = async (): Promise<string> => {
+    if (!isBegun) {
+      // At once, so that the client knows it is connected.
+      isBegun = true;
+      return ": tutti events\nretry: 1000\n\n";
+    }
+    wake = new AbortController();
+    const now = await nextText();
+    if (now !== "" || !isOpen) return now;
+    await pause(HEARTBEAT_MS, wake.signal);
+    return (await nextText()) || ": still here\n\n";
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = encoder.encode(await text());
+          if (isOpen) controller.enqueue(piece);
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The events so far as one answer, MAX_EVENTS_PER_ANSWER of them, with `next` when there are more. */
+export function eventList(service: Service, caller: Caller, since: number): Pieces {
+  let last = since;
+  let left = MAX_EVENTS_PER_ANSWER;
+  let isAll = false;
+  function* pages() {
+    while (left > 0 && !isAll) {
+      const page = pastEvents(service, caller, last, Math.min(PAGE, left));
+      isAll = page.length < Math.min(PAGE, left);
+      last = page.at(-1)?.sequence ?? last;
+      left -= page.length;
+      yield page;
+    }
+  }
+  const rest = () => (isAll || pastEvents(service, caller, last, 1).length === 0 ? {} : { next: last });
+  return jsonPieces({ schema: "tutti.events/1" }, "events", pages(), rest);
+}
+
+/** The events after `since` that there are already, the first so many of them. */
+function pastEvents(service: Service, caller: Caller, since: number, most: number): DaemonEvent[] {
+  const events: DaemonEvent[] = [];
+  service.listen(caller, since, (event) => {
+    events.push(event);
+    return events.length < most;
+  })();
+  return events;
+}
+
+/** The text of each event, made once for all who follow. */
+const texts = new WeakMap<DaemonEvent, string>();
+
+function eventText(event: DaemonEvent): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const text = `id: ${event.sequence}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
+  texts.set(event, text);
+  return text;
+}

@@ -1,0 +1,213 @@
+/** Lists of jobs, exports and batches: what is long is answered in pieces, and a list is never cut without saying so. */
+import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
+import type { Change, JobQuery, ListEnd } from "../../../daemon/contract/service.ts";
+import { pause } from "../../../host/pause.ts";
+import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
+import { type Answer, isRefusal } from "../../../protocol/refusal.ts";
+import type * as c from "../../../protocol/schema.ts";
+import type { Job } from "../../../protocol/schema.ts";
+import type { Call, HandlerDeps, Outcome } from "../handlers.ts";
+import type { ApiRefusal } from "../refusal.ts";
+import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
+
+/** Ended jobs that are listed when nobody says which. */
+const LISTED_ENDED = 1000;
+const LISTED_COMMAND_LENGTH = 1000;
+const LONGEST_WAIT_S = 60;
+/** How often a waiting request looks by itself, should an event have been missed. */
+const LOOK_AGAIN_MS = 10_000;
+/** Jobs that are changed in one turn of the front end: some 25 ms. Others have theirs in between. */
+const CHANGES_IN_TURN = 250;
+const RESULTS_IN_PIECE = 150;
+
+export async function listResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
+  const { caller, query, turns } = call;
+  const wanted = queryOf(query);
+  if (isRefusal(wanted)) return wanted;
+  if (query.wait !== undefined) await untilAny(call, service, wanted, Number(query.wait));
+  let end: ListEnd = {};
+  function* pages() {
+    const list = service.list(caller, wanted as JobQuery);
+    for (let step = list.next(); ; step = list.next()) {
+      if (step.done) {
+        end = step.value;
+        return;
+      }
+      yield step.value.map(brief);
+    }
+  }
+  return jsonResponse(
+    turns,
+    jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages(), () => end),
+  );
+}
+
+export function exportResponse({ caller, turns }: Call, { service }: HandlerDeps): Response {
+  return piecesResponse(turns, service.exportSwf(caller), "text/plain; charset=utf-8");
+}
+
+/**
+ * Each job by itself: one that cannot be changed keeps no other from it. Jobs are cancelled from the last on, so that none starts
+ * only because one before it is gone. When the client leaves, the rest stays as it is.
+ */
+export async function batchResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
+  const { caller, turns } = call;
+  const body = call.body as c.BatchBody;
+  const change = changeOf(body);
+  if (isRefusal(change)) return change;
+  const numbers = await numbersOf(call, service, body);
+  if (isRefusal(numbers)) return numbers;
+  if (change.action === "cancel") numbers.reverse();
+  const results: object[] = [];
+  for (let i = 0; i < numbers.length; i += CHANGES_IN_TURN) {
+    const chunk = numbers.slice(i, i + CHANGES_IN_TURN);
+    const { answers } = await turns.run(() => ({ answers: service.change(caller, change, chunk) }));
+    const told = await answers;
+    if (isRefusal(told) && i === 0) return told;
+    for (const [k, number] of chunk.entries())
+      results.push(resultOf(number, isRefusal(told) ? told : told[k]));
+    if (!isRefusal(told)) continue;
+    for (const number of numbers.slice(i + CHANGES_IN_TURN)) results.push(resultOf(number, told));
+    break;
+  }
+  function* pages() {
+    for (let i = 0; i < results.length; i += RESULTS_IN_PIECE) yield results.slice(i, i + RESULTS_IN_PIECE);
+  }
+  return jsonResponse(turns, jsonPieces({ schema: "tutti.batch/1" }, "results", pages()));
+}
+
+/** The jobs of a submit: those of a large array in pieces. */
+export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcome {
+  if (jobs.length <= RESULTS_IN_PIECE) return { jobs: jobs.map(brief) };
+  function* pages() {
+    for (let i = 0; i < jobs.length; i += RESULTS_IN_PIECE) {
+      yield jobs.slice(i, i + RESULTS_IN_PIECE).map(brief);
+    }
+  }
+  return jsonResponse(turns, jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages()), 201);
+}
+
+/** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
+export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
+  let left = LISTED_COMMAND_LENGTH;
+  const end = job.command.findIndex((word) => {
+    left -= word.length + 1;
+    return left < 0;
+  });
+  if (end < 0) return job;
+  const rest = job.command[end];
+  const cut = rest.slice(0, Math.max(0, left + rest.length));
+  return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
+}
+
+/** What a list is asked for. Without anything but states it is what a person wants to see: all that live, and the last that have ended. */
+function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
+  const { states, numbers, name, queue, user, after, limit, last } = query;
+  const ranges = numbers === undefined ? undefined : parseRanges(numbers);
+  if (numbers !== undefined && ranges === undefined) return noNumbers(numbers);
+  const filters = { name, queue, user };
+  const isFiltered = ranges !== undefined || Object.values(filters).some((value) => value !== undefined);
+  if (last !== undefined && isFiltered) {
+    return refusal(
+      "Cannot list the last jobs among numbers, names, queues or users: expected last alone, or with states",
+    );
+  }
+  if (limit !== undefined && after === undefined) {
+    return refusal("Cannot use limit alone: expected after too, such as after=0 for the first page");
+  }
+  const most = Math.min(Number(limit ?? MAX_JOBS_PER_PAGE), MAX_JOBS_PER_PAGE);
+  return {
+    ...(states !== undefined && { states: states.split(",") as Job["state"][] }),
+    ...(ranges !== undefined && { numbers: mergeRanges(ranges) }),
+    ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
+    ...(after !== undefined && { after: Number(after), most: Math.max(1, most) }),
+    ...(last !== undefined && { last: Number(last) }),
+    ...(after === undefined && last === undefined && !isFiltered && { lastEnded: LISTED_ENDED }),
+  };
+}
+
+/** Returns when the list would not be empty, or after a while. */
+async function untilAny(
+  { caller, request, turns }: Call,
+  service: HandlerDeps["service"],
+  query: JobQuery,
+  waitS: number,
+): Promise<void> {
+  const deadlineMs = performance.now() + Math.min(waitS, LONGEST_WAIT_S) * 1000;
+  const { numbers, states } = query;
+  let wake = new AbortController();
+  const wakeUp = () => wake.abort();
+  // Asked of one job only, so that what happens to thousands costs little.
+  const mayMatch = (job: number) => {
+    if (numbers !== undefined && !holds(numbers, job)) return false;
+    const info = service.job(caller, job);
+    return isRefusal(info) || states === undefined || states.includes(info.state);
+  };
+  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, ({ job }) => {
+    if (job !== undefined && !wake.signal.aborted && mayMatch(job)) wakeUp();
+  });
+  request.signal.addEventListener("abort", wakeUp);
+  try {
+    while (!request.signal.aborted) {
+      wake = new AbortController();
+      if (await turns.through(isAny(service.list(caller, { ...query, most: 1 })))) return;
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return;
+      await pause(Math.min(leftMs, LOOK_AGAIN_MS), wake.signal);
+    }
+  } finally {
+    unlisten();
+    request.signal.removeEventListener("abort", wakeUp);
+  }
+}
+
+/** Whether there is a job in the list, or something to say of what is missing. */
+function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undefined, boolean, void> {
+  for (let step = list.next(); ; step = list.next()) {
+    if (step.done) return (step.value.missing ?? []).length > 0;
+    if (step.value.length > 0) return true;
+    yield undefined;
+  }
+}
+
+function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
+  if (action !== "priority") return { action };
+  return priority === undefined
+    ? refusal("Cannot change priorities: expected priority, from -100 to 100")
+    : { action, priority };
+}
+
+/** The jobs meant, rising: those of the ranges that there are, and those named alone, there or not. */
+async function numbersOf(
+  { caller, turns }: Call,
+  service: HandlerDeps["service"],
+  { jobs, states }: c.BatchBody,
+): Promise<number[] | ApiRefusal> {
+  const ranges = parseRanges(jobs);
+  if (ranges === undefined) return noNumbers(jobs);
+  const numbers = mergeRanges(ranges.filter(({ first, last }) => first < last));
+  const found = await turns.through(
+    service.numbers(caller, { numbers, ...(states !== undefined && { states }) }),
+  );
+  const named = ranges.filter(({ first, last }) => first === last).map(({ first }) => first);
+  const all = [...new Set([...found, ...named])].sort((a, b) => a - b);
+  if (all.length <= MAX_JOBS_PER_BATCH) return all;
+  return {
+    refused: "too-large",
+    message: `Cannot change ${all.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
+  };
+}
+
+function resultOf(number: number, answer: Answer<Job>): object {
+  return isRefusal(answer) ? { number, ...answer } : { number, job: brief(answer) };
+}
+
+function noNumbers(text: string): ApiRefusal {
+  return refusal(
+    `Cannot use the job numbers ${JSON.stringify(text.slice(0, 100))}: expected numbers from 1 on, such as 3-9,12`,
+  );
+}
+
+function refusal(message: string): ApiRefusal {
+  return { refused: "invalid", message };
+}

@@ -1,0 +1,164 @@
+/**
+ * What a job has written. The job's folder may belong to the job's user while the front end is root, so nothing in it is trusted:
+ * each part of the path is opened from the one before without following links (what openat does; through /proc/self/fd, since Node
+ * has no openat), and only a plain file of that user with one name is read: a job can rename any file into its folder that lies in
+ * another folder of its user, also one that its user may not read.
+ */
+import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { pause } from "../../../host/pause.ts";
+import { isPlainFileOf } from "../../../host/plain-file.ts";
+
+const readAt = promisify(read);
+const CHUNK_BYTES = 64 * 1024;
+const POLL_MS = 100;
+
+/** First byte and how many at most. */
+export interface ByteRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Opens a file below a folder for reading. The caller closes it.
+ * @param root a folder that only we can write to
+ * @param uid whose file it has to be
+ * @returns undefined when there is no such file, or when it is not plainly in there and that user's
+ */
+export function openInside(root: string, file: string, uid: number): number | undefined {
+  const parts = partsInside(root, file);
+  if (parts === undefined) return undefined;
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let at: number | undefined;
+  try {
+    at = openSync(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    for (const [i, part] of parts.entries()) {
+      const flags = i === parts.length - 1 ? O_NONBLOCK : O_DIRECTORY;
+      const next = openSync(`/proc/self/fd/${at}/${part}`, O_RDONLY | O_NOFOLLOW | flags);
+      closeSync(at);
+      at = next;
+    }
+    if (isPlainFileOf(fstatSync(at), uid)) {
+      const found = at;
+      at = undefined;
+      return found;
+    }
+  } catch (error) {
+    const expected = ["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO", "ENAMETOOLONG", "EINVAL"];
+    if (!expected.includes(String((error as NodeJS.ErrnoException).code))) throw error;
+  } finally {
+    if (at !== undefined) closeSync(at);
+  }
+  return undefined;
+}
+
+/** Whether a path leads into a folder, by its words alone. */
+export function isInside(root: string, file: string): boolean {
+  return partsInside(root, file) !== undefined;
+}
+
+/** The range that `Range: bytes=…` asks for, of a file of `size` bytes; undefined when it asks for none that there is. */
+export function parseRange(header: string, size: number): ByteRange | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") return Number(last) === 0 ? undefined : lastBytes(size, Number(last));
+  const offset = Number(first);
+  const end = last === "" ? size : Math.min(size, Number(last) + 1);
+  return offset >= size || end <= offset ? undefined : { offset, limit: end - offset };
+}
+
+/** The last so many bytes. */
+export function lastBytes(size: number, bytes: number): ByteRange {
+  const limit = Math.min(bytes, size);
+  return { offset: size - limit, limit };
+}
+
+/** The bytes of an open file, then closes it. A file is left open when nothing of it is ever asked for. */
+export async function* readPieces(file: number, range: ByteRange): AsyncGenerator<Uint8Array> {
+  try {
+    yield* piecesOf(file, range);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The bytes of an open file in pieces of at most 64 KiB; the memory used does not grow with the file. */
+export async function* piecesOf(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
+  let at = offset;
+  let left = limit;
+  while (left > 0) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+    const { bytesRead } = await readAt(file, buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    left -= bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** What a follower needs to know of the job, asked again and again. */
+export interface Followed {
+  /** Where it writes now; a new attempt may write elsewhere. */
+  readonly path: string;
+  readonly hasEnded: boolean;
+}
+
+/**
+ * The bytes of a growing file, until the job has ended and all is read. Waits for the file when it is not there yet.
+ * @param look the state of the job; undefined ends it
+ * @param open opens the file, or undefined when it is not there
+ * @param firstOffset where to begin, by the size at that time
+ */
+export async function* followPieces(
+  look: () => Promise<Followed | undefined>,
+  open: (path: string) => number | undefined,
+  firstOffset: (size: number) => number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let openPath: string | undefined;
+  let file: number | undefined;
+  let offset = 0;
+  try {
+    while (!signal.aborted) {
+      // The state is asked before the file is read: what was written before the end is then certain to be read.
+      const job = await look();
+      if (file !== undefined && openPath !== job?.path) {
+        yield* piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY });
+        closeSync(file);
+        file = undefined;
+        offset = 0;
+      }
+      if (job === undefined) return;
+      if (file === undefined) {
+        file = open(job.path);
+        if (file !== undefined) {
+          if (openPath === undefined) offset = firstOffset(fstatSync(file).size);
+          openPath = job.path;
+        }
+      }
+      if (file !== undefined) {
+        // Made shorter meanwhile: what is written from now on is at its new end.
+        offset = Math.min(offset, fstatSync(file).size);
+        for await (const piece of piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY })) {
+          offset += piece.byteLength;
+          yield piece;
+          if (signal.aborted) return;
+        }
+      }
+      if (job.hasEnded) return;
+      await pause(POLL_MS, signal);
+    }
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function partsInside(root: string, file: string): string[] | undefined {
+  if (!isAbsolute(file) || file.includes("\0") || !isAbsolute(root)) return undefined;
+  const path = relative(root, file);
+  const parts = path.split(sep);
+  if (path === "" || isAbsolute(path) || parts.includes("..")) return undefined;
+  // `relative` has folded ".." away: a path that leaves the folder and comes back is refused as well.
+  return file.split(sep).some((part) => part === ".." || part === ".") ? undefined : parts;
+}

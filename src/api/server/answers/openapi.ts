@@ -1,0 +1,106 @@
+/** The OpenAPI 3.1 document, made from the routes and the schemas, so that it cannot differ from what the server does. */
+import { z } from "zod";
+import { NAMED_SCHEMAS, ROUTES, type Route } from "../../contract/routes.ts";
+
+type Json = Record<string, unknown>;
+
+/** @param version of Tutti */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const route of ROUTES) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tutti",
+      version,
+      summary: "Schedules parallel jobs as gangs on this machine",
+      description:
+        "The same routes over the Unix socket and over loopback HTTP. Over HTTP every request needs a token; the owner of a private socket needs none.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      responses: {
+        Refused: {
+          description: "Refused; the message says what, why, and what to do next",
+          content: { "application/json": { schema: reference("Refusal") } },
+        },
+      },
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+    },
+  };
+}
+
+function operation(route: Route): Json {
+  const { id, summary, description, answer, isPublic = false } = route;
+  return {
+    operationId: id,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(isPublic ? { security: [] } : {}),
+    ...parameters(route),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: { required: true, content: { "application/json": { schema: schemaOf(route.body) } } },
+        }),
+    responses: {
+      [answer.kind === "json" ? answer.status : 200]:
+        answer.kind === "json"
+          ? { description: summary, content: { "application/json": { schema: schemaOf(answer.schema) } } }
+          : { description: answer.description, content: textContent(id, answer.type) },
+      default: { $ref: "#/components/responses/Refused" },
+    },
+  };
+}
+
+function textContent(id: string, type: string): Json {
+  const asText = { [type]: { schema: { type: type === "application/json" ? "object" : "string" } } };
+  return id === "events" ? { ...asText, "application/json": { schema: reference("EventsAnswer") } } : asText;
+}
+
+function parameters({ path, query = {} }: Route): Json {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: name === "job" ? { type: "integer", minimum: 1 } : { type: "string", enum: ["stdout", "stderr"] },
+  }));
+  const inQuery = Object.entries(query).map(([name, schema]) => {
+    const { description, ...rest } = bare(z.toJSONSchema(schema, { io: "input" }));
+    return { name, in: "query", required: false, description, schema: rest };
+  });
+  const all = [...inPath, ...inQuery];
+  return all.length === 0 ? {} : { parameters: all };
+}
+
+function componentSchemas(): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    io: "input",
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, bare(schema as Json)]));
+}
+
+function schemaOf(schema: z.ZodType): Json {
+  const name = Object.keys(NAMED_SCHEMAS).find((key) => NAMED_SCHEMAS[key] === schema);
+  if (name === undefined) throw new Error("Broken invariant: a route's schema has no name in NAMED_SCHEMAS");
+  return reference(name);
+}
+
+function reference(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Without the keys that only a document of its own has. */
+function bare(schema: Json): Json {
+  const { $schema: _, $id: __, id: ___, ...rest } = schema;
+  return rest;
+}

@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FairGate } from "../fairness/fair-gate.ts";
+import { jsonPieces, jsonResponse } from "./pieces.ts";
+
+const turns = new FairGate().turnsOf(1, () => false);
+
+test("a list in pieces is the very text that JSON.stringify gives for the whole", async () => {
+  const entry = fc.object({ maxDepth: 1 }).map((value) => JSON.parse(JSON.stringify(value)));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(entry, { maxLength: 4 }), { maxLength: 6 }),
+      fc.constantFrom({}, { schema: "x/1" }),
+      fc.constantFrom({}, { next: 5 }),
+      async (pages, before, after) => {
+        const response = jsonResponse(
+          turns,
+          jsonPieces(before, "list", pages, () => after),
+        );
+        expect(await response.text()).toBe(JSON.stringify({ ...before, list: pages.flat(), ...after }));
+      },
+    ),
+  );
+});
+
+test("pieces are made when they are asked for, and closed when the client leaves", async () => {
+  let made = 0;
+  let isClosed = false;
+  function* pages() {
+    try {
+      for (; made < 1000; made++) yield [{ made }];
+    } finally {
+      isClosed = true;
+    }
+  }
+  const reader = jsonResponse(turns, jsonPieces({}, "list", pages())).body!.getReader();
+  for (let i = 0; i < 3; i++) await reader.read();
+  await reader.cancel();
+  expect(made).toBeLessThan(5);
+  expect(isClosed).toBe(true);
+});

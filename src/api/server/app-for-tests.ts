@@ -1,0 +1,96 @@
+/** The app over a service in memory, asked without a socket. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Caller } from "../../daemon/contract/service.ts";
+import { makeApp } from "./app.ts";
+import { FakeService } from "./fake-service-for-tests.ts";
+import type { Transport } from "./guard.ts";
+import { makeToken } from "./tokens.ts";
+
+export const OWNER: Caller = { uid: 0, user: "root", isAdministrator: true };
+export const ADA: Caller = { uid: 1001, user: "ada", isAdministrator: false };
+export const BOB: Caller = { uid: 1002, user: "bob", isAdministrator: false };
+const PORT = 7448;
+const USERS = new Map([OWNER, ADA, BOB].map(({ uid, user }) => [uid, user]));
+const KEY = Buffer.alloc(32, 7);
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by many tests
+  readonly json: any;
+}
+
+export interface TestApp {
+  readonly service: FakeService;
+  readonly jobsFolder: string;
+  readonly bugs: unknown[];
+  readonly token: (caller: Caller) => string;
+  /** Asks as a user does over HTTP, with the token and a right Host. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
+  fetch(request: Request, transport?: Transport): Promise<Response>;
+  remove(): void;
+}
+
+export interface AskOptions {
+  readonly as?: Caller;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly transport?: Transport;
+}
+
+export function makeTestApp(): TestApp {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-api-"));
+  const jobsFolder = join(folder, "jobs");
+  const service = new FakeService(jobsFolder);
+  const bugs: unknown[] = [];
+  const app = makeApp({
+    service,
+    version: "1.2.3",
+    jobsFolder,
+    door: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => PORT },
+    onBug: (error) => bugs.push(error),
+  });
+  const token = (caller: Caller) => makeToken(KEY, caller.uid);
+  const fetch = (request: Request, transport: Transport = "http") =>
+    app(request, { transport, isGone: () => request.signal.aborted });
+  return {
+    service,
+    jobsFolder,
+    bugs,
+    token,
+    fetch,
+    async ask(method, path, { as = OWNER, body, headers = {}, transport = "http" } = {}) {
+      const host = transport === "http" ? `127.0.0.1:${PORT}` : "localhost";
+      const request = new Request(`http://${host}${path}`, {
+        method,
+        headers: {
+          host,
+          authorization: `Bearer ${token(as)}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const response = await fetch(request, transport);
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, json: parsed(text) };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A small valid job. */
+export function someJob(more: object = {}) {
+  return { command: ["true"], cwd: "/", env: { HOME: "/root" }, ...more };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

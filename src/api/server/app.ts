@@ -1,0 +1,235 @@
+/** The API as one function from request to response: door, route, checked parts, handler, answer. It knows of no socket. */
+import { Hono } from "hono";
+import { StorageError } from "../../core/errors.ts";
+import type { Caller } from "../../daemon/contract/service.ts";
+import { DamagedStoreError } from "../../daemon/store/store-error.ts";
+import { isRefusal } from "../../protocol/refusal.ts";
+import { ROUTES, type Route } from "../contract/routes.ts";
+import type { RequestCount } from "./answers/metrics-text.ts";
+import { watched } from "./answers/watched-answer.ts";
+import { ClientLeft, FairGate, type Turns } from "./fairness/fair-gate.ts";
+import { FairLine } from "./fairness/fair-line.ts";
+import { RequestQuota, type Ticket } from "./fairness/load.ts";
+import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
+import { type Call, HANDLERS, type HandlerDeps, type Outcome } from "./handlers.ts";
+import { type ApiRefusal, refusalResponse } from "./refusal.ts";
+import { readBody, readQuery } from "./requests/body.ts";
+
+export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
+  readonly door: Door;
+  /** Told of every error that is a bug of ours. */
+  readonly onBug: (error: unknown) => void;
+}
+
+/** How a request came in, and whether somebody still waits for its answer. */
+export interface Arrival {
+  readonly transport: Transport;
+  /** Whose the connection is, when the socket itself proves that. */
+  readonly owner?: Caller | undefined;
+  /** Whether the client has closed the connection. */
+  readonly isGone: () => boolean;
+  /** Calls when the last byte of the answer is out, or the connection is closed. Left out: nobody can tell. */
+  readonly onceClosed?: (then: () => void) => void;
+  /** The request has shown whose the connection is; a refusal when that user has too many. */
+  readonly identified?: (caller: Caller) => ApiRefusal | undefined;
+}
+
+/** Answers a request. */
+export type App = (request: Request, arrival: Arrival) => Promise<Response>;
+
+/** Nobody reads it: the client has left. */
+const UNREAD = 499;
+/** For whom public pages are made: requests without a token have one turn for all of them. */
+const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
+/**
+ * What counts for more than one request. A forecast is made for a second, one at a time: who asks for many would keep others from theirs. Who follows
+ * is told of everything, or looks ten times a second.
+ */
+const FORECAST_WEIGHT = 128;
+const FOLLOWER_WEIGHT = 4;
+
+/** Of every answer. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+export function makeApp(setup: AppSetup): App {
+  const { door } = setup;
+  const counts = new Map<string, RequestCount>();
+  const load = new RequestQuota();
+  const gate = new FairGate();
+  const around: HandlerDeps = {
+    ...setup,
+    forecasts: new FairLine(),
+    requests: () => [...counts.values()],
+    http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
+  };
+  const router = new Hono<{ Bindings: Arrival }>();
+  for (const route of ROUTES) {
+    router.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
+      const { raw: request } = context.req;
+      const arrival = context.env;
+      const caller = route.isPublic ? STRANGER : authenticate(request, arrival, door);
+      if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
+      const entry = route.isPublic ? undefined : arrival.identified?.(caller);
+      if (isRefusal(entry)) return count(counts, route, lastAnswer(entry));
+      const ticket = load.take(caller, request, weightOf(route, request));
+      if (isRefusal(ticket)) return count(counts, route, refusalResponse(ticket));
+      const turns = gate.turnsOf(caller.uid, arrival.isGone);
+      const release = releaser(ticket, arrival);
+      try {
+        const parts = { route, request, parameters: context.req.param(), caller, turns, ticket, arrival };
+        const response = count(counts, route, await answer(parts, around));
+        if (!response.headers.has("content-length") || request.method === "HEAD") {
+          return watched(response, request, ticket, setup.onBug, release);
+        }
+        release();
+        return response;
+      } catch (error) {
+        release();
+        if (error instanceof ClientLeft) return count(counts, route, new Response(null, { status: UNREAD }));
+        throw error;
+      }
+    });
+  }
+  router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
+  router.onError((error) => {
+    if (error instanceof StorageError || error instanceof DamagedStoreError) {
+      return refusalResponse({ refused: "unavailable", message: `${error.message}. Running jobs go on` });
+    }
+    setup.onBug(error);
+    return refusalResponse({
+      refused: "failed",
+      message: "Cannot answer: this is a bug in tutti, please report it; its log has the details",
+    });
+  });
+  return async (request, arrival) => {
+    const refusal = checkOrigin(request, arrival.transport, door);
+    const response = refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) {
+      if (!response.headers.has(name)) response.headers.set(name, value);
+    }
+    return response;
+  };
+}
+
+/** A request that was let in. */
+interface Admitted {
+  readonly route: Route;
+  readonly request: Request;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+  readonly turns: Turns;
+  readonly ticket: Ticket;
+  readonly arrival: Arrival;
+}
+
+async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response> {
+  const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
+  const { job = "1", stream = "stdout" } = parameters;
+  if (!/^[1-9]\d{0,14}$/.test(job)) {
+    return refusalResponse({
+      refused: "not-found",
+      message: `Cannot find job ${JSON.stringify(job)}: expected its number`,
+    });
+  }
+  if (stream !== "stdout" && stream !== "stderr") {
+    return refusalResponse({
+      refused: "not-found",
+      message: `Cannot find the log ${JSON.stringify(stream)}: expected stdout or stderr`,
+    });
+  }
+  const query = readQuery(new URL(request.url), route.query ?? {});
+  if (isRefusal(query)) return refusalResponse(query);
+  const body = route.body === undefined ? undefined : await readBody(request, route.body, turns);
+  if (isRefusal(body)) return refusalResponse(body);
+  const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
+  const finish = (outcome: Outcome) => finished(route, outcome, ticket);
+  // What needs no wait is done, and made an answer, in one piece.
+  const made = await turns.run(() => {
+    const outcome = ticket.refusal() ?? HANDLERS[route.id](call, around);
+    return outcome instanceof Promise ? { outcome } : { response: finish(outcome) };
+  });
+  if (made.response !== undefined) return made.response;
+  const outcome = await made.outcome;
+  if (outcome instanceof Response) return outcome;
+  await ticket.room(arrival.isGone);
+  return turns.run(() => finish(outcome));
+}
+
+function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response {
+  if (outcome instanceof Response) return outcome;
+  if (isRefusal(outcome)) return refusalResponse(outcome);
+  if (answer.kind === "text") throw new Error("Broken invariant: a route of text gave an object");
+  const text = JSON.stringify({ schema: schemaName(answer.schema), ...outcome });
+  const bytes = Buffer.byteLength(text);
+  ticket.made(bytes);
+  return new Response(text, {
+    status: answer.status,
+    headers: { "content-type": "application/json", "content-length": String(bytes) },
+  });
+}
+
+/** A refusal after which the connection is closed. */
+function lastAnswer(refusal: ApiRefusal): Response {
+  return refusalResponse({ ...refusal, headers: { connection: "close" } });
+}
+
+function weightOf({ id }: Route, { url }: Request): number {
+  if (id === "whatIf") return FORECAST_WEIGHT;
+  return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
+}
+
+/** Gives a ticket back when this is called and, where that can be told, the last byte is out or the connection is closed. */
+function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
+  let isAnswered = false;
+  let isClosed = onceClosed === undefined;
+  const releaseIfBoth = () => {
+    if (isAnswered && isClosed) ticket.release();
+  };
+  onceClosed?.(() => {
+    isClosed = true;
+    releaseIfBoth();
+  });
+  return () => {
+    isAnswered = true;
+    releaseIfBoth();
+  };
+}
+
+/** The literal that a schema of an answer demands, such as `tutti.jobs/1`. */
+function schemaName(schema: unknown): string {
+  return (schema as { shape: { schema: { value: string } } }).shape.schema.value;
+}
+
+function unknownRoute(request: Request, arrival: Arrival, door: Door): ApiRefusal {
+  const caller = authenticate(request, arrival, door);
+  if (isRefusal(caller)) return caller;
+  const { pathname } = new URL(request.url);
+  const allowed = ROUTES.filter(({ path }) =>
+    new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+  ).map(({ method }) => method.toUpperCase());
+  return allowed.length === 0
+    ? {
+        refused: "not-found",
+        message: `Cannot find ${JSON.stringify(pathname)}: see / for what there is`,
+      }
+    : {
+        refused: "invalid",
+        status: 405,
+        message: `Cannot ${request.method} ${pathname}: expected ${allowed.join(" or ")}`,
+        headers: { allow: allowed.join(", ") },
+      };
+}
+
+function count(counts: Map<string, RequestCount>, { id }: Route, response: Response): Response {
+  const key = `${id} ${response.status}`;
+  const before = counts.get(key)?.count ?? 0;
+  counts.set(key, { route: id, status: response.status, count: before + 1 });
+  return response;
+}

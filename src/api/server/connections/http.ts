@@ -1,0 +1,153 @@
+/** Node's HTTP server as a reader of connections that listeners hand over: one request of a connection at a time, bounded connections, refusals in our words. */
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Caller } from "../../../daemon/contract/service.ts";
+import { type App, SAFE_HEADERS } from "../app.ts";
+import type { Transport } from "../guard.ts";
+import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
+import type { Connections } from "./connections.ts";
+import { Pipelines } from "./pipelines.ts";
+
+/** Slow clients: head and body must have arrived by then. Answers may take as long as they like. */
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 10_000,
+  maxHeaderSize: 16 * 1024,
+  // We refuse it ourselves, with a body.
+  requireHostHeader: false,
+};
+/** A connection whose client has taken nothing of an answer for so long is closed. */
+const STALLED_MS = 60_000;
+
+/** Where a connection came in. */
+export interface Entrance {
+  readonly transport: Transport;
+  /** Whose it is, when the socket itself proves that. */
+  readonly owner?: Caller | undefined;
+}
+
+export interface HttpReader {
+  /** Takes over a connection that was accepted. */
+  take(socket: Socket, entrance: Entrance): void;
+  /** Closes all connections. */
+  close(): void;
+}
+
+export function makeHttpReader(app: App, connections: Connections<Socket>): HttpReader {
+  const entrances = new WeakMap<Socket, Entrance>();
+  const answer = (request: Request, { incoming, outgoing }: Bindings) =>
+    app(request, {
+      ...entrances.get(incoming.socket)!,
+      isGone: () => outgoing.destroyed || incoming.socket.destroyed,
+      onceClosed: (then) => outgoing.once("close", then),
+      identified: (caller) => connections.identified(incoming.socket, caller),
+    });
+  const listener = getRequestListener((request, bindings) => answer(request, bindings as Bindings), {
+    hostname: "localhost",
+    overrideGlobalObjects: false,
+    errorHandler: () => refusalResponse({ refused: "invalid", message: "Cannot read the request's head" }),
+  });
+  const pipelines = new Pipelines((incoming, outgoing) => {
+    const refusal = refusalOfHead(incoming);
+    if (refusal === undefined) void listener(incoming, outgoing);
+    else refuse(outgoing, refusal);
+  });
+  const server = createServer(TIMES)
+    .on("request", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
+    .on("checkExpectation", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
+    .on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+      // Into the middle of an answer nothing can be written.
+      if (!socket.writable || pipelines.isBusy(socket)) socket.destroy();
+      else socket.end(refusalText(refusalOfParser(error)), () => socket.destroy());
+    })
+    .on("timeout", (socket) => {
+      // Nothing was asked for a while, or nothing is read. Who waits for an answer may wait.
+      if (socket.writableLength > 0 || !pipelines.isBusy(socket)) socket.destroy();
+    });
+  server.timeout = STALLED_MS;
+  // It never listens itself; this starts its watch over slow heads and bodies.
+  server.emit("listening");
+  return {
+    take(socket, entrance) {
+      entrances.set(socket, entrance);
+      connections.add(socket);
+      if (entrance.owner !== undefined) connections.identified(socket, entrance.owner);
+      socket.once("close", () => connections.remove(socket));
+      server.emit("connection", socket);
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Bindings {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** What HTTP demands of a head, beyond what Node's parser does. */
+function refusalOfHead({ httpVersion, headers }: IncomingMessage): ApiRefusal | undefined {
+  if (httpVersion === "1.1" && headers.host === undefined) {
+    return { refused: "invalid", message: "Cannot read the request: it has no header Host, expected one" };
+  }
+  if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) {
+    return {
+      refused: "invalid",
+      status: 417,
+      message: `Cannot meet the expectation ${JSON.stringify(headers.expect)}, expected 100-continue or none`,
+    };
+  }
+  return undefined;
+}
+
+/** What Node's parser refuses. */
+function refusalOfParser({ code, message }: NodeJS.ErrnoException): ApiRefusal {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return {
+      refused: "invalid",
+      status: 408,
+      message: `Cannot wait for the rest of the request: expected its head within ${TIMES.headersTimeout / 1000} s and all of it within ${TIMES.requestTimeout / 1000} s`,
+    };
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return {
+      refused: "too-large",
+      status: 431,
+      message: `Cannot read the request's head: it has more than ${TIMES.maxHeaderSize} bytes`,
+    };
+  }
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
+    return {
+      refused: "too-large",
+      message: "Cannot read the body: its chunks have extensions that are too long",
+    };
+  }
+  return { refused: "invalid", message: `Cannot read the request: it is not HTTP (${message})` };
+}
+
+function headersOf({ headers, body }: ReturnType<typeof refusalParts>): Record<string, string | number> {
+  return {
+    ...SAFE_HEADERS,
+    ...headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+}
+
+function refuse(outgoing: ServerResponse, refusal: ApiRefusal): void {
+  const parts = refusalParts(refusal);
+  outgoing.writeHead(parts.status, headersOf(parts)).end(parts.body);
+}
+
+/** The same on a connection that has no answer to write to. */
+function refusalText(refusal: ApiRefusal): string {
+  const parts = refusalParts(refusal);
+  const lines = Object.entries(headersOf(parts)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${parts.status} ${STATUS_CODES[parts.status]}\r\n${lines.join("")}\r\n${parts.body}`;
+}

@@ -1,0 +1,138 @@
+/** The socket comes back when its file, its folder or what lies beside it is removed or replaced while the scheduler runs. */
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Client } from "../../client/client.ts";
+import { placesAround } from "../../places.ts";
+import { someJob } from "../app-for-tests.ts";
+import { FakeService } from "../fake-service-for-tests.ts";
+import { type Api, startApi } from "../server.ts";
+
+const me = userInfo();
+const isRoot = me.uid === 0;
+
+let folder: string;
+let notes: string[];
+let api: Api;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-keeper-"));
+  chmodSync(folder, 0o755);
+  notes = [];
+});
+afterEach(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(isShared = false): Promise<void> {
+  api = await startApi({
+    service: new FakeService(join(folder, "jobs")),
+    version: "1.2.3",
+    jobsFolder: join(folder, "jobs"),
+    places: placesAround(join(folder, "run", "tutti.sock")),
+    owner: { uid: me.uid, user: me.username, isAdministrator: true },
+    isShared,
+    users: () => [{ uid: 20_001, user: "ada" }],
+    ports: [],
+    onNote: (text) => notes.push(text),
+    onBug: (error) => {
+      throw error;
+    },
+  });
+}
+
+async function untilNoted(count: number): Promise<void> {
+  for (let i = 0; notes.length < count; i++) {
+    if (i > 1000) throw new Error(`Expected ${count} notes, there are ${notes.join("; ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const mode = (path: string) => (lstatSync(path).mode & 0o7777).toString(8);
+/** Modes of all that lies around the socket, and what the key and the tokens are. */
+function around() {
+  const { folder: run, socket, key, tokens } = placesAround(api.socket);
+  const token = join(tokens, String(me.uid));
+  return {
+    modes: [run, socket, key, tokens, token].map(mode),
+    key: readFileSync(key, "hex"),
+    token: readFileSync(token, "utf8"),
+  };
+}
+const jobs = async () => (await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs;
+
+test("each of the files, and the folder, is made again as it was; who was connected stays so", async () => {
+  await start();
+  const before = around();
+  const client = new Client({ TUTTI_SOCKET: api.socket });
+  await client.ask("/v1/jobs", { method: "POST", body: { jobs: [someJob()] } });
+  const events = await client.open("/v1/events");
+  const paths = placesAround(api.socket);
+  const removed = [paths.socket, paths.key, paths.tokens, join(paths.tokens, String(me.uid)), paths.folder];
+  for (const [i, path] of removed.entries()) {
+    rmSync(path, { recursive: true });
+    await untilNoted(i + 1);
+    expect(around(), path).toEqual(before);
+    expect(await jobs()).toHaveLength(1);
+  }
+  expect(notes.every((note) => note.includes("removed while the scheduler ran"))).toBe(true);
+  const text = new Promise((resolve) => events.once("data", (piece) => resolve(String(piece))));
+  expect(await text).toContain("retry");
+  events.destroy();
+});
+
+test("a file in its place is replaced, and a socket at which nobody answers; not one at which somebody does", async () => {
+  await start();
+  rmSync(api.socket);
+  writeFileSync(api.socket, "mine");
+  await untilNoted(1);
+  expect(await jobs()).toEqual([]);
+  rmSync(api.socket);
+  const other = createServer().listen(api.socket);
+  await new Promise((resolve) => other.once("listening", resolve));
+  const { ino } = lstatSync(api.socket);
+  await untilNoted(2);
+  expect(notes[1]).toMatch(/^Cannot be reached: another program listens/);
+  expect(lstatSync(api.socket).ino).toBe(ino);
+  await new Promise((resolve) => other.close(resolve));
+  await untilNoted(3);
+  expect(await jobs()).toEqual([]);
+  expect(notes).toHaveLength(3);
+});
+
+test("what cannot be made again is said once and tried until it can", async () => {
+  await start();
+  const { folder: run } = placesAround(api.socket);
+  rmSync(run, { recursive: true });
+  writeFileSync(run, "in the way");
+  await untilNoted(1);
+  expect(notes[0]).toMatch(/^Cannot make the socket again: /);
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(notes).toHaveLength(1);
+  rmSync(run);
+  await untilNoted(2);
+  expect(await jobs()).toEqual([]);
+});
+
+test.skipIf(!isRoot)(
+  "of a scheduler for all users they come back open to all, each token to its user (as root)",
+  async () => {
+    await start(true);
+    const before = around();
+    const token = join(dirname(api.socket), "tokens", "20001");
+    rmSync(dirname(api.socket), { recursive: true });
+    await untilNoted(1);
+    expect(around()).toEqual(before);
+    expect([lstatSync(token).uid, mode(token)]).toEqual([20_001, "400"]);
+  },
+);
+
+test("after close() nothing is made again", async () => {
+  await start();
+  await api.close();
+  rmSync(dirname(api.socket), { recursive: true });
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  expect(existsSync(dirname(api.socket))).toBe(false);
+});

@@ -1,0 +1,138 @@
+/**
+ * Keeps sockets where clients look for them. Cleaners of /tmp and people remove their files or their folder while the scheduler runs, and then nobody could reach it or
+ * start another. So the files are looked at twice a second, and where one is gone or is something else, we listen there again. What another
+ * program listens at is left alone.
+ */
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
+import type { Server } from "node:net";
+import type { SocketRights } from "../../../host/unix-socket.ts";
+import type { Places } from "../../places.ts";
+import { closed, isAnswered, listenForClients } from "./listening.ts";
+
+const LOOK_MS = 500;
+
+/** A socket that there is to be. */
+export interface WantedSocket {
+  readonly path: string;
+  readonly rights: SocketRights;
+  readonly makeListener: () => Server;
+}
+
+export interface KeeperOptions {
+  readonly places: Places;
+  /** The first is everybody's, and there always. */
+  readonly wanted: () => readonly WantedSocket[];
+  /** Makes folders, key and tokens where they are missing. */
+  readonly restore: () => void;
+  /** How many files there are to be with tokens. */
+  readonly tokenCount: () => number;
+  /** Told in a sentence of what has happened. */
+  readonly note: (text: string) => void;
+}
+
+interface Kept {
+  readonly listener: Server;
+  readonly inode: number;
+}
+
+export class SocketKeeper {
+  readonly #options: KeeperOptions;
+  readonly #kept = new Map<string, Kept>();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #noted = "";
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    for (const wanted of this.#options.wanted()) await this.#listen(wanted);
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    }, LOOK_MS).unref();
+  }
+
+  /** Ends; resolves when the connections are closed. The files go, unless they are another's by now. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+    const ends = [...this.#kept.values()].map(({ listener }) => closed(listener));
+    for (const path of this.#kept.keys()) this.#remove(path);
+    await Promise.all(ends);
+  }
+
+  async #look(): Promise<void> {
+    const { places, wanted, restore, note } = this.#options;
+    try {
+      const all = wanted();
+      for (const path of [...this.#kept.keys()]) {
+        if (all.every((one) => one.path !== path)) this.#remove(path);
+      }
+      // Those of users who are new are no loss.
+      const isLoss = !this.#isWhole() || [...this.#kept].some(([path, { inode }]) => inodeOf(path) !== inode);
+      const missing = all.filter(
+        ({ path }) => inodeOf(path) !== this.#kept.get(path)?.inode || !this.#kept.has(path),
+      );
+      if (!isLoss && missing.length === 0) return;
+      const taken = await this.#takenByOther(missing);
+      if (taken !== undefined) {
+        this.#noteOnce(
+          `Cannot be reached: another program listens at "${taken}" since its file was replaced`,
+        );
+        return;
+      }
+      restore();
+      for (const one of missing) await this.#listen(one);
+      this.#noted = "";
+      if (isLoss)
+        note(`Files of the socket were removed while the scheduler ran; it is at "${places.socket}" again`);
+    } catch (error) {
+      this.#noteOnce(`Cannot make the socket again: ${(error as Error).message}`);
+    }
+  }
+
+  async #takenByOther(missing: readonly WantedSocket[]): Promise<string | undefined> {
+    for (const { path } of missing) if (inodeOf(path) !== undefined && (await isAnswered(path))) return path;
+    return undefined;
+  }
+
+  async #listen({ path, rights, makeListener }: WantedSocket): Promise<void> {
+    const listener = makeListener();
+    const inode = await listenForClients(listener, path, rights);
+    // Who is connected stays so.
+    this.#kept.get(path)?.listener.close();
+    this.#kept.set(path, { listener, inode });
+  }
+
+  #remove(path: string): void {
+    const { listener, inode } = this.#kept.get(path)!;
+    this.#kept.delete(path);
+    listener.close();
+    if (inodeOf(path) === inode) rmSync(path);
+  }
+
+  #isWhole(): boolean {
+    const { places, tokenCount } = this.#options;
+    return existsSync(places.key) && entries(places.tokens) >= tokenCount();
+  }
+
+  #noteOnce(text: string): void {
+    if (text !== this.#noted) this.#options.note(text);
+    this.#noted = text;
+  }
+}
+
+function inodeOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+function entries(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0;
+  }
+}

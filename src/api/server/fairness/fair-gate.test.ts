@@ -1,0 +1,199 @@
+/** The fair queue against its promise, with random users, costs and pauses; the gate on a clock that only its work moves. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { FairQueue } from "../../../structures/fair-queue.ts";
+import { ClientLeft, FairGate } from "./fair-gate.ts";
+import { FairLine } from "./fair-line.ts";
+
+const USERS = 4;
+const MOST_COST = 20;
+
+describe("FairQueue", () => {
+  test("each item comes out once, in its user's order, and users who wait together get the same within two pieces", () => {
+    const step = fc.oneof(
+      fc.record({ add: fc.nat(USERS - 1), count: fc.integer({ min: 1, max: 8 }) }),
+      fc.record({ costs: fc.array(fc.integer({ min: 0, max: MOST_COST }), { minLength: 1, maxLength: 12 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const queue = new FairQueue<number>();
+        const waiting: number[][] = Array.from({ length: USERS }, () => []);
+        /** What user i has cost since i and j have both waited without a pause. */
+        const together = Array.from({ length: USERS }, () => new Array<number>(USERS).fill(0));
+        let items = 0;
+        for (const step of steps) {
+          if ("add" in step) {
+            for (let i = 0; i < step.count; i++) {
+              waiting[step.add].push(items);
+              queue.add(step.add, items++);
+            }
+            continue;
+          }
+          for (const cost of step.costs) {
+            const taken = queue.take();
+            expect(queue.size).toBe(waiting.flat().length - (taken === undefined ? 0 : 1));
+            if (taken === undefined) break;
+            const { user, item } = taken;
+            expect(item).toBe(waiting[user].shift());
+            queue.charge(user, cost);
+            for (let other = 0; other < USERS; other++) together[user][other] += cost;
+            for (let i = 0; i < USERS; i++) {
+              for (let j = 0; j < USERS; j++) {
+                if (waiting[i].length === 0 || waiting[j].length === 0) {
+                  together[i][j] = 0;
+                  together[j][i] = 0;
+                }
+                expect(together[i][j] - together[j][i]).toBeLessThanOrEqual(2 * MOST_COST);
+              }
+            }
+          }
+        }
+        while (queue.size > 0) {
+          const { user, item } = queue.take()!;
+          expect(item).toBe(waiting[user].shift());
+          queue.charge(user, 1);
+        }
+        expect(waiting.flat()).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a pause earns nothing: the user who comes back has one turn, not all that were missed", () => {
+    const queue = new FairQueue<string>();
+    for (let i = 0; i < 100; i++) queue.add(1, "busy");
+    for (let i = 0; i < 50; i++) queue.charge(queue.take()!.user, 10);
+    for (let i = 0; i < 50; i++) queue.add(2, "back");
+    const order = Array.from({ length: 10 }, () => {
+      const { user } = queue.take()!;
+      queue.charge(user, 10);
+      return user;
+    });
+    expect(order.filter((user) => user === 2)).toHaveLength(5);
+  });
+});
+
+/** A machine whose time passes by work alone and whose event loop polls when the test says so. */
+function machine() {
+  let nowMs = 0;
+  let thens: (() => void)[] = [];
+  return {
+    nowMs: () => nowMs,
+    afterPoll: (then: () => void) => void thens.push(then),
+    work: (ms: number) => {
+      nowMs += ms;
+    },
+    /** True when something was left to do. */
+    poll: () => {
+      const now = thens;
+      thens = [];
+      for (const then of now) then();
+      return now.length > 0;
+    },
+  };
+}
+
+const stays = () => false;
+
+describe("FairGate", () => {
+  test("what comes to an idle gate is done at once", () => {
+    const gate = new FairGate(machine());
+    let isDone = false;
+    void gate.turnsOf(1, stays).run(() => {
+      isDone = true;
+    });
+    expect(isDone).toBe(true);
+  });
+
+  test("between two polls little is done, and a light user waits for a piece or two of a heavy one, however many wait", () => {
+    const loop = machine();
+    const gate = new FairGate(loop);
+    const order: string[] = [];
+    const piece = (name: string, ms: number) => () => {
+      order.push(name);
+      loop.work(ms);
+    };
+    const heavy = gate.turnsOf(1, stays);
+    for (let i = 0; i < 100; i++) void heavy.run(piece("heavy", 10));
+    loop.poll();
+    const before = order.length;
+    void gate.turnsOf(2, stays).run(piece("light", 1));
+    while (!order.includes("light")) {
+      const count = order.length;
+      expect(loop.poll()).toBe(true);
+      expect(order.length - count).toBeLessThanOrEqual(2);
+    }
+    expect(order.indexOf("light") - before).toBeLessThanOrEqual(1);
+    while (loop.poll());
+    expect(order.filter((name) => name === "heavy")).toHaveLength(100);
+    expect(gate.waiting).toBe(0);
+  });
+
+  test("work of a client that has left is not done, and its pieces are closed", async () => {
+    const loop = machine();
+    const gate = new FairGate(loop);
+    let isGone = false;
+    let pieces = 0;
+    let isClosed = false;
+    function* work() {
+      try {
+        for (;;) {
+          pieces++;
+          loop.work(10);
+          yield;
+        }
+      } finally {
+        isClosed = true;
+      }
+    }
+    const turns = gate.turnsOf(1, () => isGone);
+    const through = turns.through(work());
+    const single = turns.run(() => pieces++);
+    isGone = true;
+    const before = pieces;
+    const both = Promise.allSettled([through, single]);
+    for (let i = 0; i < 5; i++) {
+      loop.poll();
+      await Promise.resolve();
+    }
+    const [first, second] = await both;
+    expect([first, second]).toMatchObject([
+      { status: "rejected", reason: expect.any(ClientLeft) },
+      { status: "rejected", reason: expect.any(ClientLeft) },
+    ]);
+    expect([pieces, isClosed]).toEqual([before, true]);
+  });
+
+  test("what fails fails for its caller alone", async () => {
+    const gate = new FairGate();
+    const turns = gate.turnsOf(1, stays);
+    const broken = turns.run(() => {
+      throw new RangeError("broken");
+    });
+    await expect(broken).rejects.toThrow("broken");
+    expect(await turns.run(() => "fine")).toBe("fine");
+  });
+});
+
+describe("FairLine", () => {
+  test("one at a time: who asks for one forecast waits for one of those of who asks for many", async () => {
+    let nowMs = 0;
+    const line = new FairLine(() => nowMs);
+    const order: string[] = [];
+    let busy = 0;
+    const work = (name: string) => async () => {
+      expect(++busy).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      nowMs += 1000;
+      busy--;
+      order.push(name);
+    };
+    const all = Array.from({ length: 20 }, () => line.run(1, work("many")));
+    all.push(line.run(2, work("one")));
+    const broken = line.run(3, () => Promise.reject(new RangeError("broken")));
+    await expect(broken).rejects.toThrow("broken");
+    await Promise.all(all);
+    expect(order.indexOf("one")).toBe(1);
+    expect(order).toHaveLength(21);
+  });
+});

@@ -1,0 +1,37 @@
+/** Long work that is done one piece at a time, such as forecasts in their thread: users take turns by the time that theirs has taken. */
+import { FairQueue } from "../../../structures/fair-queue.ts";
+
+export class FairLine {
+  readonly #queue = new FairQueue<() => Promise<void>>();
+  readonly #nowMs: () => number;
+  #isBusy = false;
+
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Begins the work when it is the user's turn and nothing else is under way. */
+  run<Result>(user: number, work: () => Result | Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#queue.add(user, async () => {
+        try {
+          resolve(await work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      void this.#serve();
+    });
+  }
+
+  async #serve(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
+      const fromMs = this.#nowMs();
+      await next.item();
+      this.#queue.charge(next.user, this.#nowMs() - fromMs);
+    }
+    this.#isBusy = false;
+  }
+}

@@ -1,0 +1,410 @@
+/**
+ * A front end in memory for the tests of API and command line: it keeps the contract of Service (who may see and touch what, what
+ * is refused) and runs nothing. A test moves jobs on with start() and finish().
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { matchesGlob } from "../../core/glob.ts";
+import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
+import type { Caller, Change, JobQuery, ListEnd, Service } from "../../daemon/contract/service.ts";
+import { parseArray } from "../../protocol/array.ts";
+import type { DaemonEvent } from "../../protocol/events.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { Job, MissingJobs, SubmitJob, WhatIfAnswer } from "../../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+
+const START_MS = 1_800_000_000_000;
+
+interface Entry {
+  info: Job;
+  readonly uid: number;
+  readonly request: SubmitJob;
+}
+
+export class FakeService implements Service {
+  readonly entries = new Map<number, Entry>();
+  readonly events: DaemonEvent[] = [];
+  /** What `submit` was asked, oldest first. */
+  readonly submitted: SubmitJob[] = [];
+  policyText = "fcfs";
+  onShutdown: (killJobs: boolean) => void = () => {};
+  /** Refuses every submit with this, when set. */
+  refuseSubmits: Refusal | undefined;
+  readonly #listeners = new Set<(event: DaemonEvent) => void>();
+  readonly #keys = new Map<string, number[]>();
+  readonly #folder: string;
+  readonly #cpus: number;
+  #next = 1;
+  #nowMs = START_MS;
+
+  /** @param folder where the jobs' folders are made */
+  constructor(folder: string, cpus = 4) {
+    this.#folder = folder;
+    this.#cpus = cpus;
+  }
+
+  async submit(caller: Caller, jobs: readonly SubmitJob[], key?: string) {
+    if (this.refuseSubmits !== undefined) return this.refuseSubmits;
+    const known = key === undefined ? undefined : this.#keys.get(`${caller.uid} ${key}`);
+    if (known !== undefined) return { jobs: known.map((job) => this.entries.get(job)!.info) };
+    for (const { tasks = 1, priority = 0, after = [] } of jobs) {
+      if (tasks > this.#cpus) {
+        return refuse("too-large", `Cannot submit: ${tasks} CPUs are asked for, there are ${this.#cpus}`);
+      }
+      if (priority > 0 && !caller.isAdministrator) {
+        return refuse("invalid", `Cannot give priority ${priority}: expected at most 0`);
+      }
+      const missing = after.find(({ job }) => isRefusal(this.job(caller, job)));
+      if (missing !== undefined)
+        return refuse("not-found", `Cannot wait for job ${missing.job}: no such job`);
+    }
+    const infos: Job[] = [];
+    for (const request of jobs) {
+      this.submitted.push(request);
+      const spec = request.array === undefined ? { indices: [undefined] } : parseArray(request.array);
+      if (typeof spec === "string") return refuse("invalid", spec);
+      const first = request.array === undefined ? undefined : this.#next;
+      for (const index of spec.indices) infos.push(this.#add(caller, request, first, index));
+    }
+    if (key !== undefined)
+      this.#keys.set(
+        `${caller.uid} ${key}`,
+        infos.map(({ job }) => job),
+      );
+    return { jobs: infos };
+  }
+
+  *list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void> {
+    const { states, numbers, name, queue, user, after = 0, most = 1e9, last = 1e9 } = query;
+    const all = [...this.entries.values()]
+      .filter((entry) => maySee(caller, entry))
+      .map(({ info }) => info)
+      .filter(({ state }) => states === undefined || states.includes(state))
+      .filter((info) => (queue ?? info.queue) === info.queue && (user ?? info.user) === info.user)
+      .filter((info) => (name === undefined || matchesGlob(info.name, name)) && holdsAny(numbers, info.job));
+    const rest = all.slice(Math.max(0, all.length - last)).filter(({ job }) => job > after);
+    yield rest.slice(0, most);
+    const missing = numbers?.flatMap((range) => this.#missing(range)) ?? [];
+    return {
+      ...(rest.length > most && { next: rest[most - 1].job }),
+      ...(numbers !== undefined && { missing }),
+    };
+  }
+
+  *numbers(caller: Caller, query: JobQuery): Generator<undefined, readonly number[], void> {
+    return [...this.list(caller, query)].flat().map(({ job }) => job);
+  }
+
+  #missing({ first, last }: NumberRange): MissingJobs[] {
+    const upTo = Math.min(last, this.#next - 1);
+    const gone = Array.from({ length: Math.max(0, upTo - first + 1) }, (_, i) => first + i).filter(
+      (job) => !this.entries.has(job),
+    );
+    const forgotten = rangesOf(gone).map((range) => ({ ...range, because: "forgotten" as const }));
+    const from = Math.max(first, this.#next);
+    return from > last ? forgotten : [...forgotten, { first: from, last, because: "not given" }];
+  }
+
+  job(caller: Caller, job: number): Answer<Job> {
+    const entry = this.entries.get(job);
+    if (entry === undefined || !maySee(caller, entry)) {
+      return refuse("not-found", `Cannot find job ${job}: there is none of that number`);
+    }
+    return entry.info;
+  }
+
+  /** The test writes the files of its jobs itself. */
+  ownerOf(caller: Caller, job: number): Answer<number> {
+    const info = this.job(caller, job);
+    return isRefusal(info) ? info : process.getuid!();
+  }
+
+  async cancel(caller: Caller, job: number) {
+    return this.#change(caller, job, ["queued", "held", "starting", "running"], "cancelled", "cancelled");
+  }
+
+  async hold(caller: Caller, job: number) {
+    return this.#change(caller, job, ["queued"], "held", "held");
+  }
+
+  async release(caller: Caller, job: number) {
+    return this.#change(caller, job, ["held"], "queued", "released");
+  }
+
+  async requeue(caller: Caller, job: number) {
+    return this.#change(caller, job, ["running"], "queued", "requeued");
+  }
+
+  async setPriority(caller: Caller, job: number, priority: number): Promise<Answer<Job>> {
+    const info = this.job(caller, job);
+    if (isRefusal(info)) return info;
+    return this.#set(job, { priority }, "priority");
+  }
+
+  async change(caller: Caller, change: Change, jobs: readonly number[]) {
+    const changed: Answer<Job>[] = [];
+    for (const job of jobs) {
+      const answer =
+        change.action === "priority"
+          ? this.setPriority(caller, job, change.priority)
+          : this[change.action](caller, job);
+      changed.push(await answer);
+    }
+    return changed;
+  }
+
+  async why(caller: Caller, job: number) {
+    const info = this.job(caller, job);
+    if (isRefusal(info)) return info;
+    return {
+      job,
+      state: info.state,
+      waitedMs: 180_000,
+      tasks: info.tasks,
+      freeCpus: 1,
+      queuedBefore: 2,
+      obstacles: [
+        { kind: "cpus" as const, needed: info.tasks, free: 1, rows: 3, mostRows: 3 },
+        { kind: "memory" as const, neededBytes: 3_000_000_000, freeBytes: 900_000_000 },
+      ],
+      forecast: {
+        p10Ms: START_MS + 60_000,
+        p50Ms: START_MS + 120_000,
+        p90Ms: START_MS + 600_000,
+        pastErrorP50Ms: 90_000,
+      },
+    };
+  }
+
+  matrix() {
+    const running = [...this.entries.values()].filter(({ info }) => info.state === "running");
+    return {
+      sequence: this.events.length,
+      policy: this.policyText,
+      sharing: "time" as const,
+      slotMs: 100,
+      mode: "gang" as const,
+      cpus: Array.from({ length: this.#cpus }, (_, i) => i),
+      epochMs: 0,
+      rows: running.map(({ info: { job, name, cpus } }) => [{ job, name, cpus }]),
+    };
+  }
+
+  policy() {
+    return {
+      policy: this.policyText,
+      rules: ["Jobs start in the order of their submission"],
+      ownRules: 1,
+      mostRows: 4,
+    };
+  }
+
+  async setPolicy(caller: Caller, text: string) {
+    if (!caller.isAdministrator) {
+      return refuse("not-yours", "Cannot change the policy: only an administrator may");
+    }
+    if (text === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
+    this.policyText = text;
+    this.#tell({ kind: "policy", data: { policy: text } });
+    return { policy: text };
+  }
+
+  /** Overwritten by tests of forecasts. */
+  async whatIf(_: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>> {
+    if (policy === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
+    return { policy, jobs: [{ job: 1, p10Ms: 1, p50Ms: 2.5, p90Ms: 3 }] };
+  }
+
+  /** Calls `onShutdown` when it is not refused. */
+  async shutdown(caller: Caller, killJobs: boolean) {
+    if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only an administrator may");
+    const running = this.status().counts.running;
+    if (!killJobs && running > 0)
+      return refuse("wrong-state", `Cannot end the scheduler: ${running} job runs`);
+    this.onShutdown(killJobs);
+    return { stopping: true } as const;
+  }
+
+  queues() {
+    const of = (state: JobState) =>
+      [...this.entries.values()].filter(({ info }) => info.state === state).length;
+    return [
+      { name: "main", queued: of("queued"), running: of("running"), mostCpus: this.#cpus },
+      { name: "short", queued: 0, running: 0, mostCpus: 2, limitMs: 600_000 },
+    ];
+  }
+
+  *exportSwf(caller: Caller): Generator<string, void, void> {
+    const ended = [...this.list(caller, { states: ["done", "failed"] })].flat();
+    const lines = ended.map(({ job, submittedAtMs, startedAtMs = 0, ranMs, tasks, limitMs }) =>
+      [job, (submittedAtMs - START_MS) / 1000, (startedAtMs - submittedAtMs) / 1000, ranMs / 1000, tasks]
+        .concat([
+          -1,
+          -1,
+          tasks,
+          limitMs === undefined ? -1 : limitMs / 1000,
+          -1,
+          1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+          -1,
+        ])
+        .join(" "),
+    );
+    yield `; MaxProcs: ${this.#cpus}\n${lines.map((line) => `${line}\n`).join("")}`;
+  }
+
+  listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
+    const mine = (event: DaemonEvent) => {
+      const entry = event.job === undefined ? undefined : this.entries.get(event.job);
+      return entry === undefined || maySee(caller, entry) ? listener(event) : undefined;
+    };
+    for (const event of this.events) if (event.sequence > since && mine(event) === false) return () => {};
+    this.#listeners.add(mine);
+    return () => this.#listeners.delete(mine);
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  status() {
+    const counts = Object.fromEntries(
+      JOB_STATES.map((state) => [
+        state,
+        [...this.entries.values()].filter(({ info }) => info.state === state).length,
+      ]),
+    ) as Record<JobState, number>;
+    return {
+      startedAtMs: START_MS,
+      cpus: this.#cpus,
+      busyCpus: Math.min(this.#cpus, counts.running),
+      counts,
+      conductor: { connected: true, pid: 4242, freezer: "signals", lateP99Ms: 1.5 },
+      residentBytes: 70_000_000,
+    };
+  }
+
+  strays() {
+    return [];
+  }
+
+  /** Forgets a job that has ended. */
+  forgetJob(job: number): void {
+    this.entries.delete(job);
+  }
+
+  /** Empties the memory; numbers go on. */
+  forget(): void {
+    this.entries.clear();
+    this.events.length = 0;
+    this.submitted.length = 0;
+    this.#keys.clear();
+  }
+
+  /** The job has its processors; its output so far is `text`. */
+  start(job: number, text = ""): void {
+    const { info } = this.entries.get(job)!;
+    const cpus = Array.from({ length: info.tasks }, (_, i) => i);
+    mkdirSync(dirname(info.stdout), { recursive: true });
+    writeFileSync(info.stdout, text);
+    this.#set(
+      job,
+      { state: "running", startedAtMs: this.#tick(), attempt: info.attempt + 1, cpus },
+      "started",
+    );
+  }
+
+  /** The job has ended by itself, with an exit code. */
+  finish(job: number, code = 0): void {
+    this.#set(
+      job,
+      { state: code === 0 ? "done" : "failed", endedAtMs: this.#tick(), ranMs: 5000, code, cpus: [] },
+      "ended",
+    );
+  }
+
+  /** Ends a job without an exit code. */
+  fail(job: number, reason: string): void {
+    this.#set(job, { state: "failed", endedAtMs: this.#tick(), ranMs: 5000, reason, cpus: [] }, "ended");
+  }
+
+  #add(caller: Caller, request: SubmitJob, array: number | undefined, arrayIndex: number | undefined): Job {
+    const job = this.#next++;
+    const folder = join(this.#folder, String(job));
+    const { tasks = 1, priority = 0, command, cwd, limitMs, memoryBytes } = request;
+    const info: Job = {
+      job,
+      ...(array === undefined ? {} : { array }),
+      ...(arrayIndex === undefined ? {} : { arrayIndex }),
+      name: request.name ?? command[0],
+      user: caller.user,
+      queue: request.queue ?? "main",
+      state: request.held ? "held" : "queued",
+      tasks,
+      priority,
+      command,
+      cwd,
+      ...(limitMs === undefined ? {} : { limitMs }),
+      ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      attempt: 0,
+      submittedAtMs: this.#tick(),
+      ranMs: 0,
+      stdout: request.stdout ?? join(folder, "stdout"),
+      stderr: request.stderr ?? join(folder, "stderr"),
+      cpus: [],
+      after: (request.after ?? []).map((after) => after.job),
+    };
+    this.entries.set(job, { info, uid: caller.uid, request });
+    this.#tell({ kind: "submitted", job, user: caller.user });
+    return info;
+  }
+
+  #change(
+    caller: Caller,
+    job: number,
+    from: readonly JobState[],
+    to: JobState,
+    kind: DaemonEvent["kind"],
+  ): Answer<Job> {
+    const info = this.job(caller, job);
+    if (isRefusal(info)) return info;
+    if (!from.includes(info.state)) {
+      return refuse(
+        "wrong-state",
+        `Cannot make job ${job} ${to}: it is ${info.state}, expected ${from.join(" or ")}`,
+      );
+    }
+    return this.#set(job, { state: to, ...(isEnded(to) ? { endedAtMs: this.#tick() } : {}) }, kind);
+  }
+
+  #set(job: number, change: Partial<Job>, kind: DaemonEvent["kind"]): Job {
+    const entry = this.entries.get(job)!;
+    entry.info = { ...entry.info, ...change };
+    this.#tell({ kind, job, user: entry.info.user });
+    return entry.info;
+  }
+
+  #tell(event: Omit<DaemonEvent, "sequence" | "atMs">): void {
+    const whole: DaemonEvent = { sequence: this.events.length + 1, atMs: this.#nowMs, ...event };
+    this.events.push(whole);
+    for (const listener of [...this.#listeners]) listener(whole);
+  }
+
+  #tick(): number {
+    this.#nowMs += 1000;
+    return this.#nowMs;
+  }
+}
+
+function holdsAny(ranges: readonly NumberRange[] | undefined, number: number): boolean {
+  return ranges === undefined || holds(ranges, number);
+}
+
+function maySee(caller: Caller, { uid }: Entry): boolean {
+  return caller.isAdministrator || caller.uid === uid;
+}

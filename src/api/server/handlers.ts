@@ -1,0 +1,283 @@
+/** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
+import { closeSync, fstatSync } from "node:fs";
+import { join } from "node:path";
+import type { Caller, Service } from "../../daemon/contract/service.ts";
+import { pause } from "../../host/pause.ts";
+import { type Answer, isRefusal } from "../../protocol/refusal.ts";
+import type * as c from "../../protocol/schema.ts";
+import type { Job } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import { eventList, eventStream } from "./answers/events.ts";
+import { batchResponse, brief, exportResponse, listResponse, submittedResponse } from "./answers/lists.ts";
+import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./answers/logs.ts";
+import { metricsText, type RequestCount } from "./answers/metrics-text.ts";
+import { openApiDocument } from "./answers/openapi.ts";
+import { pageResponse } from "./answers/page.ts";
+import { jsonResponse } from "./answers/pieces.ts";
+import type { Turns } from "./fairness/fair-gate.ts";
+import type { FairLine } from "./fairness/fair-line.ts";
+import type { ApiRefusal } from "./refusal.ts";
+
+/** What the API needs of the front end beside the service. */
+export interface HandlerDeps {
+  readonly service: Service;
+  readonly version: string;
+  /** Folder of the jobs' folders, each named by its job; only files in a job's own are given out as its logs. */
+  readonly jobsFolder: string;
+  /** Address of the HTTP listener, if there is one. */
+  readonly http: () => string | undefined;
+  readonly requests: () => readonly RequestCount[];
+  /** Where forecasts wait for one another, each user's in turn. */
+  readonly forecasts: FairLine;
+}
+
+/** A request that has passed the door, with its parts checked. */
+export interface Call {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly job: number;
+  readonly stream: "stdout" | "stderr";
+  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly body: unknown;
+  /** Work that may take more than some 10 ms goes through here in pieces; see pieces.ts for long answers. */
+  readonly turns: Turns;
+}
+
+/** A refusal, a finished response, or the content of a JSON answer without its schema's name. */
+export type Outcome = ApiRefusal | Response | object;
+
+type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
+
+const LONGEST_WAIT_S = 60;
+/** How often a waiting request looks by itself, should an event have been missed. */
+const LOOK_AGAIN_MS = 1000;
+
+const jobAction =
+  (name: "cancel" | "hold" | "release" | "requeue"): Handler =>
+  async ({ caller, job }, { service }) =>
+    asJob(await service[name](caller, job));
+
+export const HANDLERS: Readonly<Record<string, Handler>> = {
+  page: (_, { version }) => pageResponse(version),
+  openapi: (_, { version }) => Response.json(openApiDocument(version)),
+  status: ({ caller }, { service, version, http }) => {
+    const address = http();
+    const strays = service.strays(caller);
+    return {
+      version,
+      user: caller.user,
+      isAdministrator: caller.isAdministrator,
+      ...(address === undefined ? {} : { http: address }),
+      ...service.status(caller),
+      ...(strays.length > 0 && { strays: strays.map(brief) }),
+    };
+  },
+  submit: async (call, { service }) => {
+    const { jobs, key } = call.body as c.SubmitBody;
+    const answer = await service.submit(call.caller, jobs, key);
+    return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
+  },
+  jobs: listResponse,
+  batch: batchResponse,
+  job: async ({ caller, job, query, request }, { service }) => {
+    if (query.wait !== undefined) {
+      const waitS = Math.min(Number(query.wait), LONGEST_WAIT_S);
+      await untilEnded(service, caller, job, waitS, request.signal);
+    }
+    return asJob(service.job(caller, job));
+  },
+  cancel: jobAction("cancel"),
+  hold: jobAction("hold"),
+  release: jobAction("release"),
+  requeue: jobAction("requeue"),
+  setPriority: async ({ caller, job, body }, { service }) =>
+    asJob(await service.setPriority(caller, job, (body as { priority: number }).priority)),
+  why: ({ caller, job }, { service }) => service.why(caller, job),
+  logs: logsResponse,
+  matrix: ({ caller }, { service }) => {
+    const matrix = service.matrix();
+    // That a CPU is taken, and by which number, is no secret; what others call their jobs is.
+    const seen = (job: number, name: string) => (isRefusal(service.job(caller, job)) ? "" : name);
+    const rows = caller.isAdministrator
+      ? matrix.rows
+      : matrix.rows.map((row) => row.map((gang) => ({ ...gang, name: seen(gang.job, gang.name) })));
+    return { ...matrix, rows, nowMs: Number(process.hrtime.bigint() / 1000n) / 1000 };
+  },
+  queues: (_, { service }) => ({ queues: service.queues() }),
+  policy: (_, { service }) => service.policy(),
+  setPolicy: async ({ caller, body }, { service }) => {
+    const answer = await service.setPolicy(caller, (body as { policy: string }).policy);
+    return isRefusal(answer) ? answer : service.policy();
+  },
+  whatIf: async ({ caller, body, turns }, { service, forecasts }) => {
+    const policies: object[] = [];
+    for (const policy of (body as { policies: string[] }).policies) {
+      // Not for a client that has left meanwhile.
+      const answer = await turns.run(() => forecasts.run(caller.uid, () => service.whatIf(caller, policy)));
+      if (isRefusal(answer)) return answer;
+      policies.push(answer);
+    }
+    return { atMs: Date.now(), policies };
+  },
+  exportSwf: exportResponse,
+  events: ({ caller, query, request, turns }, { service }) => {
+    const last = request.headers.get("last-event-id");
+    const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
+    if (/^application\/json\b/.test(request.headers.get("accept") ?? "")) {
+      return jsonResponse(turns, eventList(service, caller, since));
+    }
+    return new Response(eventStream(service, caller, since, turns), {
+      headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
+    });
+  },
+  metrics: ({ caller }, { service, requests }) =>
+    textResponse(
+      metricsText(service.status(caller), service.queues(), requests()),
+      "text/plain; version=0.0.4",
+    ),
+  shutdown: ({ caller, body }, { service }) =>
+    service.shutdown(caller, (body as { killJobs: boolean }).killJobs),
+};
+
+function asJob(answer: Answer<Job>): Outcome {
+  return isRefusal(answer) ? answer : { job: answer };
+}
+
+function textResponse(text: string, type: string): Response {
+  return new Response(text, { headers: { "content-type": `${type}; charset=utf-8` } });
+}
+
+async function untilEnded(
+  service: Service,
+  caller: Caller,
+  job: number,
+  waitS: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadlineMs = performance.now() + waitS * 1000;
+  const wake = new AbortController();
+  const hasEnded = () => {
+    const info = service.job(caller, job);
+    return isRefusal(info) || isEnded(info.state);
+  };
+  const wakeUp = () => wake.abort();
+  signal.addEventListener("abort", wakeUp);
+  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, (event) => {
+    if (event.job === job && hasEnded()) wakeUp();
+  });
+  try {
+    while (!hasEnded() && !wake.signal.aborted) {
+      const leftMs = deadlineMs - performance.now();
+      if (leftMs <= 0) return;
+      await pause(Math.min(leftMs, LOOK_AGAIN_MS), wake.signal);
+    }
+  } finally {
+    unlisten();
+    signal.removeEventListener("abort", wakeUp);
+  }
+}
+
+function logsResponse({ caller, job, stream, query, request, turns }: Call, around: HandlerDeps): Outcome {
+  const { service, jobsFolder } = around;
+  const info = service.job(caller, job);
+  if (isRefusal(info)) return info;
+  const uid = service.ownerOf(caller, job);
+  if (isRefusal(uid)) return uid;
+  // This job's folder, not that of all jobs: users choose where output goes, and could name another's file.
+  const root = join(jobsFolder, String(job));
+  if (!isInside(root, info[stream])) {
+    return {
+      refused: "wrong-state",
+      message: `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
+    };
+  }
+  const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
+  const open = (path: string) => openInside(root, path, uid);
+  if (query.follow === "1" || query.follow === "true") {
+    const look = () =>
+      turns.run(() => {
+        const now = service.job(caller, job);
+        return isRefusal(now) ? undefined : { path: now[stream], hasEnded: isEnded(now.state) };
+      });
+    const first = (size: number) => rangeOf(query, size).offset;
+    return new Response(
+      streamOf((signal) => followPieces(look, open, first, signal)),
+      { headers: type },
+    );
+  }
+  const file = open(info[stream]);
+  if (file === undefined) {
+    if (info.attempt === 0 || !isEnded(info.state)) return new Response("", { headers: type });
+    return {
+      refused: "not-found",
+      message: `Cannot show ${stream} of job ${job}: there is no such file in its folder`,
+    };
+  }
+  const { size } = fstatSync(file);
+  const header = request.headers.get("range");
+  const range = header === null ? rangeOf(query, size) : parseRange(header, size);
+  if (range === undefined) {
+    closeSync(file);
+    return new Response(null, { status: 416, headers: { "content-range": `bytes */${size}` } });
+  }
+  const { offset, limit } = range;
+  const length = Math.max(0, Math.min(limit, size - offset));
+  return new Response(
+    streamOf(
+      () => piecesOf(file, { offset, limit: length }),
+      () => closeSync(file),
+    ),
+    {
+      status: header === null ? 200 : 206,
+      headers: {
+        ...type,
+        ...(header === null ? {} : { "content-range": `bytes ${offset}-${offset + length - 1}/${size}` }),
+      },
+    },
+  );
+}
+
+function rangeOf(query: Call["query"], size: number) {
+  if (query.tail !== undefined) return lastBytes(size, Number(query.tail));
+  return {
+    offset: Number(query.offset ?? 0),
+    limit: query.limit === undefined ? Number.MAX_SAFE_INTEGER : Number(query.limit),
+  };
+}
+
+/**
+ * Pieces as a stream that is read only as fast as the client takes it; when the client leaves, the pieces end.
+ * @param atEnd called once, also when the first piece was never asked for
+ */
+function streamOf(
+  make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
+  atEnd = () => {},
+): ReadableStream<Uint8Array> {
+  const left = new AbortController();
+  const pieces = make(left.signal);
+  let isOver = false;
+  const end = () => {
+    if (!isOver) atEnd();
+    isOver = true;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await pieces.next();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        end();
+      },
+      async cancel() {
+        left.abort();
+        await pieces.return(undefined);
+        end();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

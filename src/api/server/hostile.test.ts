@@ -1,0 +1,344 @@
+/** What hostile clients do to the listeners, in bounded form: leaving, not reading, pipelining, flooding, nonsense. Counts and order, no times. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Client } from "../client/client.ts";
+import { placesAround } from "../places.ts";
+import { makeTestApp, someJob, ADA as USER } from "./app-for-tests.ts";
+import { Connections } from "./connections/connections.ts";
+import { makeHttpReader } from "./connections/http.ts";
+import { listenForClients, makeListener } from "./connections/listening.ts";
+import { FakeService } from "./fake-service-for-tests.ts";
+import { type Api, type ApiOptions, startApi } from "./server.ts";
+
+const me = userInfo();
+const isRoot = me.uid === 0;
+const ADA = { uid: 20_001, user: "ada", isAdministrator: false };
+const BOB = { uid: 20_002, user: "bob", isAdministrator: false };
+const OWNER = { uid: me.uid, user: me.username, isAdministrator: true };
+
+let folder: string;
+let service: FakeService;
+let api: Api;
+let open: Socket[] = [];
+let bugs: unknown[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-hostile-"));
+  chmodSync(folder, 0o755);
+  service = new FakeService(join(folder, "jobs"));
+  bugs = [];
+});
+afterEach(async () => {
+  for (const socket of open) socket.destroy();
+  open = [];
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+  expect(bugs).toEqual([]);
+});
+
+/** A scheduler for several users. Their tokens are made here, so that the test needs no other accounts. */
+async function start(more: Partial<ApiOptions> = {}): Promise<void> {
+  api = await startApi({
+    service,
+    version: "1.2.3",
+    jobsFolder: join(folder, "jobs"),
+    places: placesAround(join(folder, "run", "tutti.sock")),
+    owner: OWNER,
+    isShared: false,
+    ports: [0],
+    onBug: (error) => bugs.push(error),
+    ...more,
+  });
+}
+
+async function connected(): Promise<Socket> {
+  const socket = connect(Number(new URL(api.http!).port), "127.0.0.1");
+  open.push(socket);
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return socket;
+}
+
+const host = () => new URL(api.http!).host;
+const head = (path: string, token = api.token, more = "") =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
+
+/** All that comes until the connection is closed or `enough`. */
+function received(socket: Socket, enough: (text: string) => boolean = () => false): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    socket
+      .on("close", () => resolve(text))
+      .on("data", (piece) => {
+        text += piece;
+        if (enough(text)) resolve(text);
+      });
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; !condition(); i++) {
+    if (i > 1000) throw new Error("It has not happened within 10 s");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Calls of a method of the service. */
+function countCalls(name: "job" | "list" | "status"): () => number {
+  let calls = 0;
+  const original = service[name].bind(service) as (...given: unknown[]) => unknown;
+  Object.defineProperty(service, name, {
+    value: (...given: unknown[]) => {
+      calls++;
+      return original(...given);
+    },
+  });
+  return () => calls;
+}
+
+describe("pipelining", () => {
+  test("400 requests sent at once are answered in their order, one after the other", async () => {
+    await start();
+    for (let i = 0; i < 400; i++) {
+      await service.submit(OWNER, [someJob({ name: `job ${i + 1}` })]);
+    }
+    const socket = await connected();
+    const requests = Array.from({ length: 400 }, (_, i) => head(`/v1/jobs/${i + 1}`)).join("");
+    socket.write(`${requests}${head("/v1/jobs/400", api.token, "Connection: close\r\n")}`);
+    const text = await received(socket);
+    const jobs = [...text.matchAll(/"job":\{"job":(\d+),/g)].map(([, job]) => Number(job));
+    expect(jobs).toEqual([...Array.from({ length: 400 }, (_, i) => i + 1), 400]);
+  });
+
+  test("a connection that sends more than is kept is closed; others go on", async () => {
+    await start();
+    const calls = countCalls("status");
+    const socket = await connected();
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.resume();
+    // The first is not answered, so all others wait.
+    await service.submit(OWNER, [someJob()]);
+    socket.write(head("/v1/jobs/1?wait=60") + `GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(1200));
+    await closed;
+    expect(calls()).toBe(0);
+    expect((await new Client({ TUTTI_SOCKET: api.socket }).jobs()).jobs).toHaveLength(1);
+  });
+});
+
+test("a connection without a request, or whose answer nobody reads, is closed in time; one that waits for its answer is not", async () => {
+  await start();
+  const app = makeTestApp();
+  const reader = makeHttpReader(
+    (request, arrival) => {
+      if (request.url.endsWith("/slow")) return new Promise(() => {});
+      if (request.url.endsWith("/long")) return Promise.resolve(new Response("x".repeat(2e7)));
+      return app.fetch(request, arrival.transport);
+    },
+    new Connections({ strangers: 9, ofUser: 9, ofUsers: 9 }),
+  );
+  const accepted: Socket[] = [];
+  const listener = makeListener((socket) => {
+    accepted.push(socket);
+    reader.take(socket, { transport: "private-socket" });
+  });
+  await listenForClients(listener, join(folder, "own.sock"), { mode: 0o600 });
+  for (const [i, path] of ["/openapi.json", "/slow", "/long"].entries()) {
+    const socket = connect(join(folder, "own.sock"));
+    open.push(socket);
+    socket.on("error", () => {}).write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    if (i === 0) await received(socket, (text) => text.includes("}}"));
+    else socket.pause();
+    await until(() => accepted[i]?.bytesRead === `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.length);
+    if (i === 2) await until(() => accepted[i].writableLength > 0);
+    // What Node does when the time is over.
+    accepted[i].emit("timeout");
+  }
+  expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, false, true]);
+  reader.close();
+  listener.close();
+  app.remove();
+});
+
+describe("clients that leave", () => {
+  test("what they have asked for and what has not begun is not done", async () => {
+    await start();
+    const app = makeTestApp();
+    let calls = 0;
+    const busy = app.service.status.bind(app.service);
+    Object.assign(app.service, {
+      status: () => {
+        calls++;
+        // The gate has done enough for this turn of the event loop; what comes now waits.
+        const untilMs = performance.now() + 20;
+        while (performance.now() < untilMs);
+        return busy();
+      },
+    });
+    const left = new AbortController();
+    const ask = (signal?: AbortSignal) =>
+      app.fetch(
+        new Request("http://127.0.0.1:7448/v1/status", {
+          headers: { host: "127.0.0.1:7448", authorization: `Bearer ${app.token(USER)}` },
+          ...(signal === undefined ? {} : { signal }),
+        }),
+      );
+    const first = ask();
+    const abandoned = Array.from({ length: 100 }, () => ask(left.signal));
+    const last = ask();
+    left.abort();
+    expect((await first).status).toBe(200);
+    expect((await last).status).toBe(200);
+    for (const response of await Promise.all(abandoned)) expect(response.status).toBe(499);
+    expect(calls).toBe(2);
+    app.remove();
+  });
+
+  test("of requests that wait in a connection none is done when it is closed", async () => {
+    await start();
+    await service.submit(OWNER, [someJob()]);
+    const calls = countCalls("list");
+    const socket = await connected();
+    socket.write(head("/v1/jobs/1?wait=60") + head("/v1/jobs").repeat(20));
+    await until(() => service.listenerCount === 1);
+    socket.destroy();
+    await until(() => service.listenerCount === 0);
+    await new Client({ TUTTI_SOCKET: api.socket }).ask("/v1/status");
+    expect(calls()).toBe(0);
+  });
+});
+
+describe("nonsense", () => {
+  const cases: readonly (readonly [string, string, number])[] = [
+    ["what is no HTTP", "nonsense\r\n\r\n", 400],
+    ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400],
+    ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["a head that is too large", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+    ["an expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", 417],
+  ];
+  test.each(cases)("%s is refused in words that a program can read", async (_, text, status) => {
+    await start();
+    const socket = await connected();
+    socket.write(text);
+    const answer = await received(socket);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const refusal = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
+    expect(refusal).toMatchObject({ schema: "tutti.refusal/1", message: expect.stringMatching(/^Cannot /) });
+    expect(answer).toContain(`content-length: ${Buffer.byteLength(JSON.stringify(refusal))}`);
+  });
+});
+
+describe.skipIf(!isRoot)("users beside each other (as root)", () => {
+  const token = (uid: number) => readFileSync(join(folder, "run", "tokens", String(uid)), "utf8").trim();
+  const ask = (socket: Socket, path: string, uid: number, count = 1) =>
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token(uid)}\r\n\r\n`.repeat(count),
+    );
+  /** Status of an answer on a connection of its own. */
+  async function statusOf(path: string, uid: number): Promise<number> {
+    const socket = await reached();
+    ask(socket, path, uid);
+    const text = await received(socket, (all) => all.includes("\r\n\r\n"));
+    socket.destroy();
+    return Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]);
+  }
+  const reached = async () => {
+    const socket = connect(api.socket);
+    open.push(socket);
+    socket.on("error", () => {});
+    await new Promise((resolve) => socket.once("connect", resolve));
+    return socket;
+  };
+
+  beforeEach(() => start({ isShared: true, users: () => [ADA, BOB] }));
+
+  test("answers that nobody reads count: their user is refused before more work is done, others and root are not", async () => {
+    await service.submit(ADA, [someJob({ command: ["x".repeat(960_000)], name: "x" })]);
+    const calls = countCalls("job");
+    const sockets = await Promise.all(Array.from({ length: 12 }, reached));
+    for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid, 40);
+    while ((await statusOf("/v1/status", ADA.uid)) !== 503);
+    // 8 MiB, and the answer with which it is more.
+    expect(calls()).toBe(9);
+    expect(await statusOf("/v1/jobs/1", ADA.uid)).toBe(503);
+    expect(await statusOf("/v1/status", BOB.uid)).toBe(200);
+    expect(await statusOf("/v1/jobs/1", me.uid)).toBe(200);
+    expect(calls()).toBe(10);
+    // Read, they do not count any more.
+    for (const socket of sockets) socket.resume();
+    while ((await statusOf("/v1/status", ADA.uid)) !== 200);
+  });
+
+  test("unread answers of a client that leaves count no more", async () => {
+    await service.submit(ADA, [someJob({ command: ["x".repeat(960_000)], name: "x" })]);
+    const sockets = await Promise.all(Array.from({ length: 12 }, reached));
+    for (const socket of sockets) ask(socket.pause(), "/v1/jobs/1", ADA.uid);
+    while ((await statusOf("/v1/status", ADA.uid)) !== 503);
+    for (const socket of sockets) socket.destroy();
+    while ((await statusOf("/v1/status", ADA.uid)) !== 200);
+  });
+
+  test("strangers who hold connections close each other's, not those of users, and root gets in", async () => {
+    const followers = await Promise.all(
+      [ADA.uid, BOB.uid, me.uid].map(async (uid) => {
+        const socket = await reached();
+        ask(socket, "/v1/events", uid);
+        await received(socket, (text) => text.includes("retry"));
+        return socket;
+      }),
+    );
+    let closed = 0;
+    for (let i = 0; i < 1500; i++) {
+      const socket = i % 2 === 0 ? await reached() : await connected();
+      socket.on("close", () => closed++).resume();
+      socket.write("GET /v1/status HTTP/1.1\r\nHost: local");
+    }
+    await until(() => closed >= 1500 - 1024);
+    for (const uid of [ADA.uid, BOB.uid, me.uid]) expect(await statusOf("/v1/status", uid)).toBe(200);
+    expect(followers.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  });
+
+  test("a user's connections are bounded; the one too many is told so and closed, others get in", async () => {
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 576; i++) {
+      const socket = await reached();
+      ask(socket, "/v1/status", ADA.uid);
+      await received(socket, (text) => text.includes("tutti.status/1"));
+      sockets.push(socket);
+    }
+    const last = await reached();
+    ask(last, "/v1/status", ADA.uid);
+    expect(await received(last)).toMatch(/^HTTP\/1.1 503 .*connection: close.*"refused":"full"/is);
+    expect(await statusOf("/v1/status", BOB.uid)).toBe(200);
+    expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
+    sockets.pop()!.destroy();
+    while ((await statusOf("/v1/status", ADA.uid)) !== 200);
+  });
+
+  test("each user has a socket that no other can connect to and that proves who asks; root has one too", async () => {
+    const { folder: run } = placesAround(api.socket);
+    const connectAs = (uid: number, of: number) =>
+      spawnSync(
+        process.execPath,
+        [
+          "-e",
+          `require("net").connect(${JSON.stringify(join(run, `${of}.sock`))}).on("error", (e) => { console.log(e.code); process.exit(); }).on("connect", () => { console.log("in"); process.exit(); })`,
+        ],
+        { uid, gid: uid, cwd: "/", encoding: "utf8" },
+      ).stdout.trim();
+    expect([
+      connectAs(ADA.uid, ADA.uid),
+      connectAs(BOB.uid, ADA.uid),
+      connectAs(65_534, 0),
+      connectAs(0, 0),
+    ]).toEqual(["in", "EACCES", "EACCES", "in"]);
+    for (const { uid, user } of [ADA, BOB, OWNER]) {
+      const socket = connect(join(run, `${uid}.sock`));
+      open.push(socket);
+      socket.write("GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+      expect(await received(socket)).toContain(`"user":"${user}"`);
+    }
+  });
+});

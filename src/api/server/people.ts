@@ -1,0 +1,47 @@
+/**
+ * Who may use a scheduler for all users: root and the people of this machine, by its /etc/passwd. Accounts of services are left out: those whose
+ * number is outside the range for people (UID_MIN to UID_MAX of /etc/login.defs), and those that nobody can log in to.
+ */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";
+
+export interface LocalUser {
+  readonly uid: number;
+  readonly user: string;
+}
+
+const LOGIN_DEFS = "/etc/login.defs";
+const USUAL_RANGE = { UID_MIN: 1000, UID_MAX: 60_000 };
+const NOBODY = 65_534;
+/** By name, since every system keeps them in another folder. */
+const NO_SHELLS: ReadonlySet<string> = new Set(["nologin", "false"]);
+
+/** Each number once, with its first name, as the system itself does it. */
+export function people(
+  entries: readonly PasswdEntry[] = readPasswd(),
+  loginDefs: string = readLoginDefs(),
+): LocalUser[] {
+  const least = limitIn(loginDefs, "UID_MIN");
+  const most = limitIn(loginDefs, "UID_MAX");
+  const isPerson = ({ uid, shell }: PasswdEntry) =>
+    uid >= least && uid <= most && uid !== NOBODY && !NO_SHELLS.has(basename(shell));
+  const names = new Map<number, string>();
+  for (const entry of entries) {
+    if ((entry.uid === 0 || isPerson(entry)) && !names.has(entry.uid)) names.set(entry.uid, entry.user);
+  }
+  return [...names].map(([uid, user]) => ({ uid, user }));
+}
+
+function limitIn(loginDefs: string, name: keyof typeof USUAL_RANGE): number {
+  const [, value] = new RegExp(`^\\s*${name}\\s+(\\d+)\\s*$`, "m").exec(loginDefs) ?? [];
+  return value === undefined ? USUAL_RANGE[name] : Number(value);
+}
+
+function readLoginDefs(): string {
+  try {
+    return readFileSync(LOGIN_DEFS, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,56 @@
+/** Refusals as answers: a code for programs, a status, and words for people. */
+import type { RefusalAnswer } from "../../protocol/schema.ts";
+
+export type RefusalCode = RefusalAnswer["refused"];
+
+export interface ApiRefusal {
+  readonly refused: RefusalCode;
+  readonly message: string;
+  /** Where the code alone does not decide it. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const STATUS: Readonly<Record<RefusalCode, number>> = {
+  invalid: 400,
+  "no-token": 401,
+  forbidden: 403,
+  "not-yours": 403,
+  "not-found": 404,
+  "wrong-state": 409,
+  "too-large": 413,
+  failed: 500,
+  full: 503,
+  unavailable: 503,
+};
+
+/** Whether an answer is a refusal; nothing else that the API handles has a key `refused`. */
+export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: string }> {
+  return typeof value === "object" && value !== null && "refused" in value;
+}
+
+/** A refusal as an HTTP answer, in parts. */
+export function refusalParts({ refused, message, status = STATUS[refused], headers }: ApiRefusal) {
+  const answer: RefusalAnswer = { schema: "tutti.refusal/1", refused, message };
+  return {
+    status,
+    headers: {
+      ...headers,
+      ...(status === 503 ? { "retry-after": "1" } : {}),
+      ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    },
+    body: JSON.stringify(answer),
+  };
+}
+
+export function refusalResponse(refusal: ApiRefusal): Response {
+  const { status, headers, body } = refusalParts(refusal);
+  return new Response(body, {
+    status,
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
+    },
+  });
+}

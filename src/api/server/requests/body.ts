@@ -1,0 +1,101 @@
+/** Reading a request's body: bounded in bytes, in depth and in entries before it is parsed, checked against its schema after. */
+import type { z } from "zod";
+import { isRefusal } from "../../../protocol/refusal.ts";
+import { submitBody } from "../../../protocol/schema.ts";
+import type { Turns } from "../fairness/fair-gate.ts";
+import type { ApiRefusal } from "../refusal.ts";
+import { beyondLimits, checked, parsed } from "./issues.ts";
+import { scanJson } from "./json-scan.ts";
+import { submitPieces } from "./submit-body.ts";
+
+export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+/** Of all that is no submit. */
+const LARGEST_SMALL_BODY_BYTES = 1024 * 1024;
+const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
+
+/** The body as a value of the schema, or why not. It is checked in pieces, so that others have their turn meanwhile. */
+export async function readBody<Body>(
+  request: Request,
+  schema: z.ZodType<Body>,
+  turns: Turns,
+): Promise<Body | ApiRefusal> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    return {
+      refused: "invalid",
+      status: 415,
+      message: `Cannot read a body of type "${type}", expected application/json`,
+    };
+  }
+  const isSubmit = (schema as z.ZodType) === submitBody;
+  let bytes: Buffer | ApiRefusal;
+  try {
+    bytes = await readBytes(request, isSubmit ? LARGEST_BODY_BYTES : LARGEST_SMALL_BODY_BYTES);
+  } catch {
+    return { refused: "invalid", message: "Cannot read the body: the connection ended before it did" };
+  }
+  if (isRefusal(bytes)) return bytes;
+  return isSubmit
+    ? (turns.through(submitPieces(bytes)) as Promise<Body | ApiRefusal>)
+    : turns.through(wholePieces(bytes, schema));
+}
+
+/** A body that is small enough to be parsed and checked in one piece. */
+function* wholePieces<Body>(
+  bytes: Buffer,
+  schema: z.ZodType<Body>,
+): Generator<undefined, Body | ApiRefusal, void> {
+  const scan = yield* scanJson(bytes, LIMITS_OF_SMALL);
+  const refusal = beyondLimits(scan.beyond, LIMITS_OF_SMALL);
+  if (refusal !== undefined) return refusal;
+  const value = parsed(bytes.toString("utf8"));
+  return isRefusal(value) ? value : checked(value.json, schema, "the body");
+}
+
+/** Query parameters as values of their schemas, or why not; one that the route does not know is refused. */
+export function readQuery(
+  url: URL,
+  schemas: Readonly<Record<string, z.ZodType>>,
+): Readonly<Record<string, string>> | ApiRefusal {
+  const values: Record<string, string> = Object.create(null);
+  for (const [name, value] of url.searchParams) {
+    if (!Object.hasOwn(schemas, name)) {
+      const known = Object.keys(schemas);
+      return {
+        refused: "invalid",
+        message: `Cannot use the query parameter "${name}": expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`,
+      };
+    }
+    const result = checked(value, schemas[name], `the query parameter "${name}"`);
+    if (isRefusal(result)) return result;
+    values[name] = value;
+  }
+  return values;
+}
+
+async function readBytes(request: Request, most: number): Promise<Buffer | ApiRefusal> {
+  const tooLarge: ApiRefusal = {
+    refused: "too-large",
+    message: `Cannot read a body of more than ${most} bytes; submit in several requests`,
+  };
+  const stated = request.headers.get("content-length");
+  if (stated !== null) {
+    if (Number(stated) > most) return tooLarge;
+    // Node's parser ends the body there.
+    return Buffer.from(await request.arrayBuffer());
+  }
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = request.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.byteLength;
+    if (bytes > most) {
+      await reader.cancel();
+      return tooLarge;
+    }
+    parts.push(value);
+  }
+  return Buffer.concat(parts);
+}

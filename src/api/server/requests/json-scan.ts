@@ -1,0 +1,86 @@
+/**
+ * A look at JSON before it is parsed, over its bytes and in pieces: how deep it is, how many entries a list or an object has, and where the elements
+ * of one list begin and end, so that they can be parsed one by one. It does not say whether the text is JSON.
+ */
+
+export interface ScanLimits {
+  /** Levels of brackets. */
+  readonly depth: number;
+  /** Entries of one list or object. Objects of a million names take V8 seconds to parse. */
+  readonly entries: number;
+}
+
+export interface Scan {
+  /** What is beyond the limits; the rest is then not looked at. */
+  readonly beyond?: keyof ScanLimits;
+  /** The list, from its opening bracket to its closing one, when there is one of that name in the outermost object. */
+  readonly list?: { readonly open: number; readonly close: number; readonly commas: readonly number[] };
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** Bytes between two yields: about a millisecond. */
+const PIECE_BYTES = 2 ** 18;
+
+/** @param name of a list in the outermost object whose elements are to be found; left out: none is */
+export function* scanJson(bytes: Buffer, limits: ScanLimits, name = ""): Generator<undefined, Scan, void> {
+  const quoted = Buffer.from(JSON.stringify(name));
+  const entries: number[] = [0];
+  const commas: number[] = [];
+  let depth = 0;
+  let open = -1;
+  let close = -1;
+  /** Where the last string began. */
+  let string = -1;
+  let nextPiece = PIECE_BYTES;
+  for (let i = 0; i < bytes.length; i++) {
+    if (i >= nextPiece) {
+      nextPiece = i + PIECE_BYTES;
+      yield;
+    }
+    const byte = bytes[i];
+    if (byte === QUOTE) {
+      string = i;
+      i = endOfString(bytes, i);
+      if (i < 0) break;
+    } else if (byte === COMMA) {
+      if (++entries[depth] >= limits.entries) return { beyond: "entries" };
+      if (depth === 2 && open >= 0 && close < 0) commas.push(i);
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth++;
+      if (depth > limits.depth) return { beyond: "depth" };
+      entries[depth] = 0;
+      const isWanted = name !== "" && byte === OPEN_LIST && depth === 2 && open < 0;
+      if (isWanted && isNameOf(bytes, string, quoted, i)) open = i;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (depth === 2 && open >= 0 && close < 0) close = i;
+      depth--;
+    }
+  }
+  return open >= 0 && close >= 0 ? { list: { open, close, commas } } : {};
+}
+
+/** Whether the string at `start` is this one, and only a colon and spaces stand between it and `end`. */
+function isNameOf(bytes: Buffer, start: number, quoted: Buffer, end: number): boolean {
+  if (start < 0 || !bytes.subarray(start, start + quoted.length).equals(quoted)) return false;
+  for (let i = start + quoted.length; i < end; i++) {
+    if (bytes[i] !== COLON && bytes[i] > 0x20) return false;
+  }
+  return true;
+}
+
+/** Place of the quote that ends the string which begins at `start`, or −1. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let i = bytes.indexOf(QUOTE, start + 1); i >= 0; i = bytes.indexOf(QUOTE, i + 1)) {
+    let backslashes = 0;
+    while (bytes[i - 1 - backslashes] === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return i;
+  }
+  return -1;
+}

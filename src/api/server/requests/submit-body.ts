@@ -1,0 +1,128 @@
+/**
+ * The body of a submit, parsed and checked job by job, so that one of 16 MiB and 10,000 jobs costs no other user's request more than a few ms. The list of jobs
+ * is found in the bytes; what is around it is checked first, with as many jobs in it as there are.
+ */
+import { z } from "zod";
+import { MAX_DEPENDENCIES, MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH } from "../../../protocol/limits.ts";
+import { isRefusal } from "../../../protocol/refusal.ts";
+import {
+  kernelText,
+  type SubmitBody,
+  type SubmitJob,
+  submitBody,
+  submitJob,
+} from "../../../protocol/schema.ts";
+import type { ApiRefusal } from "../refusal.ts";
+import { beyondLimits, checked, type Issue, Issues, parsed } from "./issues.ts";
+import { scanJson } from "./json-scan.ts";
+
+const LIMITS = { depth: 12, entries: 100_000 };
+const MOST_BYTES_AROUND_JOBS = 64 * 1024;
+/** Text of jobs between two yields: some ms of work. */
+const PIECE_BYTES = 128 * 1024;
+/** What a job costs beside its text, in bytes of text. */
+const BYTES_OF_JOB = 512;
+/** Longer lists of a job are checked entry by entry here: the schema would collect what is wrong with each. */
+const LONG = 64;
+/** When so much is wrong, the rest is not looked at. */
+const MOST_ISSUES = 100;
+
+const shellBody = submitBody.extend({ jobs: z.array(z.unknown()).min(1).max(MAX_JOBS_PER_BATCH) });
+
+export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | ApiRefusal, void> {
+  const { beyond, list } = yield* scanJson(bytes, LIMITS, "jobs");
+  const refusal = beyondLimits(beyond, LIMITS);
+  if (refusal !== undefined) return refusal;
+  const { open, close, commas } = list ?? { open: bytes.length, close: bytes.length, commas: [] };
+  const around = bytes.length - (close - open);
+  if (around > MOST_BYTES_AROUND_JOBS) {
+    return {
+      refused: "invalid",
+      message: `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MOST_BYTES_AROUND_JOBS}`,
+    };
+  }
+  const shell = parsed(bytes.toString("utf8", 0, open + 1) + bytes.toString("utf8", close, bytes.length));
+  if (isRefusal(shell)) return shell;
+  // Something is wrong with it, or the name is written in another way.
+  if (list === undefined) return checked(shell.json, submitBody, "the body");
+  const edges = [open, ...commas, close];
+  const isEmpty = commas.length === 0 && bytes.toString("utf8", open + 1, close).trim() === "";
+  const count = isEmpty ? 0 : edges.length - 1;
+  const body = checkedShell(shell.json, count);
+  if (isRefusal(body)) return body;
+  const issues = new Issues();
+  const jobs: SubmitJob[] = [];
+  let left = PIECE_BYTES;
+  for (let i = 0; i < count; i++) {
+    const from = edges[i] + 1;
+    const to = edges[i + 1];
+    const job = parsed(bytes.toString("utf8", from, to));
+    if (isRefusal(job)) return job;
+    const found = checkedJob(job.json);
+    if ("job" in found) jobs.push(found.job);
+    else for (const issue of found.issues) issues.add(issue, ["jobs", i]);
+    if (issues.count >= MOST_ISSUES) break;
+    left -= to - from + BYTES_OF_JOB;
+    if (left > 0) continue;
+    left = PIECE_BYTES;
+    yield;
+  }
+  return issues.count > 0 ? issues.refusal("the body") : { ...body, jobs };
+}
+
+/** What is around the jobs, checked as if as many were in it. */
+function checkedShell(shell: unknown, count: number): Omit<SubmitBody, "jobs"> | ApiRefusal {
+  const jobs = (shell as { jobs?: unknown }).jobs;
+  // The last of two keys of one name counts, and that is not the one that was cut out.
+  if (!Array.isArray(jobs) || jobs.length > 0) {
+    return { refused: "invalid", message: "Cannot use the body: it holds jobs twice" };
+  }
+  jobs.length = count;
+  jobs.fill(null);
+  return checked(shell, shellBody, "the body");
+}
+
+/** The job, or what is wrong with it. What is long in it is checked by hand, and something short by the schema in its place. */
+function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issues: readonly Issue[] } {
+  if (!isObject(job)) return { issues: issuesOf(submitJob, job) };
+  const { command, env, after } = job;
+  const short: Record<string, unknown> = { ...job };
+  const long: Partial<SubmitJob> = {};
+  if (Array.isArray(command) && command.length > LONG) {
+    const wrong = command.findIndex((word) => !isKernelText(word));
+    if (wrong >= 0) return { issues: issuesOf(kernelText, command[wrong], ["command", wrong]) };
+    short.command = command.slice(0, 1);
+    Object.assign(long, { command });
+  }
+  if (isObject(env) && Object.keys(env).length > LONG) {
+    // As the schema does.
+    Reflect.deleteProperty(env, "__proto__");
+    const wrong = Object.keys(env).find((name) => !isName(name) || !isKernelText(env[name]));
+    if (wrong !== undefined)
+      return { issues: issuesOf(submitJob.shape.env, { [wrong]: env[wrong] }, ["env"]) };
+    short.env = {};
+    Object.assign(long, { env });
+  }
+  if (Array.isArray(after) && after.length > MAX_DEPENDENCIES)
+    short.after = after.slice(0, MAX_DEPENDENCIES + 1);
+  const result = submitJob.safeParse(short);
+  return result.success ? { job: { ...result.data, ...long } } : { issues: result.error.issues };
+}
+
+function issuesOf(schema: z.ZodType, value: unknown, path: readonly PropertyKey[] = []): Issue[] {
+  const issues = schema.safeParse(value).error?.issues ?? [];
+  if (issues.length === 0) throw new Error("Broken invariant: the schema takes what is wrong");
+  return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isKernelText(word: unknown): boolean {
+  return typeof word === "string" && word.length <= MAX_STRING_LENGTH && !word.includes("\0");
+}
+
+function isName(name: string): boolean {
+  return name !== "" && !name.includes("=") && isKernelText(name);
+}

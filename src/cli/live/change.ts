@@ -1,0 +1,111 @@
+/** What cancel, hold, release and requeue have in common: jobs are chosen, each is changed, what cannot be changed is told at the end. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { RefusedError } from "../../api/client/errors.ts";
+import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
+import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
+import type { JobState } from "../../protocol/states.ts";
+import { formatCount } from "../../report/text/format.ts";
+import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { outcomeText, stateText } from "../text/job-text.ts";
+import { writeJson } from "../text/json.ts";
+import { hint, plural, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+export type Change = Pick<BatchBody, "action" | "priority">;
+
+type Result = BatchAnswer["results"][number];
+
+/** Requests under way at once to a scheduler of the first release, which takes one job in each. */
+const AT_ONCE = 64;
+/** Lines of output; of more jobs there is a count. */
+const MOST_LINES = 20;
+
+export function addSelectors(command: Command): Command {
+  return command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
+}
+
+/**
+ * Changes the jobs and prints them.
+ * @param among which jobs a selector such as `all` means; one of several that cannot be changed is told and is no failure
+ * @throws RefusedError the first refusal, after all have been tried; also when nothing could be changed
+ */
+export async function changeJobs(
+  words: readonly string[],
+  among: readonly JobState[],
+  change: Change,
+  json: boolean,
+): Promise<void> {
+  const client = new Client();
+  const named = namedJobs(words);
+  const jobs: Job[] = [];
+  const refusals: RefusedError[] = [];
+  const left: RefusedError[] = [];
+  for await (const result of resultsOf(client, change, await selectJobs(client, words, among))) {
+    if ("job" in result) jobs.push(result.job);
+    else {
+      const isFailure = result.refused !== "wrong-state" || named.has(result.number);
+      (isFailure ? refusals : left).push(new RefusedError(result.refused, result.message));
+    }
+  }
+  jobs.sort((a, b) => a.job - b.job);
+  if (jobs.length === 0 && refusals.length === 0) refusals.push(...left.splice(0, 1));
+  if (json) writeJson({ schema: "tutti.jobs/1", jobs });
+  else if (jobs.length > MOST_LINES) writeOut(`${countText(jobs)}\n`);
+  else for (const job of jobs) writeOut(`${changeText(job)}\n`);
+  for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
+  if (left[0] !== undefined)
+    hint(`tutti: ${plural(left.length, "job")} left unchanged: ${visibleLine(left[0].message)}`);
+  if (refusals[0] !== undefined) throw refusals[0];
+}
+
+/** Cancels begin with the last jobs: those that run come first, mostly, and ended first they would let others start that are meant too. */
+async function* resultsOf(
+  client: Client,
+  change: Change,
+  numbers: readonly number[],
+): AsyncGenerator<Result> {
+  const order = change.action === "cancel" ? numbers.toReversed() : numbers;
+  for (let i = 0; i < order.length; i += MAX_JOBS_PER_BATCH) {
+    const jobs = order.slice(i, i + MAX_JOBS_PER_BATCH);
+    try {
+      const body: BatchBody = { ...change, jobs: jobs.join(",") };
+      yield* (await client.ask<BatchAnswer>("/v1/batch", { method: "POST", body })).results;
+    } catch (error) {
+      if (!(error instanceof RefusedError && error.message.startsWith('Cannot find "/v1/batch"')))
+        throw error;
+      for (let k = 0; k < jobs.length; k += AT_ONCE) {
+        const some = jobs.slice(k, k + AT_ONCE);
+        yield* await Promise.all(some.map((number) => changeOne(client, change, number)));
+      }
+    }
+  }
+}
+
+/** As a scheduler of the first release takes it. */
+async function changeOne(client: Client, { action, priority }: Change, number: number): Promise<Result> {
+  const [path, options] =
+    action === "priority"
+      ? [`/v1/jobs/${number}`, { method: "PATCH", body: { priority } }]
+      : [`/v1/jobs/${number}/${action}`, { method: "POST" }];
+  try {
+    return { number, job: (await client.ask<JobAnswer>(path, options)).job };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { number, refused: error.refused, message: error.message };
+  }
+}
+
+/** `2,300 jobs: 2,296 cancelled, 4 ending`. */
+function countText(jobs: readonly Job[]): string {
+  const counts = new Map<JobState, number>();
+  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const states = [...counts].map(([state, count]) => `${formatCount(count)} ${state}`);
+  return `${plural(jobs.length, "job")}: ${states.join(", ")}`;
+}
+
+function changeText(job: Job): string {
+  return job.endedAtMs === undefined
+    ? `job ${job.job} (${visibleLine(job.name)}): ${stateText(job.state)}${job.priority === 0 ? "" : `, priority ${job.priority}`}`
+    : outcomeText(job);
+}

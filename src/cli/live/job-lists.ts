@@ -1,0 +1,157 @@
+/**
+ * Lists of jobs as the scheduler has them, page by page, so that a list of any length takes little memory and its beginning is there at
+ * once. A scheduler of the first release knows no pages: it is asked for all that it keeps, and what is not meant is left out here.
+ */
+import type { Client } from "../../api/client/client.ts";
+import { RefusedError } from "../../api/client/errors.ts";
+import { matchesGlob } from "../../core/glob.ts";
+import { holds, type NumberRange, rangesOf, rangesText } from "../../core/number-ranges.ts";
+import type { Job, JobsAnswer } from "../../protocol/schema.ts";
+import { ENDED_STATES, type JobState } from "../../protocol/states.ts";
+
+/** Which jobs are asked for; all of these must hold. */
+export interface AskedJobs {
+  readonly states?: readonly JobState[];
+  /** Rising, and none overlaps another. */
+  readonly numbers?: readonly NumberRange[];
+  /** With `*` for anything. */
+  readonly name?: string;
+  readonly queue?: string;
+  readonly user?: string;
+  /** So many, the newest; not together with numbers, names, queues and users. */
+  readonly last?: number;
+}
+
+/** Numbers of which the scheduler has no job to tell of. */
+export interface MissingJobs extends NumberRange {
+  /** unknown: a scheduler of the first release does not tell. */
+  readonly because: "forgotten" | "not given" | "unknown";
+}
+
+export interface JobsPage {
+  readonly jobs: readonly Job[];
+  readonly missing: readonly MissingJobs[];
+  /** Whether another page follows. */
+  readonly hasMore: boolean;
+}
+
+/** What a request line may hold, with room to spare. */
+const LONGEST_LIST = 6000;
+/** More than there can be. */
+const EVERYTHING = 999_999_999_999_999;
+
+/** The jobs by number, in pages of at most 1,000. */
+export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
+  try {
+    yield* newPages(client, asked);
+  } catch (error) {
+    if (!isWithoutPages(error)) throw error;
+    yield await wholeList(client, asked);
+  }
+}
+
+/** One page of the jobs that have ended among some, when there is one or after so many seconds. */
+export async function endedAmong(
+  client: Client,
+  numbers: readonly NumberRange[],
+  after: number,
+  waitS: number,
+): Promise<JobsAnswer> {
+  return client.ask<JobsAnswer>(
+    `/v1/jobs?after=${after}&states=${ENDED_STATES}&numbers=${rangesText(numbers)}&wait=${waitS}`,
+  );
+}
+
+/** Ranges in parts that a request can hold. */
+export function requestParts(ranges: readonly NumberRange[]): NumberRange[][] {
+  const parts: NumberRange[][] = [];
+  let length = LONGEST_LIST;
+  for (const range of ranges) {
+    const more = rangesText([range]).length + 1;
+    if (length + more > LONGEST_LIST) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)!.push(range);
+    length += more;
+  }
+  return parts;
+}
+
+/** Whether the scheduler is of the first release, which refuses what it does not know. */
+export function isWithoutPages(error: unknown): boolean {
+  return (
+    error instanceof RefusedError &&
+    error.refused === "invalid" &&
+    /^Cannot use the query parameter "\w+": expected one of states, last$/.test(error.message)
+  );
+}
+
+/** `jobs 1-20 are forgotten; there are no jobs 31-40`. */
+export function missingText(missing: readonly MissingJobs[]): string {
+  const told = (because: MissingJobs["because"], say: (which: string, count: number) => string) => {
+    const ranges = missing.filter((one) => one.because === because);
+    const count = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    const which = `${count === 1 ? "job" : "jobs"} ${rangesText(ranges, ", ")}`;
+    return ranges.length === 0 ? [] : [say(which, count)];
+  };
+  return [
+    ...told("forgotten", (which, count) => `${which} ${count === 1 ? "is" : "are"} forgotten`),
+    ...told("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
+    ...told("unknown", (which) => `nothing is known of ${which}`),
+  ].join("; ");
+}
+
+async function* newPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
+  const { states, numbers, name, queue, user, last } = asked;
+  const filters = Object.entries({ states: states?.join(","), name, queue, user, last }).flatMap(
+    ([key, value]) => (value === undefined ? [] : [`&${key}=${encodeURIComponent(value)}`]),
+  );
+  const parts = numbers === undefined ? [undefined] : requestParts(numbers);
+  for (const [i, part] of parts.entries()) {
+    const among = part === undefined ? "" : `&numbers=${rangesText(part)}`;
+    let query = `${filters.join("")}${among}`;
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const answer: JobsAnswer = await client.ask<JobsAnswer>(`/v1/jobs?after=${after}${query}`);
+      after = answer.next;
+      // The next pages begin where this one has ended.
+      if (last !== undefined) query = query.replace(`&last=${last}`, "");
+      const hasMore = after !== undefined || i + 1 < parts.length;
+      yield { jobs: answer.jobs, missing: answer.missing ?? [], hasMore };
+    }
+  }
+}
+
+/** All that are meant, from a scheduler that gives only whole lists. */
+async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
+  const { states, numbers, name, queue, user, last = EVERYTHING } = asked;
+  const { jobs: all } = await client.jobs({ last, ...(states !== undefined && { states }) });
+  const jobs = all.filter(
+    (job) =>
+      (numbers === undefined || holds(numbers, job.job)) &&
+      (name === undefined || matchesGlob(job.name, name)) &&
+      (queue ?? job.queue) === job.queue &&
+      (user ?? job.user) === job.user,
+  );
+  const missing = states === undefined && numbers !== undefined ? gaps(numbers, jobs) : [];
+  return { jobs, missing, hasMore: false };
+}
+
+/** What is left of the ranges without the jobs, which rise. */
+function gaps(numbers: readonly NumberRange[], jobs: readonly Job[]): MissingJobs[] {
+  const there = rangesOf(jobs.map(({ job }) => job));
+  const missing: MissingJobs[] = [];
+  const note = (first: number, last: number) => {
+    if (first <= last) missing.push({ first, last, because: "unknown" });
+  };
+  for (const range of numbers) {
+    let first = range.first;
+    for (const { first: from, last: to } of there) {
+      if (to < first || from > range.last) continue;
+      note(first, Math.min(from - 1, range.last));
+      first = to + 1;
+    }
+    note(first, range.last);
+  }
+  return missing;
+}

@@ -1,0 +1,134 @@
+/** The output of a job on this terminal: from the scheduler, or, where the job writes to a file of the user's own, from that file. */
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import type { Client } from "../../api/client/client.ts";
+import { RefusedError } from "../../api/client/errors.ts";
+import { followPieces, lastBytes, readPieces } from "../../api/server/answers/logs.ts";
+import type { Job } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import { VisibleStream } from "../text/visible.ts";
+import type { Patience } from "./patience.ts";
+
+export interface LogOptions {
+  readonly stream: "stdout" | "stderr";
+  readonly follow: boolean;
+  /** Only the last so many bytes. */
+  readonly tail?: number;
+  /** First byte of a file of the user's own. */
+  readonly from?: number;
+  /** Bytes as they are, also on a terminal. */
+  readonly raw: boolean;
+}
+
+/**
+ * Copies the output of a job; resolves with the number of bytes when it is all out. Goes on where it was when the scheduler is gone for a while. On a terminal
+ * escape sequences are shown as text.
+ */
+export async function copyLog(
+  patience: Patience,
+  job: Job,
+  options: LogOptions,
+  to: NodeJS.WriteStream,
+): Promise<number> {
+  let bytes = 0;
+  const shown = options.raw || !to.isTTY ? undefined : new VisibleStream();
+  for await (const piece of piecesOf(patience, job, options)) {
+    bytes += piece.byteLength;
+    await write(to, shown === undefined ? piece : shown.next(piece));
+  }
+  if (shown !== undefined) await write(to, shown.end());
+  return bytes;
+}
+
+async function* piecesOf(patience: Patience, job: Job, options: LogOptions): AsyncGenerator<Uint8Array> {
+  const { follow, tail } = options;
+  const path = `/v1/jobs/${job.job}/logs/${options.stream}`;
+  try {
+    if (follow) {
+      yield* followed(patience, path, job, tail);
+      return;
+    }
+    const answer = await patience.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
+    yield* patience.client.pieces(answer);
+  } catch (error) {
+    // Said before the first byte: it is to be read where it is.
+    if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
+    yield* ownFile(patience, job, options);
+  }
+}
+
+/** By offset, so that nothing is lost or told twice when the connection ends before the job. */
+async function* followed(
+  patience: Patience,
+  path: string,
+  job: Job,
+  tail: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  let offset = tail === undefined ? 0 : await patience.keep((client) => startOfTail(client, path, tail));
+  for (;;) {
+    try {
+      const { client } = patience;
+      for await (const piece of client.pieces(await client.open(`${path}?follow=1&offset=${offset}`))) {
+        offset += piece.byteLength;
+        yield piece;
+      }
+      const { job: now } = await client.job(job.job);
+      if (isEnded(now.state)) return;
+    } catch (error) {
+      await patience.outlive(error);
+    }
+  }
+}
+
+/** Where the last so many bytes begin. */
+async function startOfTail(client: Client, path: string, tail: number): Promise<number> {
+  let answer: Awaited<ReturnType<Client["open"]>>;
+  try {
+    answer = await client.open(path, { headers: { range: "bytes=0-0" } });
+  } catch (error) {
+    // Nothing satisfies a range of an empty file.
+    if (error instanceof RefusedError && error.refused === "failed") return 0;
+    throw error;
+  }
+  for await (const _ of client.pieces(answer));
+  const [, size = "0"] = /\/(\d+)$/.exec(answer.headers["content-range"] ?? "") ?? [];
+  return lastBytes(Number(size), tail).offset;
+}
+
+/** Read with the rights of who asks, not with those of the scheduler. */
+async function* ownFile(
+  patience: Patience,
+  job: Job,
+  { stream, follow, tail, from = 0 }: LogOptions,
+): AsyncGenerator<Uint8Array> {
+  const open = (path: string) => {
+    try {
+      return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+      throw new RefusedError("not-yours", `Cannot read "${path}": ${(error as Error).message}`);
+    }
+  };
+  const first = (size: number) => (tail === undefined ? Math.min(from, size) : lastBytes(size, tail).offset);
+  if (follow) {
+    const look = async () => {
+      const { job: now } = await patience.keep((client) => client.job(job.job));
+      return { path: now[stream], hasEnded: isEnded(now.state) };
+    };
+    yield* followPieces(look, open, first, new AbortController().signal);
+    return;
+  }
+  const file = open(job[stream]);
+  if (file === undefined) return;
+  if (!fstatSync(file).isFile()) return closeSync(file);
+  const { size } = fstatSync(file);
+  const offset = first(size);
+  yield* readPieces(file, { offset, limit: size - offset });
+}
+
+/** Waits where the reader is slow, so that little is held in memory. */
+function write(to: NodeJS.WriteStream, chunk: string | Uint8Array): Promise<void> | undefined {
+  if (chunk.length === 0 || to.write(chunk)) return undefined;
+  return new Promise((resolve) => {
+    to.once("drain", resolve);
+  });
+}

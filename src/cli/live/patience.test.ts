@@ -1,0 +1,83 @@
+/** Patience against a scheduler that comes back, stays away, or is there and refuses. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
+import { placesAround } from "../../api/places.ts";
+import { FakeService } from "../../api/server/fake-service-for-tests.ts";
+import { type Api, startApi } from "../../api/server/server.ts";
+import { Patience } from "./patience.ts";
+
+let folder: string;
+let api: Api;
+let told: string[];
+
+async function serve(): Promise<void> {
+  api = await startApi({
+    service: new FakeService(join(folder, "jobs")),
+    version: "1.2.3",
+    jobsFolder: join(folder, "jobs"),
+    places: placesAround(join(folder, "run", "tutti.sock")),
+    owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
+    isShared: false,
+    ports: [],
+    onBug: (error) => {
+      throw error;
+    },
+  });
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-patience-"));
+  vi.stubEnv("TUTTI_SOCKET", join(folder, "run", "tutti.sock"));
+  told = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
+  await serve();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("all who wait go on when it is back, and it is said once", async () => {
+  const patience = new Patience("tutti wait 1");
+  await patience.keep((client) => client.jobs());
+  await api.close();
+  const asked = Promise.all(
+    [1, 2, 3].map(() => patience.keep((client) => client.ask<{ user: string }>("/v1/status"))),
+  );
+  await vi.waitFor(() => expect(told).not.toEqual([]), { timeout: 10_000 });
+  await serve();
+  expect((await asked).map(({ user }) => user)).toEqual(["ada", "ada", "ada"]);
+  expect(told).toEqual(["tutti: the scheduler is gone; waiting until it is back (running jobs go on)\n"]);
+});
+
+test("gives up after its time and says what to type", async () => {
+  const patience = new Patience("tutti wait 1", { giveUpMs: 100 });
+  await patience.keep((client) => client.jobs());
+  await api.close();
+  const error = await patience.keep((client) => client.job(1)).catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(NoDaemonError);
+  expect((error as Error).message).toMatch(/gone for 0 s\n {2}next: tutti serve, then tutti wait 1$/);
+});
+
+test("one that was not there to begin with is not waited for", async () => {
+  const patience = new Patience("tutti wait 1");
+  await api.close();
+  await expect(patience.keep((client) => client.job(1))).rejects.toThrow(/there is no socket/);
+  expect(told).toEqual([]);
+});
+
+test("a refusal is passed on at once, and a signal ends the waiting", async () => {
+  const left = new AbortController();
+  const patience = new Patience("tutti wait 1", { signal: left.signal });
+  await patience.keep((client) => client.jobs());
+  await expect(patience.keep((client) => client.job(99))).rejects.toBeInstanceOf(RefusedError);
+  await api.close();
+  const waiting = patience.keep((client) => client.job(1));
+  left.abort();
+  await expect(waiting).rejects.toBeInstanceOf(NoDaemonError);
+});

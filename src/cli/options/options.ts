@@ -1,0 +1,157 @@
+/** Options that several verbs share, and what a run is made of by them. */
+import { type Command, Option } from "commander";
+import type { Rules } from "../../core/rules.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { loadPolicy } from "../../lab/experiments/own-policy.ts";
+import type { Experiment } from "../../lab/experiments/run.ts";
+import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
+import { defaultWorkers } from "../../lab/experiments/workers.ts";
+import { chooseModel } from "../../lab/files/source.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
+import { wingOfPolicy } from "../../models/wings.ts";
+import { asUsage, UsageError } from "../errors.ts";
+import { duration, integer, missingEstimate, share } from "./parse.ts";
+
+export const SOURCE_HELP =
+  "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
+
+/** What `simulate` and `compare` take. */
+export const RUN_HELP = `${SOURCE_HELP}; also a machine with jobs of its own, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
+
+/** With shorter ones the numbers of slots would pass what a number holds exactly. */
+const SHORTEST_SLOT_S = 1e-6;
+
+export interface RunOptions {
+  readonly procs?: number;
+  readonly limit?: number;
+  readonly overrun: Rules["overrun"];
+  readonly missingEstimate: Rules["missingEstimate"];
+  readonly oversize: Rules["oversize"];
+  readonly warmup: number;
+  readonly cooldown: number;
+  readonly bound: number;
+  readonly slot: number;
+  readonly switch: number;
+  readonly seed: number;
+  readonly audit?: boolean;
+  readonly progress: boolean;
+}
+
+export interface OutputOptions {
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly html?: string;
+}
+
+/** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
+export function addRunOptions(command: Command): Command {
+  return command
+    .option(
+      "-p, --procs <n>",
+      "processors of the machine (default: what the trace names)",
+      integer(1, 2 ** 31 - 1),
+    )
+    .option("--limit <n>", "use the first so many jobs only", integer(1))
+    .addOption(
+      new Option("--overrun <rule>", "a job runs past its estimate: raise the estimate, or kill the job")
+        .choices(["raise", "kill"])
+        .default(DEFAULT_RULES.overrun),
+    )
+    .option(
+      "--missing-estimate <rule>",
+      "estimate of a job that has none: run (its run time) or a duration",
+      missingEstimate,
+      DEFAULT_RULES.missingEstimate,
+    )
+    .addOption(
+      new Option("--oversize <rule>", "a job larger than the machine: drop it, or clip it to the machine")
+        .choices(["drop", "clip"])
+        .default(DEFAULT_RULES.oversize),
+    )
+    .option(
+      "--warmup <share>",
+      "share of the jobs, first by submit time, simulated but not counted",
+      share,
+      0,
+    )
+    .option(
+      "--cooldown <share>",
+      "share of the jobs, last by submit time, simulated but not counted",
+      share,
+      0,
+    )
+    .option(
+      "--bound <duration>",
+      "threshold of the bounded slowdown, in seconds unless a unit is given",
+      duration("above zero"),
+      DEFAULT_METRIC_PARAMETERS.boundS,
+    )
+    .option("--slot <duration>", "length of a slot, for time sharing", duration(SHORTEST_SLOT_S), 60)
+    .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
+    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .option("--audit", "first run under a checker of rules; costs about five simulations")
+    .option("--no-progress", "no progress bar");
+}
+
+export function addWorkersOption(command: Command): Command {
+  const workers = defaultWorkers();
+  return command.addOption(
+    new Option("--workers <n>", "threads to use; never changes a result")
+      .argParser(integer(1, 1024))
+      .default(workers, "all cores"),
+  );
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--json", "print the result as JSON").conflicts("csv"))
+    .option("--csv", "print the result as CSV")
+    .option("--html <file>", "also write a report: one file with charts, to open in a browser");
+}
+
+/** The experiment that the options describe. Policies and models are checked here, before anything is read. */
+export async function makeExperiment(
+  source: string,
+  policies: readonly string[],
+  options: RunOptions,
+): Promise<Experiment> {
+  await asUsage(() => chooseModel(source));
+  const labels = new Set<string>();
+  for (const policy of policies) {
+    requireOneMachine(policy);
+    const { label, definition } = await asUsage(() => loadPolicy(policy));
+    if (definition.sharing === "time" && (options.procs ?? 0) > MOST_GANG_PROCESSORS) {
+      throw new UsageError(
+        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+      );
+    }
+    if (labels.has(label))
+      throw new UsageError(`Cannot use policy "${label}" twice: expected different ones`);
+    labels.add(label);
+  }
+  if (options.warmup + options.cooldown >= 1) {
+    throw new UsageError(
+      `Cannot use --warmup ${options.warmup} with --cooldown ${options.cooldown}: no job would be counted, expected a sum below 1`,
+    );
+  }
+  return {
+    source,
+    limit: options.limit,
+    processors: options.procs,
+    rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
+    window: { warmupShare: options.warmup, cooldownShare: options.cooldown },
+    metricParameters: { boundS: options.bound },
+    slotS: options.slot,
+    switchS: options.switch,
+  };
+}
+
+/** @throws UsageError for a policy that schedules something else than the jobs of one machine */
+function requireOneMachine(policy: string): void {
+  const wing = wingOfPolicy(policy);
+  if (wing === undefined) return;
+  throw new UsageError(
+    `Cannot use policy "${policy.split(":")[0]}" here: it schedules ${wing.machine}, expected a policy for the jobs of one machine; ` +
+      `\`tutti simulate ${wing.name} --policy ${policy}\` runs it`,
+  );
+}

@@ -1,0 +1,74 @@
+/** Values of options: from text to checked numbers, with units. */
+import { InvalidArgumentError } from "commander";
+import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  min: 60,
+  h: 3600,
+  d: 86400,
+};
+
+/** An option's parser for whole numbers in a range. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    const range =
+      max === Number.MAX_SAFE_INTEGER && !(value > max) ? `${min} or more` : `from ${min} to ${max}`;
+    throw new InvalidArgumentError(`Expected an integer, ${range}.`);
+  };
+}
+
+export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
+export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; above 0 for administrators`;
+
+/** A share of the jobs: 0.1 or 10%. */
+export function share(text: string): number {
+  const percent = /^([\d.]+)\s*%$/.exec(text.trim())?.[1];
+  const value =
+    percent === undefined ? (text.trim() === "" ? Number.NaN : Number(text)) : Number(percent) / 100;
+  if (value >= 0 && value < 1) return value;
+  throw new InvalidArgumentError("Expected a share of the jobs, such as 0.1 or 10%, below 1.");
+}
+
+/** About 30 years; what is longer is a slip. */
+const LONGEST_S = 1e9;
+
+/**
+ * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. In seconds.
+ * @param min a number is the shortest that is taken, in seconds
+ */
+export function duration(min: "zero" | "above zero" | number): (text: string) => number {
+  const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` from ${min} s on`;
+  return (text) => {
+    const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
+    const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);
+    const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
+    if (isLong && value <= LONGEST_S) return value;
+    const most = value > LONGEST_S ? `, at most ${LONGEST_S} s` : "";
+    throw new InvalidArgumentError(`Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${most}.`);
+  };
+}
+
+/** What a policy is told of a job without an estimate: its run time, or so many seconds. */
+export function missingEstimate(text: string): "run" | { readonly seconds: number } {
+  if (text === "run") return "run";
+  try {
+    return { seconds: duration("above zero")(text) };
+  } catch {
+    throw new InvalidArgumentError("Expected run, or a duration above 0 such as 3600, 90m or 1h.");
+  }
+}
+
+/** A list with commas; used again, the option adds to it. */
+export function list(text: string, before: readonly string[] | undefined): readonly string[] {
+  const words = text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  if (words.length === 0) throw new InvalidArgumentError("Expected at least one name.");
+  return [...(before ?? []), ...words];
+}

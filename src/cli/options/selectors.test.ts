@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Client } from "../../api/client/client.ts";
+import { RefusedError } from "../../api/client/errors.ts";
+import { ADA, BOB, makeTestApp, someJob, type TestApp } from "../../api/server/app-for-tests.ts";
+import type { Caller } from "../../daemon/contract/service.ts";
+import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { NotFoundError, UsageError } from "../errors.ts";
+import { missingText } from "../live/job-lists.ts";
+import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
+import { bytes, chooseEnvironment } from "./submit-options.ts";
+
+/** Jobs 3, 4, 5 and 8 in a scheduler's memory; the others are forgotten. */
+let app: TestApp;
+beforeEach(async () => {
+  app = makeTestApp();
+  const submit = async (caller: Caller, name: string, queue = "main") =>
+    await app.service.submit(caller, [someJob({ name, queue })]);
+  for (const i of [1, 2]) await submit(BOB, `forgotten-${i}`);
+  await submit(ADA, "sim-a");
+  await submit(ADA, "sim-b", "short");
+  await submit(BOB, "a.*b");
+  for (const i of [6, 7]) await submit(BOB, `forgotten-${i}`);
+  await submit(BOB, "last");
+  app.service.finish(3);
+  app.service.start(4);
+  app.service.finish(5, 1);
+  for (const job of [1, 2, 6, 7]) app.service.forgetJob(job);
+});
+afterEach(() => app.remove());
+
+/** The way to that scheduler; one of the first release knows fewer parameters. */
+function clientOf(known: RegExp): Client {
+  const ask = async (path: string) => {
+    const unknown = [...new URL(path, "http://x").searchParams.keys()].find((name) => !known.test(name));
+    if (unknown !== undefined) {
+      throw new RefusedError(
+        "invalid",
+        `Cannot use the query parameter "${unknown}": expected one of states, last`,
+      );
+    }
+    const { status, json } = await app.ask("GET", path);
+    if (status >= 400) throw new RefusedError(json.refused, json.message);
+    return json;
+  };
+  const jobs = ({ states, last }: { states?: readonly string[]; last?: number } = {}) => {
+    const words = [
+      states === undefined ? "" : `states=${states.join(",")}`,
+      last === undefined ? "" : `last=${last}`,
+    ];
+    return ask(`/v1/jobs?${words.filter((word) => word !== "").join("&")}`);
+  };
+  return { ask, jobs } as unknown as Client;
+}
+
+const client = clientOf(/./);
+
+describe.each([
+  ["with pages", client],
+  ["of the first release", clientOf(/^(?:states|last)$/)],
+])("selectJobs() at a scheduler %s", (which, client) => {
+  test.each([
+    [["7"], [7]],
+    [
+      ["7,4", "4"],
+      [4, 7],
+    ],
+    [["4-7"], [4, 5]],
+    [["last"], [8]],
+    [["all"], [3, 4, 5, 8]],
+    [["state:failed"], [5]],
+    [["name:sim-*"], [3, 4]],
+    [["name:a.*b"], [5]],
+    [["name:*a*"], [3, 5, 8]],
+    [
+      ["queue:short", "@bob"],
+      [4, 5, 8],
+    ],
+  ])("%j means %j", async (words, numbers) => {
+    expect(await selectJobs(client, words)).toEqual(numbers);
+  });
+
+  test("a pattern means only jobs in the states asked for; a number means its job", async () => {
+    expect(await selectJobs(client, ["all", "3"], ["queued", "running"])).toEqual([3, 4, 8]);
+    await expect(selectJobs(client, ["state:done"], ["queued"])).rejects.toThrow(NotFoundError);
+    expect(await selectJobs(client, ["3-8"], ["queued", "running"])).toEqual([4, 8]);
+  });
+
+  test("what matches nothing is named as it was given, and which states were looked at", async () => {
+    await expect(selectJobs(client, ["4,5", "name:x"], ["held"])).rejects.toThrow(
+      'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists them',
+    );
+    app.service.forget();
+    await expect(selectJobs(client, ["all"], ACTIVE_STATES)).rejects.toThrow(
+      /"all": no job that waits or runs matches/,
+    );
+  });
+
+  test("numbers of a range that are not there are told with what is known of them", async () => {
+    const { numbers, missing } = await select(client, ["2-9"]);
+    expect(numbers).toEqual([3, 4, 5, 8]);
+    expect(missingText(missing)).toBe(
+      which === "with pages"
+        ? "jobs 2, 6-7 are forgotten; there is no job 9 yet"
+        : "nothing is known of jobs 2, 6-7, 9",
+    );
+    await expect(selectJobs(client, ["6-7"])).rejects.toThrow(
+      which === "with pages"
+        ? 'Cannot find a job for "6-7": jobs 6-7 are forgotten'
+        : 'Cannot find a job for "6-7": nothing is known of jobs 6-7',
+    );
+  });
+
+  test("only a number alone names its job", () => {
+    expect([...namedJobs(["3", "4-5", "all"])]).toEqual([3]);
+  });
+
+  test.each(["", "x", "9-3", "state:", "state:sleeping", "1--3", "-1", "name:", "all:", "1e3", "__proto__"])(
+    "%j is no selector",
+    (text) => {
+      expect(() => parseSelector(text)).toThrow(UsageError);
+    },
+  );
+
+  test("a range or pattern that matches nothing says so", async () => {
+    await expect(selectJobs(client, ["100-200"])).rejects.toThrow(/Cannot find a job for "100-200"/);
+    await expect(selectJobs(client, ["state:done"], ["held"])).rejects.toThrow(/no job that is held matches/);
+    await expect(selectJobs(client, ["name:nobody"])).rejects.toThrow(NotFoundError);
+  });
+});
+
+describe("chooseEnvironment()", () => {
+  const env = { HOME: "/h", OMP_A: "1", OMP_B: "2", TOKEN: "secret" };
+
+  test.each([
+    ["all", env],
+    ["none", {}],
+    ["HOME", { HOME: "/h" }],
+    ["OMP_*,HOME", { HOME: "/h", OMP_A: "1", OMP_B: "2" }],
+    ["none,X=1=2", { X: "1=2" }],
+    ["all,HOME=/x", { ...env, HOME: "/x" }],
+    ["MISSING", {}],
+  ])("%s", (spec, chosen) => {
+    expect(chooseEnvironment(spec, env)).toEqual(chosen);
+  });
+});
+
+describe("bytes()", () => {
+  test("reads sizes with a unit", () => {
+    expect(["1K", "512M", "2G", "1.5GiB", "1t"].map(bytes)).toEqual([
+      1024,
+      2 ** 29,
+      2 ** 31,
+      1.5 * 2 ** 30,
+      2 ** 40,
+    ]);
+    for (const text of ["", "5", "G", "-1G", "1X", "0G", "9999999T"])
+      expect(() => bytes(text), text).toThrow(/Expected a size/);
+  });
+});

@@ -1,0 +1,148 @@
+/** Which jobs a verb is about: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`. */
+import type { Client } from "../../api/client/client.ts";
+import { closest } from "../../core/closest.ts";
+import { ACTIVE_STATES, ENDED_STATES, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import { NotFoundError, UsageError } from "../errors.ts";
+import { type AskedJobs, jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
+import { hint } from "../text/text.ts";
+
+export const SELECTOR_HELP =
+  "7, 3-9, 7,9, last, all, state:failed, name:sim*, queue:short or @user; several add up";
+
+/** Of the jobs that have ended `all` means so many, the newest; every other selector looks at all that are kept. */
+const LISTED_ENDED = 1000;
+
+export type Selector =
+  | { readonly kind: "numbers"; readonly first: number; readonly last: number }
+  | { readonly kind: "last" }
+  | { readonly kind: "all" }
+  | { readonly kind: "matching"; readonly asked: AskedJobs };
+
+export interface Selection {
+  /** Rising, each once. */
+  readonly numbers: readonly number[];
+  /** Numbers of ranges of which there is no job; only where jobs in any state were meant. */
+  readonly missing: readonly MissingJobs[];
+}
+
+/** @throws UsageError when the text is no selector */
+export function parseSelector(text: string): Selector[] {
+  return text.split(",").map((part) => parseOne(part, text));
+}
+
+/**
+ * The jobs meant. A single number is given back unseen: the request about it tells whether there is such a job.
+ * @param among for selectors that match, and ranges: only jobs in these states
+ * @throws UsageError, NotFoundError when a selector matches nothing
+ */
+export async function select(
+  client: Client,
+  words: readonly string[],
+  among?: readonly JobState[],
+): Promise<Selection> {
+  const selectors = words.flatMap((word) => parseSelector(word).map((one) => ({ ...one, word })));
+  const numbers = new Set<number>();
+  const missing: MissingJobs[] = [];
+  for (const selector of selectors) {
+    if (selector.kind === "numbers" && selector.first === selector.last) {
+      numbers.add(selector.first);
+      continue;
+    }
+    const gaps: MissingJobs[] = [];
+    let found = 0;
+    for (const asked of listsOf(selector, among)) {
+      for await (const page of jobPages(client, asked)) {
+        found += page.jobs.length;
+        for (const { job } of page.jobs) numbers.add(job);
+        if (among === undefined) gaps.push(...page.missing);
+      }
+    }
+    if (found === 0) throw new NotFoundError(noneText(selector, gaps, among));
+    missing.push(...gaps);
+  }
+  return { numbers: [...numbers].sort((a, b) => a - b), missing };
+}
+
+/** The numbers of the jobs meant; says on standard error which numbers of ranges are not there. */
+export async function selectJobs(
+  client: Client,
+  words: readonly string[],
+  among?: readonly JobState[],
+): Promise<readonly number[]> {
+  const { numbers, missing } = await select(client, words, among);
+  if (missing.length > 0) hint(`tutti: ${missingText(missing)}`);
+  return numbers;
+}
+
+/** Jobs that the words name by their numbers: what cannot be done with them is told. */
+export function namedJobs(words: readonly string[]): ReadonlySet<number> {
+  const selectors = words.flatMap(parseSelector);
+  return new Set(
+    selectors.flatMap((one) => (one.kind === "numbers" && one.first === one.last ? [one.first] : [])),
+  );
+}
+
+/** What the scheduler is asked for a selector. */
+function listsOf(selector: Selector, among: readonly JobState[] | undefined): AskedJobs[] {
+  const states = among === undefined ? {} : { states: among };
+  switch (selector.kind) {
+    case "numbers":
+      return [{ numbers: [{ first: Math.max(1, selector.first), last: selector.last }], ...states }];
+    case "last":
+      return [{ last: 1 }];
+    case "all":
+      // Those that live first: one that ends in between is then in both.
+      return among === undefined
+        ? [{ states: ACTIVE_STATES }, { states: ENDED_STATES, last: LISTED_ENDED }]
+        : [states];
+    case "matching": {
+      const { asked } = selector;
+      if (asked.states === undefined || among === undefined) return [{ ...states, ...asked }];
+      const both = asked.states.filter((state) => among.includes(state));
+      return both.length === 0 ? [] : [{ ...asked, states: both }];
+    }
+  }
+}
+
+function noneText(
+  selector: Selector & { readonly word: string },
+  missing: readonly MissingJobs[],
+  among: readonly JobState[] | undefined,
+): string {
+  if (missing.length > 0) return `Cannot find a job for "${selector.word}": ${missingText(missing)}`;
+  const what =
+    among === undefined || selector.kind === "last"
+      ? "no job"
+      : among.length === ACTIVE_STATES.length
+        ? "no job that waits or runs"
+        : `no job that is ${among.join(" or ")}`;
+  return `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`;
+}
+
+function parseOne(part: string, whole: string): Selector {
+  const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
+  if (first !== undefined) {
+    if (Number(last) >= Number(first)) return { kind: "numbers", first: Number(first), last: Number(last) };
+    throw new UsageError(`Cannot use the selector "${whole}": ${first} is after ${last}, expected it before`);
+  }
+  if (part === "last") return { kind: "last" };
+  if (part === "all") return { kind: "all" };
+  const [, key = "", value = ""] = /^(state:|name:|queue:|@)(.+)$/s.exec(part) ?? [];
+  switch (key) {
+    case "state:":
+      if (!(JOB_STATES as readonly string[]).includes(value)) {
+        throw new UsageError(
+          `Cannot use the state "${value}"${closest(value, JOB_STATES)}: expected one of ${JOB_STATES.join(", ")}`,
+        );
+      }
+      return { kind: "matching", asked: { states: [value as JobState] } };
+    case "name:":
+      return { kind: "matching", asked: { name: value } };
+    case "queue:":
+      return { kind: "matching", asked: { queue: value } };
+    case "@":
+      return { kind: "matching", asked: { user: value } };
+    default:
+      throw new UsageError(`Cannot use the selector "${whole}": expected ${SELECTOR_HELP}`);
+  }
+}

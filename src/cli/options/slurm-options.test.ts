@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../errors.ts";
+import { readJobScript } from "./job-script.ts";
+import { slurmSeconds } from "./slurm-options.ts";
+
+const wordsOf = (...lines: string[]) =>
+  readJobScript(lines.map((line) => `#SBATCH ${line}\n`).join("")).words;
+
+describe("#SBATCH lines", () => {
+  test("short and long, with and without a blank, are understood", () => {
+    const { words, warnings, isForSlurm } = readJobScript(`#!/bin/sh
+#SBATCH -n4
+#SBATCH -c 2
+#SBATCH -N 1
+#SBATCH --time=1-02:03:04
+#SBATCH -p short,long
+#SBATCH -J "my job"
+#SBATCH --output=out-%j.txt -e err-%4A_%a.txt
+#SBATCH --array=1-10%2
+#SBATCH -d afterok:12:13,afterany:14
+#SBATCH --mem=2G
+#SBATCH -D /tmp -H
+srun ./a.out
+#SBATCH -n 64
+`);
+    expect(words).toEqual([
+      ...["--time", "93784s"],
+      ...["--queue", "short"],
+      ...["--name", "my job"],
+      ...["--output", "out-%j.txt", "--error", "err-%4A_%a.txt"],
+      ...["--array", "1-10%2"],
+      ...["--after", "12,13,any:14"],
+      ...["--cwd", "/tmp", "--hold"],
+      ...["--tasks", "8"],
+      ...["--mem", "2048M"],
+      ...["--env", "all,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
+    ]);
+    expect([warnings, isForSlurm]).toEqual([[], true]);
+    expect(readJobScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
+  });
+
+  test("tasks per node and memory per CPU are multiplied out", () => {
+    expect(wordsOf("--nodes=2 --ntasks-per-node=4", "--mem-per-cpu=500M", "-c 2")).toEqual([
+      ...["--tasks", "16"],
+      ...["--mem", "8000M"],
+      ...["--env", "all,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
+    ]);
+    // With the number of tasks given, that per node is only the most.
+    expect(wordsOf("-n 3 --ntasks-per-node=8")).toEqual(["--tasks", "3"]);
+    expect(wordsOf("--mem-per-cpu=1G")).toEqual(["--mem", "1024M"]);
+    expect(wordsOf("--mem=100 --mem-per-cpu=1G")).toEqual(["--mem", "100M"]);
+    expect(wordsOf("--mem=0", "-t 0", "-t UNLIMITED")).toEqual([]);
+  });
+
+  test("the environment is chosen once, whatever else is added to it", () => {
+    expect(wordsOf("--export=NONE", "-c 2")).toEqual([
+      ...["--tasks", "2"],
+      ...["--env", "none,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
+    ]);
+    expect(wordsOf("--export=ALL,OMP_NUM_THREADS=7", "-c 2")).toEqual([
+      ...["--tasks", "2"],
+      ...["--env", "all,OMP_NUM_THREADS=7,SLURM_CPUS_PER_TASK=2"],
+    ]);
+    expect(wordsOf("--export=ALLOWED,B=1")).toEqual(["--env", "ALLOWED,B=1"]);
+  });
+
+  test("what means nothing here is named, in one line, and the rest goes on", () => {
+    const { words, warnings } = readJobScript(`#SBATCH --gres=gpu:1
+#SBATCH --exclusive
+#SBATCH -N 2
+#SBATCH -o %A_%t.out
+#SBATCH --mail-user ada@example.org
+#SBATCH --begin=16:00 --requeue
+#SBATCH -t 5
+`);
+    expect(words).toEqual(["--time", "300s", "--tasks", "2"]);
+    expect(warnings).toEqual([
+      "#SBATCH --exclusive: left out; in its turns a job has its CPUs for itself anyway",
+      "#SBATCH -N 2: this scheduler has one machine, all CPUs come from it",
+      "#SBATCH -o %A_%t.out: there is no %t here, only %j, %A, %a, %x, %u and %N; left out",
+      "#SBATCH --begin=16:00: left out; it starts as soon as there is room; --hold and tutti release begin it at a time of yours",
+      "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: not understood, left out",
+    ]);
+  });
+
+  test.each([
+    ["-n many", "a whole number from 1 on"],
+    ["-n=2", "a whole number from 1 on"],
+    ["--cpus-per-task=0", "a whole number from 1 on"],
+    ["--time", "minutes"],
+    ["-t abc", "minutes"],
+    ["--mem=lots", "a size"],
+    ["-d singleton", "afterok or afterany"],
+    ["--dependency=afterok:1?afterany:2", "afterok or afterany"],
+    ["--dependency=afternotok:1", "afterok or afterany"],
+    ["-J", "a value"],
+  ])("%s is refused, since the job would be another one without it", (line, expected) => {
+    expect(() => wordsOf(line)).toThrow(UsageError);
+    expect(() => wordsOf(line)).toThrow(`Cannot use the line "#SBATCH ${line}": expected ${expected}`);
+  });
+});
+
+describe("slurmSeconds()", () => {
+  // The forms of sbatch's manual.
+  test.each([
+    ["5", 300],
+    ["5:30", 330],
+    ["1:00:00", 3600],
+    ["2-3", 183_600],
+    ["2-3:04", 183_840],
+    ["2-3:04:05", 183_845],
+    ["0", 0],
+    ["", undefined],
+    ["-1", undefined],
+    ["1:2:3:4", undefined],
+    ["UNLIMITED", undefined],
+  ])("%s", (text, seconds) => {
+    expect(slurmSeconds(text)).toBe(seconds);
+  });
+});

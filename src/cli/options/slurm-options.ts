@@ -1,0 +1,237 @@
+/**
+ * Options of Slurm's `#SBATCH` lines as words of `tutti submit`. What decides when or with what a job runs and cannot be read is
+ * refused, as by sbatch: a job without its dependency or its limit would be another job. What has no meaning on one machine without
+ * accounts is named in a warning.
+ */
+import { UsageError } from "../errors.ts";
+
+const LONG_NAMES: Readonly<Record<string, string>> = {
+  n: "ntasks",
+  N: "nodes",
+  c: "cpus-per-task",
+  t: "time",
+  p: "partition",
+  J: "job-name",
+  o: "output",
+  e: "error",
+  a: "array",
+  d: "dependency",
+  D: "chdir",
+  H: "hold",
+};
+
+/** Options without a value, or with one after = only. */
+const FLAGS = [
+  "hold",
+  "requeue",
+  "no-requeue",
+  "exclusive",
+  "overcommit",
+  "oversubscribe",
+  "contiguous",
+  "get-user-env",
+  "verbose",
+  "quiet",
+  "parsable",
+  "wait",
+  "v",
+  "Q",
+  "W",
+  "s",
+  "O",
+];
+
+/** Why an option that people lean on does nothing here. */
+const REMARKS: Readonly<Record<string, string>> = {
+  begin: "it starts as soon as there is room; --hold and tutti release begin it at a time of yours",
+  exclusive: "in its turns a job has its CPUs for itself anyway",
+};
+
+const WHOLE = "a whole number from 1 on";
+const TIME = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]] or UNLIMITED";
+const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
+const JOBS = "afterok or afterany with numbers of jobs, such as afterok:12:13,afterany:14";
+
+/** Patterns in names of files that mean the same here, with a width for numbers. */
+const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
+
+/** Options whose value is passed on. */
+const PASSED_ON: Readonly<Record<string, string>> = {
+  "job-name": "name",
+  array: "array",
+  chdir: "cwd",
+};
+
+export class SlurmOptions {
+  readonly #words: string[] = [];
+  readonly #remarks: string[] = [];
+  readonly #unknown: string[] = [];
+  #tasks: number | undefined;
+  #nodes = 1;
+  #tasksPerNode: number | undefined;
+  #cpusPerTask: number | undefined;
+  #memory: string | undefined;
+  #memoryPerCpuMiB: number | undefined;
+  #environment: string | undefined;
+
+  /** For people; what is not understood stands in one line. */
+  get warnings(): readonly string[] {
+    if (this.#unknown.length === 0) return this.#remarks;
+    return [...this.#remarks, `#SBATCH ${this.#unknown.join(", ")}: not understood, left out`];
+  }
+
+  /** @throws UsageError */
+  read(words: readonly string[]): void {
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i];
+      const [, long, longValue] = /^--([\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
+      const [, short, shortValue] = /^-(\w)(.*)$/s.exec(word) ?? [];
+      const name = long ?? (short === undefined ? undefined : (LONG_NAMES[short] ?? short));
+      if (name === undefined) {
+        this.#unknown.push(word);
+        continue;
+      }
+      let value = long === undefined ? shortValue || undefined : longValue;
+      let text = word;
+      const next = words[i + 1];
+      if (value === undefined && !FLAGS.includes(name) && next !== undefined && !next.startsWith("-")) {
+        value = next;
+        text = `${word} ${next}`;
+        i++;
+      }
+      this.#take(name, value ?? "", text);
+    }
+  }
+
+  words(): readonly string[] {
+    const tasks = this.#tasks ?? this.#nodes * (this.#tasksPerNode ?? 1);
+    const cpus = tasks * (this.#cpusPerTask ?? 1);
+    const isAsked = this.#tasks !== undefined || cpus > 1;
+    const memory =
+      this.#memory ?? (this.#memoryPerCpuMiB === undefined ? undefined : `${this.#memoryPerCpuMiB * cpus}M`);
+    return [
+      ...this.#words,
+      ...(isAsked ? ["--tasks", String(cpus)] : []),
+      ...(memory === undefined ? [] : ["--mem", memory]),
+      ...this.#environmentWords(),
+    ];
+  }
+
+  #environmentWords(): readonly string[] {
+    const chosen = this.#environment ?? "all";
+    const cpus = this.#cpusPerTask;
+    const threads =
+      cpus === undefined || cpus === 1 || /(?:^|,)OMP_NUM_THREADS=/.test(chosen)
+        ? []
+        : [`OMP_NUM_THREADS=${cpus}`];
+    const slurm = [...(cpus === undefined ? [] : [`SLURM_CPUS_PER_TASK=${cpus}`])];
+    const added = [...threads, ...slurm];
+    return this.#environment === undefined && added.length === 0
+      ? []
+      : ["--env", [chosen, ...added].join(",")];
+  }
+
+  #take(name: string, value: string, text: string): void {
+    const refuse = (expected: string): never => {
+      throw new UsageError(
+        `Cannot use the line "#SBATCH ${text}": expected ${expected}; mend it, or put a second # before it`,
+      );
+    };
+    const count = (): number => (/^[1-9]\d{0,6}$/.test(value) ? Number(value) : refuse(WHOLE));
+    const named = (): string => (value === "" ? refuse("a value") : value);
+    switch (name) {
+      case "ntasks":
+        this.#tasks = count();
+        return;
+      case "cpus-per-task":
+        this.#cpusPerTask = count();
+        return;
+      case "ntasks-per-node":
+        this.#tasksPerNode = count();
+        return;
+      case "nodes": {
+        const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
+        this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
+        if (this.#nodes > 1)
+          this.#remarks.push(`#SBATCH ${text}: this scheduler has one machine, all CPUs come from it`);
+        return;
+      }
+      case "time": {
+        const seconds = slurmSeconds(value);
+        if (seconds === undefined && !/^(?:unlimited|infinite)$/i.test(value)) refuse(TIME);
+        if (seconds !== undefined && seconds > 0) this.#words.push("--time", `${seconds}s`);
+        return;
+      }
+      case "mem":
+      case "mem-per-cpu": {
+        const mebibytes = slurmMebibytes(value) ?? refuse(SIZE);
+        if (mebibytes === 0) return;
+        if (name === "mem") this.#memory = `${mebibytes}M`;
+        else this.#memoryPerCpuMiB = mebibytes;
+        return;
+      }
+      case "dependency":
+        this.#words.push("--after", slurmDependency(value) ?? refuse(JOBS));
+        return;
+      case "output":
+      case "error":
+        this.#takeFile(name, named(), text);
+        return;
+      case "export":
+        this.#environment = named().replace(/^(?:all|none|nil)\b/i, (word) =>
+          word.toLowerCase() === "all" ? "all" : "none",
+        );
+        return;
+      case "hold":
+        this.#words.push("--hold");
+        return;
+      case "partition":
+        this.#words.push("--queue", named().split(",")[0]);
+        return;
+      default:
+        if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
+        else if (REMARKS[name] === undefined) this.#unknown.push(text);
+        else this.#remarks.push(`#SBATCH ${text}: left out; ${REMARKS[name]}`);
+    }
+  }
+
+  #takeFile(name: "output" | "error", value: string, text: string): void {
+    const [unknown] = /%\d*.?/.exec(value.replace(PATTERNS, "")) ?? [];
+    if (unknown === undefined) this.#words.push(`--${name}`, value);
+    else
+      this.#remarks.push(
+        `#SBATCH ${text}: there is no ${unknown} here, only %j, %A, %a, %x, %u and %N; left out`,
+      );
+  }
+}
+
+/** Seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes[:seconds]`. */
+export function slurmSeconds(text: string): number | undefined {
+  const [, days, rest = ""] = /^(?:(\d{1,6})-)?(\d{1,9}(?::\d{1,9}){0,2})$/.exec(text) ?? [];
+  if (rest === "") return undefined;
+  const parts = rest.split(":").map(Number);
+  if (days !== undefined) {
+    const [hours = 0, minutes = 0, seconds = 0] = parts;
+    return Number(days) * 86_400 + hours * 3600 + minutes * 60 + seconds;
+  }
+  if (parts.length === 3) return parts[0] * 3600 + parts[1] * 60 + parts[2];
+  return parts[0] * 60 + (parts[1] ?? 0);
+}
+
+/** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`; parts of one count as one. */
+function slurmMebibytes(text: string): number | undefined {
+  const [, size, unit = "M"] = /^(\d{1,12})([KMGT])?B?$/i.exec(text) ?? [];
+  if (size === undefined) return undefined;
+  return Math.ceil(Number(size) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) - 1));
+}
+
+/** `afterok:1:2,afterany:3` as `1,2,any:3`; undefined for what is not about ended jobs. */
+function slurmDependency(value: string): string | undefined {
+  const words: string[] = [];
+  for (const part of value.split(",")) {
+    const [, kind, jobs = ""] = /^(afterok|afterany):(\d+(?::\d+)*)$/.exec(part) ?? [];
+    if (kind === undefined) return undefined;
+    words.push(...jobs.split(":").map((job) => (kind === "afterok" ? job : `any:${job}`)));
+  }
+  return words.join(",");
+}

@@ -1,0 +1,60 @@
+/** What is said of a limit without a unit, which Slurm would take for minutes. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import { addSubmitOptions, type SubmitOptions, submitJob } from "./submit-options.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-options-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.restoreAllMocks());
+
+/** The job of a command line, and what it says on standard error. */
+async function submitted(...argv: string[]): Promise<{ readonly job: SubmitJob; readonly said: string }> {
+  let said = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    said += text;
+    return true;
+  });
+  let job: SubmitJob | undefined;
+  const command = addSubmitOptions(new Command("submit"));
+  command.action(async (words: readonly string[], options: SubmitOptions) => {
+    job = await submitJob(words, options, argv);
+  });
+  await command.parseAsync(argv, { from: "user" });
+  return { job: job!, said };
+}
+
+function script(...lines: string[]): string {
+  const path = join(folder, "job.sh");
+  writeFileSync(path, ["#!/bin/sh", ...lines, "true", ""].join("\n"));
+  return path;
+}
+
+describe("a limit", () => {
+  test("without a unit is seconds, and that is said, once", async () => {
+    const told = "tutti: limit 90 s; write 90m for minutes\n";
+    const command = await submitted("-t", "90", "--", "true");
+    expect(command).toMatchObject({ job: { limitMs: 90_000 }, said: told });
+    const inScript = await submitted(script("#TUTTI -t 90"));
+    expect(inScript).toMatchObject({ job: { limitMs: 90_000 }, said: told });
+  });
+
+  test.each([
+    ["90s", 90_000],
+    ["90m", 5_400_000],
+    ["1:30", 90_000],
+    ["1-12", 129_600_000],
+  ])("%s needs no remark", async (text, limitMs) => {
+    expect(await submitted("-t", text, "--", "true")).toMatchObject({ job: { limitMs }, said: "" });
+  });
+
+  test("in Slurm's lines is minutes; on the command line it wins over that of the script", async () => {
+    const path = script("#SBATCH -t 90");
+    expect(await submitted(path)).toMatchObject({ job: { limitMs: 5_400_000 }, said: "" });
+    const bare = script("#TUTTI -t 90");
+    expect(await submitted("-t", "2h", bare)).toMatchObject({ job: { limitMs: 7_200_000 }, said: "" });
+  });
+});

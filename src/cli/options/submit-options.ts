@@ -1,0 +1,260 @@
+/** The options of `submit` and `run`, which a job script may hold as well, and the request that they make. */
+import { readFileSync, statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { MAX_DEPENDENCIES, MAX_RETRIES, MAX_SCRIPT_BYTES, MAX_TASKS } from "../../protocol/limits.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import { UsageError } from "../errors.ts";
+import { hint } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+import { interpreterOf, readJobScript } from "./job-script.ts";
+import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
+import { slurmSeconds } from "./slurm-options.ts";
+
+/** Fields of a job that options give. */
+export type SubmitOptions = Partial<SubmitJob> & {
+  /** The limit that was given without a unit, in seconds: Slurm would take it for minutes. */
+  readonly bareLimitS?: number | undefined;
+};
+
+const HELP = `
+What to run comes last: after -- a command with its arguments, else a script, whose lines #TUTTI may hold these options and whose common
+lines #SBATCH are understood. Options on the command line win.
+  tutti submit -n 4 --time 10m -- ./a.out input.dat
+  tutti submit job.sh
+  tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'`;
+
+/** Adds options and arguments; everything after the first word that is no option belongs to the job. */
+export function addSubmitOptions(command: Command): Command {
+  command.parent?.enablePositionalOptions();
+  return addOptions(command)
+    .argument("[command...]", "a command after --, or a script")
+    .passThroughOptions()
+    .addHelpText("after", HELP);
+}
+
+/**
+ * The job that a command line asks for. Says on standard error what it does not understand in a script.
+ * @throws UsageError
+ */
+export async function submitJob(
+  words: readonly string[],
+  given: SubmitOptions,
+  raw: readonly string[],
+): Promise<SubmitJob> {
+  if (words.length === 0) {
+    throw new UsageError(
+      "Cannot submit nothing: expected a command after --, or a script; see tutti submit --help",
+    );
+  }
+  // Commander takes the -- away; whether it stood before the command tells a command from a script.
+  const isCommand = raw[raw.length - words.length - 1] === "--";
+  if (isCommand) {
+    tellBareLimit(given);
+    return jobOf(words, basename(words[0]), given);
+  }
+  const content = readScript(words[0]);
+  const script = content.toString("utf8");
+  const { words: inScript, warnings, isForSlurm } = readJobScript(script);
+  for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
+  const options = { ...parseScriptOptions(inScript, words[0]), ...given };
+  tellBareLimit(options);
+  const path = resolve(words[0]);
+  const interpreter = interpreterOf(script) ?? ["/bin/sh"];
+  const job = jobOf([...interpreter, path, ...words.slice(1)], basename(path), options);
+  // The scheduler adds the number of the job and the like.
+  const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
+  // The scheduler keeps it as it is now: people go on editing while their jobs wait.
+  return { ...job, env, script: { base64: content.toString("base64"), word: interpreter.length } };
+}
+
+/** The environment that a job gets: `all`, `none`, names, `PREFIX*`, `NAME=value`, with commas between; `all` is to be named when values are added. */
+export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<string, string> {
+  const chosen: Record<string, string> = {};
+  for (const part of spec.split(",").filter((word) => word !== "")) {
+    const equals = part.indexOf("=");
+    if (equals === 0) throw new UsageError(`Cannot use "${part}" in --env: expected a name before =`);
+    if (equals > 0) {
+      chosen[part.slice(0, equals)] = part.slice(equals + 1);
+      continue;
+    }
+    if (part === "none") continue;
+    const isMeant =
+      part === "all"
+        ? () => true
+        : part.endsWith("*")
+          ? (name: string) => name.startsWith(part.slice(0, -1))
+          : (name: string) => name === part;
+    for (const [name, value] of Object.entries(env)) {
+      if (value !== undefined && name !== "" && isMeant(name)) chosen[name] = value;
+    }
+  }
+  return chosen;
+}
+
+/** Bytes of 512M, 2G, 1.5T; powers of 1024. */
+export function bytes(text: string): number {
+  const [, digits, unit = ""] = /^(\d+\.?\d*)\s*([KMGT])i?B?$/i.exec(text.trim()) ?? [];
+  const value = Math.round(Number(digits) * 1024 ** " KMGT".indexOf(unit.toUpperCase()));
+  if (value >= 1 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("Expected a size with its unit, such as 512M or 2G.");
+}
+
+/** An option that gives a field of the job. */
+class JobOption extends Option {
+  readonly field: keyof SubmitJob;
+
+  constructor(field: keyof SubmitJob, flags: string, text: string, parse?: (text: string) => unknown) {
+    super(flags, text);
+    this.field = field;
+    if (parse !== undefined) this.argParser(parse);
+  }
+
+  override attributeName(): string {
+    return this.field;
+  }
+}
+
+const jobOptions = () => [
+  new JobOption(
+    "tasks",
+    "-n, --tasks <n>",
+    "processes, each on a CPU of its own (default: 1)",
+    integer(1, MAX_TASKS),
+  ),
+  new JobOption(
+    "limitMs",
+    "-t, --time <duration>",
+    "limit on running time, such as 90s, 10m, 2h, 1:30:00; also the estimate for policies",
+    (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
+  ),
+  new JobOption("memoryBytes", "--mem <size>", "memory of the whole job, such as 512M or 2G", bytes),
+  new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
+  new JobOption("name", "-J, --name <name>", "name of the job (default: that of the program)"),
+  new JobOption(
+    "after",
+    "--after <jobs>",
+    "start when these have ended well: 12,13 or 12-40; any:12 however it ended",
+    dependencies,
+  ),
+  new JobOption(
+    "array",
+    "-a, --array <indices>",
+    "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once",
+  ),
+  new JobOption("held", "--hold", "do not start before tutti release"),
+  new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
+  new JobOption(
+    "retries",
+    "--retries <n>",
+    "start anew so many times when it was lost or requeued (default: 0)",
+    integer(0, MAX_RETRIES),
+  ),
+  new JobOption(
+    "stdout",
+    "-o, --output <file>",
+    "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
+  ),
+  new JobOption("stderr", "-e, --error <file>", "standard error"),
+  new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: this one)", (text) =>
+    resolve(text),
+  ),
+  new JobOption(
+    "env",
+    "--env <list>",
+    "environment: all, none, NAME, PREFIX*, NAME=value with commas between (default: all)",
+    (text) => chooseEnvironment(text, process.env),
+  ),
+];
+
+function addOptions(command: Command): Command {
+  for (const option of jobOptions()) command.addOption(option);
+  const isBare = (text: string) => /^[\d.]+$/.test(text.trim());
+  return command.on("option:time", (text: string) =>
+    command.setOptionValue("bareLimitS", isBare(text) ? limitSeconds(text) : undefined),
+  );
+}
+
+/** A duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
+function limitSeconds(text: string): number {
+  const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
+  return inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
+}
+
+function tellBareLimit({ bareLimitS }: SubmitOptions): void {
+  if (bareLimitS !== undefined) hint(`tutti: limit ${bareLimitS} s; write ${bareLimitS}m for minutes`);
+}
+
+function dependencies(text: string): NonNullable<SubmitJob["after"]> {
+  return text.split(",").flatMap((part) => {
+    const [, any, first, last = first] =
+      /^(any:)?([1-9]\d{0,14})(?:-([1-9]\d{0,14}))?$/.exec(part.trim()) ?? [];
+    const count = Number(last) - Number(first) + 1;
+    if (count >= 1 && count <= MAX_DEPENDENCIES) {
+      return Array.from({ length: count }, (_, i) => ({ job: Number(first) + i, ok: any === undefined }));
+    }
+    throw new InvalidArgumentError(
+      `Expected numbers of at most ${MAX_DEPENDENCIES} jobs with commas between, such as 12,13, 12-40 or any:12.`,
+    );
+  });
+}
+
+function jobOf(command: readonly string[], defaultName: string, options: SubmitOptions): SubmitJob {
+  const given = jobOptions()
+    .map(({ field }) => [field, options[field]])
+    .filter(([, value]) => value !== undefined);
+  return {
+    command: [...command],
+    name: defaultName,
+    cwd: resolve("."),
+    env: options.env ?? chooseEnvironment("all", process.env),
+    umask: process.umask().toString(8).padStart(3, "0"),
+    ...(options.stdout !== undefined && { stderr: options.stdout }),
+    ...Object.fromEntries(given),
+  };
+}
+
+function readScript(path: string): Buffer {
+  const expected = `expected a script; for a command write tutti submit -- ${path}`;
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) {
+      throw new UsageError(
+        `Cannot submit "${path}": it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}, ${expected}`,
+      );
+    }
+    const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
+    if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
+      throw new UsageError(
+        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
+      );
+    }
+    if (content.subarray(0, 4096).includes(0)) {
+      throw new UsageError(`Cannot submit "${path}": it is a program, ${expected}`);
+    }
+    return content;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why =
+      code === "ENOENT"
+        ? "there is no such file"
+        : code === "EACCES"
+          ? "you are not allowed to read it"
+          : message;
+    throw new UsageError(`Cannot submit "${path}": ${why}, ${expected}`);
+  }
+}
+
+function parseScriptOptions(words: readonly string[], path: string): SubmitOptions {
+  const parser = addOptions(new Command("script").exitOverride().configureOutput({ writeErr: () => {} }));
+  try {
+    parser.parse(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    throw new UsageError(
+      `Cannot use the #TUTTI lines of "${path}": ${error.message.replace(/^error: /, "")}`,
+    );
+  }
+  return parser.opts();
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import type { Job } from "../../protocol/schema.ts";
+import { JobLines, jobsIn, jobsTable, limitText, outcomeText } from "./job-text.ts";
+
+const job = (number: number, more: Partial<Job> = {}): Job =>
+  ({
+    job: number,
+    name: "sim",
+    user: "ada",
+    queue: "default",
+    state: "queued",
+    tasks: 1,
+    ranMs: 0,
+    cpus: [],
+    after: [],
+    ...more,
+  }) as Job;
+const jobLines = (jobs: readonly Job[], most = 100) => {
+  const lines = new JobLines(most);
+  for (const one of jobs) lines.add(one);
+  return lines.shown();
+};
+const inArray = (number: number, arrayIndex: number, more: Partial<Job> = {}) =>
+  job(number, { array: 10, arrayIndex, ...more });
+
+describe("JobLines", () => {
+  const jobs = [
+    job(9),
+    inArray(10, 1, { state: "running", startedAtMs: 1, cpus: [3] }),
+    ...[11, 12, 13].map((number) =>
+      inArray(number, 5 * (number - 10), { reason: `waits for job ${number}` }),
+    ),
+    inArray(14, 20, { state: "held" }),
+    inArray(16, 30, { state: "held" }),
+    job(17, { state: "running", startedAtMs: 1, cpus: [0, 1] }),
+  ];
+
+  test("puts those that run first, and an array's jobs that wait into one line", () => {
+    const lines = jobLines(jobs);
+    expect(lines.map(({ job: first, upTo }) => [first, upTo?.job])).toEqual([
+      [10, undefined],
+      [17, undefined],
+      [9, undefined],
+      [11, 13],
+      [14, undefined],
+      [16, undefined],
+    ]);
+    expect(jobsIn(lines)).toBe(jobs.length);
+  });
+
+  test("is shown with the range, its indices and how many they are", () => {
+    const table = jobsTable(jobLines(jobs), new Set([17]));
+    expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
+    expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
+    expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);
+    // One queue, one user: nothing to tell apart.
+    expect(table).not.toMatch(/queue |user/);
+    expect(jobsTable([job(1), job(2, { queue: "short", user: "bob" })])).toMatch(/user +queue/);
+  });
+});
+
+describe("limitText()", () => {
+  test.each([
+    [90_000, "1 min 30 s"],
+    [3_600_000, "1 h"],
+    [93_784_000, "1 d 2 h 3 min 4 s"],
+    [500, "0.50 s"],
+  ])("%i ms is %s", (limitMs, text) => expect(limitText(limitMs)).toBe(text));
+});
+
+describe("outcomeText()", () => {
+  test.each([
+    [{ state: "failed", signal: "SIGKILL", reason: "ended by SIGKILL" }, "was ended by SIGKILL"],
+    [{ state: "failed", signal: "SIGTERM", reason: "time limit" }, "was ended by SIGTERM (time limit)"],
+    [{ state: "cancelled", reason: "cancelled" }, "was cancelled"],
+    [{ state: "cancelled", reason: "job 2 did not end well" }, "was cancelled (job 2 did not end well)"],
+    [{ state: "failed", code: 3, reason: "exit code 3" }, "failed with exit code 3"],
+    [
+      { state: "failed", reason: 'lost: Cannot run "x": no such command' },
+      'failed (Cannot run "x": no such command)',
+    ],
+    [{ state: "failed", reason: "lost: the machine was stopped" }, "failed (lost: the machine was stopped)"],
+    [{ state: "done", code: 0, reason: "exit code 0" }, "ended well"],
+  ] as const)("%j", (more, text) => {
+    expect(outcomeText(job(7, { ...more }))).toBe(`job 7 (sim) ${text}`);
+  });
+});

@@ -1,0 +1,266 @@
+/** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
+import { cpusText } from "../../host/cpu-list.ts";
+import type { Job } from "../../protocol/schema.ts";
+import type { JobState } from "../../protocol/states.ts";
+import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.ts";
+import { renderTable, Table, type TableColumn, type TableOptions } from "../../report/text/table.ts";
+import { isColourful, tableWidth } from "./text.ts";
+import { visibleLine } from "./visible.ts";
+
+/** A sign and a word, so that neither colour nor the font has to be right. */
+const SIGNS: Readonly<Record<JobState, string>> = {
+  queued: "·",
+  held: "‖",
+  starting: "▷",
+  running: "▶",
+  ending: "◁",
+  done: "✓",
+  failed: "✗",
+  cancelled: "⊘",
+};
+
+/** A line of a table: a job, or jobs of an array that wait one behind the other. */
+export interface JobLine extends Job {
+  /** The last of the jobs that the line is about. */
+  readonly upTo?: Job;
+}
+
+interface JobColumn extends TableColumn {
+  readonly of: (job: JobLine) => string;
+}
+
+const column = (
+  title: string,
+  align: "left" | "right",
+  dispensable: number,
+  of: (job: JobLine) => string,
+): JobColumn => ({ title, align, dispensable, of });
+
+const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
+  upTo === undefined ? String(job) : `${job}-${upTo.job}`,
+);
+const NAME = column("name", "left", 0, (job) => visibleLine(nameText(job)));
+const STATE = column("state", "left", 0, ({ state }) => stateText(state));
+const USER = column("user", "left", 3, ({ user }) => visibleLine(user));
+const QUEUE = column("queue", "left", 5, ({ queue }) => visibleLine(queue));
+const CPUS = column("CPUs", "right", 1, ({ tasks }) => String(tasks));
+const RAN = column("ran", "right", 2, ({ ranMs, startedAtMs }) =>
+  startedAtMs === undefined ? NO_VALUE : formatDuration(ranMs / 1000),
+);
+const LIMIT = column("limit", "right", 6, ({ limitMs }) =>
+  limitMs === undefined ? NO_VALUE : limitText(limitMs),
+);
+const REASON = column("remark", "left", 4, (job) => remark(job));
+const SUBMITTED = column("submitted", "left", 4, ({ submittedAtMs }) => clockText(submittedAtMs));
+const WAITED = column("waited", "right", 3, ({ submittedAtMs, startedAtMs }) =>
+  startedAtMs === undefined ? NO_VALUE : formatDuration((startedAtMs - submittedAtMs) / 1000),
+);
+const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
+  endedAtMs === undefined ? NO_VALUE : clockText(endedAtMs),
+);
+
+/**
+ * Jobs as `tutti jobs` lists them; user and queue only where there are several.
+ * @param stopped running jobs for which the matrix has no room
+ */
+export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
+  const differ = (of: (job: Job) => string) => new Set(jobs.map(of)).size > 1;
+  const remarks = column("remark", "left", 4, (job) =>
+    stopped.has(job.job) ? "stopped: no room now" : remark(job),
+  );
+  return table(
+    [
+      NUMBER,
+      NAME,
+      STATE,
+      ...(differ(({ user }) => user) ? [USER] : []),
+      ...(differ(({ queue }) => queue) ? [QUEUE] : []),
+      CPUS,
+      RAN,
+      LIMIT,
+      remarks,
+    ],
+    jobs,
+  );
+}
+
+/**
+ * Jobs as lines: those that run, then those that wait, then those that have ended, each in the order in which they came; jobs of an array that
+ * wait are one line. Takes the jobs by number, and holds no more than can be shown.
+ */
+export class JobLines {
+  readonly #most: number;
+  readonly #lines: readonly [JobLine[], JobLine[], JobLine[]] = [[], [], []];
+  #count = 0;
+
+  /** @param most lines that are kept */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Jobs that were added, shown or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  add(job: Job): void {
+    this.#count++;
+    const place = rank(job);
+    const lines = this.#lines[place];
+    const line = lines.at(-1);
+    const last = line?.upTo ?? line;
+    const isNext =
+      last !== undefined &&
+      job.array !== undefined &&
+      job.array === last.array &&
+      job.job === last.job + 1 &&
+      job.state === last.state &&
+      place === 1;
+    if (isNext) lines[lines.length - 1] = { ...line!, upTo: job };
+    else if (lines.length <= this.#most) lines.push(job);
+  }
+
+  /** As many as may be shown. */
+  shown(): readonly JobLine[] {
+    return this.#lines.flat().slice(0, this.#most);
+  }
+}
+
+/** Jobs that lines stand for. */
+export function jobsIn(lines: readonly JobLine[]): number {
+  return lines.reduce((sum, { job, upTo }) => sum + (upTo === undefined ? 1 : upTo.job - job + 1), 0);
+}
+
+/** Ended jobs. */
+export function historyTable(jobs: readonly Job[]): string {
+  const table = new HistoryTable(jobs, 0, new Set(jobs.map(({ user }) => user)).size > 1);
+  return table.heading() + table.lines(jobs) + table.foot();
+}
+
+/** A table of ended jobs that comes page by page. */
+export class HistoryTable {
+  readonly #columns: readonly JobColumn[];
+  readonly #table: Table;
+
+  /**
+   * @param first the first page, which decides the widths
+   * @param latest the highest number that will come
+   * @param isShared whether the jobs may be of several users
+   */
+  constructor(first: readonly Job[], latest: number, isShared: boolean) {
+    this.#columns = [
+      NUMBER,
+      NAME,
+      STATE,
+      ...(isShared ? [USER] : []),
+      ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REASON],
+    ];
+    const widest = this.#columns.map((one) => (one === NUMBER ? String(latest) : ""));
+    this.#table = new Table(this.#columns, [...this.#rows(first), widest], tableOptions());
+  }
+
+  heading(): string {
+    return this.#table.heading();
+  }
+
+  lines(jobs: readonly Job[]): string {
+    return this.#table.lines(this.#rows(jobs));
+  }
+
+  foot(): string {
+    return this.#table.foot();
+  }
+
+  #rows(jobs: readonly Job[]): string[][] {
+    return jobs.map((job) => this.#columns.map(({ of }) => of(job)));
+  }
+}
+
+export function stateText(state: JobState): string {
+  return `${SIGNS[state]} ${state}`;
+}
+
+/** A limit as it was asked for: `1 d 2 h`, `90 min` as `1 h 30 min`. */
+export function limitText(limitMs: number): string {
+  if (limitMs % 1000 !== 0) return formatDuration(limitMs / 1000);
+  const parts: string[] = [];
+  let rest = limitMs / 1000;
+  for (const [unit, seconds] of [
+    ["d", 86_400],
+    ["h", 3600],
+    ["min", 60],
+    ["s", 1],
+  ] as const) {
+    if (rest >= seconds) parts.push(`${Math.floor(rest / seconds)} ${unit}`);
+    rest %= seconds;
+  }
+  return parts.join(" ");
+}
+
+/** One job in a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
+export function outcomeText(job: Job): string {
+  const after = job.startedAtMs === undefined ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
+  return `job ${job.job} (${visibleLine(job.name)}) ${endingText(job)}${after}`;
+}
+
+/** Time of day of today, else the date with it; local time. */
+export function clockText(unixMs: number, nowMs = Date.now()): string {
+  const date = new Date(unixMs);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return date.toDateString() === new Date(nowMs).toDateString()
+    ? time
+    : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
+/** Unix time as ISO 8601 with the zone of this machine left to UTC. */
+export function isoText(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}
+
+function table(columns: readonly JobColumn[], jobs: readonly JobLine[]): string {
+  const rows = jobs.map((job) => columns.map(({ of }) => of(job)));
+  return renderTable(columns, rows, tableOptions());
+}
+
+function tableOptions(): TableOptions {
+  return { width: tableWidth(), colour: isColourful() };
+}
+
+/** Whether the reason says more than the state, the exit code or the signal does. */
+export function saysMore({ reason, state, code, signal }: Job): boolean {
+  return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
+}
+
+/** The reason for people: what was lost says itself why. */
+export function reasonText({ reason = "" }: Job): string {
+  return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
+}
+
+function rank({ state }: Job): 0 | 1 | 2 {
+  if (state === "running" || state === "ending" || state === "starting") return 0;
+  return state === "queued" || state === "held" ? 1 : 2;
+}
+
+function nameText({ name, arrayIndex, upTo }: JobLine): string {
+  if (arrayIndex === undefined) return name;
+  return `${name}[${upTo === undefined ? arrayIndex : `${arrayIndex}…${upTo.arrayIndex}`}]`;
+}
+
+function remark(job: JobLine): string {
+  if (job.upTo !== undefined) return `${formatCount(job.upTo.job - job.job + 1)} jobs of an array`;
+  if (saysMore(job)) return reasonText(job);
+  if (job.state === "running" && job.cpus.length > 0) {
+    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus)}`;
+  }
+  if (job.state === "failed") return endingText(job);
+  return rank(job) === 1 && job.priority !== 0 ? `priority ${job.priority}` : "";
+}
+
+function endingText(job: Job): string {
+  const { state, code, signal } = job;
+  const why = saysMore(job) ? ` (${reasonText(job)})` : "";
+  if (state === "failed" && signal !== undefined) return `was ended by ${visibleLine(signal)}${why}`;
+  if (state === "failed" && code !== undefined) return `failed with exit code ${code}${why}`;
+  return `${state === "done" ? "ended well" : state === "cancelled" ? "was cancelled" : state}${why}`;
+}

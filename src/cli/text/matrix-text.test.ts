@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { MatrixAnswer } from "../../protocol/schema.ts";
+import { displayWidth } from "../../report/text/table.ts";
+import { activeRow, matrixText } from "./matrix-text.ts";
+
+const matrix: MatrixAnswer = {
+  schema: "tutti.matrix/1",
+  sequence: 1,
+  policy: "gang",
+  sharing: "time",
+  slotMs: 100,
+  mode: "gang",
+  cpus: [0, 1, 2, 3],
+  epochMs: 1000,
+  nowMs: 0,
+  rows: [
+    [
+      { job: 12, name: "a", cpus: [0, 1] },
+      { job: 13, name: "b", cpus: [2] },
+    ],
+    [{ job: 14, name: "c\u001b[2J", cpus: [0, 1, 2, 3] }],
+  ],
+};
+
+describe("activeRow()", () => {
+  test("is the row of the slot, before and after the epoch and from another slot on", () => {
+    // Slots of 100 ms from 1000 on: rows 0, 1, 0, 1, …
+    expect([1000, 1099.9, 1100, 1250, 950].map((nowMs) => activeRow(matrix, nowMs))).toEqual([0, 0, 1, 0, 1]);
+    expect(activeRow({ ...matrix, fromSlot: 3 }, 1300)).toBe(0);
+    expect(activeRow({ ...matrix, fromSlot: 3 }, 1100)).toBe(0);
+    expect(activeRow({ ...matrix, rows: [] }, 1300)).toBe(-1);
+  });
+});
+
+describe("matrixText()", () => {
+  test("draws a cell per CPU and marks the row whose turn it is", () => {
+    expect(matrixText(matrix, { width: 80, colour: false, nowMs: 1150 })).toBe(
+      [
+        "gang, slot 100 ms, row 2 of 2, policy gang",
+        "        0  1  2  3",
+        "  row 1 12 12 13 ·",
+        "▶ row 2 14 14 14 14",
+        "  12 a, 13 b, 14 c\\x1b[2J",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("writes runs of CPUs where cells do not fit, and never wraps", () => {
+    const cpus = Array.from({ length: 64 }, (_, i) => i);
+    const wide = { ...matrix, cpus, rows: [[{ job: 7, name: "n".repeat(200), cpus: cpus.slice(4) }]] };
+    const text = matrixText(wide, { width: 40, colour: false, nowMs: 1000 });
+    expect(text).toContain("▶ row 1 7 on 4-63\n");
+    for (const line of text.split("\n")) expect(displayWidth(line)).toBeLessThanOrEqual(40);
+  });
+
+  test("colours say nothing that the text does not", () => {
+    const coloured = matrixText(matrix, { width: 80, colour: true, nowMs: 1150 });
+    const plain = matrixText(matrix, { width: 80, colour: false, nowMs: 1150 });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    expect(coloured.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
+    expect(coloured).not.toBe(plain);
+  });
+
+  test("an empty matrix, space sharing, and jobs of others", () => {
+    expect(matrixText({ ...matrix, rows: [] }, { width: 80, colour: false, nowMs: 0 })).toMatch(
+      /no gang is in the matrix/,
+    );
+    const space = { ...matrix, sharing: "space" as const, rows: [[{ job: 3, name: "", cpus: [1] }]] };
+    expect(matrixText(space, { width: 80, colour: false, nowMs: 0 })).toMatch(
+      /^space sharing, policy gang\n.*▶ row 1 · {2}3.*3 another user's\n$/s,
+    );
+  });
+});

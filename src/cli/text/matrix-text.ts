@@ -1,0 +1,106 @@
+/**
+ * The Ousterhout matrix for a terminal: rows are slots of the round, columns are CPUs, a cell holds the number of the job. The row that has
+ * its turn is marked by a sign, not by colour alone; colours come from a palette for the colour-blind and say nothing that the numbers do not.
+ *
+ *   gang, slot 100 ms, row 2 of 3, policy gang
+ *           0   1   2   3
+ *     row 1 12  12  13  ·
+ *   ▶ row 2 14  14  14  14
+ */
+import { cpusText } from "../../host/cpu-list.ts";
+import type { MatrixAnswer } from "../../protocol/schema.ts";
+import { shorten } from "../../report/text/table.ts";
+import { visibleLine } from "./visible.ts";
+
+/** Okabe and Ito's colours as background and a foreground that reads on it. */
+const PALETTE: readonly (readonly [back: string, front: string])[] = [
+  ["230;159;0", "0;0;0"],
+  ["86;180;233", "0;0;0"],
+  ["0;158;115", "255;255;255"],
+  ["240;228;66", "0;0;0"],
+  ["0;114;178", "255;255;255"],
+  ["213;94;0", "255;255;255"],
+  ["204;121;167", "0;0;0"],
+];
+const EMPTY = "·";
+
+export interface MatrixTextOptions {
+  readonly width: number;
+  readonly colour: boolean;
+  /** Monotonic time in ms, on the clock of the answer's `nowMs`. */
+  readonly nowMs: number;
+}
+
+/** Row that has its turn, or −1 when there is none. */
+export function activeRow({ rows, epochMs, slotMs, fromSlot = 0 }: MatrixAnswer, nowMs: number): number {
+  if (rows.length === 0) return -1;
+  const slot = Math.floor((nowMs - epochMs) / slotMs) - fromSlot;
+  return ((slot % rows.length) + rows.length) % rows.length;
+}
+
+/** The matrix as lines that end in a line end; cells where they fit, else runs of CPUs. */
+export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: MatrixTextOptions): string {
+  const { rows, cpus, sharing, mode, slotMs, policy } = matrix;
+  const active = activeRow(matrix, nowMs);
+  const turn = sharing === "time" && rows.length > 0 ? `, row ${active + 1} of ${rows.length}` : "";
+  const kind = sharing === "time" ? `${mode}, slot ${slotMs} ms` : "space sharing";
+  const head = shorten(`${kind}${turn}, policy ${visibleLine(policy)}`, width);
+  if (rows.length === 0) return `${head}\n  no gang is in the matrix\n`;
+  const names = rows.map((_, i) => `row ${i + 1}`);
+  const label = Math.max(...names.map((name) => name.length));
+  const cell = Math.max(
+    2,
+    ...cpus.map((cpu) => String(cpu).length),
+    ...rows.flat().map(({ job }) => String(job).length),
+  );
+  const fits = 2 + label + cpus.length * (cell + 1) <= width;
+  const lines = rows.map((row, i) => {
+    const start = `${i === active || sharing === "space" ? "▶" : " "} ${names[i].padEnd(label)}`;
+    const text = fits ? cellsOf(row, cpus, cell, colour) : shorten(runsOf(row), width - start.length - 1);
+    return `${start} ${text}`;
+  });
+  const scale = `${" ".repeat(2 + label)} ${cpus.map((cpu) => String(cpu).padEnd(cell)).join(" ")}`;
+  return `${[head, ...(fits ? [scale.trimEnd()] : []), ...lines].join("\n")}\n${legend(matrix, width)}`;
+}
+
+type Row = MatrixAnswer["rows"][number];
+
+function cellsOf(row: Row, cpus: readonly number[], cell: number, colour: boolean): string {
+  const holder = new Map(row.flatMap(({ job, cpus: own }) => own.map((cpu) => [cpu, job] as const)));
+  return cpus
+    .map((cpu, i) => {
+      const job = holder.get(cpu);
+      const text = (job === undefined ? EMPTY : String(job)).padEnd(cell);
+      // The gap after a cell belongs to the job when its next processor does, so a gang is one block.
+      const gap = i === cpus.length - 1 ? "" : " ";
+      if (!colour || job === undefined) return text + gap;
+      return holder.get(cpus[i + 1] ?? -1) === job ? painted(text + gap, job) : painted(text, job) + gap;
+    })
+    .join("")
+    .trimEnd();
+}
+
+function runsOf(row: Row): string {
+  return row.map(({ job, cpus }) => `${job} on ${cpusText(cpus)}`).join("; ");
+}
+
+/** Names of the jobs, as many lines as they need. */
+function legend({ rows }: MatrixAnswer, width: number): string {
+  const names = new Map(rows.flat().map(({ job, name }) => [job, visibleLine(name)]));
+  const lines: string[] = [];
+  let line = "";
+  for (const [job, name] of [...names].sort(([a], [b]) => a - b)) {
+    const entry = shorten(name === "" ? `${job} another user's` : `${job} ${name}`, 24);
+    if (line !== "" && line.length + entry.length + 3 > width) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? `  ${entry}` : `, ${entry}`;
+  }
+  return [...lines, line].map((text) => `${text}\n`).join("");
+}
+
+function painted(text: string, job: number): string {
+  const [back, front] = PALETTE[job % PALETTE.length];
+  return `\u001b[48;2;${back};38;2;${front}m${text}\u001b[0m`;
+}

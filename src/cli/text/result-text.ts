@@ -1,0 +1,197 @@
+/** Results as tables for people: one policy in full, several side by side, replications with their intervals. */
+import type { Diagnostics } from "../../core/diagnostics.ts";
+import { metricOf, type Summary } from "../../metrics/summary.ts";
+import {
+  type ComparedPolicy,
+  type Comparison,
+  findings,
+  programText,
+  rankingCells,
+  rankingColumns,
+  ruleSettings,
+} from "../../report/comparison.ts";
+import {
+  differenceTexts,
+  LONGEST_WAIT,
+  longestWaitText,
+  meanTexts,
+  REPLICATED,
+} from "../../report/replications.ts";
+import { formatCount, formatMetric, formatNumber, formatPercent } from "../../report/text/format.ts";
+import { renderTable, type TableColumn } from "../../report/text/table.ts";
+import { bold, dim, isColourful, plural, tableWidth, wrap } from "./text.ts";
+
+/** A column of texts. */
+export const left = (title: string): TableColumn => ({ title, align: "left", dispensable: 0 });
+/** A column of numbers. */
+export const right = (title: string, dispensable = 0): TableColumn => ({
+  title,
+  align: "right",
+  dispensable,
+});
+
+/** A table that fits the terminal. */
+export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
+  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() }).trimEnd();
+}
+
+/** One policy in full: every metric, every class. */
+export function simulationText(comparison: Comparison): string {
+  const { label, title, summary } = comparison.policies[0] as ComparedPolicy;
+  return [
+    heading(comparison),
+    `${bold(label)}: ${title}`,
+    "",
+    metricsTable(summary),
+    "",
+    classesTable(summary),
+    "",
+    ...machineLines(summary),
+    "",
+    ...footer(comparison),
+    "",
+  ].join("\n");
+}
+
+function metricsTable(summary: Summary): string {
+  return table(
+    [
+      left(""),
+      right("mean"),
+      right("median", 2),
+      right("p90", 4),
+      right("p95", 2),
+      right("p99", 3),
+      right("longest"),
+      right("of job", 1),
+      right("area-weighted", 5),
+    ],
+    summary.metrics.map(({ title, unit, all }) => [
+      title,
+      ...[all.mean, all.median, all.p90, all.p95, all.p99, all.max].map((value) => formatMetric(value, unit)),
+      all.maxJobId < 0 ? "–" : String(all.maxJobId),
+      formatMetric(all.areaWeightedMean, unit),
+    ]),
+  );
+}
+
+function classesTable(summary: Summary): string {
+  const wait = metricOf(summary, "wait").byClass;
+  const slowdown = metricOf(summary, "bounded-slowdown").byClass;
+  return table(
+    [
+      left(summary.classScheme),
+      right("jobs"),
+      right("mean wait"),
+      right("longest wait", 1),
+      right("bounded slowdown", 2),
+    ],
+    summary.classes.map(({ label, jobs }, i) => [
+      label,
+      formatCount(jobs),
+      formatMetric(wait[i]?.mean ?? Number.NaN, "s"),
+      formatMetric(wait[i]?.max ?? Number.NaN, "s"),
+      formatNumber(slowdown[i]?.mean ?? Number.NaN),
+    ]),
+  );
+}
+
+function machineLines({ machine, jobs, gang, starts }: Summary): string[] {
+  const lines = [
+    `utilisation ${formatPercent(machine.utilisation)}, offered load ${formatPercent(machine.offeredLoad)}, makespan ${formatMetric(machine.makespanS, "s")}`,
+    endsText(jobs),
+  ];
+  if (gang !== undefined) {
+    lines.push(
+      `rows of the matrix: ${formatNumber(gang.meanRows)} on average (n_a), at most ${gang.maxRows} (n_l); active ratio (r_a) ${formatNumber(gang.activeRatio)}`,
+    );
+  }
+  if (gang !== undefined && gang.migrations > 0) {
+    lines.push(
+      `migrations: ${formatCount(gang.migrations)}, which cost gangs ${formatMetric(gang.migrationS, "s")} of service`,
+    );
+  }
+  if (starts.length > 0) {
+    lines.push(`starts: ${starts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(", ")}`);
+  }
+  return lines.map((line) => wrap(line, 2));
+}
+
+function endsText({ total, ended, killed, neverStarted }: Summary["jobs"]): string {
+  const all = total === 1 ? "the job ended" : `all ${formatCount(total)} jobs ended`;
+  const parts = [ended === total ? all : `${formatCount(ended)} of ${plural(total, "job")} ended`];
+  if (killed > 0) parts.push(`${formatCount(killed)} of them killed at their estimate`);
+  if (neverStarted > 0) parts.push(`${formatCount(neverStarted)} never started`);
+  return parts.join(", ");
+}
+
+/** One line per policy; with replications, intervals and differences from the first policy. */
+export function comparisonText(comparison: Comparison): string {
+  const isReplicated = comparison.policies[0]?.replications !== undefined;
+  const parts = isReplicated ? replicationTables(comparison.policies) : rankingTable(comparison.policies);
+  return [heading(comparison), "", ...parts, "", ...footer(comparison), ""].join("\n");
+}
+
+function rankingTable(policies: readonly ComparedPolicy[]): string[] {
+  const columns = rankingColumns(policies);
+  const cells = columns.map((column) => rankingCells(column, policies));
+  const ranking = table(
+    [left("policy"), ...columns.map(({ title, dispensable }) => right(title, dispensable))],
+    policies.map(({ label }, row) => [
+      label,
+      ...cells.map((column) => {
+        const { text, remark } = column[row];
+        return remark === "" ? text : `${text} (${remark})`;
+      }),
+    ]),
+  );
+  return [ranking, "", ...findings(policies).map((sentence) => wrap(sentence, 0))];
+}
+
+function replicationTables(policies: readonly ComparedPolicy[]): string[] {
+  const [first] = policies as readonly [ComparedPolicy];
+  const headings = REPLICATED.map(({ title }) => right(title));
+  const means = table(
+    [left("policy"), ...headings, right(LONGEST_WAIT, 1)],
+    policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
+  );
+  const count = first.replications?.length;
+  const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
+  if (policies.length === 1) return parts;
+  const differences = table(
+    [left(`difference from ${first.label}`), ...headings],
+    policies.slice(1).map((policy) => [policy.label, ...differenceTexts(policy, first)]),
+  );
+  const note =
+    "every replication gives all policies the same jobs; where the interval excludes 0, they differ";
+  return [...parts, "", differences, dim(wrap(note, 0))];
+}
+
+function heading({ instance }: Comparison): string {
+  const jobs = `${plural(instance.count, "job")} on ${plural(instance.processors, "processor")}`;
+  return wrap(`${bold(instance.workload.name)}: ${jobs}`, 0);
+}
+
+/** Diagnostics, rules and provenance: with every result. The rules by their settings; JSON and the report have them in words. */
+function footer({ instance, workloadHash, seed, rules, policies, made }: Comparison): string[] {
+  const isReplicated = policies[0]?.replications !== undefined;
+  const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
+  const lines = [
+    `made with ${ruleSettings(rules)}`,
+    `workload ${workloadHash}, schedules ${schedules}${isReplicated ? `; hashes of seed ${seed}, those of every seed are in --json and --csv` : ""}`,
+    `${programText(made)}; --json and --html tell the rules in words`,
+  ];
+  return [
+    ...diagnosticLines([...instance.workload.diagnostics, ...instance.diagnostics]),
+    ...lines.map((line) => dim(wrap(line, 2))),
+  ];
+}
+
+/** What was repaired or dropped, one line each. */
+export function diagnosticLines(diagnostics: Diagnostics): string[] {
+  return diagnostics.map(({ action, count, message, examples }) => {
+    const [first] = examples;
+    const place = first?.line === undefined ? first?.job && `job ${first.job}` : `line ${first.line}`;
+    return wrap(`${action} ${formatCount(count)}: ${message}${place ? ` (first: ${place})` : ""}`, 2);
+  });
+}

@@ -1,0 +1,174 @@
+/** `tutti simulate` and `compare` on a wing: policies of its own on jobs of its own, such as `sites:sizes=64,64:load=0.8`. */
+import type { Command } from "commander";
+import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";
+import type { Measure } from "../../models/wing.ts";
+import type { WingChoice } from "../../models/wings.ts";
+import { chooseAmong } from "../../policies/choose.ts";
+import { programText } from "../../report/comparison.ts";
+import { intervalText } from "../../report/replications.ts";
+import { csvLine } from "../../report/text/csv.ts";
+import { formatMetric, formatPercent } from "../../report/text/format.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import { asUsage, CheckFailed, UsageError } from "../errors.ts";
+import { Progress } from "./progress.ts";
+import { left, right, table } from "./result-text.ts";
+import { bold, dim, hint, plural, wrap, writeOut } from "./text.ts";
+
+/** What decides a run on a wing beside its parameters; all other options are about the jobs of one machine. */
+const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
+
+export interface WingOptions {
+  readonly policies: readonly string[];
+  readonly seed: number;
+  readonly replications: number;
+  readonly workers: number;
+  readonly audit?: boolean;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+  readonly progress: boolean;
+}
+
+/**
+ * Runs the policies and prints the result.
+ * @throws UsageError for an option or a policy that has no meaning there, CheckFailed when jobs were left for ever
+ */
+export async function runWing(
+  source: string,
+  choice: WingChoice,
+  options: WingOptions,
+  command: Command,
+): Promise<void> {
+  refuseOptions(choice, command);
+  const { policies, seed, replications, workers, audit = false } = options;
+  const labels = await asUsage(() =>
+    policies.map((policy) => chooseAmong(choice.wing.policies, policy).label),
+  );
+  const twice = labels.find((label, i) => labels.indexOf(label) < i);
+  if (twice !== undefined)
+    throw new UsageError(`Cannot use policy "${twice}" twice: expected different ones`);
+  const progress = new Progress("runs", options.progress);
+  const onDone = (done: number, of: number) => progress.update(done, of);
+  const experiment = { source, policies, seed, replications, isAudited: audit };
+  const comparison = await runOnWing(choice, experiment, { workers, onDone }).finally(() => progress.end());
+  if (audit) tellAudit(comparison);
+  if (options.json) writeOut(jsonDocument("tutti.wing/1", comparison));
+  else if (options.csv) writeOut(wingCsv(comparison));
+  else writeOut(wingText(comparison));
+  requireEnded(comparison);
+}
+
+function refuseOptions({ wing, label }: WingChoice, command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (OPTIONS.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
+    throw new UsageError(
+      `Cannot use ${option.long} with "${label}": that is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
+    );
+  }
+}
+
+function tellAudit({ policies, seeds }: WingComparison): void {
+  for (const { label, runs } of policies) {
+    hint(`audit of ${label}: no rule is broken`);
+    for (const [i, { checked }] of runs.entries())
+      hint(`  seed ${seeds[i]}: ${checked}, and the same schedule in a second run`);
+  }
+}
+
+/** @throws CheckFailed when any policy has left jobs that could never run, all of them being told */
+function requireEnded({ policies }: WingComparison): void {
+  let isComplete = true;
+  for (const { label, runs } of policies) {
+    const count = runs.reduce((sum, run) => sum + run.left, 0);
+    if (count === 0) continue;
+    isComplete = false;
+    hint(`tutti: ${label} never ended ${plural(count, "job")}: the numbers above are of the others`);
+  }
+  if (!isComplete) throw new CheckFailed("jobs were never ended");
+}
+
+function wingText(comparison: WingComparison): string {
+  const { label, policies, seeds, made } = comparison;
+  const [first] = policies;
+  const [run] = first.runs;
+  const jobs = seeds.length > 1 ? plural(seeds.length, "replication") : plural(run.jobs, "job");
+  return [
+    wrap(`${bold(label)}: ${jobs} on ${plural(run.processors, "processor")}`, 0),
+    "",
+    ...(policies.length === 1 ? onePolicy(first) : severalPolicies(policies)),
+    "",
+    dim(
+      wrap(
+        `seed ${seeds[0]}, workload ${run.workloadHash}, schedules ${policies.map((one) => `${one.label} ${one.runs[0].scheduleHash}`).join(", ")}`,
+        2,
+      ),
+    ),
+    dim(wrap(`${programText(made)}; --json tells the rules in words`, 2)),
+    "",
+  ].join("\n");
+}
+
+function onePolicy({ label, title, measures }: WingPolicyResult): string[] {
+  const isReplicated = measures[0].mean !== undefined;
+  return [
+    `${bold(label)}: ${title}`,
+    "",
+    table(
+      [left("measure"), right(isReplicated ? "mean" : "value")],
+      measures.map((measure) => [measure.title, valueText(measure)]),
+    ),
+    ...(isReplicated ? [intervalNote(measures[0].values.length)] : []),
+  ];
+}
+
+function severalPolicies(policies: readonly WingPolicyResult[]): string[] {
+  const [first, ...others] = policies;
+  const columns = first.measures.flatMap(({ title, isCompared }, i) => (isCompared ? [{ title, i }] : []));
+  const rows = (
+    of: readonly WingPolicyResult[],
+    text: (measure: WingPolicyResult["measures"][number]) => string,
+  ) => of.map(({ label, measures }) => [label, ...columns.map(({ i }) => text(measures[i]))]);
+  const headings = columns.map(({ title }, i) => right(title, i));
+  const parts = [table([left("policy"), ...headings], rows(policies, valueText))];
+  if (first.measures[0].mean === undefined) return parts;
+  return [
+    ...parts,
+    intervalNote(first.measures[0].values.length),
+    "",
+    table(
+      [left(`difference from ${first.label}`), ...headings],
+      rows(others, ({ unit, difference }) => spreadText(unit, difference)),
+    ),
+    dim("every replication gives all policies the same jobs; where the interval excludes 0, they differ"),
+  ];
+}
+
+function intervalNote(count: number): string {
+  return dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0));
+}
+
+function valueText({ unit, values, mean }: WingPolicyResult["measures"][number]): string {
+  if (mean !== undefined) return spreadText(unit, mean);
+  return unit === "share" ? formatPercent(values[0]) : formatMetric(values[0], unit);
+}
+
+function spreadText(unit: Measure["unit"], interval: WingPolicyResult["measures"][number]["mean"]): string {
+  if (interval === undefined) return "";
+  if (unit !== "share") return intervalText(interval, unit);
+  return `${formatPercent(interval.mean)} ± ${formatPercent(interval.half)}`;
+}
+
+/** One line per policy, seed and measure, with a heading; each says what it was made from. */
+function wingCsv({ label: source, policies, seeds, made }: WingComparison): string {
+  const lines = policies.flatMap(({ label, runs }) =>
+    runs.flatMap(({ measures, jobs, processors, workloadHash, scheduleHash }, r) =>
+      measures.map(({ name, unit, value }) =>
+        csvLine([
+          ...[label, seeds[r], name, unit, value, source, jobs, processors],
+          ...[workloadHash, scheduleHash, made.version, made.revision],
+        ]),
+      ),
+    ),
+  );
+  return `policy,seed,metric,unit,value,workload,jobs,processors,workload_hash,schedule_hash,version,revision\n${lines.join("")}`;
+}

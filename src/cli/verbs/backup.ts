@@ -1,0 +1,66 @@
+/** `tutti backup FILE`: the store as one file, while the scheduler runs or not. Reads the store itself, so that needs no scheduler. */
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import type { Command } from "commander";
+import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
+import { backUp } from "../../daemon/store/backup.ts";
+import { UsageError } from "../errors.ts";
+import { writeJson } from "../text/json.ts";
+import { bytesText } from "../text/size-text.ts";
+import { plural, wrap, writeOut } from "../text/text.ts";
+
+interface Options {
+  readonly state?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+It is for the user who runs the scheduler, and for root. What the file holds: all jobs that are kept, with commands, environments and
+scripts, so it is readable for you alone. Not in it: what jobs have written. docs/guide-administrator.md says how to put it back.`;
+
+export function configure(command: Command): void {
+  command
+    .argument("<file>", "file to write; on another disk, best")
+    .option("--state <folder>", "of which scheduler (default: as for tutti serve)")
+    .option("--force", "replace the file if it is there")
+    .option("--json", "print as JSON")
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+async function run(file: string, { state, force = false, json = false }: Options): Promise<void> {
+  const folder = state === undefined ? defaultStateFolder(process.env) : resolve(state);
+  const target = outside(folder, file);
+  const findings = await backUp(join(folder, "tutti.db"), target, force);
+  const { bytes, jobs, live, lastJob, lastEvent, version } = findings;
+  if (json) {
+    writeJson({ schema: "tutti.backup/1", file: target, bytes, version, jobs, live, lastJob, lastEvent });
+    return;
+  }
+  writeOut(
+    `${wrap(`Wrote ${target}: ${bytesText(bytes)}, ${plural(jobs, "job")}, ${live} of them not ended, last number ${lastJob}.`, 0)}\n`,
+  );
+  writeOut(
+    `${wrap(`Not in it: what jobs have written and the rest of ${join(folder, "jobs")}, and the configuration file.`, 0)}\n`,
+  );
+}
+
+/** A backup beside the store would go with it, and one in the store's place would be the end of it. */
+function outside(folder: string, file: string): string {
+  const target = resolve(file);
+  const real = (path: string): string => {
+    try {
+      return realpathSync(path);
+    } catch {
+      return path;
+    }
+  };
+  const place = join(real(dirname(target)), basename(target));
+  if (`${place}${sep}`.startsWith(`${real(folder)}${sep}`)) {
+    throw new UsageError(
+      `Cannot write the backup to "${target}": that is in the state folder, expected another place, best on another disk`,
+    );
+  }
+  return target;
+}

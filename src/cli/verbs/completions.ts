@@ -1,0 +1,172 @@
+/** `tutti completions SHELL`: a completion script, made from the command line itself. */
+import { Argument, type Command } from "commander";
+import { WINGS } from "../../models/wings.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import { MODELS } from "../../workload/models/registry.ts";
+import { makeProgram } from "../program.ts";
+import { writeOut } from "../text/text.ts";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** Verbs whose argument may be a file: a script, a command, a trace. */
+const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
+const TAKE_JOBS = [
+  "jobs",
+  "show",
+  "logs",
+  "wait",
+  "cancel",
+  "hold",
+  "release",
+  "requeue",
+  "priority",
+  "why",
+  "eta",
+];
+
+interface VerbWords {
+  readonly name: string;
+  readonly summary: string;
+  readonly options: readonly OptionWords[];
+  /** Words that may stand as an argument. */
+  readonly words: readonly string[];
+  /** Whether an argument may be a file. */
+  readonly takesFiles: boolean;
+}
+
+interface OptionWords {
+  readonly flag: string;
+  readonly summary: string;
+  /** What may stand behind it, where that is known. */
+  readonly values: readonly string[];
+}
+
+export function configure(command: Command): void {
+  command
+    .addArgument(new Argument("<shell>").choices(SHELLS))
+    .addHelpText(
+      "after",
+      `
+bash: tutti completions bash > ~/.local/share/bash-completion/completions/tutti
+zsh:  tutti completions zsh > ~/.zfunc/_tutti     (with ~/.zfunc in fpath)
+fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
+    )
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const verbs = describe(await makeProgram("all"));
+      writeOut({ bash: bashScript, zsh: zshScript, fish: fishScript }[shell](verbs));
+    });
+}
+
+function describe(program: Command): VerbWords[] {
+  const policies = POLICIES.map(({ name }) => name);
+  const sources = [...MODELS, ...WINGS].map(({ name }) => name);
+  const jobs = ["last", "all"];
+  const words: Readonly<Record<string, readonly string[]>> = {
+    policies: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name))],
+    policy: policies,
+    whatif: policies,
+    ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),
+    completions: SHELLS,
+    models: sources,
+    simulate: sources,
+    compare: sources,
+  };
+  return program.commands.map((command) => ({
+    name: command.name(),
+    summary: command.description(),
+    options: optionsOf([command, ...command.commands]),
+    words: [...(words[command.name()] ?? []), ...command.commands.map((sub) => sub.name())],
+    takesFiles: TAKE_FILES.includes(command.name()),
+  }));
+}
+
+/** Options of a verb and of the verbs below it, each once. */
+function optionsOf(commands: readonly Command[]): VerbWords["options"] {
+  const all = commands.flatMap((command) =>
+    command.options.map((option) => ({
+      flag: option.long ?? option.flags,
+      summary: option.description,
+      values: option.argChoices ?? [],
+    })),
+  );
+  return all.filter(({ flag }, i) => all.findIndex((other) => other.flag === flag) === i);
+}
+
+function bashScript(verbs: readonly VerbWords[]): string {
+  const cases = verbs.map(
+    ({ name, options, words, takesFiles }) =>
+      `    ${name}) words="${[...options.map(({ flag }) => flag), ...words].join(" ")}"${takesFiles ? " files=yes" : ""} ;;`,
+  );
+  const valued = new Map(
+    verbs.flatMap(({ options }) =>
+      options.flatMap(({ flag, values }) => (values.length === 0 ? [] : [[flag, values] as const])),
+    ),
+  );
+  const values = [...valued].map(([flag, choices]) => `    ${flag}) words="${choices.join(" ")}" ;;`);
+  return `# bash completion for tutti
+_tutti() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" words="" files=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${verbs.map(({ name }) => name).join(" ")} help --help --version" -- "$word"))
+    return
+  fi
+  if [ "$before" = "--policy" ]; then
+    COMPREPLY=($(compgen -W "${POLICIES.map(({ name }) => name).join(" ")}" -- "$word") $(compgen -f -- "$word"))
+    return
+  fi
+  case "$before" in
+${values.join("\n")}
+    -o|-e|-D|--output|--error|--cwd|--config|--state|--html|--swf|--svg) files=yes ;;
+    *) case "\${COMP_WORDS[1]}" in
+${cases.join("\n")}
+    esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word") $([ -n "$files" ] && compgen -f -- "$word"))
+}
+complete -o filenames -F _tutti tutti
+`;
+}
+
+function zshScript(verbs: readonly VerbWords[]): string {
+  const safe = (text: string) => text.replace(/['[\]:\\]/g, " ");
+  const cases = verbs.map(
+    ({ name, options, words, takesFiles }) => `    ${name})
+      _arguments \\
+${options.map(({ flag, summary, values }) => `        '${flag}[${safe(summary)}]${values.length === 0 ? "" : `:value:(${values.join(" ")})`}' \\`).join("\n")}
+        '*:argument: _alternative "words\\:word\\:(${words.join(" ")})"${takesFiles ? ' "files\\:file\\:_files"' : ""}' ;;`,
+  );
+  return `#compdef tutti
+_tutti() {
+  local -a verbs
+  verbs=(
+${verbs.map(({ name, summary }) => `    '${name}:${safe(summary)}'`).join("\n")}
+  )
+  if (( CURRENT == 2 )); then
+    _describe verb verbs
+    return
+  fi
+  case "$words[2]" in
+${cases.join("\n")}
+  esac
+}
+# Loaded as a function it completes at once; sourced, it is made known.
+if [ "$funcstack[1]" = "_tutti" ]; then _tutti "$@"; else compdef _tutti tutti; fi
+`;
+}
+
+function fishScript(verbs: readonly VerbWords[]): string {
+  const safe = (text: string) => text.replace(/['\\]/g, " ");
+  const lines = verbs.flatMap(({ name, summary, options, words, takesFiles }) => [
+    `complete -c tutti -n __fish_use_subcommand -a ${name} -d '${safe(summary)}'`,
+    ...options.map(
+      ({ flag, summary: text, values }) =>
+        `complete -c tutti -n '__fish_seen_subcommand_from ${name}' -l ${flag.replace(/^--/, "")}${values.length === 0 ? "" : ` -x -a '${values.join(" ")}'`} -d '${safe(text)}'`,
+    ),
+    ...(words.length === 0
+      ? []
+      : [
+          `complete -c tutti -n '__fish_seen_subcommand_from ${name}'${takesFiles ? "" : " -f"} -a '${words.join(" ")}'`,
+        ]),
+  ]);
+  return `# fish completion for tutti\n${lines.join("\n")}\n`;
+}

@@ -1,0 +1,80 @@
+/** `tutti config check FILE` and `tutti config schema`: the configuration of `tutti serve`, before it is used. */
+import type { Command } from "commander";
+import { InputError } from "../../core/errors.ts";
+import { type Config, configSchema, readConfig } from "../../daemon/config/config.ts";
+import { readText } from "../../daemon/config/config-text.ts";
+import { choosePolicyFor } from "../../daemon/scheduling/policy-choice.ts";
+import { renderTable } from "../../report/text/table.ts";
+import { writeJson } from "../text/json.ts";
+import { isColourful, tableWidth, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+const FIELDS: readonly (keyof Config)[] = [
+  "policy",
+  "mode",
+  "slotMs",
+  "mostRows",
+  "memoryBytes",
+  "cpus",
+  "graceMs",
+  "keepDays",
+  "keepJobs",
+];
+
+export function configure(command: Command): void {
+  command
+    .command("check <file>")
+    .description("say what is wrong with a file, else print the settings in force and where they come from")
+    .action(check);
+  command
+    .command("schema")
+    .description("print the JSON schema of the file")
+    .action(() => writeJson(configSchema()));
+}
+
+function check(file: string): void {
+  const { config, lines } = readConfig(readText(file), file);
+  try {
+    choosePolicyFor(config.policy, config);
+  } catch (error) {
+    throw new InputError(
+      `Cannot use ${JSON.stringify(config.policy)} as policy in "${file}", line ${lines.get("policy")}: ${(error as Error).message}`,
+    );
+  }
+  const source = (field: string) => {
+    if (!lines.has(field)) return "default";
+    const line = lines.get(field);
+    return line === undefined ? "file" : `line ${line}`;
+  };
+  const rows = [
+    ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
+    ...config.queues.map((queue, i) => [`queues[${i}]`, queueText(queue), source("queues")]),
+  ];
+  writeOut(
+    renderTable(
+      [
+        { title: "setting", align: "left", dispensable: 0 },
+        { title: "value", align: "left", dispensable: 0 },
+        { title: "source", align: "left", dispensable: 1 },
+      ],
+      rows,
+      { width: tableWidth(), colour: isColourful() },
+    ),
+  );
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "all of the machine";
+  return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
+}
+
+function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): string {
+  const { name, processors, elapsedBelowS, reservations } = queueClass;
+  return [
+    visibleLine(name),
+    processors >= 1_000_000 ? "any number of CPUs" : `at most ${processors} CPUs`,
+    ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
+    ...(defaultLimitMs === undefined ? [] : [`${defaultLimitMs} ms where none is stated`]),
+    ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),
+  ].join(", ");
+}

@@ -1,0 +1,141 @@
+/** `tutti demo`: a scheduler of its own for half a minute, six toy gangs on it, and the matrix as it turns. Leaves nothing behind. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { pause } from "../../host/pause.ts";
+import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../../protocol/schema.ts";
+import { CheckFailed, ExitCode } from "../errors.ts";
+import { untilSignal } from "../live/signals.ts";
+import { duration } from "../options/parse.ts";
+import { historyTable } from "../text/job-text.ts";
+import { commandName, hint, writeOut } from "../text/text.ts";
+import { watchMatrix } from "./matrix.ts";
+
+interface Options {
+  readonly slot: number;
+  readonly work: number;
+}
+
+const START_MS = 15_000;
+const LOOK_MS = 50;
+/** A shell counts about so far in a second. */
+const COUNTS_PER_SECOND = 1_000_000;
+
+export function configure(command: Command): void {
+  command
+    .option(
+      "--slot <duration>",
+      "length of a slot, in seconds unless a unit is given",
+      duration("above zero"),
+      0.5,
+    )
+    .option("--work <duration>", "work of each gang, roughly, likewise", duration("above zero"), 2)
+    .action(run);
+}
+
+async function run({ slot, work }: Options): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));
+  const env = { ...process.env, TUTTI_SOCKET: join(folder, "run", "tutti.sock") };
+  const server = spawn(
+    process.execPath,
+    [
+      process.argv[1],
+      "serve",
+      "--private",
+      "--no-http",
+      "--state",
+      join(folder, "state"),
+      "--slot",
+      `${slot}s`,
+    ],
+    // Its own session: Ctrl-C is ours to handle, so that nothing is left.
+    { env, stdio: ["ignore", "ignore", "inherit"], detached: true },
+  );
+  let client: Client | undefined;
+  const end = async () => {
+    await endServer(server, client);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  };
+  const left = untilSignal(["SIGINT", "SIGTERM"]);
+  try {
+    client = await connect(env, server);
+    await show(client, work, left);
+  } finally {
+    if (left.aborted) hint("Interrupted: the gangs are ended");
+    await end();
+  }
+  if (left.aborted) process.exitCode = ExitCode.interrupted;
+}
+
+async function show(client: Client, work: number, left: AbortSignal): Promise<void> {
+  const { cpus } = await client.ask<StatusAnswer>("/v1/status");
+  const body = { jobs: toyGangs(cpus, work) };
+  const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
+  hint(`Six gangs on ${cpus} CPUs; each row has the CPUs for one slot in turn.`);
+  let ended = 0;
+  const over = new AbortController();
+  const waiting = Promise.all(
+    jobs.map(async ({ job }) => {
+      const last = await client.ended(job, left);
+      ended++;
+      return last;
+    }),
+  ).finally(() => over.abort());
+  // Its failure is told by the await below.
+  waiting.catch(() => {});
+  const below = () => `\n${ended} of ${jobs.length} gangs have ended\n`;
+  const ask = () => client.ask<MatrixAnswer>("/v1/matrix");
+  await watchMatrix(ask, AbortSignal.any([over.signal, left]), process.stdout, below);
+  if (left.aborted) return;
+  const done: Job[] = await waiting;
+  writeOut(
+    `\n${historyTable(done)}\nNext: ${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
+  );
+  if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not end well");
+}
+
+/** Gangs of different sizes: all CPUs, a half, one; each process counts, so its work is the same however it is stopped. */
+export function toyGangs(cpus: number, workS: number): SubmitJob[] {
+  const half = Math.max(1, Math.floor(cpus / 2));
+  const gangs: readonly (readonly [string, number])[] = [
+    ["tutti", cpus],
+    ["duo-left", half],
+    ["duo-right", half],
+    ["solo", 1],
+    ["tutti-again", cpus],
+    ["duo", half],
+  ];
+  const counts = Math.max(1, Math.round(workS * COUNTS_PER_SECOND));
+  const script = `n=0; while [ $n -lt $TUTTI_NTASKS ]; do (i=0; while [ $i -lt ${counts} ]; do i=$((i+1)); done) & n=$((n+1)); done; wait`;
+  return gangs.map(([name, tasks]) => ({
+    command: ["/bin/sh", "-c", script],
+    name,
+    tasks,
+    cwd: "/",
+    env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
+    limitMs: 600_000,
+  }));
+}
+
+async function connect(env: NodeJS.ProcessEnv, server: ChildProcess): Promise<Client> {
+  const deadlineMs = performance.now() + START_MS;
+  while (performance.now() < deadlineMs && server.exitCode === null) {
+    if (existsSync(env.TUTTI_SOCKET!)) return new Client(env);
+    await pause(LOOK_MS);
+  }
+  throw new CheckFailed("the scheduler of the demo did not start");
+}
+
+async function endServer(server: ChildProcess, client: Client | undefined): Promise<void> {
+  const isGone = server.exitCode !== null || server.signalCode !== null;
+  const gone = isGone ? Promise.resolve() : new Promise((resolve) => server.once("exit", resolve));
+  try {
+    await client?.ask("/v1/shutdown", { method: "POST", body: { killJobs: true } });
+  } catch {
+    server.kill();
+  }
+  await gone;
+}

@@ -1,0 +1,128 @@
+/** `tutti doctor`: what this machine lets Tutti do with gangs, how fast it switches, and what follows. */
+import type { Command } from "commander";
+import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import { bold, wrap, writeOut } from "../text/text.ts";
+
+/** Lateness above which slots of 100 ms lose more than about 2 %. */
+const LATE_MS = 5;
+
+const FREEZERS = {
+  cgroup2: "control groups, version 2: nothing escapes, the job does not notice",
+  cgroup1: "control groups, version 1: nothing escapes, the job does not notice",
+  signals: "SIGSTOP and SIGCONT: needs no rights, but a job can see it and one that hides well escapes",
+};
+const PINNING = {
+  cpuset: "by cpuset: a job cannot undo it",
+  taskset: "by taskset: a job could undo it",
+  none: "not possible: taskset is missing",
+};
+const CONCURRENT = {
+  "cpu-group": "by the weights of cpu control groups",
+  "idle-class":
+    "by SCHED_IDLE, since no cpu control group may be used: costs about 1 ms of CPU for each process at each switch, so take slots of 500 ms or longer",
+  autogroup:
+    "by the nice values of sessions, since no cpu control group may be used and the kernel groups processes by session, where SCHED_IDLE has no effect",
+  none: "not possible here: no cpu control group may be used, and nothing else has an effect without more rights",
+};
+const USERS = { all: "jobs run as the user who submits them", own: "jobs run as you" };
+
+export function configure(command: Command): void {
+  command
+    .option("--json", "print as JSON")
+    .addHelpText(
+      "after",
+      "\nMeasures for about three seconds; a machine with other work gives worse numbers.",
+    )
+    .action(async (options: { readonly json?: boolean }) => {
+      const diagnosis = await diagnose();
+      const advice = adviceFor(diagnosis);
+      writeOut(
+        options.json ? jsonDocument("tutti.doctor/1", { ...diagnosis, advice }) : text(diagnosis, advice),
+      );
+    });
+}
+
+function text(diagnosis: Diagnosis, advice: readonly string[]): string {
+  const { switching, clock } = diagnosis;
+  const others = diagnosis.freezers.filter((kind) => kind !== diagnosis.freezer);
+  const rows: readonly (readonly [string, string])[] = [
+    ["stopping gangs", FREEZERS[diagnosis.freezer]],
+    ["  works too", others.length === 0 ? "nothing" : others.join(", ")],
+    ["CPUs", `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`],
+    [
+      "memory limits",
+      diagnosis.memoryLimit ? "kept by the kernel" : "not possible here: no memory control group",
+    ],
+    [
+      "process limits",
+      diagnosis.processLimit ? "kept by the kernel" : "not possible here: no pids control group",
+    ],
+    ["concurrent mode", CONCURRENT[diagnosis.concurrentMode]],
+    ["users", USERS[diagnosis.users]],
+    [
+      "clock",
+      `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
+    ],
+    [
+      "stop",
+      `${us(switching.stoppedUs)} until ${switching.processes} busy processes stood; the call ${us(switching.stopCallUs)}`,
+    ],
+    ["continue", `${us(switching.runsUs)} until the first ran; the call ${us(switching.continueCallUs)}`],
+    ["load", `${diagnosis.load.toFixed(1)} processes on ${diagnosis.cpus} CPUs before measuring`],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return [
+    ...rows.map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`),
+    "",
+    bold("What follows"),
+    ...advice.map((line) => `  - ${wrap(line, 4)}`),
+    "",
+  ].join("\n");
+}
+
+/** In plain words, the weightiest first. */
+function adviceFor(diagnosis: Diagnosis): string[] {
+  const { freezer, clock, switching, load, cpus } = diagnosis;
+  const advice: string[] = [];
+  if (freezer === "signals") {
+    advice.push(
+      "start the scheduler as root, or by systemd with Delegate=yes, and gangs are stopped by control groups, which no job escapes",
+    );
+  }
+  const lostMs = clock.lateP50Ms + switching.runsUs.p50 / 1000;
+  const slotMs = [20, 50, 100, 200, 500, 1000].find((length) => lostMs / length <= 0.02) ?? 1000;
+  advice.push(
+    `slots of ${slotMs} ms and longer lose at most about 2 % to switching (lateness and time until the first runs: ${ms(lostMs)} ms at the median)`,
+  );
+  if (load > cpus) {
+    advice.push(
+      "the machine is busy with other work, which takes CPUs from the gangs in their slots too; measure again when it is quiet",
+    );
+  } else if (clock.lateP99Ms > LATE_MS || switching.missed > 0) {
+    advice.push(
+      "the clock is late at times though the machine is quiet: perhaps the virtual machine shares its CPUs",
+    );
+  }
+  if (diagnosis.priority === "none") {
+    advice.push(
+      "the conductor gets no priority before the gangs it wakes; as root or with CAP_SYS_NICE the clock is exacter",
+    );
+  }
+  if (!diagnosis.memoryLimit) advice.push("--mem is believed but not enforced");
+  if (diagnosis.concurrentMode === "none") {
+    advice.push(
+      "serve --mode concurrent is refused; it takes root, or CAP_SYS_NICE (AmbientCapabilities= of systemd) where the kernel does not group processes by session (sysctl kernel.sched_autogroup_enabled=0)",
+    );
+  }
+  if (diagnosis.users === "own") advice.push("for several users on this machine, root starts the scheduler");
+  return advice;
+}
+
+function us({ p50, p95 }: Spread): string {
+  return `${p50.toFixed(0)} µs (p95 ${p95.toFixed(0)})`;
+}
+
+function ms(value: number): string {
+  return value.toFixed(2);
+}

@@ -1,0 +1,33 @@
+/** `tutti down`: ends the scheduler. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
+import { pause } from "../../host/pause.ts";
+import { commandName, writeOut } from "../text/text.ts";
+
+const LOOK_MS = 50;
+
+export function configure(command: Command): void {
+  command
+    .option("--kill", "end running jobs too; without it they keep the scheduler from ending")
+    .action(async ({ kill = false }: { readonly kill?: boolean }) => {
+      const client = new Client();
+      await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
+      await untilGone(client);
+      writeOut(
+        `The scheduler has ended; waiting jobs are kept and go on with the next ${commandName()} serve.\n`,
+      );
+    });
+}
+
+async function untilGone(client: Client): Promise<void> {
+  for (;;) {
+    try {
+      await client.ask("/v1/status");
+    } catch (error) {
+      if (error instanceof NoDaemonError) return;
+      if (!(error instanceof RefusedError)) throw error;
+    }
+    await pause(LOOK_MS);
+  }
+}

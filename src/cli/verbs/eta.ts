@@ -1,0 +1,75 @@
+/** `tutti eta [JOBS]`: when waiting jobs are expected to start, a line each; `tutti why` says what they wait for. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
+import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
+import { renderTable } from "../../report/text/table.ts";
+import { jobPages } from "../live/job-lists.ts";
+import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { clockText } from "../text/job-text.ts";
+import { writeJson } from "../text/json.ts";
+import { commandName, hint, isColourful, tableWidth, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+const WAITING = ["queued", "held"] as const;
+
+export function configure(command: Command): void {
+  command
+    .argument("[jobs...]", `${SELECTOR_HELP}; all that wait if left out`)
+    .option("--json", "print as JSON")
+    .action(run);
+}
+
+async function run(words: readonly string[], { json }: { readonly json?: boolean }): Promise<void> {
+  const client = new Client();
+  const chosen = words.length === 0 ? undefined : new Set(await selectJobs(client, words, WAITING));
+  const waiting: Job[] = [];
+  for await (const { jobs } of jobPages(client, { states: WAITING }))
+    waiting.push(...jobs.filter(({ job }) => chosen?.has(job) ?? true));
+  const { policy } = await client.ask<PolicyAnswer>("/v1/policy");
+  const body = { policies: [policy] };
+  const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });
+  const isWanted = new Set(waiting.map(({ job }) => job));
+  const [present] = answer.policies.map((one) => ({
+    ...one,
+    jobs: one.jobs.filter(({ job }) => isWanted.has(job)),
+  }));
+  if (json) writeJson({ ...answer, policies: [present] });
+  else if (waiting.length === 0) writeOut("No job waits.\n");
+  else {
+    writeOut(etaTable(waiting, present!, answer.atMs));
+    if (present!.jobs.length < waiting.length) {
+      hint(
+        `${NO_VALUE}: not yet, or none can be made; ${commandName()} why NUMBER says what the job waits for`,
+      );
+    }
+  }
+}
+
+function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number], nowMs: number): string {
+  const forecasts = new Map(present.jobs.map((one) => [one.job, one]));
+  const rows = jobs.map(({ job, name }) => {
+    const forecast = forecasts.get(job);
+    const told =
+      forecast === undefined
+        ? [NO_VALUE, NO_VALUE, NO_VALUE]
+        : [
+            formatDuration(Math.max(0, forecast.p50Ms - nowMs) / 1000),
+            clockText(forecast.p50Ms),
+            `${clockText(forecast.p10Ms)} to ${clockText(forecast.p90Ms)}`,
+          ];
+    return [String(job), visibleLine(name), ...told];
+  });
+  const past =
+    present.pastErrorP50Ms === undefined
+      ? ""
+      : `Forecasts so far were off by ${formatDuration(present.pastErrorP50Ms / 1000)} at the median.\n`;
+  const columns = [
+    { title: "job", align: "right" as const, dispensable: 0 },
+    { title: "name", align: "left" as const, dispensable: 1 },
+    { title: "starts in", align: "right" as const, dispensable: 0 },
+    { title: "at", align: "left" as const, dispensable: 0 },
+    { title: "with 80 % between", align: "left" as const, dispensable: 2 },
+  ];
+  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() }) + past;
+}

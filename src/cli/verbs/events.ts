@@ -1,0 +1,93 @@
+/** `tutti events [-f]`: what the scheduler has decided and what has happened, one line each. */
+import type { Command } from "commander";
+import type { Client } from "../../api/client/client.ts";
+import type { Event, EventsAnswer } from "../../protocol/schema.ts";
+import { Patience } from "../live/patience.ts";
+import { integer } from "../options/parse.ts";
+import { clockText } from "../text/job-text.ts";
+import { writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+interface Options {
+  readonly follow?: boolean;
+  readonly since?: number;
+  readonly json?: boolean;
+}
+
+/** Events shown before those to come. */
+const LAST = 20;
+
+export function configure(command: Command): void {
+  command
+    .option(
+      "-f, --follow",
+      `go on with those to come, until Ctrl-C; without --since from the last ${LAST} on`,
+    )
+    .option("--since <n>", "those after this number (default: all that are kept)", integer(0))
+    .option("--json", "one JSON object per line")
+    .action(run);
+}
+
+async function run({ follow = false, since, json = false }: Options): Promise<void> {
+  const patience = new Patience("tutti events -f");
+  let last = since ?? 0;
+  const write = (event: Event) => {
+    last = event.sequence;
+    writeOut(json ? `${JSON.stringify(event)}\n` : `${eventText(event)}\n`);
+  };
+  const newest: Event[] = [];
+  for (;;) {
+    const accept = "application/json";
+    const path = `/v1/events?since=${last}`;
+    const { events } = await patience.keep((client) => client.ask<EventsAnswer>(path, { accept }));
+    if (events.length === 0) break;
+    if (!follow || since !== undefined) for (const event of events) write(event);
+    else {
+      newest.push(...events);
+      newest.splice(0, newest.length - LAST);
+      last = events.at(-1)!.sequence;
+    }
+  }
+  for (const event of newest) write(event);
+  // The server cuts off who is far behind, or is ended; what was missed is asked for again.
+  while (follow) {
+    try {
+      for await (const event of eventsOf(patience.client, last)) write(event);
+    } catch (error) {
+      patience.next = `tutti events -f --since ${last}`;
+      await patience.outlive(error);
+    }
+  }
+}
+
+/** Events of one connection. */
+async function* eventsOf(client: Client, since: number): AsyncGenerator<Event> {
+  const answer = await client.open("/v1/events", { headers: { "last-event-id": String(since) } });
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of client.pieces(answer)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("data: ")) yield JSON.parse(line.slice(6)) as Event;
+  }
+}
+
+function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): string {
+  const details = Object.entries(data).map(
+    ([name, value]) => `${name}=${visibleLine(valueText(name, value))}`,
+  );
+  const whose = job === undefined ? [] : [`job ${job}`, ...(user === undefined ? [] : [visibleLine(user)])];
+  return [
+    String(sequence).padStart(6),
+    clockText(atMs),
+    visibleLine(kind).padEnd(9),
+    ...whose,
+    ...details,
+  ].join(" ");
+}
+
+/** Unix times as times of day, monotonic ones to the millisecond. */
+function valueText(name: string, value: unknown): string {
+  if (typeof value !== "number") return String(value);
+  return name.endsWith("AtMs") ? clockText(value) : String(name.endsWith("Ms") ? Math.round(value) : value);
+}

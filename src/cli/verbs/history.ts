@@ -1,0 +1,72 @@
+/** `tutti history`: jobs that have ended, the newest last. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import type { Job, StatusAnswer } from "../../protocol/schema.ts";
+import { ENDED_STATES } from "../../protocol/states.ts";
+import { type JobsPage, jobPages } from "../live/job-lists.ts";
+import { integer } from "../options/parse.ts";
+import { clockText, HistoryTable } from "../text/job-text.ts";
+import { writeJsonList } from "../text/json.ts";
+import { Progress } from "../text/progress.ts";
+import { hint, writeOut, writePiece } from "../text/text.ts";
+
+export function configure(command: Command): void {
+  command
+    .option("--last <n>", "so many", integer(1, 1_000_000), 20)
+    .option("--json", "print as JSON")
+    .action(run);
+}
+
+async function run({ last, json }: { readonly last: number; readonly json?: boolean }): Promise<void> {
+  const client = new Client();
+  const pages = jobPages(client, { states: ENDED_STATES, last });
+  if (json) return writeJsonList("tutti.jobs/1", "jobs", jobsOf(pages));
+  const { isAdministrator, keptSinceMs } = await client.ask<StatusAnswer>("/v1/status");
+  const count = await writeTable(client, pages, last, isAdministrator);
+  if (count === 0) writeOut("No job has ended yet.\n");
+  if (keptSinceMs !== undefined && count < last) {
+    hint(`Jobs that ended before ${clockText(keptSinceMs)} are forgotten`);
+  }
+}
+
+/** Page by page, with the widths that the first page needs. */
+async function writeTable(
+  client: Client,
+  pages: AsyncIterable<JobsPage>,
+  last: number,
+  isAdministrator: boolean,
+): Promise<number> {
+  let count = 0;
+  let table: HistoryTable | undefined;
+  // On a terminal the lines themselves are progress enough.
+  const progress = new Progress("jobs", !process.stdout.isTTY);
+  for await (const { jobs, hasMore } of pages) {
+    if (table === undefined && jobs.length > 0) {
+      table = await tableFor(client, jobs, hasMore, isAdministrator);
+      await writePiece(table.heading());
+    }
+    if (table !== undefined) await writePiece(table.lines(jobs));
+    count += jobs.length;
+    progress.update(count, last);
+  }
+  progress.end();
+  writeOut(table?.foot() ?? "");
+  return count;
+}
+
+async function tableFor(
+  client: Client,
+  first: readonly Job[],
+  hasMore: boolean,
+  isAdministrator: boolean,
+): Promise<HistoryTable> {
+  const isShared = new Set(first.map(({ user }) => user)).size > 1;
+  if (!hasMore) return new HistoryTable(first, 0, isShared);
+  // Of whom the jobs to come are is not known yet.
+  const { jobs } = await client.jobs({ last: 1 });
+  return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator);
+}
+
+async function* jobsOf(pages: AsyncIterable<JobsPage>): AsyncGenerator<readonly Job[]> {
+  for await (const { jobs } of pages) yield jobs;
+}

@@ -1,0 +1,90 @@
+/** `tutti jobs [JOBS]`: who waits and who runs. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { rangesOf } from "../../core/number-ranges.ts";
+import type { Job } from "../../protocol/schema.ts";
+import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { NotFoundError } from "../errors.ts";
+import { type AskedJobs, jobPages } from "../live/job-lists.ts";
+import { stoppedJobs } from "../live/stopped-jobs.ts";
+import { integer } from "../options/parse.ts";
+import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
+import { writeJsonList } from "../text/json.ts";
+import { Progress } from "../text/progress.ts";
+import { commandName, hint, writeOut } from "../text/text.ts";
+
+interface Options {
+  readonly all?: boolean;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+export function configure(command: Command): void {
+  command
+    .argument("[jobs...]", `${SELECTOR_HELP} (default: those that have not ended)`)
+    .option("--all", "those that have ended too")
+    .option("--limit <n>", "show so many lines, those that run first", integer(1), 50)
+    .option("--json", "print all of them as JSON")
+    .action(run);
+}
+
+async function run(words: readonly string[], { all = false, limit, json }: Options): Promise<void> {
+  const client = new Client();
+  const pages = listed(client, await askedFor(client, words, all), namedJobs(words));
+  if (json) return writeJsonList("tutti.jobs/1", "jobs", pages);
+  const lines = new JobLines(limit);
+  const progress = new Progress("jobs", true);
+  for await (const page of pages) {
+    for (const job of page) lines.add(job);
+    progress.update(lines.count);
+  }
+  progress.end();
+  if (lines.count === 0) {
+    writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
+    hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for those that have ended`);
+    return;
+  }
+  // The limit is for a terminal's sake.
+  const shown = lines.shown();
+  writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
+  const more = lines.count - jobsIn(shown);
+  if (more > 0) writeOut(`and ${more} more; --limit ${lines.count} shows all\n`);
+}
+
+/** One list by number, in which each job is once: a job that starts or ends meanwhile is not told twice, and not left out. */
+async function askedFor(
+  client: Client,
+  words: readonly string[],
+  all: boolean,
+): Promise<AskedJobs | undefined> {
+  if (words.length === 0 && !all) return { states: ACTIVE_STATES };
+  const numbers = words.length === 0 ? await everyNumber(client) : await selectJobs(client, words);
+  return numbers.length === 0 ? undefined : { numbers: rangesOf(numbers) };
+}
+
+/** What `all` means; there may be none. */
+async function everyNumber(client: Client): Promise<readonly number[]> {
+  try {
+    return await selectJobs(client, ["all"]);
+  } catch (error) {
+    if (error instanceof NotFoundError) return [];
+    throw error;
+  }
+}
+
+async function* listed(
+  client: Client,
+  asked: AskedJobs | undefined,
+  named: ReadonlySet<number>,
+): AsyncGenerator<readonly Job[]> {
+  const unseen = new Set(named);
+  if (asked !== undefined) {
+    for await (const { jobs } of jobPages(client, asked)) {
+      for (const { job } of jobs) unseen.delete(job);
+      yield jobs;
+    }
+  }
+  // A single number that is not among them: the scheduler says why.
+  for (const number of unseen) await client.job(number);
+}

@@ -1,0 +1,70 @@
+/** `tutti matrix [--watch]`: rows × CPUs, as it turns. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { pause } from "../../host/pause.ts";
+import type { MatrixAnswer } from "../../protocol/schema.ts";
+import { ExitCode } from "../errors.ts";
+import { Patience } from "../live/patience.ts";
+import { untilSignal } from "../live/signals.ts";
+import { writeJson } from "../text/json.ts";
+import { matrixText } from "../text/matrix-text.ts";
+import { isColourful, tableWidth, writeOut } from "../text/text.ts";
+
+/** Redrawn no more often than an eye follows, and no less often than it waits. */
+const FASTEST_MS = 100;
+const SLOWEST_MS = 1000;
+
+export function configure(command: Command): void {
+  command
+    .option("-w, --watch", "redraw as it turns, until Ctrl-C")
+    .option("--json", "print as JSON")
+    .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
+      if (watch && !json) {
+        const left = untilSignal(["SIGINT", "SIGTERM"]);
+        const patience = new Patience("tutti matrix --watch", { signal: left });
+        const ask = () => patience.keep((client) => client.ask<MatrixAnswer>("/v1/matrix"));
+        await watchMatrix(ask, left, process.stdout);
+        // The terminal has written ^C behind the picture.
+        if (process.stdout.isTTY) writeOut("\n");
+        process.exitCode = ExitCode.interrupted;
+        return;
+      }
+      const matrix = await new Client().ask<MatrixAnswer>("/v1/matrix");
+      if (json) writeJson(matrix);
+      else writeOut(draw(matrix));
+    });
+}
+
+/**
+ * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
+ * @param over ends it
+ * @param below what stands under the matrix
+ */
+export async function watchMatrix(
+  ask: () => Promise<MatrixAnswer>,
+  over: AbortSignal,
+  to: NodeJS.WriteStream,
+  below: () => string = () => "",
+): Promise<void> {
+  const screen = to.isTTY === true;
+  if (screen) to.write("\u001b[?25l\u001b[2J");
+  let before = "";
+  try {
+    while (!over.aborted) {
+      const matrix = await ask();
+      const picture = draw(matrix) + below();
+      if (screen) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
+      else if (picture !== before) to.write(`${picture}\n`);
+      before = picture;
+      await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)), over);
+    }
+  } catch (error) {
+    if (!over.aborted) throw error;
+  } finally {
+    if (screen) to.write("\u001b[?25h");
+  }
+}
+
+function draw(matrix: MatrixAnswer): string {
+  return matrixText(matrix, { width: tableWidth(), colour: isColourful(), nowMs: matrix.nowMs });
+}

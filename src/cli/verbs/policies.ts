@@ -1,0 +1,171 @@
+/** `tutti policies [NAME]`: what each policy is; what it schedules, its exact rules, parameters and source, and the command that runs it. */
+import type { Command } from "commander";
+import {
+  type ParameterSpec,
+  type PolicyChoice,
+  type PolicyDefinition,
+  type PolicyDescription,
+  type RulesInForce,
+  rulesInForce,
+} from "../../core/policy.ts";
+import { isFile, loadPolicy } from "../../lab/experiments/own-policy.ts";
+import { WINGS } from "../../models/wings.ts";
+import { chooseAmong, makeChoice } from "../../policies/choose.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import { asUsage } from "../errors.ts";
+import { bold, dim, wrap, writeOut } from "../text/text.ts";
+
+type AnyPolicy = PolicyDescription<unknown>;
+
+/** Policies by what they schedule. */
+interface PolicyGroup {
+  readonly sharing: string;
+  readonly title: string;
+  readonly machine: string;
+  /** Of the simulator, beside the policies' own. */
+  readonly rules: readonly string[];
+  readonly policies: readonly AnyPolicy[];
+  /** The command that runs a policy of the group. */
+  command(policy: string): string;
+}
+
+/** In the order in which they are listed. */
+const GROUPS: readonly PolicyGroup[] = [
+  {
+    sharing: "space",
+    title: "Space sharing",
+    machine: "one pool of processors, each of which has one job at a time",
+    rules: [],
+    policies: POLICIES.filter(({ sharing }) => sharing === "space"),
+    command: onTrace,
+  },
+  {
+    sharing: "time",
+    title: "Time sharing",
+    machine: "an Ousterhout matrix, whose rows of gangs take turns on one set of processors",
+    rules: ROUNDS_RULES,
+    policies: POLICIES.filter(({ sharing }) => sharing === "time"),
+    command: onTrace,
+  },
+  ...WINGS.map((wing) => ({
+    ...wing,
+    sharing: wing.name,
+    command: (policy: string) => `tutti simulate ${wing.name} --policy ${policy}`,
+  })),
+];
+
+type Choice = PolicyChoice<AnyPolicy>;
+
+interface Options {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+const HELP = `
+A policy of your own: --policy ./mine.ts, a module whose default export has a name, a sharing ("space" or "time") and
+make(machine, jobs, parameters); examples/my-policy.ts is a whole one.`;
+
+export function configure(command: Command): void {
+  command
+    .argument("[name]", "a policy, name:parameter=value, or a file with one of your own")
+    .option("--all", "also the rules of what the policy stands on: its machine, a queue in front of it")
+    .option("--json", "print as JSON, with all rules")
+    .addHelpText("after", HELP)
+    .action(async (name: string | undefined, { all, json }: Options) => {
+      const chosen = name === undefined ? listed() : [await asUsage(() => groupedPolicy(name))];
+      if (json) {
+        writeOut(jsonDocument("tutti.policies/1", { policies: chosen.map((one) => asData(one, name)) }));
+      } else writeOut(name === undefined ? overview() : description(chosen[0], name, all));
+    });
+}
+
+interface Grouped {
+  readonly choice: Choice;
+  readonly group: PolicyGroup;
+}
+
+function listed(): Grouped[] {
+  return GROUPS.flatMap((group) => group.policies.map((policy) => ({ choice: makeChoice(policy), group })));
+}
+
+async function groupedPolicy(text: string): Promise<Grouped> {
+  const [name = ""] = text.split(":");
+  const choice: Choice = isFile(name)
+    ? await loadPolicy(text)
+    : chooseAmong(
+        GROUPS.flatMap(({ policies }) => policies),
+        text,
+      );
+  const { sharing } = choice.definition as Partial<PolicyDefinition>;
+  const group = GROUPS.find((one) => one.sharing === sharing || one.policies.includes(choice.definition));
+  return { choice, group: group as PolicyGroup };
+}
+
+/** The policy's own, then those of the simulator, too. */
+function rulesOf({ choice, group }: Grouped): RulesInForce {
+  const { own, inherited } = rulesInForce(choice.definition.rules, choice.parameters);
+  return { own, inherited: [...inherited, ...group.rules] };
+}
+
+/** @param written as the user wrote it: of a policy of the user's own, the file */
+function asData(grouped: Grouped, written = grouped.choice.definition.name) {
+  const { name, title, summary, source, parameters } = grouped.choice.definition;
+  const { sharing, machine, command } = grouped.group;
+  const { own, inherited } = rulesOf(grouped);
+  const rules = [...own, ...inherited];
+  return { name, title, sharing, machine, summary, rules, source, parameters, command: command(written) };
+}
+
+function overview(): string {
+  const width = Math.max(...listed().map(({ choice }) => choice.definition.name.length)) + 2;
+  const groups = GROUPS.map(({ title, machine, policies, command }) => {
+    const lines = policies.map(
+      ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
+    );
+    return `${wrap(`${title}: ${machine}`, 0)}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
+  });
+  return `${groups.join("\n")}\ntutti policies NAME states the exact rules, those of other settings with name:parameter=value.\n`;
+}
+
+function description(grouped: Grouped, written: string, all = false): string {
+  const { choice, group } = grouped;
+  const { name, title, summary, source, parameters } = choice.definition;
+  const { own, inherited } = rulesOf(grouped);
+  const rules = [...own, ...(all ? inherited : [])].map((rule) => `  - ${wrap(rule, 4)}`);
+  if (!all && inherited.length > 0)
+    rules.push(`  ${dim(`${inherited.length} more of what it stands on: --all`)}`);
+  return [
+    `${bold(name)}: ${title} (${group.title.toLowerCase()})`,
+    wrap(summary, 0),
+    "",
+    `${bold("Schedules")}\n  ${wrap(group.machine, 2)}`,
+    "",
+    ...(rules.length === 0 ? [] : [bold("Rules"), ...rules, ""]),
+    ...(parameters.length === 0
+      ? []
+      : [bold("Parameters"), ...parameters.map((parameter) => parameterText(name, parameter)), ""]),
+    `${bold("Source")}\n  ${wrap(source, 2)}`,
+    "",
+    `${bold("Runs with")}\n  ${group.command(written)}`,
+    "",
+  ].join("\n");
+}
+
+function onTrace(policy: string): string {
+  return `tutti simulate TRACE --policy ${policy}`;
+}
+
+/** One parameter of a policy or a model, as help shows it. */
+export function parameterText(owner: string, spec: ParameterSpec): string {
+  return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
+}
+
+function rangeOf(spec: ParameterSpec): string {
+  if (spec.kind === "choice") return spec.choices.join(", ");
+  const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
+  const kind = spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind;
+  const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;
+  return spec.kind === "list" || spec.noneFrom === undefined ? range : `${range}, or none`;
+}

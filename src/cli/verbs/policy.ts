@@ -1,0 +1,38 @@
+/** `tutti policy [NAME]`: the policy in force and its rules, or another one from now on. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import type { PolicyAnswer } from "../../protocol/schema.ts";
+import { writeJson } from "../text/json.ts";
+import { bold, commandName, hint, wrap, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+interface Options {
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+export function configure(command: Command): void {
+  command
+    .argument("[policy]", "the one to change to, name:parameter=value; tutti policies lists them. Jobs go on")
+    .option("--all", "also the rules of what it stands on, such as the queue in front of it")
+    .option("--json", "print as JSON")
+    .action(async (policy: string | undefined, { all, json }: Options) => {
+      const change = policy === undefined ? {} : { method: "PUT", body: { policy } };
+      const answer = await new Client().ask<PolicyAnswer>("/v1/policy", change);
+      if (json) writeJson(answer);
+      else if (policy === undefined) writeOut(policyText(answer, all));
+      else {
+        writeOut(`${bold(visibleLine(answer.policy))} from now on; running jobs go on as there is room\n`);
+        hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
+      }
+    });
+}
+
+function policyText({ policy, rules, ownRules, mostRows }: PolicyAnswer, all = false): string {
+  const rows = mostRows > 1 ? `, at most ${mostRows} rows` : "";
+  return [
+    `${bold(visibleLine(policy))}${rows}`,
+    ...(all ? rules : rules.slice(0, ownRules)).map((rule) => `  - ${wrap(visibleLine(rule), 4)}`),
+    "",
+  ].join("\n");
+}

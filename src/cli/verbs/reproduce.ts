@@ -1,0 +1,109 @@
+/** `tutti reproduce [PAPER]`: papers' tables, figures and statements beside our own numbers. */
+import { type Command, Option } from "commander";
+import type { Paper } from "../../lab/papers/paper.ts";
+import { PAPERS } from "../../lab/papers/registry.ts";
+import { type ReproductionResult, reproduce } from "../../lab/papers/reproduce.ts";
+import { findPaper } from "../../lab/papers/run-paper.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import { asUsage, UsageError } from "../errors.ts";
+import { addWorkersOption } from "../options/options.ts";
+import { integer } from "../options/parse.ts";
+import { Progress } from "../text/progress.ts";
+import { overviewText, reproductionText } from "../text/reproduction-text.ts";
+import { bold, hint, wrap, writeOut } from "../text/text.ts";
+
+interface ReproduceOptions {
+  readonly all?: boolean;
+  readonly seed?: number;
+  readonly workers: number;
+  readonly json?: boolean;
+  readonly svg?: string;
+  readonly html?: string;
+  readonly progress: boolean;
+}
+
+const JSON_SCHEMA = "tutti.reproduction/1";
+
+export function configure(command: Command): void {
+  command
+    .argument("[paper]", "key of a paper; without it they are listed")
+    .option("--all", "all papers, one after the other")
+    .addOption(
+      new Option("--seed <n>", "seed of the workloads (default: the paper's own)")
+        .argParser(integer(0))
+        .conflicts("all"),
+    )
+    .option("--json", "print as JSON")
+    .option(
+      "--html <path>",
+      "also write a page, a file; with --all a folder with a page per paper and an index",
+    )
+    .option("--svg <folder>", "also draw the figures, one file each, in a folder that is there")
+    .option("--no-progress", "no progress bar");
+  addWorkersOption(command).action(run);
+}
+
+async function run(key: string | undefined, options: ReproduceOptions): Promise<void> {
+  if (options.all) return runAll(key, options);
+  if (key === undefined) {
+    const lines = PAPERS.map(({ key, authors, title, published }) =>
+      wrap(`${key}: ${authors}, ${title}, ${published}`, 2).replace(key, bold(key)),
+    );
+    writeOut(
+      `${lines.join("\n")}\n\ntutti reproduce KEY runs one, tutti reproduce --all every one of them.\n`,
+    );
+    return;
+  }
+  const paper = await asUsage(() => findPaper(key));
+  const result = await reproduceOne(paper, `cells of ${key}`, options);
+  if (options.svg !== undefined) await writeFigures(options.svg, result);
+  if (options.html !== undefined) {
+    const { writePaperPage } = await import("../../lab/files/write-paper-pages.ts");
+    await writePaperPage(options.html, result);
+    hint(`The page is in ${options.html}`);
+  }
+  writeOut(options.json ? jsonDocument(JSON_SCHEMA, result) : reproductionText(result));
+}
+
+async function runAll(key: string | undefined, options: ReproduceOptions): Promise<void> {
+  if (key !== undefined)
+    throw new UsageError(`Cannot use --all with paper "${key}": expected one or the other`);
+  const results: ReproductionResult[] = [];
+  for (const [i, paper] of PAPERS.entries()) {
+    const what = `cells of ${paper.key}, paper ${i + 1} of ${PAPERS.length}`;
+    const result = await reproduceOne(paper, what, options);
+    if (options.svg !== undefined) await writeFigures(options.svg, result);
+    if (options.html === undefined && !options.json) writeOut(`${reproductionText(result)}\n`);
+    results.push(result);
+  }
+  if (options.html !== undefined) {
+    const { writePaperPages } = await import("../../lab/files/write-paper-pages.ts");
+    hint(`The pages are in ${options.html}; begin with ${await writePaperPages(options.html, results)}`);
+  }
+  writeOut(options.json ? jsonDocument("tutti.reproductions/1", { papers: results }) : overviewText(results));
+}
+
+function reproduceOne(
+  paper: Paper,
+  what: string,
+  { seed, workers, progress: wanted }: ReproduceOptions,
+): Promise<ReproductionResult> {
+  const progress = new Progress(what, wanted);
+  const onDone = (done: number, of: number) => progress.update(done, of);
+  return reproduce(paper, seed, { workers, onDone }).finally(() => progress.end());
+}
+
+async function writeFigures(folder: string, { paper, figures }: ReproductionResult): Promise<void> {
+  const [{ lineFigureSvg }, { writeOutput }] = await Promise.all([
+    import("../../report/svg/svg.ts"),
+    import("../../lab/files/write-whole.ts"),
+  ]);
+  for (const { id, title, xAxis, yAxis, series, categories, yScale } of figures) {
+    const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
+    const file = `${folder}/${paper.key}-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
+    await writeOutput(file, [
+      lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale }),
+    ]);
+    hint(`${id} is in ${file}`);
+  }
+}

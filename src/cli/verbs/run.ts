@@ -1,0 +1,132 @@
+/** `tutti run [options] -- COMMAND`: submits, shows the output as it is written, and ends as the job ends. Ctrl-C cancels the job. */
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { ExitCode, UsageError } from "../errors.ts";
+import { copyLog } from "../live/log-stream.ts";
+import { Patience } from "../live/patience.ts";
+import { onSignals } from "../live/signals.ts";
+import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
+import { outcomeText, saysMore } from "../text/job-text.ts";
+import { hint } from "../text/text.ts";
+import { submit } from "./submit.ts";
+
+interface Options extends SubmitOptions {
+  readonly raw?: boolean;
+}
+
+const SIGNAL_NUMBERS: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+  SIGXCPU: 24,
+};
+
+export function configure(command: Command): void {
+  addSubmitOptions(
+    command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
+  ).action(run);
+  // Known, so that it is refused with what to do instead.
+  for (const option of command.options) if (option.long === "--array") option.hideHelp();
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  const patience = new Patience("tutti jobs shows whether it was submitted");
+  const wanted = await submitJob(words, options, process.argv);
+  // The script may ask for one, too.
+  if (wanted.array !== undefined) {
+    throw new UsageError(
+      "Cannot run an array: its output would be mixed; expected tutti submit and tutti wait",
+    );
+  }
+  const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
+  const { jobs } = await submit(patience, wanted);
+  const job = jobs[0];
+  patience.next = `tutti logs -f ${job.job}`;
+  const stop = cancelWhenLeft(patience, job.job);
+  const { raw = false } = options;
+  const copies = [
+    copyLog(patience, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
+  ];
+  // Where both go to one file, it is shown once.
+  if (job.stderr !== job.stdout) {
+    copies.push(
+      copyLog(patience, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
+    );
+  }
+  await Promise.all(copies);
+  const ended = await patience.keep((client) => client.ended(job.job));
+  process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
+  if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
+    hint(`tutti: ${outcomeText(ended)}`);
+}
+
+/** What a file of the user's own holds already: the job writes behind it. One named after the job is new. */
+function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
+  const path = job[stream];
+  if (path === undefined || path.includes("%")) return 0;
+  try {
+    return statSync(resolve(cwd, path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** The program could not be run, as a shell has it. */
+const NO_PROGRAM = 127;
+
+/** The job's own exit code; 128 and the signal's number, as a shell has it; 1 for a job without either. */
+export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
+  if (state === "done") return 0;
+  if (code !== undefined && code !== 0) return code;
+  if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;
+  return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
+}
+
+/** Cancels the job at the first Ctrl-C, leaves at the second. Gives a function that ends the watch and says whether it was cancelled. */
+function cancelWhenLeft(patience: Patience, job: number): () => boolean {
+  let isLeft = false;
+  let isTold = false;
+  const ask = async () => {
+    await patience.keep(async (client) => {
+      // Asked again while it is ending, the scheduler would kill it.
+      const { state } = (await client.job(job)).job;
+      if (["queued", "held", "starting", "running"].includes(state)) {
+        await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
+      }
+    });
+    isTold = true;
+  };
+  const cancel = (what: string) => {
+    if (isLeft) {
+      hint(
+        isTold
+          ? `\ntutti: job ${job} goes on ending; see tutti show ${job}`
+          : `\ntutti: job ${job} is not cancelled, the scheduler has not heard of it; later: tutti cancel ${job}`,
+      );
+      process.exit(ExitCode.interrupted);
+    }
+    isLeft = true;
+    hint(`\ntutti: ${what}, job ${job} is cancelled; again to leave at once`);
+    // It may have ended meanwhile; its state will tell.
+    ask().catch(() => {});
+  };
+  const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
+    cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
+  );
+  // A reader that has closed its end has what it wanted: nothing may be left running for it.
+  process.stdout.removeAllListeners("error").on("error", () => {
+    const leave = () => process.exit(ExitCode.ok);
+    ask().then(leave, leave);
+  });
+  return () => {
+    stop();
+    return isLeft;
+  };
+}

@@ -1,0 +1,194 @@
+/** `tutti serve`: the scheduler of this machine, front end and API; says where it is met and what to type next. */
+import { fstatSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { currentUid, defaultSocket, placesAround } from "../../api/places.ts";
+import { type Api, startApi } from "../../api/server/server.ts";
+import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
+import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
+import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
+import { parseCpus } from "../../host/cpu-list.ts";
+import { ownVersion } from "../../lab/experiments/provenance.ts";
+import { formatDuration } from "../../report/text/format.ts";
+import { UsageError } from "../errors.ts";
+import { untilSignal } from "../live/signals.ts";
+import { duration, integer } from "../options/parse.ts";
+import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
+
+interface ServeOptions {
+  readonly state?: string;
+  readonly config?: string;
+  /** A port; undefined: the usual one, or any when that is taken. */
+  readonly port?: number;
+  /** False: only the socket. */
+  readonly http?: boolean;
+  readonly policy?: string;
+  readonly slot?: number;
+  readonly rows?: number;
+  readonly mode?: Config["mode"];
+  readonly cpus?: readonly number[];
+  readonly private?: boolean;
+}
+
+interface RunningScheduler {
+  readonly api: Api;
+  readonly frontEnd: RunningFrontEnd;
+  /** Resolves when it has been ended by `tutti down`. */
+  readonly ended: Promise<void>;
+  /** Ends front end and API; jobs and the conductor go on. */
+  stop(): Promise<void>;
+}
+
+const USUAL_PORT = 7448;
+/** Before the listener closes, those who wait for jobs that have ended with it ask for the rest; but nobody keeps it up for long. */
+const QUIET_MS = 200;
+const MOST_QUIET_MS = 2000;
+
+const HELP = `
+State is kept in TUTTI_STATE, else /var/lib/tutti for root or ~/.local/state/tutti; the socket is TUTTI_SOCKET, else below /run/tutti or
+XDG_RUNTIME_DIR. Run by root it serves all users of the machine: each has a token in a file that only that user can read, and
+jobs run as their users. Ctrl-C ends the front end; running jobs go on and are found again by the next tutti serve.`;
+
+export function configure(command: Command): void {
+  command
+    .option("--state <folder>", "where jobs and their output are kept")
+    .option("--config <file>", "TOML or JSON: queues, limits and the settings below, which win over it")
+    .option(
+      "--policy <policy>",
+      `name:parameter=value; see tutti policies (default: ${DEFAULT_CONFIG.policy})`,
+    )
+    .option(
+      "--slot <duration>",
+      `length of a slot, 20ms to 60s (default: ${DEFAULT_CONFIG.slotMs}ms)`,
+      duration("above zero"),
+    )
+    .option("--rows <n>", `most rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`, integer(1, 1000))
+    .addOption(
+      new Option(
+        "--mode <mode>",
+        `what the other rows do in a slot (default: ${DEFAULT_CONFIG.mode})`,
+      ).choices(["gang", "concurrent"]),
+    )
+    .option("--cpus <list>", "CPUs that jobs may have, such as 0-3,6 (default: all)", cpuList)
+    .option(
+      "--port <n>",
+      `port of 127.0.0.1 for the API, 0 for any (default: ${USUAL_PORT}, or any when taken)`,
+      integer(0, 65_535),
+    )
+    .option("--no-http", "the socket only")
+    .option("--private", "run by root: serve root alone")
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+async function run(options: ServeOptions): Promise<void> {
+  const scheduler = await startScheduler(options);
+  writeOut(announcement(scheduler));
+  for (const warning of scheduler.frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
+  const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
+  const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
+  const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
+  await scheduler.stop();
+  if (why === "signal")
+    hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
+  process.exit(0);
+}
+
+/**
+ * Starts front end and API.
+ * @throws InputError when another one runs, or for a wrong setting
+ */
+async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
+  const isShared = currentUid() === 0 && options.private !== true;
+  const frontEnd = await startFrontEnd({
+    stateFolder: options.state ?? defaultStateFolder(process.env),
+    configFile: options.config,
+    settings: settingsOf(options),
+    isShared,
+  });
+  const { service } = frontEnd;
+  let api: Api;
+  try {
+    api = await startApi({
+      service,
+      version: ownVersion(),
+      jobsFolder: frontEnd.jobsFolder,
+      places: placesAround(defaultSocket(process.env)),
+      owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
+      isShared,
+      ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
+      onNote: (text) => hint(`tutti: ${text}`),
+      onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
+    });
+  } catch (error) {
+    await frontEnd.stop();
+    throw error;
+  }
+  return {
+    api,
+    frontEnd,
+    ended: service.drained.then(() => api.quiet(QUIET_MS, MOST_QUIET_MS)),
+    stop: async () => {
+      await api.close();
+      await frontEnd.stop();
+    },
+  };
+}
+
+/** Where it is met and what to type next. */
+function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
+  const { cpus } = service.status();
+  const submit = `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
+  const watch = `${commandName()} matrix --watch`.padEnd(submit.length);
+  const lines: (readonly [string, string])[] = [
+    ["socket", api.socket],
+    ["state", join(jobsFolder, "..")],
+    ...(api.http === undefined ? [] : [["API", apiText(api, api.http)] as const]),
+    ["next", `${submit}   (in another terminal)`],
+    ["", `${watch}   (shows the turns)`],
+  ];
+  const head = `${bold("tutti")} ${ownVersion()} schedules ${cpus} ${cpus === 1 ? "CPU" : "CPUs"}: policy ${config.policy}, slots of ${config.slotMs} ms, at most ${config.mostRows} rows`;
+  return `${[head, ...lines.map(([name, value]) => `  ${dim(name.padEnd(7))}${value}`)].join("\n")}\n`;
+}
+
+/**
+ * The token of who has started it is for that person's eyes: logs are kept, and read by others.
+ * With it the address begins a line of its own, so that 80 columns do not break it and it can be copied whole.
+ */
+function apiText({ socket, token }: Api, address: string): string {
+  const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
+  return isKept
+    ? `${address} with the token in ${join(placesAround(socket).tokens, String(currentUid()))}`
+    : `open this address, with your token, for the page that describes it:\n${address}#token=${token}`;
+}
+
+function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {
+  return {
+    ...(policy === undefined ? {} : { policy }),
+    ...(slot === undefined ? {} : { slotMs: slotMs(slot) }),
+    ...(rows === undefined ? {} : { mostRows: rows }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(cpus === undefined ? {} : { cpus }),
+  };
+}
+
+function slotMs(seconds: number): number {
+  const ms = Math.round(seconds * 1000);
+  if (ms >= 20 && ms <= 60_000) return ms;
+  throw new UsageError(`Cannot use slots of ${formatDuration(ms / 1000)}: expected 20 ms to 60 s`);
+}
+
+function cpuList(text: string): number[] {
+  const cpus = parseCpus(text);
+  if (cpus === undefined) throw new InvalidArgumentError("Expected CPU numbers, such as 0-3,6.");
+  return cpus;
+}
+
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(currentUid());
+  }
+}

@@ -1,0 +1,112 @@
+/** `tutti status`, and `tutti` alone: the scheduler at a glance, or how to start one. */
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { NoDaemonError } from "../../api/client/errors.ts";
+import { currentUid } from "../../api/places.ts";
+import type { StatusAnswer } from "../../protocol/schema.ts";
+import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { formatDuration } from "../../report/text/format.ts";
+import { jobPages } from "../live/job-lists.ts";
+import { stoppedJobs } from "../live/stopped-jobs.ts";
+import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
+import { writeJson } from "../text/json.ts";
+import { bytesText } from "../text/size-text.ts";
+import { strayText } from "../text/stray-text.ts";
+import { bold, commandName, dim, plural, wrap, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+const LINES_SHOWN = 10;
+
+export function configure(command: Command): void {
+  command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
+    const client = new Client();
+    const status = await client.ask<StatusAnswer>("/v1/status");
+    if (json) writeJson(status);
+    else await writeStatus(client, status);
+  });
+}
+
+/** What `tutti` alone shows. */
+export async function overview(): Promise<void> {
+  try {
+    const client = new Client();
+    await writeStatus(client, await client.ask<StatusAnswer>("/v1/status"));
+  } catch (error) {
+    if (!(error instanceof NoDaemonError)) throw error;
+    writeOut(howToStart(commandName()));
+  }
+}
+
+/** Without the slash at the end, so that a route can be put behind it. */
+function baseAddress(http: string): string {
+  return http.replace(/\/$/, "");
+}
+
+function howToStart(tutti: string): string {
+  return `No scheduler runs here for you.
+
+  ${tutti} serve             start one for this machine's CPUs
+  ${tutti} demo              watch six toy gangs take turns
+  ${tutti} compare TRACE --policy fcfs,easy
+  ${" ".repeat(tutti.length)}                   replay a trace through policies: simulate, compare,
+  ${" ".repeat(tutti.length)}                   reproduce, policies, workload
+  ${tutti} --help            all verbs
+`;
+}
+
+async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
+  const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
+  const { freezer, lateP99Ms, silentMs } = conductor;
+  const how = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
+  const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
+  const silent =
+    silentMs === undefined
+      ? undefined
+      : ` does not answer, for ${formatDuration(silentMs / 1000)} now: nothing starts or ends until it does`;
+  const running = counts.starting + counts.running + counts.ending;
+  const lines: (readonly [string, string])[] = [
+    [
+      "conductor",
+      conductor.connected
+        ? `process ${conductor.pid ?? "unknown"}${silent ?? how + late}`
+        : "not connected: nothing starts or ends until it is",
+    ],
+    ["socket", client.socket],
+    ...(status.http === undefined
+      ? []
+      : [["API", `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`] as const]),
+    ...(forecasts === undefined ? [] : [["forecasts", forecastsText(forecasts)] as const]),
+    ["memory", `${bytesText(status.residentBytes)} in the front end`],
+  ];
+  writeOut(
+    [
+      `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.queued} queued, ${counts.held} held`,
+      ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
+      ...lines.map(([name, value]) => dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)),
+      "",
+    ].join("\n"),
+  );
+  if (status.strays !== undefined) writeOut(`\n${strayText(status.strays)}`);
+  const listed = new JobLines(LINES_SHOWN);
+  for await (const { jobs } of jobPages(client, { states: ACTIVE_STATES }))
+    for (const job of jobs) listed.add(job);
+  if (listed.count === 0) {
+    writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
+    return;
+  }
+  const shown = listed.shown();
+  writeOut(`\n${jobsTable(shown, await stoppedJobs(client, shown))}`);
+  const more = listed.count - jobsIn(shown);
+  if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
+}
+
+function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
+  const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
+  const [half, most] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
+  return `off by ${half} at the median and ${most} at 90 % of the last ${plural(jobs, "start")}; ${Math.round(100 * withinShare)} % came within the range`;
+}
+
+function tokenFile(socket: string): string {
+  return join(dirname(socket), "tokens", String(currentUid()));
+}

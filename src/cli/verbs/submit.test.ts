@@ -1,0 +1,43 @@
+/** The command line is replaced before the scheduler is. */
+import { expect, test } from "vitest";
+import { RefusedError } from "../../api/client/errors.ts";
+import type { Patience } from "../live/patience.ts";
+import { submit } from "./submit.ts";
+
+const JOB = { command: ["true"], cwd: "/", env: {}, umask: "077" };
+
+function patienceOf(refusals: readonly string[]): { readonly patience: Patience; readonly asked: unknown[] } {
+  const asked: unknown[] = [];
+  const left = [...refusals];
+  const client = {
+    ask: async (_: string, { body }: { body: unknown }) => {
+      asked.push(body);
+      const message = left.shift();
+      if (message !== undefined) throw new RefusedError("invalid", message);
+      return { jobs: [] };
+    },
+  };
+  return {
+    asked,
+    patience: { keep: (act: (one: unknown) => unknown) => act(client) } as unknown as Patience,
+  };
+}
+
+test("a scheduler of the first release, which knows no umask, gets the job without it, under the same key", async () => {
+  const { patience, asked } = patienceOf(['Cannot use the body: jobs[0]: Unrecognized key: "umask"']);
+  await submit(patience, JOB);
+  const { umask: _, ...without } = JOB;
+  const key = expect.any(String);
+  expect(asked).toEqual([
+    { jobs: [JOB], key },
+    { jobs: [without], key },
+  ]);
+  const [first, second] = asked as { key: string }[];
+  expect(second!.key).toBe(first!.key);
+});
+
+test("any other refusal stays one", async () => {
+  const { patience, asked } = patienceOf(["jobs[0].tasks: Too small"]);
+  await expect(submit(patience, JOB)).rejects.toThrow("Too small");
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,68 @@
+/** `tutti submit [options] -- COMMAND` or `tutti submit [options] SCRIPT`: a job, or an array of them, to be run when there is room. */
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { RefusedError } from "../../api/client/errors.ts";
+import type { JobsAnswer, SubmitBody, SubmitJob } from "../../protocol/schema.ts";
+import { Patience } from "../live/patience.ts";
+import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
+import { writeJson } from "../text/json.ts";
+import { commandName, hint, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+interface Options extends SubmitOptions {
+  readonly json?: boolean;
+}
+
+export function configure(command: Command): void {
+  addSubmitOptions(command.option("--json", "print the jobs as JSON")).action(run);
+}
+
+async function run(words: readonly string[], options: Options): Promise<void> {
+  const answer = await submit(
+    new Patience("tutti jobs shows whether it was submitted"),
+    await submitJob(words, options, process.argv),
+  );
+  const [first] = answer.jobs;
+  if (options.json) return writeJson(answer);
+  if (first === undefined) return;
+  const numbers = answer.jobs.map(({ job }) => job);
+  writeOut(
+    numbers.length === 1
+      ? `submitted job ${first.job}\n`
+      : `submitted jobs ${first.job}-${numbers.at(-1)}: an array of ${numbers.length}\n`,
+  );
+  if (process.stderr.isTTY) {
+    const jobs = numbers.length === 1 ? String(first.job) : `${first.job}-${numbers.at(-1)}`;
+    hint(
+      `${visibleLine(first.name)} waits in queue ${visibleLine(first.queue)}; next: ${commandName()} why ${first.job}, ${commandName()} wait ${jobs}`,
+    );
+  }
+}
+
+/** Sends the request. When the scheduler goes before it has answered, it is sent again with the same key, so nothing runs twice. */
+export async function submit(patience: Patience, job: SubmitJob): Promise<JobsAnswer> {
+  const body: SubmitBody = { jobs: [job], key: randomUUID() };
+  try {
+    return await send(patience, body);
+  } catch (error) {
+    if (!isUnknownMask(error)) throw error;
+    const { umask, ...without } = job;
+    hint(
+      `tutti: the scheduler is of an earlier version: the job has umask 022, not ${umask}; see tutti down`,
+    );
+    return send(patience, { ...body, jobs: [without] });
+  }
+}
+
+function send(patience: Patience, body: SubmitBody): Promise<JobsAnswer> {
+  return patience.keep((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
+}
+
+/** The first release knows no umask, and refuses what it does not know. It may run on while the command line has been replaced. */
+function isUnknownMask(error: unknown): boolean {
+  return (
+    error instanceof RefusedError &&
+    error.refused === "invalid" &&
+    /unrecognized key.*"umask"/i.test(error.message)
+  );
+}

@@ -1,0 +1,68 @@
+/** `tutti wait JOBS`: until they have ended; 0 when all ended well. */
+import type { Command } from "commander";
+import type { Client } from "../../api/client/client.ts";
+import { rangesOf } from "../../core/number-ranges.ts";
+import type { Job } from "../../protocol/schema.ts";
+import { ACTIVE_STATES } from "../../protocol/states.ts";
+import { CheckFailed, NotFoundError } from "../errors.ts";
+import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
+import { Patience } from "../live/patience.ts";
+import { untilEnded } from "../live/until-ended.ts";
+import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
+import { outcomeText } from "../text/job-text.ts";
+import { writeJson } from "../text/json.ts";
+import { hint, writeOut } from "../text/text.ts";
+
+export function configure(command: Command): void {
+  command
+    .argument("<jobs...>", SELECTOR_HELP)
+    .option("--json", "print the jobs as JSON when all have ended")
+    .action(run);
+}
+
+async function run(words: readonly string[], { json = false }: { readonly json?: boolean }): Promise<void> {
+  const patience = new Patience(`tutti wait ${words.join(" ")}`);
+  const { numbers, missing } = await patience.keep((client) => chosen(client, words));
+  tellMissing(missing);
+  let isWell = missing.length === 0;
+  const ended: Job[] = [];
+  const forgotten = await untilEnded(patience, numbers, (job) => {
+    isWell &&= job.state === "done";
+    if (json) ended.push(job);
+    else writeOut(`${outcomeText(job)}\n`);
+  });
+  tellMissing(forgotten);
+  if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });
+  if (!isWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
+}
+
+/** Of what is not there nobody can say that it ended well. */
+function tellMissing(missing: readonly MissingJobs[]): void {
+  const never = missing.filter(({ because }) => because === "not given");
+  const lost = missing.filter(({ because }) => because !== "not given");
+  if (lost.length > 0) hint(`tutti: ${missingText(lost)}, so nobody knows how they ended`);
+  if (never.length > 0) hint(`tutti: ${missingText(never)}, so they cannot be waited for`);
+}
+
+/** `all` are those that have not ended; when there are none, the wait is over. */
+async function chosen(client: Client, words: readonly string[]): Promise<Selection> {
+  if (!words.includes("all")) return existing(client, words, await select(client, words));
+  try {
+    return await existing(client, words, await select(client, words, ACTIVE_STATES));
+  } catch (error) {
+    if (!(error instanceof NotFoundError) || words.length > 1) throw error;
+    hint("No job waits or runs.");
+    return { numbers: [], missing: [] };
+  }
+}
+
+/** @throws RefusedError when there is no job of a number that was named: nobody would wait for it but us */
+async function existing(client: Client, words: readonly string[], selection: Selection): Promise<Selection> {
+  const unseen = new Set(namedJobs(words));
+  if (unseen.size > 0) {
+    for await (const { jobs } of jobPages(client, { numbers: rangesOf(unseen) }))
+      for (const { job } of jobs) unseen.delete(job);
+  }
+  for (const number of unseen) await client.job(number);
+  return selection;
+}

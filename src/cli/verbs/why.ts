@@ -1,0 +1,140 @@
+/** `tutti why JOB`: why a job waits, and when it is expected to start. */
+import type { Command } from "commander";
+import { Client } from "../../api/client/client.ts";
+import { cpusText } from "../../host/cpu-list.ts";
+import type { Job, WhyAnswer } from "../../protocol/schema.ts";
+import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
+import { formatDuration } from "../../report/text/format.ts";
+import { NotFoundError } from "../errors.ts";
+import { stoppedJobs } from "../live/stopped-jobs.ts";
+import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
+import { clockText, limitText, outcomeText, stateText } from "../text/job-text.ts";
+import { writeJson } from "../text/json.ts";
+import { bytesText } from "../text/size-text.ts";
+import { bold, plural, wrap, writeOut } from "../text/text.ts";
+import { visibleLine } from "../text/visible.ts";
+
+/** Paragraphs; of an array all say much the same. */
+const MOST_TOLD = 20;
+
+export function configure(command: Command): void {
+  command
+    .argument("<jobs...>", SELECTOR_HELP)
+    .option("--json", "print as JSON")
+    .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
+      const client = new Client();
+      const numbers = await chosen(client, words);
+      for (const number of json ? numbers : numbers.slice(0, MOST_TOLD)) {
+        const why = await client.ask<WhyAnswer>(`/v1/jobs/${number}/why`);
+        if (json) {
+          writeJson(why);
+          continue;
+        }
+        const { job } = await client.job(number);
+        writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
+      }
+      if (!json && numbers.length > MOST_TOLD) {
+        writeOut(`and ${plural(numbers.length - MOST_TOLD, "job")} more; tutti why NUMBER tells of one\n`);
+      }
+    });
+}
+
+/** Those that wait; where a selector means none of them, those that run; else whichever it means. */
+async function chosen(client: Client, words: readonly string[]): Promise<readonly number[]> {
+  const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE_STATES];
+  if (!words.includes("all")) among.push(undefined);
+  for (const states of among.slice(0, -1)) {
+    try {
+      return await selectJobs(client, words, states);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+  return selectJobs(client, words, among.at(-1));
+}
+
+/** One paragraph: since when and where, what is in the way, when it is expected to start. */
+export function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
+  const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
+  if (!["queued", "held"].includes(why.state)) {
+    if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
+    const told = [
+      ...(job.state === "running" ? [runningText(job, isStopped)] : []),
+      ...why.obstacles.map(obstacleText),
+    ];
+    const text = told.length === 0 ? "" : `\n  ${wrap(told.join(" "), 2)}`;
+    return `${head}: ${stateText(job.state)}${text}\n`;
+  }
+  const sentences = [
+    `Waits for ${formatDuration(why.waitedMs / 1000)} in queue ${visibleLine(job.queue)}${
+      why.queueReason === undefined ? "" : ` (${visibleLine(why.queueReason)})`
+    }.`,
+    ...(why.queuedBefore === 0 ? [] : [`${jobCount(why.queuedBefore)} of the queue before it.`]),
+    ...why.obstacles.map(obstacleText),
+    // The forecast runs forward without regard to memory.
+    ...(why.forecast === undefined || why.obstacles.some(({ kind }) => kind === "memory")
+      ? []
+      : [forecastText(why.forecast)]),
+  ];
+  return `${head}: ${stateText(why.state)}\n  ${wrap(sentences.join(" "), 2)}\n`;
+}
+
+function runningText({ cpus, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
+  const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
+  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its ${limitText(limitMs)}`}`;
+  return isStopped
+    ? `Started${since.replace(" since", " at")} and stopped: the policy has no room for it now. It goes on when its CPUs are free, and ${had}.`
+    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus)}${since} and ${had}.`;
+}
+
+function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
+  switch (obstacle.kind) {
+    case "held":
+      return "It is held: tutti release lets it start.";
+    case "dependency":
+      return `It starts after ${jobsText(obstacle.jobs)}.`;
+    case "array":
+      return `Of array ${obstacle.array} at most ${obstacle.atOnce} ${obstacle.atOnce === 1 ? "job goes" : "jobs go"} at a time.`;
+    case "cpus": {
+      const { needed, free, rows, mostRows } = obstacle;
+      // One row for all is space sharing: rows are not spoken of.
+      const row =
+        rows <= 1 && mostRows <= 1 ? "" : ` in the emptiest of ${rows} ${rows === 1 ? "row" : "rows"}`;
+      const limit =
+        row === "" || mostRows === 0 || rows < mostRows ? "" : `; there may be no more than ${mostRows}`;
+      return `It needs ${needed} ${needed === 1 ? "CPU" : "CPUs"}, ${free === 0 ? "none" : free} ${free === 1 ? "is" : "are"} free${row}${limit}.`;
+    }
+    case "memory":
+      return `It needs ${bytesText(obstacle.neededBytes)} of memory, ${bytesText(obstacle.freeBytes)} are free beside the other rows.`;
+    case "order":
+      return `By the policy's order it is behind ${jobsText(obstacle.behind)}.`;
+    case "reservation":
+      return `It would delay job ${obstacle.holder}, which is promised a start at ${clockText(obstacle.startAtMs)}.`;
+    case "conductor":
+      return `Nothing can start or end now: ${visibleLine(obstacle.message)}.`;
+  }
+}
+
+export function forecastText({
+  p10Ms,
+  p50Ms,
+  p90Ms,
+  pastErrorP50Ms,
+}: NonNullable<WhyAnswer["forecast"]>): string {
+  const past =
+    pastErrorP50Ms === undefined
+      ? ""
+      : `; forecasts so far were off by ${formatDuration(pastErrorP50Ms / 1000)} at the median`;
+  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
+  return `Expected to start at ${clockText(p50Ms)}${range}${past}.`;
+}
+
+function jobsText(jobs: readonly number[]): string {
+  const most = 5;
+  const more = jobs.length > most ? ` and ${jobs.length - most} more` : "";
+  return `${jobs.length === 1 ? "job" : "jobs"} ${jobs.slice(0, most).join(", ")}${more}`;
+}
+
+function jobCount(count: number): string {
+  return count === 1 ? "There is 1 job" : `There are ${count} jobs`;
+}

@@ -1,0 +1,273 @@
+/** `tutti workload`: info on a trace or a model, generate, convert and scale. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { closest } from "../../core/closest.ts";
+import type { Workload } from "../../core/jobs.ts";
+import { generate as generateJobs, machineSize } from "../../lab/experiments/jobs.ts";
+import { chooseWing } from "../../lab/experiments/wings.ts";
+import { chooseModel, openSource } from "../../lab/files/source.ts";
+import { writeOutput } from "../../lab/files/write-whole.ts";
+import { formatCount, formatNumber } from "../../report/text/format.ts";
+import { jsonDocument } from "../../report/text/json.ts";
+import { describeWorkload, type Spread } from "../../workload/describe.ts";
+import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
+import { hashWorkload } from "../../workload/hash.ts";
+import { MODELS, type ModelDefinition } from "../../workload/models/registry.ts";
+import { scaleArrivals, scaleToLoad } from "../../workload/scale.ts";
+import { FORMATS } from "../../workload/traces/formats.ts";
+import { requireJobs } from "../../workload/traces/swf-rules.ts";
+import { writeSwf } from "../../workload/traces/swf-writer.ts";
+import { asUsage, UsageError } from "../errors.ts";
+import { SOURCE_HELP } from "../options/options.ts";
+import { checkOutputs } from "../options/output-paths.ts";
+import { duration, integer } from "../options/parse.ts";
+import { diagnosticLines, left, right, table } from "../text/result-text.ts";
+import { bold, hint, plural, wrap, writeOut } from "../text/text.ts";
+import { parameterText } from "./policies.ts";
+
+interface InfoOptions {
+  readonly procs?: number;
+  readonly seed: number;
+  readonly json?: boolean;
+}
+
+interface GenerateOptions {
+  readonly seed: number;
+  readonly estimates?: EstimateRule;
+  readonly out?: string;
+}
+
+interface ConvertOptions extends GenerateOptions {
+  readonly to: string;
+}
+
+interface ScaleOptions extends ConvertOptions {
+  readonly factor?: number;
+  readonly load?: number;
+  readonly procs?: number;
+}
+
+/** Formats that can be written, the usual one first. */
+const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
+
+export function configure(command: Command): void {
+  command
+    .command("info")
+    .description("what a trace or a model is like: jobs, load, run times, sizes, and what is odd about it")
+    .argument("<trace>", SOURCE_HELP)
+    .option(
+      "-p, --procs <n>",
+      "processors of the machine (default: what the trace names)",
+      integer(1, 2 ** 31 - 1),
+    )
+    .option("--seed <n>", "seed of a model", integer(0), 1)
+    .option("--json", "print as JSON")
+    .action(info);
+  command
+    .command("generate")
+    .description("write a workload made by a model, in Standard Workload Format")
+    .argument("<model>", "such as downey:jobs=1000:load=0.7")
+    .option("--seed <n>", "the same seed gives the same jobs", integer(0), 1)
+    .addOption(estimatesOption())
+    .addOption(outOption())
+    .addHelpText("after", `\nModels:\n${MODELS.map(modelText).join("\n")}`)
+    .action(generate);
+  command
+    .command("convert")
+    .description("write a trace or a model in another format, or with other estimates")
+    .argument("<trace>", SOURCE_HELP)
+    .addOption(toOption())
+    .addOption(estimatesOption())
+    .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
+    .addOption(outOption())
+    .addHelpText("after", `\nFormats read, told by content:\n${formatsText()}`)
+    .action(convert);
+  command
+    .command("scale")
+    .description("write a trace or a model with its arrivals closer together or further apart")
+    .argument("<trace>", SOURCE_HELP)
+    .addOption(
+      new Option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load").argParser(
+        positive,
+      ),
+    )
+    .addOption(
+      new Option("-l, --load <x>", "the offered load that is wanted, 1 for a machine that is just full")
+        .argParser(positive)
+        .conflicts("factor"),
+    )
+    .option("-p, --procs <n>", "processors that the load refers to", integer(1, 2 ** 31 - 1))
+    .addOption(toOption())
+    .addOption(estimatesOption())
+    .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
+    .addOption(outOption())
+    .action(scale);
+}
+
+function outOption(): Option {
+  return new Option("-o, --out <file>", "file to write (default: standard output)");
+}
+
+function toOption(): Option {
+  return new Option("--to <format>", "format to write").choices(WRITABLE).default("swf");
+}
+
+function estimatesOption(): Option {
+  return new Option(
+    "--estimates <rule>",
+    "new estimates: exact, factor=N (up to N times the run time), tsafrir or tsafrir=LARGEST, such as tsafrir=18h",
+  ).argParser(parseEstimates);
+}
+
+/** A rule of workload/estimates/estimates.ts. */
+function parseEstimates(text: string): EstimateRule {
+  const [kind, value, ...more] = text.split("=");
+  if (more.length === 0) {
+    if (kind === "exact" && value === undefined) return { kind };
+    if (kind === "factor" && Number(value) >= 1 && Number(value) <= 1000)
+      return { kind, factor: Number(value) };
+    if (kind === "tsafrir") {
+      return { kind, maxEstimateS: value === undefined ? 0 : duration("above zero")(value) };
+    }
+  }
+  throw new InvalidArgumentError(
+    "Expected exact, factor=N with N from 1 to 1000, tsafrir, or tsafrir=LARGEST such as tsafrir=18h.",
+  );
+}
+
+function positive(text: string): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (value > 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new InvalidArgumentError("Expected a number above 0.");
+}
+
+function formatsText(): string {
+  return FORMATS.map(({ name, title }) => `  ${name.padEnd(8)}${title}`).join("\n");
+}
+
+function modelText({ name, summary, parameters, source }: ModelDefinition): string {
+  const specs = parameters.map((parameter) => parameterText(name, parameter)).join("\n");
+  return `${bold(name)}: ${wrap(summary, 2)}\n${specs}\n  ${wrap(`Source: ${source}`, 2)}\n`;
+}
+
+/** @throws UsageError for a model or parameter that cannot be used, and for a machine whose jobs are of another kind */
+async function checkSource(source: string): Promise<void> {
+  if ((await asUsage(() => chooseWing(source))) !== undefined) {
+    throw new UsageError(
+      `Cannot take the jobs of "${source}": they are not of one machine, expected a trace or a model; \`tutti simulate ${source}\` runs them`,
+    );
+  }
+  await asUsage(() => chooseModel(source));
+}
+
+async function info(source: string, options: InfoOptions): Promise<void> {
+  await checkSource(source);
+  const workload = requireJobs(await openSource(source, options.seed));
+  const facts = describeWorkload(workload, options.procs);
+  const hash = hashWorkload(workload);
+  if (options.json) {
+    const { name, header, diagnostics } = workload;
+    writeOut(jsonDocument("tutti.workload/1", { name, hash, ...facts, header, diagnostics }));
+    return;
+  }
+  const { jobs, processors, spanS, users } = facts;
+  const days = spanS === undefined ? "an unknown time" : `${(spanS / 86400).toFixed(1)} days`;
+  writeOut(
+    [
+      bold(workload.name),
+      `${plural(jobs, "job")} over ${days}, on ${processors === undefined ? "an unknown number of processors" : plural(processors, "processor")}, offered load ${share(facts.offeredLoad)}`,
+      `${formatCount(facts.zeroRunJobs)} with run time 0; all below is over the others`,
+      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
+      `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
+      "",
+      table(
+        [left(""), right("min"), right("median"), right("mean"), right("max")],
+        [
+          spreadRow("run time, s", facts.runS),
+          spreadRow("processors", facts.size),
+          spreadRow("wait in the log, s", facts.waitS),
+        ],
+      ),
+      "",
+      ...diagnosticLines(workload.diagnostics),
+      `workload ${hash}`,
+      "",
+    ].join("\n"),
+  );
+}
+
+function spreadRow(name: string, spread: Spread | undefined): string[] {
+  const { min, median, mean, max } = spread ?? {
+    min: Number.NaN,
+    median: Number.NaN,
+    mean: Number.NaN,
+    max: Number.NaN,
+  };
+  return [name, ...[min, median, mean, max].map(formatNumber)];
+}
+
+function share(value: number | undefined): string {
+  return value === undefined ? "unknown" : `${(100 * value).toFixed(1)} %`;
+}
+
+async function generate(text: string, options: GenerateOptions): Promise<void> {
+  await checkSource(text);
+  const choice = await asUsage(() => chooseModel(text));
+  if (choice === undefined) {
+    const names = MODELS.map(({ name }) => name);
+    const [name = ""] = text.split(":");
+    throw new UsageError(
+      `Cannot find model "${name}"${closest(name, names)}: expected one of ${names.join(", ")}`,
+    );
+  }
+  const generated = generateJobs(choice, options.seed);
+  const { estimates, seed } = options;
+  await writeParts(
+    writeSwf(estimates === undefined ? generated : withEstimates(generated, estimates, seed)),
+    options.out,
+  );
+}
+
+async function convert(source: string, options: ConvertOptions): Promise<void> {
+  await checkOutputs(source, { "--out": options.out });
+  await writeWorkload(await openJobs(source, options.seed), options);
+}
+
+async function scale(source: string, options: ScaleOptions): Promise<void> {
+  const { factor, load, procs } = options;
+  if ((factor === undefined) === (load === undefined)) {
+    throw new UsageError(`Cannot scale "${source}": expected either --factor or --load`);
+  }
+  await checkOutputs(source, { "--out": options.out });
+  const workload = await openJobs(source, options.seed);
+  const scaled =
+    load === undefined
+      ? scaleArrivals(workload, factor as number)
+      : scaleToLoad(workload, load, machineSize(workload, procs));
+  await writeWorkload(scaled, options);
+}
+
+async function openJobs(source: string, seed: number): Promise<Workload> {
+  await checkSource(source);
+  return requireJobs(await openSource(source, seed));
+}
+
+/** Writes the jobs with the estimates asked for; what was left out or repaired goes to standard error. */
+async function writeWorkload(
+  workload: Workload,
+  { to, estimates, seed, out }: ConvertOptions,
+): Promise<void> {
+  const jobs = estimates === undefined ? workload : withEstimates(workload, estimates, seed);
+  const format = FORMATS.find(({ name }) => name === to);
+  if (format?.write === undefined)
+    throw new UsageError(`Cannot write format "${to}": expected one of ${WRITABLE.join(", ")}`);
+  for (const line of diagnosticLines(jobs.diagnostics)) hint(line);
+  await writeParts(format.write(jobs), out);
+}
+
+async function writeParts(parts: Iterable<string>, out: string | undefined): Promise<void> {
+  if (out === undefined) for (const part of parts) writeOut(part);
+  else {
+    await writeOutput(out, parts);
+    if (!out.startsWith("/dev/")) hint(`The workload is in ${out}`);
+  }
+}

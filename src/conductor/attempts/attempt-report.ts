@@ -1,0 +1,48 @@
+/** What is told of an attempt, to the front end and to the next conductor. */
+import type { AttemptState, LaunchSpec } from "../../protocol/attempts.ts";
+import type { SavedAttempt } from "../state-file.ts";
+import type { Attempt } from "./attempt.ts";
+
+export function stateOf(attempt: Attempt): AttemptState {
+  const { spec, shim, end } = attempt;
+  return {
+    job: spec.job,
+    attempt: spec.attempt,
+    ...identityIn(spec),
+    about: aboutOf(attempt),
+    phase: attempt.phase,
+    ranMs: Math.round(attempt.ranMs()),
+    ...(shim === undefined ? {} : { shim }),
+    ...(end === undefined ? {} : { end }),
+  };
+}
+
+function aboutOf({ spec, begun, startedAtMs }: Attempt): NonNullable<AttemptState["about"]> {
+  const { uid, command, cwd, folder } = spec;
+  return { ...(uid === undefined ? {} : { uid }), command, cwd, folder, ...(begun && { startedAtMs }) };
+}
+
+export function savedOf(attempt: Attempt): SavedAttempt {
+  const { spec, shim, job, end } = attempt;
+  return {
+    spec,
+    begun: attempt.begun,
+    startedAtMs: attempt.startedAtMs,
+    ranMs: Math.round(attempt.ranMs()),
+    reason: attempt.reason,
+    killed: attempt.killed,
+    ...(shim === undefined ? {} : { shim }),
+    ...(job === undefined ? {} : { job }),
+    ...(attempt.kept && { kept: true }),
+    ...(end === undefined ? {} : { end }),
+  };
+}
+
+/** To be spread into what tells of the attempt. */
+export function identityIn({
+  identity,
+}: {
+  readonly identity?: string | undefined;
+}): Pick<LaunchSpec, "identity"> {
+  return identity === undefined ? {} : { identity };
+}

@@ -1,0 +1,423 @@
+/**
+ * One attempt as the conductor sees it.
+ *
+ *   launching   the shim was started; it claims the attempt, its job waits at the gate and is put into its groups
+ *   running     the job was let through in the first slot of its row; stopped and continued from then on
+ *   stopping    asked to end: it runs, whatever the row, until it has ended or its grace time is over, then it is killed
+ *   ended       the shim has ended, no process of the gang is left, `end` tells how it went
+ *
+ * Whatever the conductor forgot can be read from the attempt's folder, so a restarted one goes on from there.
+ */
+import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { monotonicMs } from "../../host/clock.ts";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { identityOf, isAlive, isOfUser, sessionOf, signal } from "../../host/processes.ts";
+import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
+import { gangName } from "../../protocol/wire.ts";
+import type { Containment } from "../freezers/choose.ts";
+import { GangShares } from "../shares.ts";
+import type { SavedAttempt } from "../state-file.ts";
+import { identityIn } from "./attempt-report.ts";
+import { type Claim, claimForNobody, readClaim } from "./claim.ts";
+import { GangEntry } from "./gang-entry.ts";
+import { GangLimits } from "./gang-limits.ts";
+import { outcomeOf } from "./outcome.ts";
+import { SeenTime } from "./seen-time.ts";
+import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
+import { ShimWatch, stoppedOf } from "./shim-watch.ts";
+
+/** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
+const KILL_PATIENCE_MS = 10_000;
+/** A shim that lives so long after its job was killed has been stopped, which a job can do to it. */
+const SHIM_PATIENCE_MS = 5000;
+/**
+ * In this time the job must be at its gate, and in this time of its own slots it must go through, or it is lost: whoever keeps it from that,
+ * by a false claim or by stopping the shim, would hold its CPUs for ever, since time limits count running time only.
+ */
+const BEGIN_MS = 30_000;
+/** An attempt that has waited so long is looked at less often. */
+const HURRIED_BEGIN_MS = 2000;
+
+/** What all attempts of a conductor share. */
+export interface Machine {
+  readonly containment: Containment;
+  readonly shares: GangShares;
+  /** Path of setpriv, if there is one. */
+  readonly setpriv: string | undefined;
+}
+
+export function makeMachine(containment: Containment, setpriv: string | undefined): Machine {
+  return { containment, shares: new GangShares(containment.groups, containment.freezer), setpriv };
+}
+
+export class Attempt {
+  readonly name: string;
+  readonly spec: Omit<LaunchSpec, "env">;
+  phase: AttemptState["phase"] = "launching";
+  shim: ProcessIdentity | undefined;
+  /** Let through its gate. */
+  begun = false;
+  /** In the row whose slot it is, since when; undefined when not. */
+  onSinceMs: number | undefined;
+  startedAtMs = 0;
+  reason: EndReason = "none";
+  killed = false;
+  end: AttemptEnd | undefined;
+  frozen = false;
+  /** Runs outside the turns, since the front end's store does not know it. */
+  kept = false;
+  readonly #machine: Machine;
+  #child: ChildProcess | undefined;
+  #childIdentity: ProcessIdentity | undefined;
+  #childEnded = false;
+  /** Our shim was killed. */
+  #childKilled = false;
+  /** Why it could not start, or was given up. */
+  #lost: string | undefined;
+  /** With `#lost`: the command certainly never began. */
+  #lostBeforeBegin = false;
+  readonly #limits: GangLimits;
+  readonly #entry: GangEntry;
+  readonly #beginning = new SeenTime();
+  readonly #shimWatch = new ShimWatch();
+  #ranMs = 0;
+  #killAtMs = Number.POSITIVE_INFINITY;
+  #killedAtMs: number | undefined;
+  #gaveUpAtMs: number | undefined;
+
+  constructor(machine: Machine, spec: Omit<LaunchSpec, "env">) {
+    this.#machine = machine;
+    this.spec = spec;
+    this.name = gangName(spec);
+    this.#limits = new GangLimits(machine.containment, this.name, spec);
+    this.#entry = new GangEntry(machine.containment, spec, this.#limits);
+  }
+
+  /** Goes on with an attempt of an earlier conductor; undefined when it was never claimed, so that it is safe to launch. */
+  static adopt(machine: Machine, saved: SavedAttempt): Attempt | undefined {
+    const { env: _, ...spec } = { env: {}, ...saved.spec };
+    const attempt = new Attempt(machine, spec);
+    attempt.startedAtMs = saved.startedAtMs;
+    attempt.#ranMs = saved.ranMs;
+    attempt.reason = saved.reason;
+    attempt.killed = saved.killed;
+    attempt.kept = saved.kept === true;
+    if (saved.end !== undefined) {
+      attempt.end = saved.end;
+      attempt.phase = "ended";
+      return attempt;
+    }
+    attempt.shim = saved.shim ?? shimOf(attempt.#readClaim());
+    if (attempt.shim === undefined) return undefined;
+    if (saved.begun) attempt.#begins();
+    attempt.#entry.join(attempt.shim, attempt.begun, saved.job);
+    attempt.#noticeBegun();
+    if (saved.reason !== "none") attempt.stop(saved.reason, saved.killed);
+    return attempt;
+  }
+
+  /** First process of its job, once it is known. */
+  get job(): ProcessIdentity | undefined {
+    return this.#entry.job;
+  }
+
+  get isOver(): boolean {
+    return this.phase === "ended";
+  }
+
+  /** Whether it is stopped and continued with its row. */
+  get turns(): boolean {
+    return this.phase === "running" && this.begun && !this.kept;
+  }
+
+  /** Whether the next step is due within milliseconds. */
+  get isHurried(): boolean {
+    return (
+      (this.phase === "launching" && this.#isAwaited && this.#beginning.ms < HURRIED_BEGIN_MS) ||
+      (this.phase !== "ended" && (this.killed || this.#gaveUpAtMs !== undefined) && !this.#isStubborn())
+    );
+  }
+
+  /** Whether it should be at its gate soon, or go through it. */
+  get #isAwaited(): boolean {
+    return this.#entry.state !== "yes" || this.onSinceMs !== undefined;
+  }
+
+  /** Running time so far. */
+  ranMs(nowMs = monotonicMs()): number {
+    return this.#ranMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
+  }
+
+  /** Starts the shim. What goes wrong comes out of `advance` as an end. */
+  launch(spec: LaunchSpec): void {
+    const { containment, setpriv } = this.#machine;
+    // Our script would take the place of another attempt's, which may be about to be read.
+    if (["another", "stranger"].includes(this.#readClaim().kind)) return;
+    if (containment.groups.pids(this.name).length > 0) {
+      this.#lostBeforeBegin = true;
+      this.#lost = `Cannot start job ${this.name}: processes of an earlier job of that number are still there, expected none; the command never ran`;
+      return;
+    }
+    try {
+      this.#child = startShim(spec, `${containment.marks}${this.name}`, setpriv);
+      this.#childIdentity = this.#child.pid === undefined ? undefined : identityOf(this.#child.pid);
+      this.#child.once("error", (error) => this.#shimFailed(error.message));
+      this.#child.once("exit", (_, signal) => {
+        this.#childEnded = true;
+        this.#childKilled = signal !== null;
+      });
+      this.#child.unref();
+    } catch (error) {
+      this.#shimFailed((error as Error).message);
+    }
+  }
+
+  #shimFailed(message: string): void {
+    this.#lost = message;
+    this.#childEnded = true;
+  }
+
+  /** Called when the shim's process ends, if it is a child of ours. */
+  onShimEnd(listener: () => void): void {
+    this.#child?.once("exit", listener);
+  }
+
+  /** Takes the next step of its life, if it can be taken. @returns what happened, for the front end */
+  advance(nowMs: number): "launched" | "ended" | undefined {
+    if (this.phase === "ended") return undefined;
+    const isLate = this.phase === "launching" && this.#beginning.see(nowMs, this.#isAwaited) >= BEGIN_MS;
+    if (this.#shimIsGone()) {
+      if (this.#finish(nowMs)) return "ended";
+      if (isLate) this.#giveUpBegin();
+      return undefined;
+    }
+    if (this.#entry.state === "no") this.#entry.join(this.shim, this.begun);
+    if (this.phase === "launching") {
+      if (this.#tryToBegin(nowMs)) return "launched";
+      if (isLate) this.#giveUpBegin();
+    } else if (this.phase === "running") {
+      this.#keepLimits(nowMs);
+      this.#watchShim(nowMs);
+    } else if (this.killed || nowMs >= this.#killAtMs) this.#kill();
+    return undefined;
+  }
+
+  /** Lets the job through its gate when its row has the slot. */
+  #tryToBegin(nowMs: number): boolean {
+    if (this.#entry.state !== "yes" || this.onSinceMs === undefined) return false;
+    if (openGate(this.spec, this.#limits.cpusForGate())) this.#begins();
+    else this.#noticeBegun();
+    if (!this.begun) return false;
+    this.onSinceMs = nowMs;
+    this.startedAtMs = Date.now();
+    this.#machine.shares.slotBegins(this.name);
+    return true;
+  }
+
+  /** An earlier conductor may have opened the gate: then the shell that waited there is no more, or is the command by now. */
+  #noticeBegun(): void {
+    if (this.#entry.job === undefined || (isAlive(this.#entry.job) && isAtGate(this.#entry.job.pid))) return;
+    this.#begins();
+  }
+
+  #begins(): void {
+    this.begun = true;
+    if (this.phase === "launching") this.phase = "running";
+  }
+
+  /** The row has its slot from now on. */
+  slotBegins(nowMs: number): void {
+    this.onSinceMs = nowMs;
+    if (this.begun) this.#machine.shares.slotBegins(this.name);
+  }
+
+  /** The slot of its row is over. */
+  slotEnds(nowMs: number): void {
+    if (this.onSinceMs === undefined) return;
+    const ranMs = nowMs - this.onSinceMs;
+    this.onSinceMs = undefined;
+    if (!this.begun) return;
+    this.#ranMs += ranMs;
+    this.#machine.shares.slotEnds(this.name, ranMs, this.#limits.cpuCount);
+  }
+
+  /** From now on it runs whatever the rows are, on the CPUs that it has. */
+  keep(): void {
+    if (this.isOver) return;
+    this.kept = true;
+    this.thaw();
+    this.#machine.shares.weigh(this.name, false);
+  }
+
+  thaw(): void {
+    this.#machine.containment.freezer.thaw(this.name);
+    this.frozen = false;
+  }
+
+  /** Gives it other CPUs; threads that run are moved at once. */
+  pin(cpus: readonly number[]): void {
+    // A row may name another attempt with the same number.
+    if (this.kept || !this.#limits.setCpus(cpus)) return;
+    if (this.#entry.state !== "no") this.#limits.applyCpus(this.begun);
+  }
+
+  /** TERM now and KILL after the grace time, or KILL now. Said twice, the first reason stays and the harder way wins. */
+  stop(reason: EndReason, kill: boolean): void {
+    if (this.phase === "ended") return;
+    const isNew = this.phase !== "stopping";
+    if (isNew) {
+      if (this.reason === "none") this.reason = reason;
+      this.slotEnds(monotonicMs());
+      this.phase = "stopping";
+      this.#killAtMs = monotonicMs() + this.spec.graceMs;
+    }
+    if (kill || !this.begun) this.#kill();
+    else if (isNew) {
+      this.thaw();
+      // Nor is its grace time spent waiting behind other gangs.
+      this.#machine.shares.weigh(this.name, false);
+      this.#machine.containment.freezer.signalAll(this.name, "SIGTERM");
+    }
+  }
+
+  #shimIsGone(): boolean {
+    this.shim ??= shimOf(this.#readClaim());
+    if (this.shim === undefined) return this.#childEnded || this.#child === undefined;
+    // Another shim than our child may have claimed the attempt first.
+    return this.shim.pid === this.#child?.pid ? this.#childEnded : !isAlive(this.shim);
+  }
+
+  #readClaim(): Claim {
+    return readClaim(this.spec, this.#childIdentity);
+  }
+
+  #isOfUser(pid: number): boolean {
+    return isOfUser(pid, this.spec.uid);
+  }
+
+  #keepLimits(nowMs: number): void {
+    const { limitMs } = this.spec;
+    if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
+    else if (this.#limits.isOutOfMemory) this.stop("memory-limit", true);
+  }
+
+  /**
+   * The command has not begun in time: its processes are killed, as far as they are certainly its own. Whoever stopped one of them did it on
+   * purpose, or claimed for another process; then no further attempt is granted for it.
+   */
+  #giveUpBegin(): void {
+    const { uid } = this.spec;
+    const own = [this.shim, this.#childIdentity, this.#entry.job].filter((one) => one !== undefined);
+    const [stopped] = own.flatMap((one) => stoppedOf(one, uid));
+    const why =
+      stopped !== undefined
+        ? `process ${stopped.pid}, which was to start it, is stopped by a signal`
+        : existsSync(this.spec.folder)
+          ? "what was to start it has not come so far; the machine may be too busy, or its disk too slow"
+          : `its folder "${this.spec.folder}" was removed`;
+    this.#lost = `Cannot start job ${this.name}: it has not begun within ${BEGIN_MS / 1000} s, since ${why}; the command never ran`;
+    this.#lostBeforeBegin = stopped === undefined && this.#child !== undefined && !this.#isInherited;
+    this.stop("none", true);
+    this.#killShim();
+  }
+
+  #watchShim(nowMs: number): void {
+    if (this.shim === undefined || this.#entry.job === undefined) return;
+    const why = this.#shimWatch.look(nowMs, this.shim, this.#entry.job, this.spec);
+    if (why === undefined) return;
+    this.#lost = `Cannot tell how job ${this.name} ended: ${why}`;
+    this.#killShim();
+  }
+
+  #kill(): void {
+    this.killed = true;
+    this.#killedAtMs ??= monotonicMs();
+    const { freezer } = this.#machine.containment;
+    // At its gate it is in no group that signals can see.
+    this.#killOne(this.#entry.job);
+    if (this.#entry.state !== "no") freezer.kill(this.name);
+    if (monotonicMs() - this.#killedAtMs <= SHIM_PATIENCE_MS) return;
+    this.#killShim();
+  }
+
+  /** With what it has started itself, which may be stopped and is in its session; the job has one of its own. */
+  #killShim(): void {
+    for (const one of [this.shim, this.#childIdentity]) {
+      if (one === undefined || !isAlive(one)) continue;
+      for (const { pid } of sessionOf(one.pid, this.spec.uid)) signal(pid, "SIGKILL");
+      this.#killOne(one);
+    }
+    // It may not be its user's process yet.
+    this.#child?.kill("SIGKILL");
+  }
+
+  /** It should have ended long ago: no more hurry. */
+  #isStubborn(): boolean {
+    return this.#killedAtMs !== undefined && monotonicMs() - this.#killedAtMs > KILL_PATIENCE_MS;
+  }
+
+  #killOne(identity: ProcessIdentity | undefined): void {
+    if (identity === undefined || !isAlive(identity) || !this.#isOfUser(identity.pid)) return;
+    signal(identity.pid, "SIGKILL");
+  }
+
+  /** Makes an end of it once nothing of it is left. */
+  #finish(nowMs: number): boolean {
+    const { freezer, groups } = this.#machine.containment;
+    if (this.shim === undefined) {
+      // One of an earlier conductor may still come.
+      claimForNobody(this.spec);
+      const claim = this.#readClaim();
+      this.shim = shimOf(claim);
+      if (this.shim !== undefined || (claim.kind === "unclear" && this.phase === "launching")) return false;
+    }
+    this.slotEnds(nowMs);
+    this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
+    if (this.#entry.state === "joining") return false;
+    // An earlier conductor may have let it begin.
+    if (this.#entry.state === "no" && this.shim !== undefined && this.#isInherited) {
+      this.#entry.enterWithout(this.shim);
+    }
+    if (this.#entry.state === "yes" && !freezer.kill(this.name) && nowMs < this.#gaveUpAtMs) return false;
+    if (this.shim !== undefined || this.#readClaim().kind !== "another") closeGate(this.spec);
+    const { killed, begun, reason } = this;
+    const outcome = outcomeOf({
+      spec: this.spec,
+      shim: this.shim,
+      claim: this.#readClaim(),
+      isInherited: this.#isInherited,
+      begun,
+      reason,
+      killed,
+      childKilled: this.#childKilled,
+      lost: this.#lost ?? this.#entry.problem,
+      lostBeforeBegin: this.#lostBeforeBegin,
+      isOutOfMemory: this.#limits.isOutOfMemory,
+    });
+    const cpuMs = this.#machine.shares.cpuMs(this.name);
+    this.end = {
+      job: this.spec.job,
+      attempt: this.spec.attempt,
+      ...identityIn(this.spec),
+      ...outcome,
+      endedAtMs: Date.now(),
+      ranMs: Math.round(this.#ranMs),
+      ...(cpuMs === undefined ? {} : { cpuMs: Math.round(cpuMs) }),
+    };
+    this.phase = "ended";
+    groups.remove(this.name);
+    freezer.leave(this.name);
+    this.#machine.shares.forget(this.name);
+    return true;
+  }
+
+  /** Its shim is an earlier conductor's, which may have done more than it could write down. */
+  get #isInherited(): boolean {
+    return this.shim?.pid !== this.#child?.pid;
+  }
+}
+
+function shimOf(claim: Claim): ProcessIdentity | undefined {
+  return claim.kind === "shim" ? claim.shim : undefined;
+}

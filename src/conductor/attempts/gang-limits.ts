@@ -1,0 +1,80 @@
+/** What bounds a gang: its CPUs, its memory, the number of its processes. By control groups where there are some, else as far as it goes. */
+import { spawn } from "node:child_process";
+import { kernelNumber } from "../../host/machine.ts";
+import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
+import type { Containment } from "../freezers/choose.ts";
+
+export class GangLimits {
+  readonly #containment: Containment;
+  readonly #gang: string;
+  readonly #memoryBytes: number | undefined;
+  #cpus: readonly number[] = [];
+
+  constructor(containment: Containment, gang: string, { memoryBytes }: Pick<LaunchSpec, "memoryBytes">) {
+    this.#containment = containment;
+    this.#gang = gang;
+    this.#memoryBytes = memoryBytes;
+  }
+
+  get cpuCount(): number {
+    return this.#cpus.length;
+  }
+
+  /** Notes other CPUs, for `applyCpus`. @returns false when they are those it has */
+  setCpus(cpus: readonly number[]): boolean {
+    if (cpus.join() === this.#cpus.join()) return false;
+    this.#cpus = cpus;
+    return true;
+  }
+
+  /** Bounds memory and processes; the groups have been made. */
+  apply(): void {
+    const { groups } = this.#containment;
+    // Half of all that there can be: a fork bomb does not take the machine with it.
+    const most = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
+    groups.write("pids", this.#gang, "pids.max", String(Math.floor(most)));
+    const bytes = this.#memoryBytes;
+    if (bytes === undefined) return;
+    if (groups.of("memory")?.version === 1) {
+      groups.write("memory", this.#gang, "memory.limit_in_bytes", String(bytes));
+      groups.write("memory", this.#gang, "memory.memsw.limit_in_bytes", String(bytes));
+    } else {
+      groups.write("memory", this.#gang, "memory.max", String(bytes));
+      groups.write("memory", this.#gang, "memory.swap.max", "0");
+      groups.write("memory", this.#gang, "memory.oom.group", "1");
+    }
+  }
+
+  /** @param hasBegun whether processes run that have to be moved one by one where there is no cpuset */
+  applyCpus(hasBegun: boolean): void {
+    const { groups, freezer } = this.#containment;
+    if (this.#cpus.length === 0) return;
+    const list = this.#cpus.join(",");
+    if (groups.of("cpuset") !== undefined) {
+      if (groups.setCpus(this.#gang, list)) return;
+      console.error(`Cannot pin job ${this.#gang} to CPUs ${list}: refused, expected CPUs that are on line`);
+    } else if (hasBegun) {
+      const pids = freezer.pids(this.#gang).map(String);
+      const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
+      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { env: OWN_ENVIRONMENT, stdio: "ignore" }).on(
+        "error",
+        () => {},
+      );
+    }
+  }
+
+  /** Where no cpuset does it, the job pins itself before it becomes the command. */
+  cpusForGate(): string {
+    return this.#containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
+  }
+
+  /** Whether the kernel has killed processes since the gang was above its memory limit. */
+  get isOutOfMemory(): boolean {
+    if (this.#memoryBytes === undefined) return false;
+    const { groups } = this.#containment;
+    const file = groups.of("memory")?.version === 1 ? "memory.oom_control" : "memory.events";
+    const text = groups.read("memory", this.#gang, file) ?? "";
+    return Number(/oom_kill (\d+)/.exec(text)?.[1] ?? 0) > 0;
+  }
+}

@@ -1,0 +1,78 @@
+/** How an attempt went, from what its folder says and what the conductor has seen of it. */
+import { existsSync } from "node:fs";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import { bootId } from "../../host/processes.ts";
+import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
+import { gangName } from "../../protocol/wire.ts";
+import { type Claim, claimForNobody, readIdentity } from "./claim.ts";
+import { readExit, readLost } from "./shim.ts";
+
+export type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
+
+/** What the conductor knows of an attempt that is over. */
+export interface Facts {
+  readonly spec: Omit<LaunchSpec, "env">;
+  readonly shim: ProcessIdentity | undefined;
+  readonly claim: Claim;
+  /** The shim is an earlier conductor's, which may have done more than it could write down. */
+  readonly isInherited: boolean;
+  /** Let through its gate. */
+  readonly begun: boolean;
+  readonly reason: EndReason;
+  readonly killed: boolean;
+  /** The shim that this conductor started was killed by somebody else. */
+  readonly childKilled: boolean;
+  /** Why it could not start, or had to be given up, as far as we know. */
+  readonly lost: string | undefined;
+  /** With `lost`: it is certain that the command never began. */
+  readonly lostBeforeBegin: boolean;
+  readonly isOutOfMemory: boolean;
+}
+
+export function outcomeOf(facts: Facts): Outcome {
+  const { spec, reason } = facts;
+  if (facts.lost !== undefined) return lost(facts, facts.lost, facts.lostBeforeBegin);
+  if (facts.shim === undefined) return notClaimed(facts);
+  const told = readLost(spec);
+  if (told !== undefined) return lost(facts, told, false);
+  const exit = readExit(spec);
+  if (exit !== undefined) {
+    const isTooLarge = reason === "none" && exit.code !== 0 && facts.isOutOfMemory;
+    return { ...exit, reason: isTooLarge ? "memory-limit" : reason };
+  }
+  if (facts.killed) return { signal: "SIGKILL", reason };
+  const message = existsSync(spec.folder)
+    ? `The shim of job ${gangName(spec)} ended without leaving an exit status: it was killed, or the machine went down`
+    : `Cannot tell how job ${gangName(spec)} ended: its folder "${spec.folder}" was removed, expected it to stay until the job has ended`;
+  return lost(facts, message, neverBegan(facts));
+}
+
+/** No shim of its own has claimed it, so the command has not run. */
+function notClaimed(facts: Facts): Outcome {
+  const { spec, claim } = facts;
+  const where = `Cannot start in "${spec.folder}"`;
+  if (claim.kind === "another") {
+    const why = "it holds the files of another attempt, expected a folder of its own; the command never ran";
+    return lost(facts, `${where}: ${why}`, true);
+  }
+  if (facts.killed) return { signal: "SIGKILL", reason: facts.reason };
+  if (claim.kind === "stranger") {
+    const why = `it was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
+    // Only the job's user can have written that, so no further attempt is granted for it.
+    return lost(facts, `${where}: ${why}`, false);
+  }
+  const why = "the shim could not claim the attempt, expected a folder that the job's user may write";
+  return lost(facts, `${where}: ${why}`, facts.childKilled && claimForNobody(spec));
+}
+
+/** Whether its shim was killed before anybody can have let the command begin. */
+function neverBegan({ begun, isInherited, shim, spec }: Facts): boolean {
+  if (begun) return false;
+  if (!isInherited) return true;
+  // Before a restart of the machine more may have happened than reached the disk; and what is not there may have been removed.
+  return shim?.bootId === bootId() && existsSync(spec.folder) && readIdentity(spec, "job") === undefined;
+}
+
+function lost({ reason }: Facts, message: string, isCertain: boolean): Outcome {
+  return { lost: message, reason, ...(isCertain && { neverBegan: true }) };
+}

@@ -1,0 +1,263 @@
+/**
+ * The shim: a POSIX shell script per attempt, in a session of its own, that outlives front end and conductor.
+ *
+ *   folder/launch   the script, with command, environment and files written into it
+ *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so an attempt is claimed once or not at all
+ *          job      the same for the first process of the job, which waits at the gate
+ *          gate     named pipe: the conductor puts the job into its groups, then writes "go CPUS" when its row has its first slot
+ *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
+ *          lost     why the command could not be started, for people
+ *
+ * The identity is that of the attempt (protocol.ts). What carries another one was written for another attempt, whose folder had the same
+ * name, and is left alone. An attempt of the first release has none, nor have its files.
+ *
+ * The shell cannot tell an exit with 137 from a death by SIGKILL; awk's system() can, so the shim becomes an awk that waits for the
+ * job. The job has a session of its own, since many scripts end with `kill 0`. All runs as the job's user, with a clean environment
+ * until the command: what a job does to its folder can harm that job only. So nothing in the folder is believed or written to that is
+ * not plainly the job's user's: a user can rename anybody's file into it.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { constants as osConstants } from "node:os";
+import { join } from "node:path";
+import { isPlainFileOf } from "../../host/plain-file.ts";
+import { readSmall } from "../../host/processes.ts";
+import type { LaunchSpec } from "../../protocol/attempts.ts";
+import { MARK_VARIABLE } from "../freezers/signals.ts";
+import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
+import { rightsFor } from "./rights.ts";
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
+const OPEN_FILES = 1024;
+/** Exit status of a shim that found the attempt claimed. */
+export const ALREADY_CLAIMED = 75;
+/** Variables that some shell does not let one set. */
+const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
+/** Of jobs that were submitted to it. */
+const FIRST_RELEASE_UMASK = 0o022;
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
+export function launchScript(spec: LaunchSpec, mark: string): string {
+  const variables = Object.entries(spec.env).filter(([name]) => !SHELLS_OWN.has(name));
+  const exports = variables
+    .filter(([name]) => IDENTIFIER.test(name))
+    .map(([name, value]) => `export ${name}=${quote(value)}`);
+  // Such as functions exported by bash, which other shells drop.
+  const odd = variables.filter(([name]) => !IDENTIFIER.test(name)).map(([name, value]) => `${name}=${value}`);
+  const [program = ""] = spec.command;
+  return `PATH=${PATH}; export PATH
+cd ${quote(spec.folder)} || exit 74
+identity() {
+  read -r boot < /proc/sys/kernel/random/boot_id && read -r stat < /proc/$$/stat || exit 74
+  set -- \${stat##*) }
+  shift 19
+  identity=$boot:$$:$1${identitySuffix(spec)}
+}
+fail() {
+  printf '%s\\n' "$1" > lost
+  exit 74
+}
+identity
+if [ "\${1-}" != job ]; then
+  if ! ln -s "$identity" claim 2>/dev/null; then
+    [ -L claim ] && exit ${ALREADY_CLAIMED}
+    exit 74
+  fi
+  rm -f job lost gate exit.new
+  mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
+  # Room for the status is taken now, so that a disk that fills up does not swallow it.
+  printf '%-63s\\n' pending > exit.new
+  setsid=
+  command -v setsid > /dev/null && setsid=setsid
+  finish='until printf "%-63s\\n" "$status${spec.identity === undefined ? "" : ` ${spec.identity}`}" 1<> exit.new; do
+      [ -d "$folder" ] || exit 74
+      sleep 1
+    done
+    sync exit.new 2> /dev/null
+    mv -f exit.new exit; rm -f launch gate'
+  folder=${quote(spec.folder)}
+  if ! command -v awk > /dev/null; then
+    $setsid /bin/sh launch job
+    status=$?
+    [ $status -gt 128 ] && status=$((status + 128))
+    eval "$finish"
+    exit 0
+  fi
+  export finish folder
+  exec awk 'BEGIN {
+    status = system("unset finish folder; exec '$setsid' /bin/sh launch job")
+    system("status=" status "; " ENVIRON["finish"])
+  }' > /dev/null 2> shim.log
+fi
+ln -s "$identity" job || fail "Cannot write to the attempt's folder"
+# A conductor may die at the open gate before it says a word; the next one comes.
+go=
+while [ "$go" != go ]; do
+  [ -p gate ] || fail "Cannot start: the gate is gone"
+  read -r go cpus < gate || sleep 1
+done
+[ -z "$cpus" ] || taskset -pc "$cpus" $$ > /dev/null 2>&1
+[ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
+umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
+cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
+# To open a pipe that nobody reads would take for ever.
+for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
+  if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
+    cd ${quote(spec.folder)}
+    fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected an ordinary file or a device such as /dev/null"
+  fi
+done
+( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
+( : >> ${quote(spec.stderr)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write errors to "${spec.stderr}": expected a file that the job's user may append to, in a folder that is there`)}; }
+exec < /dev/null >> ${quote(spec.stdout)} 2>> ${quote(spec.stderr)}
+${exports.join("\n")}
+${MARK_VARIABLE}=${quote(mark)}; export ${MARK_VARIABLE}
+set -- ${spec.command.map(quote).join(" ")}
+command -v -- "$1" > /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot run "${program}": no such command, expected a program in the job's PATH or a path to one`)}; }
+exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
+`;
+}
+
+/**
+ * Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already.
+ * @throws Error when it must not or cannot be started
+ */
+export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
+  const rights = rightsFor(spec);
+  const path = join(spec.folder, "launch");
+  // All of it or nothing: a shim of an earlier conductor may be about to read it.
+  const whole = `${path}.new`;
+  rmSync(whole, { force: true });
+  const descriptor = openSync(whole, "wx", 0o400);
+  try {
+    writeFileSync(descriptor, launchScript(spec, mark));
+    if (rights !== undefined) fchownSync(descriptor, rights.uid, rights.gid);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(whole, path);
+  const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
+  if (rights === undefined) return spawn("/bin/sh", [path], options);
+  if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, ...rights });
+  // Gives the user's other groups too, which Node cannot.
+  const user = [`--reuid=${rights.uid}`, `--regid=${rights.gid}`, "--init-groups", "--"];
+  return spawn(setpriv, [...user, "/bin/sh", path], options);
+}
+
+/** Where setpriv is, which root needs to give a job all groups of its user. */
+export function findSetpriv(): string | undefined {
+  return ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
+}
+
+/** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
+export function openGate(of: AttemptFolder, cpus: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      join(of.folder, "gate"),
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
+    );
+  } catch {
+    return false;
+  }
+  try {
+    if (!isGate(fstatSync(descriptor), of)) return false;
+    writeSync(descriptor, `go ${cpus}\n`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Nobody is let through any more: one whose shim was killed, and who may wait there by now or later, ends by itself. */
+export function closeGate(of: AttemptFolder): void {
+  const gate = join(of.folder, "gate");
+  try {
+    if (!isGate(lstatSync(gate), of)) return;
+    // Whoever waits for a first line gets the end of the pipe instead.
+    const descriptor = openSync(gate, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    try {
+      rmSync(gate, { force: true });
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {}
+}
+
+function isGate(stats: Stats, of: AttemptFolder): boolean {
+  return stats.isFIFO() && stats.uid === ownerOf(of);
+}
+
+/** Whether the process is still the shell that waits at a gate, or is just leaving it. */
+export function isAtGate(pid: number): boolean {
+  return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
+}
+
+export interface ExitStatus {
+  readonly code?: number;
+  readonly signal?: string;
+}
+
+/** Status that the shim of this attempt wrote; undefined when there is none (yet). */
+export function readExit(of: AttemptFolder): ExitStatus | undefined {
+  const [number = "", identity, ...more] = readPlain(of, "exit")?.trim().split(" ") ?? [];
+  if (!/^[0-9]{1,4}$/.test(number) || identity !== of.identity || more.length > 0) return undefined;
+  const status = Number(number);
+  if (status < 256) return { code: status };
+  // gawk adds 512 when a core was dumped.
+  return { signal: signalName(status < 512 ? status - 256 : status - 512) };
+}
+
+/** Why the command could not be started, if it could not. */
+export function readLost(of: AttemptFolder): string | undefined {
+  return readPlain(of, "lost")?.trim();
+}
+
+/** Such as SIGKILL for 9. */
+export function signalName(number: number): string {
+  const found = Object.entries(osConstants.signals).find(([, value]) => value === number);
+  return found === undefined ? `signal ${number}` : found[0];
+}
+
+/** The beginning of a file that the attempt's user plainly owns. */
+function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      join(of.folder, file),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+  } catch {
+    return undefined;
+  }
+  try {
+    if (!isPlainFileOf(fstatSync(descriptor), ownerOf(of))) return undefined;
+    const buffer = Buffer.alloc(1024);
+    return buffer.toString("utf8", 0, readSync(descriptor, buffer));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** As one word of the shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

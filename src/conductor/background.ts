@@ -1,0 +1,135 @@
+/**
+ * Putting a gang behind another where there is no cpu control group, by one of two means, whichever has an effect:
+ *
+ *   idle-class   SCHED_IDLE. Leaving it takes CAP_SYS_NICE, or a nice limit of the process that allows its nice value (sched(7)).
+ *   autogroup    nice value 19 of the session. Where the kernel groups processes by session, as many do unless a control group holds
+ *                them, classes and nice values count within a session only, and every job has one of its own. Without CAP_SYS_ADMIN the
+ *                kernel allows one change in 100 ms for all, too few for slots.
+ *
+ * Which it is cannot be read anywhere, from inside a container least of all. So it is tried, with two busy loops that take turns.
+ * What a process starts inherits its class, and its session unless it makes one.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { allowedCpus } from "../host/machine.ts";
+import { isShortage, readStat } from "../host/processes.ts";
+import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
+
+export type BackgroundMeans = "idle-class" | "autogroup";
+
+const SCHED_IDLE = 5;
+/** A gang of more processes would take a whole slot to put aside: chrt takes a millisecond for each. */
+const MOST_PROCESSES = 256;
+/** So many are set at a time. */
+const AT_ONCE = 32;
+
+/** Arguments: means and a CPU. Ends well if each of two busy loops, put behind the other, has less than a third of its time. */
+const TRIAL = `
+loop='ulimit -t 3; while :; do :; done'
+setsid taskset -c "$2" /bin/sh -c "$loop" & a=$!
+setsid taskset -c "$2" /bin/sh -c "$loop" & b=$!
+trap 'kill -9 $a $b' EXIT
+put() {
+  case $1.$2 in
+    idle-class.behind) chrt -a -i -p 0 $3 ;;
+    idle-class.front) chrt -a -o -p 0 $3 ;;
+    autogroup.behind) echo 19 > /proc/$3/autogroup ;;
+    autogroup.front) echo 0 > /proc/$3/autogroup ;;
+  esac
+}
+ran() { read -r ran rest < /proc/$1/schedstat; }
+compare() {
+  ran $1; front=$ran; ran $2; behind=$ran
+  sleep 0.15
+  ran $1; front=$((ran - front)); ran $2; behind=$((ran - behind))
+  [ $front -gt $((3 * behind)) ]
+}
+sleep 0.05
+put $1 behind $b && compare $a $b && put $1 front $b && put $1 behind $a && compare $b $a
+`;
+
+/** The means that has an effect here; undefined when none has. Takes up to half a second. */
+export function backgroundMeans(): BackgroundMeans | undefined {
+  const [cpu = 0] = allowedCpus();
+  const options = { stdio: "ignore", env: OWN_ENVIRONMENT, timeout: 5000 } as const;
+  return (["idle-class", "autogroup"] as const).find(
+    (means) => spawnSync("/bin/sh", ["-c", TRIAL, "tutti-trial", means, String(cpu)], options).status === 0,
+  );
+}
+
+/** Reads lines such as "i 12 13", i for idle and o for other, the ordinary class. Before the gangs that it moves, if it may. */
+const SETTER = `
+trap '' HUP INT TERM
+chrt -f -p 9 $$ 2> /dev/null
+while read -r class pids; do
+  for pid in $pids; do chrt -a "-$class" -p 0 "$pid" 2> /dev/null & done
+  wait
+done
+`;
+
+export class Background {
+  readonly means: BackgroundMeans;
+  readonly #pidsOf: (gang: string) => readonly number[];
+  #setter: ChildProcess | undefined;
+
+  constructor(means: BackgroundMeans, pidsOf: (gang: string) => readonly number[]) {
+    this.means = means;
+    this.#pidsOf = pidsOf;
+  }
+
+  /**
+   * Puts the processes of a gang behind or in front.
+   * @returns whether all were there before, or undefined when they are too many to be moved
+   */
+  put(gang: string, isBehind: boolean): boolean | undefined {
+    const pids = this.#pidsOf(gang);
+    return this.means === "autogroup" ? this.#nice(pids, isBehind) : this.#classify(pids, isBehind);
+  }
+
+  /** One process of each session is told for all of them. */
+  #nice(pids: readonly number[], isBehind: boolean): boolean {
+    const sessions = new Map(pids.map((pid) => [readStat(pid)?.session, pid]));
+    for (const pid of sessions.values()) {
+      try {
+        writeFileSync(`/proc/${pid}/autogroup`, isBehind ? "19" : "0", { flag: "r+" });
+      } catch (error) {
+        // It has just ended.
+        if (isShortage(error)) throw error;
+      }
+    }
+    return true;
+  }
+
+  /** A shell of ours calls chrt, so that the switch does not wait for it; Node has nothing of the kind. */
+  #classify(pids: readonly number[], isBehind: boolean): boolean | undefined {
+    if (isBehind && pids.length > MOST_PROCESSES) return undefined;
+    const others = pids.filter((pid) => {
+      const stat = readStat(pid);
+      return stat !== undefined && (stat.policy === SCHED_IDLE) !== isBehind;
+    });
+    for (let i = 0; i < others.length; i += AT_ONCE) {
+      this.#say(`${isBehind ? "i" : "o"} ${others.slice(i, i + AT_ONCE).join(" ")}\n`);
+    }
+    return others.length === 0;
+  }
+
+  #say(line: string): void {
+    if (this.#setter === undefined) {
+      const setter = spawn("/bin/sh", ["-c", SETTER, "tutti-background"], {
+        cwd: "/",
+        detached: true,
+        stdio: ["pipe", "ignore", "ignore"],
+        env: OWN_ENVIRONMENT,
+      });
+      this.#setter = setter;
+      setter.stdin?.on("error", () => {});
+      for (const end of ["error", "exit"]) {
+        setter.once(end, () => {
+          this.#setter = undefined;
+        });
+      }
+      setter.unref();
+    }
+    this.#setter.stdin?.write(line);
+  }
+}

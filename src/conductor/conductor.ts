@@ -1,0 +1,431 @@
+/**
+ * The conductor: launches and ends attempts, and turns the matrix by the clock (turns.ts). It knows nothing of queues and policies: it
+ * does what the last matrix says, also while no front end is connected.
+ */
+import { join } from "node:path";
+import { monotonicMs } from "../host/clock.ts";
+import { bootId } from "../host/processes.ts";
+import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
+import type { FromConductor, ToConductor, TurningMatrix } from "../protocol/conductor.ts";
+import { gangName, matrixProblem } from "../protocol/wire.ts";
+import { Attempt, type Machine, makeMachine } from "./attempts/attempt.ts";
+import { identityIn, savedOf, stateOf } from "./attempts/attempt-report.ts";
+import { findSetpriv } from "./attempts/shim.ts";
+import { SlotClock, SwitchRecord } from "./clock.ts";
+import type { Containment } from "./freezers/choose.ts";
+import { Guardian, guardianDone } from "./guardian.ts";
+import { readState, type SavedState, writeState } from "./state-file.ts";
+import { EMPTY_MATRIX, Turns } from "./turns.ts";
+
+const LOOK_MS = 50;
+const HURRIED_LOOK_MS = 3;
+const REPORT_MS = 1000;
+/** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
+const REMOVE_AGAIN_MS = 5000;
+
+export class Conductor {
+  readonly #machine: Machine;
+  readonly #stateFile: string;
+  readonly #tell: (message: FromConductor) => void;
+  readonly #guardian: Guardian;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #record = new SwitchRecord();
+  readonly #clock: SlotClock;
+  readonly #launches: LaunchSpec[] = [];
+  /** Attempts kept for an earlier front end: the one that has connected since has not said yet whether it knows them. */
+  readonly #keptBefore = new Set<Attempt>();
+  #guardianIdentity: SavedState["guardian"];
+  readonly #turns: Turns;
+  #lookTimer: NodeJS.Timeout | undefined;
+  #reportTimer: NodeJS.Timeout | undefined;
+  #saveDue = false;
+  #removedAtMs = 0;
+  #shutdown: (() => void) | undefined;
+  #closed = false;
+
+  /** @param tell called with every message for the front end, connected or not */
+  constructor(home: string, containment: Containment, tell: (message: FromConductor) => void) {
+    this.#machine = makeMachine(containment, process.getuid?.() === 0 ? findSetpriv() : undefined);
+    this.#stateFile = join(home, "state.json");
+    this.#tell = tell;
+    this.#guardian = new Guardian(containment, {
+      onStart: (identity) => {
+        this.#guardianIdentity = identity;
+        this.#save();
+      },
+      onContinued: () => this.#takeTurnsAgain(),
+    });
+    this.#turns = new Turns({
+      machine: this.#machine,
+      attempts: this.#attempts,
+      awaitsLaunch: (gang) => this.#awaitsLaunch(gang),
+      slot: () => this.#clock.slot(),
+    });
+    this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
+      const startMs = monotonicMs();
+      this.#turns.turn(startMs);
+      this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
+      if (this.#isHurried) this.#look();
+    });
+  }
+
+  /** Continues what an earlier conductor left, takes over its attempts and begins to turn. */
+  async start(): Promise<void> {
+    const saved = readState(this.#stateFile);
+    await guardianDone(saved?.guardian);
+    this.#machine.containment.freezer.thawLeftovers();
+    this.#guardian.start();
+    if (saved !== undefined) this.#restore(saved);
+    this.#begin();
+  }
+
+  /** Whether a job may be running, so that the conductor is needed. */
+  get isBusy(): boolean {
+    for (const attempt of this.#attempts.values()) if (!attempt.isOver) return true;
+    return this.#launches.length > 0;
+  }
+
+  receive(message: ToConductor): void {
+    switch (message.type) {
+      case "hello":
+        for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
+        // What was about to be started is asked for again by a front end that knows of it.
+        this.#launches.length = 0;
+        this.#tell(this.#state(message.protocol));
+        return;
+      case "matrix":
+        this.#setMatrix(message.matrix);
+        return;
+      case "launch":
+        this.#launch(message.spec);
+        return;
+      case "stop":
+        this.#stop(message);
+        return;
+      case "forget":
+        this.#forget(message);
+        return;
+      case "keep":
+        this.#keep(message);
+        return;
+      case "shutdown":
+        this.#shutDown(message.killJobs);
+    }
+  }
+
+  /** The folder was removed and made again: what is in it for the guardian and the next conductor is written again. */
+  homeIsNew(): void {
+    this.#machine.containment.freezer.homeIsNew();
+    this.#write();
+  }
+
+  /** Called when all is done that a `shutdown` asked for. */
+  onShutdown(listener: () => void): void {
+    this.#shutdown = listener;
+  }
+
+  /** Continues everything and lets go; the jobs go on by themselves. Must not throw: it is what is left to do after an error. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#turns.close();
+    this.#clock.stop();
+    clearTimeout(this.#lookTimer);
+    clearInterval(this.#reportTimer);
+    const now = monotonicMs();
+    for (const attempt of this.#attempts.values()) {
+      attempt.slotEnds(now);
+      try {
+        if (attempt.begun && !attempt.isOver) {
+          attempt.thaw();
+          this.#machine.shares.weigh(attempt.name, false);
+        }
+      } catch {}
+    }
+    try {
+      this.#machine.containment.freezer.thawLeftovers();
+      this.#write();
+    } catch {
+      // The guardian does it.
+      return;
+    }
+    this.#guardian.release();
+    this.#removeGroups();
+    if (!this.isBusy) this.#machine.containment.groups.close();
+  }
+
+  #state(protocol: 1 | 2): FromConductor {
+    return {
+      type: "state",
+      ...(protocol === 2 && { protocol }),
+      attempts: [...this.#attempts.values()].map(stateOf),
+      sequence: this.#turns.matrix.sequence,
+      pid: process.pid,
+      freezer: this.#machine.containment.freezer.kind,
+      epochMs: this.#clock.epochMs,
+    };
+  }
+
+  #restore(saved: SavedState): void {
+    if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
+    if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
+      this.#turns.matrix = saved.matrix;
+      this.#clock.slotMs = saved.matrix.slotMs;
+    }
+    for (const one of saved.attempts) {
+      const attempt = Attempt.adopt(this.#machine, one);
+      if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
+    }
+    this.#turns.pinAll();
+  }
+
+  #setMatrix(matrix: TurningMatrix): void {
+    if (matrix.sequence <= this.#turns.matrix.sequence) return;
+    const problem = this.#turns.problem(matrix);
+    if (problem !== undefined) {
+      this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
+      return;
+    }
+    if (this.#turns.lacksWeights(matrix)) {
+      this.#refuse(
+        "Cannot run gangs of other rows behind that of the slot: there is no cpu control group that may be used, and no right to change classes; they are stopped, as in mode gang",
+      );
+    }
+    this.#turns.matrix = matrix;
+    for (const attempt of this.#keptBefore) attempt.kept = false;
+    this.#keptBefore.clear();
+    if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
+    this.#turns.pinAll();
+    this.#begin();
+    this.#save();
+  }
+
+  #launch(spec: LaunchSpec): void {
+    const name = gangName(spec);
+    const known = this.#attempts.get(name);
+    const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
+    if (namesake !== undefined && namesake.identity !== spec.identity) {
+      const lost = `Cannot start job ${name}: the conductor has another attempt of that number, expected none; the command never ran`;
+      this.#tellNotStarted(spec, "none", lost, true);
+      return;
+    }
+    if (known?.end !== undefined) this.#tell({ type: "ended", end: known.end });
+    else if (known?.begun) this.#tellLaunched(known);
+    else if (known === undefined && !this.#awaitsLaunch(name)) {
+      this.#launches.push(spec);
+      if (this.#launches.length === 1) setImmediate(() => this.#launchNext());
+    }
+  }
+
+  /** One at a time, and not just before a boundary: starting a process takes up to some ms. */
+  #launchNext(): void {
+    if (this.#closed) return;
+    const left = this.#clock.nextBoundaryMs() - monotonicMs();
+    if (this.#clock.isTurning && left > 0 && left < 3) {
+      setTimeout(() => this.#launchNext(), 4);
+      return;
+    }
+    const spec = this.#launches.shift();
+    if (spec === undefined) return;
+    const { env: _, ...kept } = spec;
+    const attempt =
+      // Of an earlier conductor that could not write down what it did, perhaps.
+      Attempt.adopt(this.#machine, {
+        spec: kept,
+        begun: false,
+        startedAtMs: Date.now(),
+        ranMs: 0,
+        reason: "none",
+        killed: false,
+      }) ?? new Attempt(this.#machine, kept);
+    this.#attempts.set(attempt.name, attempt);
+    if (attempt.shim === undefined) attempt.launch(spec);
+    attempt.onShimEnd(() => this.#look());
+    this.#turns.pinAll();
+    if (attempt.begun) this.#tellLaunched(attempt);
+    this.#save();
+    this.#begin();
+    if (this.#launches.length > 0) setImmediate(() => this.#launchNext());
+  }
+
+  #stop(message: Extract<ToConductor, { type: "stop" }>): void {
+    const { attempt: key, kill, reason } = message;
+    const name = gangName(key);
+    const waiting = this.#launches.findIndex(
+      (spec) => gangName(spec) === name && (message.identity ?? spec.identity) === spec.identity,
+    );
+    const attempt = this.#meant(message);
+    const [spec] = waiting < 0 ? [] : this.#launches.splice(waiting, 1);
+    if (spec !== undefined) this.#tellNotStarted(spec, reason);
+    else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+    else if (attempt !== undefined) {
+      attempt.stop(reason, kill);
+      this.#save();
+      this.#look();
+    } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or has been forgotten`);
+  }
+
+  #forget(message: Extract<ToConductor, { type: "forget" }>): void {
+    const attempt = this.#meant(message);
+    if (attempt === undefined || !attempt.isOver) return;
+    this.#attempts.delete(attempt.name);
+    this.#save();
+  }
+
+  #keep(message: Extract<ToConductor, { type: "keep" }>): void {
+    const attempt = this.#meant(message);
+    if (attempt === undefined) return;
+    this.#keptBefore.delete(attempt);
+    attempt.keep();
+    this.#save();
+    this.#begin();
+  }
+
+  /** The attempt that a message names. */
+  #meant({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): Attempt | undefined {
+    const attempt = this.#attempts.get(gangName(key));
+    return identity === undefined || attempt?.spec.identity === identity ? attempt : undefined;
+  }
+
+  #shutDown(killJobs: boolean): void {
+    if (this.isBusy && !killJobs) {
+      const count = [...this.#attempts.values()].filter(({ isOver }) => !isOver).length;
+      this.#refuse(`Cannot shut down: jobs run (${count}), expected none, or to be asked to kill them`);
+      return;
+    }
+    for (const spec of this.#launches.splice(0)) this.#tellNotStarted(spec, "shutdown");
+    for (const attempt of this.#attempts.values()) attempt.stop("shutdown", true);
+    const waitForEnd = () => {
+      if (this.isBusy) setTimeout(waitForEnd, HURRIED_LOOK_MS);
+      else this.#shutdown?.();
+    };
+    this.#look();
+    waitForEnd();
+  }
+
+  /** Sees to it that clock, looks and reports go on while there is an attempt. */
+  #begin(): void {
+    if (this.#closed || !this.isBusy) return;
+    if (!this.#clock.isTurning) this.#clock.start();
+    this.#reportTimer ??= setInterval(() => this.#report(), REPORT_MS);
+    this.#turns.turn(monotonicMs());
+    this.#look();
+  }
+
+  #awaitsLaunch(name: string): boolean {
+    return this.#launches.some((spec) => gangName(spec) === name);
+  }
+
+  /** We hung, so the guardian has continued all gangs and given them equal weights. */
+  #takeTurnsAgain(): void {
+    if (this.#closed) return;
+    const message =
+      "The conductor stood still for seconds: all gangs went on, and take turns again from now on";
+    console.error(new Date().toISOString(), message);
+    this.#refuse(message);
+    this.#turns.takeAgain();
+  }
+
+  /** Lets every attempt take its next step. */
+  #look(): void {
+    if (this.#closed) return;
+    clearTimeout(this.#lookTimer);
+    this.#lookTimer = undefined;
+    let hasEnded = false;
+    const now = monotonicMs();
+    for (const attempt of this.#attempts.values()) {
+      const news = attempt.advance(now);
+      if (news === "launched") this.#tellLaunched(attempt);
+      else if (news === "ended" && attempt.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+      if (news !== undefined) this.#save();
+      hasEnded ||= news === "ended";
+    }
+    if (hasEnded && this.#turns.matrix.rows.length > 1) this.#turns.turn(monotonicMs());
+    if (this.isBusy) {
+      this.#lookTimer = setTimeout(() => this.#look(), this.#isHurried ? HURRIED_LOOK_MS : LOOK_MS);
+    } else this.#rest();
+  }
+
+  /** Such as when an attempt that waits at its gate has just been given a slot. */
+  get #isHurried(): boolean {
+    for (const attempt of this.#attempts.values()) if (attempt.isHurried) return true;
+    return false;
+  }
+
+  /** Nothing runs: no clock, no reports. */
+  #rest(): void {
+    this.#clock.stop();
+    clearInterval(this.#reportTimer);
+    this.#reportTimer = undefined;
+    this.#removeGroups();
+  }
+
+  #report(): void {
+    const numbers = this.#record.take();
+    if (numbers !== undefined) {
+      const gangs = [...this.#attempts.values()]
+        .filter(({ turns }) => turns)
+        .map(({ name, spec }) => ({ job: spec.job, ...this.#machine.shares.usage(name) }));
+      this.#tell({ type: "slots", statistics: { ...numbers, gangs } });
+    }
+    if (monotonicMs() - this.#removedAtMs > REMOVE_AGAIN_MS) this.#removeGroups();
+    this.#save();
+  }
+
+  /** Removes groups of gangs that are over. One of a gang we do not know stays while processes are in it. */
+  #removeGroups(): void {
+    this.#removedAtMs = monotonicMs();
+    const { groups } = this.#machine.containment;
+    for (const name of groups.gangs()) {
+      const attempt = this.#attempts.get(name);
+      if (attempt === undefined || attempt.isOver) groups.remove(name);
+    }
+  }
+
+  #tellLaunched({ spec, shim, startedAtMs }: Attempt): void {
+    const attempt = { job: spec.job, attempt: spec.attempt };
+    if (shim === undefined) return;
+    this.#tell({ type: "launched", attempt, ...identityIn(spec), shim, startedAtMs });
+  }
+
+  #tellNotStarted(
+    { job, attempt, identity }: LaunchSpec,
+    reason: EndReason,
+    lost = "It was stopped before it started",
+    neverBegan = false,
+  ): void {
+    const end = { job, attempt, ...identityIn({ identity }), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
+    this.#tell({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
+  }
+
+  #refuse(message: string): void {
+    this.#tell({ type: "refused", message });
+  }
+
+  /** Soon, and once for all that changes in the same moment. */
+  #save(): void {
+    if (this.#saveDue || this.#closed) return;
+    this.#saveDue = true;
+    setImmediate(() => {
+      this.#saveDue = false;
+      if (!this.#closed) this.#write();
+    });
+  }
+
+  #write(): void {
+    const state: SavedState = {
+      version: 1,
+      bootId: bootId(),
+      epochMs: this.#clock.epochMs,
+      matrix: this.#turns.matrix,
+      attempts: [...this.#attempts.values()].map(savedOf),
+      ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
+    };
+    try {
+      writeState(this.#stateFile, state);
+    } catch (error) {
+      // A full disk must not stop the turning: the folders of the attempts tell what matters.
+      console.error(`Cannot write ${this.#stateFile}: ${(error as Error).message}`);
+    }
+  }
+}

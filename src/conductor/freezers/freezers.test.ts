@@ -1,0 +1,194 @@
+/** One suite for all kinds of freezer, with real processes. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { bootId, identityOf, readStat, signal } from "../../host/processes.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
+import { cpuTicks, kindsHere, marked, until } from "../stage-for-tests.ts";
+import { type Containment, openContainment } from "./choose.ts";
+import { MARK_VARIABLE } from "./signals.ts";
+
+const BURN = "while :; do :; done";
+/** A process that would run away is ended by the kernel. */
+const BOUNDED = "ulimit -t 10;";
+
+const GANGS = ["1.1", "2.1"];
+let homes: { readonly home: string; readonly containment: Containment }[] = [];
+
+function open(kind: FreezerKind): Containment {
+  const home = mkdtempSync(join(tmpdir(), "tutti-freezer-"));
+  const containment = openContainment(home, kind);
+  if (containment === undefined) throw new Error(`${kind} does not work`);
+  homes.push({ home, containment });
+  return containment;
+}
+
+/** Starts a gang's first process as the conductor does; we are its shim. */
+async function start(containment: Containment, gang: string, script: string): Promise<number> {
+  // It waits until it has been put into its groups.
+  const child = spawn("sh", ["-c", `read -r go; ${BOUNDED} ${script}`], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    env: { PATH: process.env.PATH, [MARK_VARIABLE]: `${containment.marks}${gang}` },
+  });
+  const shim = identityOf(process.pid);
+  const job = identityOf(child.pid ?? 0);
+  if (shim === undefined || job === undefined) throw new Error("Cannot start");
+  containment.groups.make(gang);
+  containment.freezer.enter(gang, shim, job);
+  expect(await containment.groups.join(gang, job.pid)).toBe(true);
+  child.stdin.end("go\n");
+  return job.pid;
+}
+
+async function frozen({ freezer }: Containment, gang: string): Promise<void> {
+  freezer.freeze(gang);
+  await until("the gang is stopped", () => freezer.isFrozen(gang));
+}
+
+async function killed({ freezer }: Containment, gang: string): Promise<void> {
+  await until("the gang is dead", () => freezer.kill(gang));
+}
+
+/** CPU time of all, in ticks. */
+function ticks(pids: readonly number[]): number[] {
+  return pids.map(cpuTicks);
+}
+
+async function progress(pids: readonly number[]): Promise<void> {
+  const before = ticks(pids);
+  await until("all go on", () => pids.every((pid, i) => cpuTicks(pid) > (before[i] ?? 0)));
+}
+
+async function standStill(pids: readonly number[]): Promise<boolean> {
+  const before = ticks(pids).join();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  return ticks(pids).join() === before;
+}
+
+afterEach(async () => {
+  const left: string[] = [];
+  for (const { home, containment } of homes) {
+    const { freezer, groups, marks } = containment;
+    for (const gang of GANGS) await killed(containment, gang);
+    for (const pid of marked(marks)) {
+      left.push(String(pid));
+      signal(pid, "SIGKILL");
+    }
+    await until("groups are gone", () => groups.gangs().every((gang) => groups.remove(gang)));
+    expect(freezer.kind === "signals" || groups.gangs().length === 0).toBe(true);
+    groups.close();
+    rmSync(home, { recursive: true });
+  }
+  homes = [];
+  expect(left).toEqual([]);
+});
+
+const kinds = kindsHere();
+
+test("signals always work, so that there is a kind for every machine", () => {
+  expect(kinds).toContain("signals");
+});
+
+describe.each(kinds)("%s", (kind) => {
+  test("freeze() stops every process, thaw() lets them go on", async () => {
+    const containment = open(kind);
+    await start(containment, "1.1", `(${BURN}) & ${BURN}`);
+    await until("both run", () => marked(containment.marks).length === 2);
+    const pids = marked(containment.marks);
+    await progress(pids);
+    await frozen(containment, "1.1");
+    expect(await standStill(pids)).toBe(true);
+    containment.freezer.thaw("1.1");
+    await progress(pids);
+    await killed(containment, "1.1");
+    expect(marked(containment.marks)).toEqual([]);
+  });
+
+  test("freeze() and kill() reach a process that left by setsid and a double fork", async () => {
+    const containment = open(kind);
+    await start(containment, "1.1", `(setsid sh -c '(${BURN}) & exit 0' &) ; ${BURN}`);
+    // Those in between have no time to burn.
+    await until("both burn", () => {
+      const found = marked(containment.marks);
+      return found.length === 2 && found.every((pid) => cpuTicks(pid) >= 3);
+    });
+    const pids = marked(containment.marks);
+    expect(new Set(pids.map((pid) => readStat(pid)?.session)).size).toBe(2);
+    await frozen(containment, "1.1");
+    expect(await standStill(pids)).toBe(true);
+    containment.freezer.thaw("1.1");
+    await progress(pids);
+    await killed(containment, "1.1");
+    expect(marked(containment.marks)).toEqual([]);
+  });
+
+  test("freeze() holds a job that sends SIGCONT to itself", async () => {
+    const containment = open(kind);
+    const pid = await start(containment, "1.1", `me=$$; (while :; do kill -CONT $me; done) & ${BURN}`);
+    await until("both run", () => marked(containment.marks).length === 2);
+    await progress([pid]);
+    await frozen(containment, "1.1");
+    expect(await standStill(marked(containment.marks))).toBe(true);
+  });
+
+  test("kill() ends 150 processes that ignore TERM, frozen or not", async () => {
+    const containment = open(kind);
+    const nap = "trap '' TERM; sleep 30 & wait";
+    await start(containment, "1.1", `for i in $(seq 75); do (${nap}) & done; wait`);
+    await until("they are there", () => marked(containment.marks).length >= 150);
+    containment.freezer.signalAll("1.1", "SIGTERM");
+    await frozen(containment, "1.1");
+    await killed(containment, "1.1");
+    expect(marked(containment.marks)).toEqual([]);
+  });
+
+  test("kill() ends a bomb of 200 forks while it goes off", async () => {
+    const containment = open(kind);
+    const bomb = "f() { [ $1 -gt 0 ] && { f $(($1 - 1)) & f $(($1 - 1)) & }; sleep 20; }; f 6; wait";
+    await start(containment, "1.1", bomb);
+    await until("it goes off", () => marked(containment.marks).length >= 20);
+    await killed(containment, "1.1");
+    // Nobody who was just being born is left either.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(marked(containment.marks)).toEqual([]);
+  });
+
+  test("freeze() of one gang leaves another alone", async () => {
+    const containment = open(kind);
+    const one = await start(containment, "1.1", BURN);
+    const other = await start(containment, "2.1", BURN);
+    await progress([one, other]);
+    await frozen(containment, "1.1");
+    expect(await standStill([one])).toBe(true);
+    await progress([other]);
+    expect(containment.freezer.isFrozen("2.1")).toBe(false);
+  });
+
+  test("a process that only has the pid of a member is not signalled", async () => {
+    const containment = open(kind);
+    const stranger = spawn("sh", ["-c", `${BOUNDED} ${BURN}`], { stdio: "ignore" });
+    const pid = stranger.pid ?? 0;
+    const shim = identityOf(process.pid);
+    if (shim === undefined) throw new Error("Cannot read our own identity");
+    containment.groups.make("1.1");
+    containment.freezer.enter("1.1", shim, { bootId: bootId(), pid, startTicks: 1 });
+    await progress([pid]);
+    containment.freezer.freeze("1.1");
+    containment.freezer.signalAll("1.1", "SIGKILL");
+    expect(containment.freezer.kill("1.1")).toBe(true);
+    await progress([pid]);
+    stranger.kill("SIGKILL");
+  });
+
+  test("thawLeftovers() of a later life continues what an earlier one stopped", async () => {
+    const containment = open(kind);
+    const pid = await start(containment, "1.1", BURN);
+    await progress([pid]);
+    await frozen(containment, "1.1");
+    openContainment(homes[0]?.home ?? "", kind)?.freezer.thawLeftovers();
+    await progress([pid]);
+  });
+});

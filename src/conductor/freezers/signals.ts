@@ -1,0 +1,277 @@
+/**
+ * Stopping by SIGSTOP and SIGCONT, where there are no control groups: needs no rights, but the job can see it, and a process
+ * that hides well enough escapes it.
+ *
+ * A process belongs to a gang when its environment carries the gang's mark, or its parent or its session's leader belongs to it. So
+ * setsid and a double fork do not escape; only doing both between two looks and clearing the environment too does.
+ * A process once known is remembered by pid and start time, and each is checked again before every signal.
+ */
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { ProcessIdentity } from "../../host/processes.ts";
+import {
+  allPids,
+  bootId,
+  hasEnded,
+  isStopped,
+  type ProcessStat,
+  readSmall,
+  readStat,
+  signal,
+} from "../../host/processes.ts";
+import type { Freezer } from "./freezer.ts";
+
+/** Environment variable that marks the processes of a gang. */
+export const MARK_VARIABLE = "TUTTI_GANG";
+/** A gang that forks while it is being stopped is looked at so many times. */
+const MOST_ROUNDS = 6;
+/** In this time the kernel may have used all process numbers once. */
+const ALL_PIDS_MS = 3000;
+/** So many members of a stopped gang are looked at again at each boundary, in turns: a switch must not take longer for a large gang. */
+const LOOKED_AT_AGAIN = 64;
+
+interface Gang {
+  readonly shim: ProcessIdentity;
+  /** Start ticks by pid. */
+  readonly members: Map<number, number>;
+  /** All were stopped when we looked last; then none can have started another. */
+  frozen: boolean;
+  /** How many members have been looked at again. */
+  lookedAt: number;
+}
+
+export class SignalsFreezer implements Freezer {
+  readonly kind = "signals";
+  readonly #marks: string;
+  readonly #membersFile: string;
+  readonly #gangs = new Map<string, Gang>();
+  readonly #owner = new Map<number, string>();
+  #strangers = new Set<number>();
+  #lastPid = 0;
+  #lookedAtMs = 0;
+  /** Members in the file that the guardian reads, so that it is written only when one was added. */
+  readonly #written = new Set<string>();
+  #toldOfDisk = false;
+
+  /**
+   * @param marks what all marks of this conductor begin with
+   * @param membersFile where all that may be stopped are written down before they are, for the guardian
+   */
+  constructor(marks: string, membersFile: string) {
+    this.#marks = marks;
+    this.#membersFile = membersFile;
+  }
+
+  enter(gang: string, shim: ProcessIdentity, job: ProcessIdentity): void {
+    const members = this.#gangs.get(gang)?.members ?? new Map<number, number>();
+    this.#gangs.set(gang, {
+      shim,
+      members: members.set(job.pid, job.startTicks),
+      frozen: false,
+      lookedAt: 0,
+    });
+    this.#owner.set(job.pid, gang);
+    // Its other processes may have been looked at before.
+    this.#strangers.clear();
+  }
+
+  freeze(...gangs: readonly string[]): boolean {
+    const open = gangs.filter((name) => {
+      const gang = this.#gangs.get(name);
+      return gang !== undefined && !(gang.frozen && this.#seemsStopped(gang));
+    });
+    if (open.length === 0) return true;
+    const stopped = new Set<number>();
+    const signalled = new Set<number>();
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      // First those we know, then whom they started meanwhile.
+      if (round > 0) this.#look();
+      const running: ProcessStat[] = [];
+      for (const name of open) {
+        for (const stat of this.#living(name, stopped)) {
+          if (isStopped(stat)) stopped.add(stat.pid);
+          else running.push(stat);
+        }
+      }
+      if (!this.#writeDown(running)) return true;
+      const isNew = running.some(({ pid }) => !signalled.has(pid));
+      for (const { pid } of running) {
+        if (!signalled.has(pid)) signal(pid, "SIGSTOP");
+        signalled.add(pid);
+      }
+      // Looking on without sleeping would only keep them from stopping.
+      if (isNew || round === 0) continue;
+      for (const name of open) this.#setFrozen(name, running.length === 0);
+      return running.length === 0;
+    }
+    for (const name of open) this.#setFrozen(name, false);
+    return false;
+  }
+
+  #setFrozen(name: string, frozen: boolean): void {
+    const gang = this.#gangs.get(name);
+    if (gang !== undefined) gang.frozen = frozen;
+  }
+
+  thaw(gang: string): void {
+    this.#setFrozen(gang, false);
+    // The youngest first, so that no parent sees its child still stopped.
+    for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
+  }
+
+  isFrozen(gang: string): boolean {
+    this.#look();
+    return this.#living(gang).every(isStopped);
+  }
+
+  pids(gang: string): number[] {
+    this.#look();
+    return this.#living(gang).map(({ pid }) => pid);
+  }
+
+  signalAll(gang: string, name: NodeJS.Signals): void {
+    for (const pid of this.pids(gang)) signal(pid, name);
+  }
+
+  kill(gang: string): boolean {
+    this.freeze(gang);
+    const living = this.#living(gang);
+    for (const { pid } of living) signal(pid, "SIGKILL");
+    return living.length === 0;
+  }
+
+  leave(gang: string): void {
+    for (const pid of this.#gangs.get(gang)?.members.keys() ?? []) this.#owner.delete(pid);
+    this.#gangs.delete(gang);
+    if (this.#gangs.size === 0) this.#written.clear();
+  }
+
+  homeIsNew(): void {
+    this.#written.clear();
+    this.#writeMembers();
+  }
+
+  thawLeftovers(): void {
+    let text = "";
+    try {
+      text = readFileSync(this.#membersFile, "latin1");
+    } catch {
+      return;
+    }
+    for (const line of text.split("\n")) {
+      const [boot, pid, startTicks] = line.split(" ");
+      if (boot === bootId() && readStat(Number(pid))?.startTicks === Number(startTicks)) {
+        signal(Number(pid), "SIGCONT");
+      }
+    }
+  }
+
+  /** Some members, others each time. */
+  #seemsStopped(gang: Gang): boolean {
+    const pids = [...gang.members.keys()];
+    const from = gang.lookedAt;
+    gang.lookedAt = from + LOOKED_AT_AGAIN >= pids.length ? 0 : from + LOOKED_AT_AGAIN;
+    return pids.slice(from, from + LOOKED_AT_AGAIN).every((pid) => {
+      const stat = readStat(pid);
+      return (
+        stat === undefined || stat.startTicks !== gang.members.get(pid) || hasEnded(stat) || isStopped(stat)
+      );
+    });
+  }
+
+  #living(gang: string, except?: ReadonlySet<number>): ProcessStat[] {
+    const members = this.#gangs.get(gang)?.members;
+    const living: ProcessStat[] = [];
+    if (members === undefined) return living;
+    for (const [pid, startTicks] of members) {
+      if (except?.has(pid)) continue;
+      const stat = readStat(pid);
+      if (stat?.startTicks === startTicks && !hasEnded(stat)) living.push(stat);
+      else {
+        members.delete(pid);
+        this.#owner.delete(pid);
+      }
+    }
+    return living;
+  }
+
+  /** Finds the processes that are new, and to which gang they belong. */
+  #look(): void {
+    const lastPid = Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
+    const nowMs = performance.now();
+    // Numbers are given in a circle: only then can that of a stranger be another's by now.
+    if (lastPid < this.#lastPid || nowMs - this.#lookedAtMs > ALL_PIDS_MS) this.#strangers.clear();
+    this.#lastPid = lastPid;
+    this.#lookedAtMs = nowMs;
+    const strangers = new Set<number>();
+    for (const pid of allPids()) {
+      if (this.#strangers.has(pid)) strangers.add(pid);
+      else if (!this.#owner.has(pid)) {
+        const stat = readStat(pid);
+        if (stat !== undefined && this.#isStranger(stat)) strangers.add(pid);
+      }
+    }
+    this.#strangers = strangers;
+  }
+
+  /** True when the process is and will be none of ours. */
+  #isStranger(stat: ProcessStat): boolean {
+    if (hasEnded(stat)) return false;
+    const owner = this.#ownerOf(stat.parent) ?? this.#ownerOf(stat.session) ?? this.#markOf(stat.pid);
+    const gang = owner === undefined ? undefined : this.#gangs.get(owner);
+    if (owner !== undefined && gang !== undefined) {
+      gang.members.set(stat.pid, stat.startTicks);
+      this.#owner.set(stat.pid, owner);
+      return false;
+    }
+    // The child of a shim carries the mark only from its second exec on.
+    for (const { shim } of this.#gangs.values()) {
+      if (shim.pid === stat.parent || shim.pid === stat.pid) return false;
+    }
+    return true;
+  }
+
+  #ownerOf(pid: number): string | undefined {
+    const owner = this.#owner.get(pid);
+    if (owner === undefined) return undefined;
+    return readStat(pid)?.startTicks === this.#gangs.get(owner)?.members.get(pid) ? owner : undefined;
+  }
+
+  #markOf(pid: number): string | undefined {
+    let environment: string;
+    try {
+      environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+    } catch {
+      return undefined;
+    }
+    const start = `\0${MARK_VARIABLE}=${this.#marks}`;
+    const at = `\0${environment}`.indexOf(start);
+    if (at < 0) return undefined;
+    return `\0${environment}`.slice(at + start.length).split("\0", 1)[0];
+  }
+
+  /** @returns false when it cannot be written, so that nobody would continue these processes after us */
+  #writeDown(processes: readonly ProcessStat[]): boolean {
+    const lines = processes.map(({ pid, startTicks }) => `${bootId()} ${pid} ${startTicks}`);
+    if (lines.every((line) => this.#written.has(line))) return true;
+    this.#written.clear();
+    for (const line of lines) this.#written.add(line);
+    return this.#writeMembers();
+  }
+
+  #writeMembers(): boolean {
+    for (const { members } of this.#gangs.values()) {
+      for (const [pid, startTicks] of members) this.#written.add(`${bootId()} ${pid} ${startTicks}`);
+    }
+    try {
+      writeFileSync(`${this.#membersFile}.new`, `${[...this.#written].join("\n")}\n`, { mode: 0o600 });
+      renameSync(`${this.#membersFile}.new`, this.#membersFile);
+    } catch (error) {
+      this.#written.clear();
+      if (!this.#toldOfDisk) console.error(`Cannot stop gangs, which run on: ${(error as Error).message}`);
+      this.#toldOfDisk = true;
+      return false;
+    }
+    this.#toldOfDisk = false;
+    return true;
+  }
+}

@@ -1,0 +1,89 @@
+/** Somebody removes the conductor's socket, or its whole folder, while jobs run: it stays the one conductor, and is found again. */
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startConductor } from "../daemon/executor/client.ts";
+import { allPids, readSmall, readStat, signal } from "../host/processes.ts";
+import { titleOf } from "./home.ts";
+import { cpuTicks, Stage, until } from "./stage-for-tests.ts";
+
+/** Burns the processor, at most ten seconds of it. */
+const BURN = "ulimit -t 10; while :; do :; done";
+
+describe("a conductor whose folder is removed", () => {
+  let s: Stage;
+  beforeAll(async () => {
+    // It needs the most of that folder.
+    s = new Stage("signals");
+    await s.ready();
+  });
+  afterEach(() => s.killJobs());
+  afterAll(async () => expect(await s.clear()).toEqual([]));
+
+  const conductors = () =>
+    allPids().filter((pid) => readSmall(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "") === titleOf(s.home));
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+  /** The conductor may just be writing something into it. */
+  const removeHome = () => rmSync(s.home, { recursive: true, maxRetries: 20, retryDelay: 1 });
+
+  test("listens again when its socket is removed, while its front end stays connected", async () => {
+    const pid = s.conductorPid();
+    const path = join(s.home, "socket");
+    rmSync(path);
+    await until("it is there again", () => existsSync(path), 5000);
+    expect(modeOf(path)).toBe(0o600);
+    const other = createConnection(path);
+    await new Promise((resolve, reject) => other.once("connect", resolve).once("error", reject));
+    other.destroy();
+    expect([s.conductorPid(), s.client.connected]).toEqual([pid, true]);
+  });
+
+  test("goes on alone, with its jobs, and the next front end finds it", async () => {
+    s.turn([[1]]);
+    s.launch(1, "until [ -e go ]; do sleep 0.05; done; exit 6");
+    await s.begun(1);
+    const pid = s.conductorPid();
+    s.client.close();
+    removeHome();
+    // As the next front end does: at once, before anybody has noticed.
+    mkdirSync(s.home, { mode: 0o700 });
+    const second = startConductor(s.home, "signals");
+    s.heard.length = 0;
+    s.client = s.connect();
+    await until("it is answered", () => s.client.connected);
+    await until("the second one has ended", () => second.exitCode !== null);
+    expect(second.exitCode).toBe(3);
+    expect([s.conductorPid(), conductors()]).toEqual([pid, [pid]]);
+    const state = s.heard.find((message) => message.type === "state")!;
+    expect(state.attempts).toMatchObject([{ ...s.key(1), phase: "running" }]);
+    expect([s.home, join(s.home, "socket")].map(modeOf)).toEqual([0o700, 0o600]);
+    // The next one cannot start beside it either.
+    const third = startConductor(s.home, "signals");
+    await until("the third one has ended", () => third.exitCode !== null);
+    expect(third.exitCode).toBe(3);
+    // And what it has written down is there for the one after it.
+    signal(pid, "SIGKILL");
+    await until("the next one answers", () => s.client.connected && s.conductorPid() !== pid);
+    writeFileSync(join(s.folder, "go"), "");
+    expect(await s.end(1)).toMatchObject({ code: 6 });
+  });
+
+  test("has what it stopped continued when it is killed then", async () => {
+    s.turn([[1]], { slotMs: 20 });
+    s.launch(1, BURN);
+    await s.begun(1);
+    s.turn([[]], { slotMs: 20 });
+    const pids = s.processes(1);
+    await until("it stands", () => pids.every((pid) => readStat(pid)?.state === "T"));
+    removeHome();
+    await until("the folder is there again", () => existsSync(join(s.home, "socket")), 5000);
+    s.client.close();
+    const before = pids.map(cpuTicks);
+    signal(s.conductorPid(), "SIGKILL");
+    await until("it goes on", () => pids.every((pid, i) => cpuTicks(pid) > (before[i] ?? 0)), 5000);
+    s.client = s.connect();
+    await s.ready();
+  });
+});

@@ -1,0 +1,94 @@
+/** The conductor's socket: one front end at a time, lines of JSON, 0600 in a 0700 folder from the first instant. */
+import { rmSync, type Stats, statSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { listenOnSocket } from "../host/unix-socket.ts";
+import type { FromConductor, ToConductor } from "../protocol/conductor.ts";
+import { LineReader, parseMessage } from "../protocol/wire.ts";
+import { isSameFile } from "./home.ts";
+
+/** A front end that does not read is let go rather than kept in memory. */
+const MOST_UNREAD_BYTES = 64 * 2 ** 20;
+
+export const SOCKET_NAME = "socket";
+
+export class ConductorServer {
+  readonly #path: string;
+  readonly #receive: (message: ToConductor) => void;
+  #server: Server | undefined;
+  #file: Stats | undefined;
+  #frontEnd: Socket | undefined;
+
+  constructor(home: string, receive: (message: ToConductor) => void) {
+    this.#path = join(home, SOCKET_NAME);
+    this.#receive = receive;
+  }
+
+  get isConnected(): boolean {
+    return this.#frontEnd !== undefined;
+  }
+
+  /** Whether front ends find us. */
+  get isInPlace(): boolean {
+    return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
+  }
+
+  /**
+   * May be called again when the socket's name is gone: the front end that is connected stays so.
+   */
+  async listen(): Promise<void> {
+    this.#server?.close();
+    const server = createServer((socket) => this.#accept(socket));
+    this.#server = server;
+    this.#file = await listenOnSocket(server, this.#path, { mode: 0o600 });
+  }
+
+  tell(message: FromConductor): void {
+    const socket = this.#frontEnd;
+    if (socket === undefined) return;
+    if (socket.writableLength > MOST_UNREAD_BYTES) socket.destroy();
+    else socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  close(): void {
+    this.#frontEnd?.end();
+    this.#server?.close();
+    rmSync(this.#path, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    const lines = new LineReader();
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => {
+      if (this.#frontEnd === socket) this.#frontEnd = undefined;
+    });
+    socket.on("data", (chunk: Buffer) => {
+      const complete = lines.push(chunk);
+      if (complete === undefined) {
+        refuse(socket, "Cannot read a message: the line is too long");
+        socket.destroy();
+        return;
+      }
+      for (const line of complete) if (line.trim() !== "") this.#read(socket, line);
+    });
+  }
+
+  #read(socket: Socket, line: string): void {
+    const message = parseMessage(line);
+    if (message.type === "malformed") refuse(socket, message.message);
+    else if (message.type === "hello") {
+      if (this.#frontEnd !== undefined && this.#frontEnd !== socket) {
+        refuse(this.#frontEnd, "Another front end has connected");
+        this.#frontEnd.end();
+      }
+      this.#frontEnd = socket;
+      this.#receive(message);
+    } else if (socket === this.#frontEnd) this.#receive(message);
+    else refuse(socket, "Cannot take a message before hello");
+  }
+}
+
+function refuse(socket: Socket, message: string): void {
+  if (!socket.destroyed)
+    socket.write(`${JSON.stringify({ type: "refused", message } satisfies FromConductor)}\n`);
+}

@@ -1,0 +1,133 @@
+/**
+ * How much of its processors each gang uses in its own slots, and what weight that gives it in the slots of others (Silva and
+ * Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots, α = 2).
+ *
+ * We measure one number per slot, the gang's CPU time over the time of its processors: its share of computing. The rest it was
+ * blocked, which we take for I/O: from outside, waiting for a message looks the same.
+ */
+
+import type { GangGroups } from "../host/cgroups.ts";
+import { Grades } from "../structures/grades.ts";
+import { Background, type BackgroundMeans, backgroundMeans } from "./background.ts";
+import type { Freezer } from "./freezers/freezer.ts";
+
+const SLOTS_AVERAGED = 5;
+const ALPHA = 2;
+/** Weight of the gang whose slot it is; the greatest that the kernel knows. */
+const GREATEST = { shares: 262_144, weight: 10_000 };
+/** Weight in others' slots of a gang with priority 1. Below 1 % of the greatest, which is as good as an idle class. */
+const PER_PRIORITY = 10;
+
+/** How a gang can be put behind another, if it can. */
+export type ConcurrentMeans = "cpu-group" | BackgroundMeans | "none";
+
+export function concurrentMeans(groups: GangGroups): ConcurrentMeans {
+  return groups.of("cpu") !== undefined ? "cpu-group" : (backgroundMeans() ?? "none");
+}
+
+interface Gang {
+  readonly grades: Grades;
+  cpuMsAtStart: number;
+  share: number;
+  background: boolean;
+}
+
+export class GangShares {
+  readonly #groups: GangGroups;
+  readonly #gangs = new Map<string, Gang>();
+  readonly #freezer: Freezer;
+  #means: ConcurrentMeans | undefined;
+  #background: Background | undefined;
+
+  constructor(groups: GangGroups, freezer: Freezer) {
+    this.#groups = groups;
+    this.#freezer = freezer;
+  }
+
+  /** True where the kernel can be told to put one gang behind another. The first answer may take half a second. */
+  get canWeigh(): boolean {
+    this.#means ??= concurrentMeans(this.#groups);
+    if (this.#means === "idle-class" || this.#means === "autogroup") {
+      this.#background ??= new Background(this.#means, (gang) => this.#freezer.pids(gang));
+    }
+    return this.#means !== "none";
+  }
+
+  /** CPU time of all processes the gang ever had, in ms; undefined where nobody counts it. */
+  cpuMs(gang: string): number | undefined {
+    const hierarchy = this.#groups.of("cpuacct");
+    if (hierarchy?.version === 1) {
+      const ns = this.#groups.read("cpuacct", gang, "cpuacct.usage");
+      return ns === undefined ? undefined : Number(ns) / 1e6;
+    }
+    const text = this.#groups.read("cpuacct", gang, "cpu.stat");
+    const us = text === undefined ? undefined : /usage_usec (\d+)/.exec(text)?.[1];
+    return us === undefined ? undefined : Number(us) / 1e3;
+  }
+
+  slotBegins(gang: string): void {
+    this.#of(gang).cpuMsAtStart = this.cpuMs(gang) ?? Number.NaN;
+  }
+
+  /** @param ranMs length of the slot as the gang had it */
+  slotEnds(gang: string, ranMs: number, cpus: number): void {
+    const found = this.#of(gang);
+    const used = (this.cpuMs(gang) ?? Number.NaN) - found.cpuMsAtStart;
+    // A few ms say nothing: the kernel counts by its tick.
+    if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
+    found.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
+    found.grades.record(0, found.share, 1 - found.share, 0, 0);
+  }
+
+  /** Share of its processors that the gang used in its last slot, and its grade of computing. */
+  usage(gang: string): { readonly share: number; readonly gradeCompute: number } {
+    const { share, grades } = this.#of(gang);
+    return { share, gradeCompute: grades.grade(0, 0) };
+  }
+
+  /**
+   * Puts the gang in front, or behind those whose slot it is, with the weight that its grades give it, where there are weights.
+   * @returns false when it could not be put behind
+   */
+  weigh(gang: string, background: boolean): boolean {
+    const found = this.#of(gang);
+    if (!background && !found.background) return true;
+    if (this.#background !== undefined) {
+      const were = this.#background.put(gang, background);
+      // Processes that were just being born are seen next time.
+      found.background = background || were !== true;
+      return were !== undefined;
+    }
+    found.background = background;
+    const priority = Math.max(ALPHA * found.grades.grade(0, 1), found.grades.grade(0, 0));
+    const behind = Math.max(2, Math.round(PER_PRIORITY * priority));
+    if (this.#groups.of("cpu")?.version === 1) {
+      this.#groups.write("cpu", gang, "cpu.shares", String(background ? behind : GREATEST.shares));
+    } else this.#groups.write("cpu", gang, "cpu.weight", String(background ? behind : GREATEST.weight));
+    return true;
+  }
+
+  /** Somebody else has written weights: the next weighing is written, whatever it was before. */
+  forgetWeights(): void {
+    for (const gang of this.#gangs.values()) gang.background = true;
+  }
+
+  forget(gang: string): void {
+    this.#gangs.delete(gang);
+  }
+
+  #of(gang: string): Gang {
+    let found = this.#gangs.get(gang);
+    if (found === undefined) {
+      found = {
+        grades: new Grades(1, SLOTS_AVERAGED),
+        cpuMsAtStart: Number.NaN,
+        share: 0,
+        // So that the first weighing is written.
+        background: true,
+      };
+      this.#gangs.set(gang, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Who runs in this moment. At each boundary the gangs that are not in the row of the new slot are stopped, then those of the row are
+ * continued.
+ *
+ *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
+ *                                                   concurrent:  others behind the row in weight, continue all
+ *
+ * A kept attempt is outside of this: its slot lasts as long as it is kept.
+ */
+
+import { monotonicMs } from "../host/clock.ts";
+import { onlineCpus } from "../host/machine.ts";
+import type { PlacedGang, TurningMatrix } from "../protocol/conductor.ts";
+import { gangName, matrixProblem } from "../protocol/wire.ts";
+import type { Attempt, Machine } from "./attempts/attempt.ts";
+import { rowOnTurn } from "./clock.ts";
+
+const AGAIN_MS = 5;
+
+export const EMPTY_MATRIX: TurningMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
+
+export interface TurnsOptions {
+  readonly machine: Machine;
+  readonly attempts: ReadonlyMap<string, Attempt>;
+  /** Whether a gang that is not yet an attempt is about to be one. */
+  readonly awaitsLaunch: (gang: string) => boolean;
+  readonly slot: () => number;
+}
+
+export class Turns {
+  matrix = EMPTY_MATRIX;
+  readonly #options: TurnsOptions;
+  #again: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Why the matrix cannot be turned here. */
+  problem(matrix: TurningMatrix): string | undefined {
+    return matrixProblem(matrix) ?? missingCpu(matrix);
+  }
+
+  /** Whether the matrix asks for a concurrent mode that cannot be had, so that its gangs are stopped as in mode gang. */
+  lacksWeights(matrix: TurningMatrix): boolean {
+    const isNew = matrix.mode === "concurrent" && this.matrix.mode === "gang";
+    return isNew && !this.#options.machine.shares.canWeigh;
+  }
+
+  pinAll(): void {
+    for (const gang of this.matrix.rows.flat()) this.#options.attempts.get(gangName(gang))?.pin(gang.cpus);
+  }
+
+  /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
+  turn(nowMs: number): void {
+    if (this.#closed) return;
+    const on = new Set(this.#rowNow().map(gangName));
+    const { machine, attempts } = this.#options;
+    const { containment, shares } = machine;
+    const isConcurrent = this.matrix.mode === "concurrent" && shares.canWeigh;
+    const behind = isConcurrent ? new Set(this.matrix.rows.flat().map(gangName)) : undefined;
+    const stopping: Attempt[] = [];
+    for (const attempt of attempts.values()) {
+      if (attempt.isOver) continue;
+      attempt.slotEnds(nowMs);
+      if (attempt.kept) on.add(attempt.name);
+      if (!attempt.turns || on.has(attempt.name)) continue;
+      if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
+        if (attempt.frozen) attempt.thaw();
+      } else if (!attempt.frozen || containment.freezer.kind === "signals") stopping.push(attempt);
+    }
+    if (!containment.freezer.freeze(...stopping.map(({ name }) => name))) this.#turnAgainSoon();
+    for (const attempt of stopping) attempt.frozen = true;
+    for (const name of on) {
+      const attempt = attempts.get(name);
+      if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;
+      if (attempt.begun) {
+        shares.weigh(name, false);
+        if (attempt.frozen) attempt.thaw();
+      }
+      attempt.slotBegins(nowMs);
+    }
+  }
+
+  /** Somebody else has continued all gangs and given them equal weights. */
+  takeAgain(): void {
+    if (this.#closed) return;
+    for (const attempt of this.#options.attempts.values()) attempt.frozen = false;
+    this.#options.machine.shares.forgetWeights();
+    this.turn(monotonicMs());
+  }
+
+  /** No gang is stopped any more. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#again);
+  }
+
+  #rowNow(): readonly PlacedGang[] {
+    const { attempts, awaitsLaunch, slot } = this.#options;
+    const { rows, fromSlot = 0 } = this.matrix;
+    const isLeft = (gang: PlacedGang) => {
+      const name = gangName(gang);
+      const attempt = attempts.get(name);
+      return attempt === undefined ? awaitsLaunch(name) : !attempt.isOver && !attempt.kept;
+    };
+    return rowOnTurn(rows, slot() - fromSlot, isLeft);
+  }
+
+  /** Processes that cannot stop before we sleep may have started others. Once for each boundary. */
+  #turnAgainSoon(): void {
+    this.#again ??= setTimeout(() => {
+      this.turn(monotonicMs());
+      this.#again = undefined;
+    }, AGAIN_MS);
+  }
+}
+
+function missingCpu(matrix: TurningMatrix): string | undefined {
+  const online = onlineCpus();
+  for (const { job, cpus } of matrix.rows.flat()) {
+    const missing = cpus.find((cpu) => !online.has(cpu));
+    if (missing !== undefined) return `job ${job} is to have CPU ${missing}, which this machine has not`;
+  }
+  return undefined;
+}

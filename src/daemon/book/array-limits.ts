@@ -1,0 +1,99 @@
+/**
+ * Arrays of which at most so many jobs are let go at a time. A job that is let go counts until it has ended or is held, whether it runs
+ * or still waits for processors; so however the jobs end, are held or cancelled, as many are on their way as may be.
+ */
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { hasProcess } from "../../protocol/states.ts";
+import { type JobRecord, servedBefore } from "../contract/record.ts";
+
+interface LimitedArray {
+  readonly most: number;
+  readonly going: Set<JobNumber>;
+  /** In the order in which they are let go. */
+  readonly waiting: JobRecord[];
+}
+
+export class ArrayLimits {
+  readonly #arrays = new Map<JobNumber, LimitedArray>();
+  /** Arrays in which another job may go by now. */
+  readonly #touched = new Set<JobNumber>();
+  #released: JobNumber[] = [];
+
+  /** A job that has not ended, as it is now. */
+  enter(record: JobRecord): void {
+    const { array, arrayLimit } = record;
+    if (array === undefined || arrayLimit === undefined) return;
+    let limited = this.#arrays.get(array);
+    if (limited === undefined) {
+      limited = { most: arrayLimit, going: new Set(), waiting: [] };
+      this.#arrays.set(array, limited);
+    }
+    if (hasProcess(record.state)) limited.going.add(record.job);
+    else if (record.state === "queued")
+      limited.waiting.splice(insertionIndex(limited.waiting, record), 0, record);
+    this.#touched.add(array);
+  }
+
+  /** It ended, or becomes another. */
+  leave({ array, ...record }: JobRecord): void {
+    const limited = array === undefined ? undefined : this.#arrays.get(array);
+    if (array === undefined || limited === undefined) return;
+    if (!limited.going.delete(record.job)) {
+      const place = insertionIndex(limited.waiting, record);
+      if (limited.waiting[place]?.job === record.job) limited.waiting.splice(place, 1);
+    }
+    if (limited.going.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
+    else this.#touched.add(array);
+  }
+
+  /** Whether the limit lets the job go. */
+  mayGo({ job, array, arrayLimit }: JobRecord): boolean {
+    if (array === undefined || arrayLimit === undefined) return true;
+    this.#settle();
+    return this.#arrays.get(array)?.going.has(job) === true;
+  }
+
+  /** Jobs that were let go since this was asked last. */
+  takeReleased(): readonly JobNumber[] {
+    this.#settle();
+    if (this.#released.length === 0) return this.#released;
+    const released = this.#released;
+    this.#released = [];
+    return released;
+  }
+
+  /** Begins anew: changes were taken back. */
+  rebuild(live: Iterable<JobRecord>): void {
+    this.#arrays.clear();
+    this.#touched.clear();
+    this.#released = [];
+    for (const record of live) this.enter(record);
+  }
+
+  #settle(): void {
+    for (const array of this.#touched) {
+      const limited = this.#arrays.get(array);
+      while (limited !== undefined && limited.going.size < limited.most && limited.waiting.length > 0) {
+        const { job } = limited.waiting.shift()!;
+        limited.going.add(job);
+        this.#released.push(job);
+      }
+    }
+    this.#touched.clear();
+  }
+}
+
+/** Where the job stands or would stand among those that wait. */
+function insertionIndex(
+  waiting: readonly JobRecord[],
+  record: Pick<JobRecord, "priority" | "queueRank">,
+): number {
+  let from = 0;
+  let to = waiting.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (servedBefore(waiting[middle], record)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

@@ -1,0 +1,105 @@
+/**
+ * Of jobs that have ended, which are only on disk: how many each user has, in which state, and what they take there. Jobs that were
+ * cancelled before they ever started are counted apart.
+ */
+import { isEnded, type JobState } from "../../protocol/states.ts";
+import type { EndedJob, JobCount } from "../store/kept.ts";
+import { fairLevel } from "./fair-share.ts";
+
+interface OfUser {
+  readonly states: Partial<Record<JobState, number>>;
+  started: number;
+  neverStarted: number;
+  bytes: number;
+}
+
+/** What one user has above the fair share: so many jobs, or as many as take so many bytes. */
+export interface Surplus {
+  readonly uid: number;
+  /** Of those that were started or of the others; undefined: of both, these first. */
+  readonly wasStarted: boolean | undefined;
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+/** Of the room, for jobs that were never started when there are many others; and what they may take from the others at most. */
+const NEVER_STARTED_SHARE = 0.1;
+
+export class EndedJobs {
+  readonly #users = new Map<number, OfUser>();
+  #started = 0;
+  #neverStarted = 0;
+  #bytes = 0;
+
+  constructor(counts: readonly JobCount[]) {
+    for (const count of counts) if (isEnded(count.state)) this.#change(count, count.jobs, count.bytes);
+  }
+
+  /** Of one user. */
+  inState(uid: number, state: JobState): number {
+    return this.#users.get(uid)?.states[state] ?? 0;
+  }
+
+  add(job: Omit<EndedJob, "job" | "endedAtMs">): void {
+    this.#change(job, 1, job.bytes);
+  }
+
+  remove(job: Omit<EndedJob, "job" | "endedAtMs">): void {
+    this.#change(job, -1, -job.bytes);
+  }
+
+  /** Who keeps more than the fair share of the room, and by how much; nobody while there is room for all. */
+  surpluses(roomJobs: number, roomBytes: number): Surplus[] {
+    const surpluses: Surplus[] = [];
+    if (this.#started + this.#neverStarted > roomJobs) {
+      const reserved = Math.floor(NEVER_STARTED_SHARE * roomJobs);
+      const forStarted = roomJobs - Math.min(this.#neverStarted, reserved);
+      const forOthers = Math.max(roomJobs - this.#started, reserved);
+      for (const { uid, above } of this.#above(forOthers, ({ neverStarted }) => neverStarted)) {
+        surpluses.push({ uid, wasStarted: false, jobs: above, bytes: 0 });
+      }
+      for (const { uid, above } of this.#above(forStarted, ({ started }) => started)) {
+        surpluses.push({ uid, wasStarted: true, jobs: above, bytes: 0 });
+      }
+    }
+    // Fewer jobs may be enough.
+    if (surpluses.length > 0 || this.#bytes <= roomBytes) return surpluses;
+    return this.#above(roomBytes, ({ bytes }) => bytes).map(({ uid, above }) => ({
+      uid,
+      wasStarted: undefined,
+      jobs: 0,
+      bytes: above,
+    }));
+  }
+
+  #above(room: number, amountOf: (user: OfUser) => number): { uid: number; above: number }[] {
+    const users = [...this.#users].map(([uid, user]) => ({ uid, amount: amountOf(user) }));
+    const level = fairLevel(
+      users.map(({ amount }) => amount),
+      room,
+    );
+    return users
+      .filter(({ amount }) => amount > level)
+      .map(({ uid, amount }) => ({ uid, above: amount - level }));
+  }
+
+  #change(
+    { uid, state, wasStarted }: Pick<EndedJob, "uid" | "state" | "wasStarted">,
+    jobs: number,
+    bytes: number,
+  ): void {
+    const user = this.#users.get(uid) ?? { states: {}, started: 0, neverStarted: 0, bytes: 0 };
+    user.states[state] = (user.states[state] ?? 0) + jobs;
+    user.bytes += bytes;
+    this.#bytes += bytes;
+    if (wasStarted) {
+      user.started += jobs;
+      this.#started += jobs;
+    } else {
+      user.neverStarted += jobs;
+      this.#neverStarted += jobs;
+    }
+    if (user.started + user.neverStarted === 0) this.#users.delete(uid);
+    else this.#users.set(uid, user);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What the jobs of each user that have not ended take: their number, and bytes in memory and on disk. An environment or a script counts
+ * once for each user, however many jobs have it.
+ */
+import type { JobRecord } from "../contract/record.ts";
+import { retainedBytes } from "../contract/submission.ts";
+import type { StoredContent } from "../store/contents.ts";
+
+type ContentKey = Pick<StoredContent, "table" | "id">;
+
+interface OfUser {
+  jobs: number;
+  bytes: number;
+  /** How many of the user's jobs have a content, by its name. */
+  readonly contents: Map<string, number>;
+}
+
+export class Holdings {
+  readonly #users = new Map<number, OfUser>();
+  /** How many jobs have a content, by its name. */
+  readonly #contents = new Map<string, number>();
+
+  of(uid: number): { readonly jobs: number; readonly bytes: number } {
+    const { jobs, bytes } = this.#users.get(uid) ?? { jobs: 0, bytes: 0 };
+    return { jobs, bytes };
+  }
+
+  /** Whether a job of the user has it. */
+  has(uid: number, content: ContentKey): boolean {
+    return this.#users.get(uid)?.contents.has(nameOf(content)) === true;
+  }
+
+  /** Whether any job has it. */
+  isUsed(content: ContentKey): boolean {
+    return this.#contents.has(nameOf(content));
+  }
+
+  enter(record: JobRecord, contents: readonly StoredContent[]): void {
+    let user = this.#users.get(record.uid);
+    if (user === undefined) {
+      user = { jobs: 0, bytes: 0, contents: new Map() };
+      this.#users.set(record.uid, user);
+    }
+    user.jobs++;
+    user.bytes += retainedBytes(record);
+    for (const content of contents) {
+      const name = nameOf(content);
+      if (count(user.contents, name, 1) === 1) user.bytes += content.bytes;
+      count(this.#contents, name, 1);
+    }
+  }
+
+  leave(record: JobRecord, contents: readonly StoredContent[]): void {
+    const user = this.#users.get(record.uid);
+    if (user === undefined) return;
+    user.jobs--;
+    user.bytes -= retainedBytes(record);
+    for (const content of contents) {
+      const name = nameOf(content);
+      if (count(user.contents, name, -1) === 0) user.bytes -= content.bytes;
+      count(this.#contents, name, -1);
+    }
+    if (user.jobs === 0) this.#users.delete(record.uid);
+  }
+}
+
+/** Changes a count, which goes when it is 0. */
+function count(counts: Map<string, number>, name: string, change: 1 | -1): number {
+  const now = (counts.get(name) ?? 0) + change;
+  if (now === 0) counts.delete(name);
+  else counts.set(name, now);
+  return now;
+}
+
+function nameOf({ table, id }: ContentKey): string {
+  return `${table} ${id}`;
+}

@@ -1,0 +1,129 @@
+/** The configuration file in both languages, its mistakes with their lines, its schema, and the example in docs. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { chooseQueue } from "../contract/submission.ts";
+import { request } from "../front-end/front-end-for-tests.ts";
+import { choosePolicyFor } from "../scheduling/policy-choice.ts";
+import { configSchema, DEFAULT_CONFIG, parseConfig, readConfig } from "./config.ts";
+
+const example = readFileSync(fileURLToPath(new URL("../../../docs/tutti.toml", import.meta.url)), "utf8");
+
+describe("docs/tutti.toml", () => {
+  test("has the defaults, as its comments say, and its queues choose as the paper's", () => {
+    const { queues, ...rest } = parseConfig(example, "tutti.toml");
+    const { queues: _, ...defaults } = DEFAULT_CONFIG;
+    expect(rest).toEqual(defaults);
+    const limits = { cpus: 512, memoryBytes: 1, queues };
+    const queueOf = (tasks: number, limitMs?: number) =>
+      chooseQueue(request({ tasks, ...(limitMs !== undefined && { limitMs }) }), limits);
+    expect(queueOf(4, 600_000)).toMatchObject({ queue: "ss8" });
+    expect(queueOf(4, 8_000_000)).toMatchObject({ queue: "s8" });
+    expect(queueOf(9, 600_000)).toMatchObject({ queue: "d32" });
+    expect(queueOf(33)).toMatchObject({ queue: "d512" });
+    expect(queueOf(513)).toMatchObject({ refused: "too-large" });
+    choosePolicyFor("connected-reservation", { queues });
+  });
+
+  test("every setting of the schema is in it, and the other way round", () => {
+    const { properties } = configSchema() as { properties: Record<string, object> };
+    const named = new Set(
+      [...example.matchAll(/^(?:# )?(\w+) = |^\[\[(\w+)\]\]/gm)].map(([, a, b]) => a ?? b),
+    );
+    for (const field of Object.keys(properties)) expect(named, field).toContain(field);
+    const everything = Object.fromEntries(Object.keys(properties).map((field) => [field, undefined]));
+    expect(parseConfig(JSON.stringify(everything), "x.json")).toEqual(DEFAULT_CONFIG);
+  });
+});
+
+test("what the schema requires of a queue, reading requires too, and no more", () => {
+  const { properties } = configSchema() as { properties: { queues: { items: { required: string[] } } } };
+  const { required } = properties.queues.items;
+  const queue = Object.fromEntries(required.map((field) => [field, "a"]));
+  expect(parseConfig(JSON.stringify({ queues: [queue] }), "x.json").queues).toHaveLength(1);
+  for (const field of required) {
+    const { [field]: _, ...less } = queue;
+    expect(() => parseConfig(JSON.stringify({ queues: [less] }), "x.json"), field).toThrow(field);
+  }
+});
+
+describe("mistakes", () => {
+  const TOML = `slotMs = 100
+cpus = [0,
+  1]
+
+[[queues]]
+name = "short"
+processors = 2
+
+[[queues]]
+name = "long"
+processors = 4
+`;
+  const JSON_TEXT = JSON.stringify(
+    {
+      slotMs: 100,
+      cpus: [0, 1],
+      queues: [
+        { name: "sh{ort", processors: 2 },
+        { name: "long", processors: 4 },
+      ],
+    },
+    null,
+    1,
+  );
+
+  test.each([
+    ["slotMs = 100", "slotMs = 1", /^Cannot use 1 as slotMs in "f.toml", line 1: expected a whole number/],
+    ["  1]", "  -1]", /as cpus\[1\] in "f.toml", line 2: /],
+    ["processors = 4", "procesors = 4", /"procesors" in queues\[1\] in "f.toml", line 11: .*did you mean/],
+    [
+      "processors = 4",
+      "processors = 0",
+      /Cannot use 0 as processors of queue class "long" in "f.toml", line 9: /,
+    ],
+    [
+      "processors = 4",
+      "processors = 4\ndefaultLimitMs = 0.5",
+      /queues\[1\].defaultLimitMs in "f.toml", line 12/,
+    ],
+    ['"long"', '"short"', /queue class 2 in "f.toml", line 9: an earlier class has it/],
+    ["slotMs = 100", "# slotMs = 100\nslotMs = 1", /as slotMs in "f.toml", line 2: /],
+    [
+      "processors = 4",
+      "processors = 4\n# defaultLimitMs = 9\ndefaultLimitMs = 0.5",
+      /defaultLimitMs in "f.toml", line 13/,
+    ],
+    ["processors = 4", "processors = = 4", /Cannot read "f.toml", line 11, column \d+: /],
+  ])("TOML: %s as %s", (right, wrong, message) => {
+    expect(TOML.split(right)).toHaveLength(2);
+    expect(() => parseConfig(TOML.replace(right, wrong), "f.toml")).toThrow(message);
+    parseConfig(TOML, "f.toml");
+  });
+
+  test.each([
+    ['"slotMs": 100', '"slotMs": "100"', /Cannot use "100" as slotMs in "f.json", line 2: /],
+    ['"processors": 4', '"processors": -4', /queue class "long" in "f.json", line 12: /],
+    ['"processors": 4', '"procesors": 4', /"procesors" in queues\[1\] in "f.json", line 14: /],
+    ['"processors": 4', '"processors": }', /Cannot read "f.json": Unexpected token '}'.*; expected JSON/],
+  ])("JSON: %s as %s", (right, wrong, message) => {
+    expect(JSON_TEXT.split(right)).toHaveLength(2);
+    expect(() => parseConfig(JSON_TEXT.replace(right, wrong), "f.json")).toThrow(message);
+    parseConfig(JSON_TEXT, "f.json");
+  });
+
+  test("whatever stands in a TOML file, it is refused in words or read", () => {
+    fc.assert(
+      fc.property(fc.nat(TOML.length), fc.nat(12), fc.string({ maxLength: 12 }), (at, length, text) => {
+        try {
+          readConfig(TOML.slice(0, at) + text + TOML.slice(at + length), "f.toml");
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

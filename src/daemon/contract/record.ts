@@ -1,0 +1,112 @@
+/**
+ * A job as the front end keeps it. Records are never changed: a change makes a new one, so that a turn that could not be written
+ * to disk is taken back by putting the old ones in place.
+ *
+ *   queued ⇄ held        told to the policy only while queued and its dependencies are met
+ *     │
+ *   starting             a decision gave it CPUs; the attempt is on disk, then the conductor is told
+ *     │
+ *   running              the conductor has launched it (with time sharing also while it is stopped)
+ *     │
+ *   ending               we want it gone
+ *     │
+ *   done, failed, cancelled        or back to queued, when it is started anew
+ */
+import type { EndReason, JobNumber } from "../../protocol/attempts.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import type { JobState } from "../../protocol/states.ts";
+import type { Caller } from "./service.ts";
+
+/** What was asked for, and what was filled in where it was left out. */
+type Asked = Required<
+  Pick<
+    SubmitJob,
+    "name" | "queue" | "tasks" | "priority" | "command" | "cwd" | "stdout" | "stderr" | "after" | "retries"
+  >
+>;
+
+export interface JobRecord extends Asked {
+  readonly job: JobNumber;
+  readonly array?: JobNumber | undefined;
+  readonly arrayIndex?: number | undefined;
+  /** So many jobs of the array may go at a time. */
+  readonly arrayLimit?: number | undefined;
+  readonly uid: number;
+  readonly user: string;
+  /** How the queue was chosen, in words. */
+  readonly queueReason?: string | undefined;
+  readonly state: JobState;
+  /** Number of the script in the store, and which word of the command names it; scripts are shared. */
+  readonly script?: number | undefined;
+  readonly scriptWord?: number | undefined;
+  readonly limitMs?: number | undefined;
+  /** What policies are told of the running time. */
+  readonly estimateMs: number;
+  readonly memoryBytes?: number | undefined;
+  /** File mode creation mask; undefined: of a job that the first release took, which ran all with 022. */
+  readonly umask?: number | undefined;
+  readonly key?: string | undefined;
+  /** Number of the environment in the store; environments are shared. */
+  readonly environment: number;
+  readonly submittedAtMs: number;
+  /** Order among jobs of one priority: grows with each job that comes to wait; kept when a job is started anew. */
+  readonly queueRank: number;
+  /** 0: never started. */
+  readonly attempt: number;
+  /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
+  readonly identity?: string | undefined;
+  readonly cpus: readonly number[];
+  readonly startedAtMs?: number | undefined;
+  readonly endedAtMs?: number | undefined;
+  readonly ranMs: number;
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
+  /** Why it ended as it did. */
+  readonly reason?: string | undefined;
+  /** Why we want it gone, while it is ending. */
+  readonly ending?: EndReason | undefined;
+}
+
+export function mayTouch(caller: Caller, record: Pick<JobRecord, "uid">): boolean {
+  return caller.isAdministrator || caller.uid === record.uid;
+}
+
+/** What users see. `reason` is why it waits, where it waits. */
+export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
+  const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
+  return {
+    job: record.job,
+    ...(array !== undefined && { array }),
+    ...(arrayIndex !== undefined && { arrayIndex }),
+    name: record.name,
+    user: record.user,
+    queue: record.queue,
+    state: record.state,
+    tasks: record.tasks,
+    priority: record.priority,
+    command: record.command,
+    cwd: record.cwd,
+    ...(limitMs !== undefined && { limitMs }),
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    attempt: record.attempt,
+    submittedAtMs: record.submittedAtMs,
+    ...(startedAtMs !== undefined && { startedAtMs }),
+    ...(endedAtMs !== undefined && { endedAtMs }),
+    ranMs,
+    ...(code !== undefined && { code }),
+    ...(signal !== undefined && { signal }),
+    ...(reason !== undefined && { reason }),
+    stdout: record.stdout,
+    stderr: record.stderr,
+    cpus: record.cpus,
+    after: record.after.map(({ job }) => job),
+  };
+}
+
+/** The job is served before the other one, where the policy makes no difference. */
+export function servedBefore(
+  a: Pick<JobRecord, "priority" | "queueRank">,
+  b: Pick<JobRecord, "priority" | "queueRank">,
+): boolean {
+  return a.priority === b.priority ? a.queueRank < b.queueRank : a.priority > b.priority;
+}

@@ -1,0 +1,229 @@
+/** Whether jobs that the schema takes can run here: what only the scheduler can know, refused with what, why and what to do. */
+import { basename } from "node:path";
+import { closest } from "../../core/closest.ts";
+import { NO_QUEUE, type QueueClass } from "../../core/queue-classes.ts";
+import { explainQueue } from "../../policies/space/queue-selection.ts";
+import { parseArray } from "../../protocol/array.ts";
+import { MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "../../protocol/limits.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import type { QueueSetting } from "../config/config.ts";
+import type { Caller } from "./service.ts";
+
+export interface SubmissionLimits {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly queues: readonly QueueSetting[];
+}
+
+/** A job as it was asked for, or an array of them. */
+export interface Submission {
+  readonly request: SubmitJob;
+  /** In its array, one for each job; one that is undefined: a job that belongs to no array. */
+  readonly indices: readonly (number | undefined)[];
+  /** Jobs of the array that may be started and not ended at a time; undefined: all. */
+  readonly arrayLimit?: number | undefined;
+}
+
+/** Most of what Linux passes to a program, with room to spare. */
+const MAX_PROGRAM_BYTES = 1_000_000;
+/** What the jobs of a batch may retain together, each job of an array counted: each is written to disk and kept. */
+const MAX_BATCH_BYTES = 2 ** 26;
+/** A job waited for, as kept. */
+const DEPENDENCY_BYTES = 24;
+/** A text, however short. */
+const TEXT_BYTES = 24;
+const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
+const DEFAULT_ESTIMATE_MS = 3_600_000;
+/** Of who does not say: files for the job's user alone. */
+const DEFAULT_MASK = "077";
+const NO_ARRAY = [undefined];
+
+/** The batch with its arrays read, or the first thing about it that cannot be accepted. */
+export function readBatch(
+  caller: Caller,
+  jobs: readonly SubmitJob[],
+  limits: SubmissionLimits,
+): Answer<readonly Submission[]> {
+  const batch: Submission[] = [];
+  let bytes = 0;
+  for (const request of jobs) {
+    if (request.array !== undefined && jobs.length > 1) {
+      return refuse("invalid", "Cannot submit an array beside other jobs, expected it alone in its request");
+    }
+    const submission = readArray(request);
+    if (isRefusal(submission)) return submission;
+    const refusal =
+      checkProgram(request) ??
+      checkScriptWord(request) ??
+      checkPriority(caller, request.priority ?? 0) ??
+      checkSize(request, limits);
+    if (refusal !== undefined) return refusal;
+    batch.push(submission);
+    bytes += submission.indices.length * retainedBytes(request);
+    if (bytes > MAX_BATCH_BYTES) {
+      return refuse(
+        "too-large",
+        `Cannot submit these ${Math.max(jobs.length, submission.indices.length)} jobs: their commands, paths and jobs to wait for have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
+      );
+    }
+  }
+  return batch;
+}
+
+/** Jobs that a batch stands for. */
+export function jobCount(batch: readonly Submission[]): number {
+  return batch.reduce((count, { indices }) => count + indices.length, 0);
+}
+
+/** Bytes that a job retains in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
+export function retainedBytes({
+  command,
+  cwd,
+  stdout = "",
+  stderr = "",
+  after = [],
+}: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
+  let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
+  for (const word of command) bytes += textBytes(word);
+  return bytes;
+}
+
+/** Of a text in memory: two a character as soon as one is not Latin-1. */
+function textBytes(text: string): number {
+  return TEXT_BYTES + text.length * (BEYOND_LATIN_1.test(text) ? 2 : 1);
+}
+
+/** File mode creation mask of the job. */
+export function maskOf({ umask = DEFAULT_MASK }: SubmitJob): number {
+  return Number.parseInt(umask, 8);
+}
+
+/** Queue of a job and how it was chosen. */
+export interface ChosenQueue {
+  readonly queue: string;
+  readonly reason?: string | undefined;
+  readonly estimateMs: number;
+}
+
+/** The queue that the request names, or the tightest one that admits it. */
+export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): ChosenQueue | Refusal {
+  const tasks = request.tasks ?? 1;
+  const { queues } = limits;
+  const estimateOf = (setting: QueueSetting | undefined): number =>
+    request.limitMs ?? setting?.defaultLimitMs ?? DEFAULT_ESTIMATE_MS;
+  const shape = (setting?: QueueSetting) => ({
+    processors: tasks,
+    processes: tasks,
+    threads: 1,
+    estimateS: estimateOf(setting) / 1000,
+  });
+  const classes: readonly QueueClass[] = queues.map((queue) => queue.queueClass);
+  if (request.queue !== undefined) {
+    const setting = queues.find(({ queueClass }) => queueClass.name === request.queue);
+    if (setting === undefined) {
+      const names = queues.map(({ queueClass }) => queueClass.name);
+      return refuse(
+        "invalid",
+        `Cannot submit to queue ${JSON.stringify(request.queue)}${closest(request.queue, names)}: expected ${names.length === 1 ? names[0] : `one of ${names.join(", ")}`}`,
+      );
+    }
+    const { ruledOut } = explainQueue([setting.queueClass], shape(setting));
+    if (ruledOut.length > 0) {
+      const [{ limit, asked, allowed }] = ruledOut;
+      return refuse(
+        "too-large",
+        `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
+      );
+    }
+    return { queue: request.queue, reason: "named in the request", estimateMs: estimateOf(setting) };
+  }
+  const selection = explainQueue(classes, shape());
+  if (selection.queue === NO_QUEUE) {
+    const why = selection.ruledOut.map(
+      ({ queue, limit, allowed }) => `${classes[queue].name} allows ${describeLimit(limit, allowed)}`,
+    );
+    return refuse(
+      "too-large",
+      `Cannot find a queue for ${tasks} tasks${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}`,
+    );
+  }
+  const chosen = queues[selection.queue];
+  const passed = selection.passedOver.map((queue) => classes[queue].name);
+  const reason =
+    passed.length === 0
+      ? "the only queue that admits it"
+      : `admitted by ${[chosen.queueClass.name, ...passed].join(", ")}; ${chosen.queueClass.name} has the tightest limits${selection.rule === "order" ? ", by order" : ` (${selection.rule})`}`;
+  return {
+    queue: chosen.queueClass.name,
+    ...(queues.length > 1 && { reason }),
+    estimateMs: estimateOf(chosen),
+  };
+}
+
+export function nameOf(request: SubmitJob): string {
+  return request.name ?? basename(request.command[0]).slice(0, MAX_NAME_LENGTH);
+}
+
+function describeLimit(limit: string, value: number): string {
+  if (limit === "elapsed") return `${value} s`;
+  return `${value} ${value === 1 ? limit.replace(/e?s$/, limit === "processes" ? "" : "") : limit}`;
+}
+
+function readArray(request: SubmitJob): Submission | Refusal {
+  if (request.array === undefined) return { request, indices: NO_ARRAY };
+  const spec = parseArray(request.array);
+  if (typeof spec === "string") return refuse("invalid", spec);
+  return { request, indices: spec.indices, arrayLimit: spec.atOnce };
+}
+
+function checkProgram({ command, env }: SubmitJob): Refusal | undefined {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(env)) {
+    const length = name.length + value.length + 2;
+    bytes += length > MAX_STRING_LENGTH ? Number.POSITIVE_INFINITY : length;
+  }
+  for (const word of command) bytes += word.length + 1;
+  if (bytes <= MAX_PROGRAM_BYTES) return undefined;
+  return refuse(
+    "too-large",
+    `Cannot pass so much to a program: command and environment together have more than ${MAX_PROGRAM_BYTES} bytes, or one string more than ${MAX_STRING_LENGTH}; put it into a file`,
+  );
+}
+
+function checkScriptWord({ script, command }: SubmitJob): Refusal | undefined {
+  if (script === undefined || script.word < command.length) return undefined;
+  return refuse(
+    "invalid",
+    `Cannot use ${script.word} as word of the script: expected a whole number from 0 to ${command.length - 1}`,
+  );
+}
+
+/** Only administrators may raise a job above the others. */
+export function checkPriority(caller: Caller, priority: number): Refusal | undefined {
+  if (priority <= 0 || caller.isAdministrator) return undefined;
+  return refuse(
+    "invalid",
+    `Cannot give priority ${priority}: you may give −100 to 0; ask the administrator for more`,
+  );
+}
+
+function checkSize({ tasks = 1, memoryBytes = 0 }: SubmitJob, limits: SubmissionLimits): Refusal | undefined {
+  if (tasks > limits.cpus) {
+    return refuse(
+      "too-large",
+      `Cannot run ${tasks} tasks: each has a CPU of its own, and the scheduler has ${limits.cpus}; ask for ${limits.cpus} or fewer`,
+    );
+  }
+  if (memoryBytes > limits.memoryBytes) {
+    return refuse(
+      "too-large",
+      `Cannot give ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
+    );
+  }
+  return undefined;
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}

@@ -1,0 +1,440 @@
+/**
+ * All dealings with the conductor: what it tells becomes changes of the job book, what the scheduler decides becomes messages to it.
+ * Messages are collected during a turn and sent when the turn is on disk.
+ *
+ * An attempt is on disk before the conductor hears of it, and the conductor launches an attempt only once, however often it is
+ * told to, since the attempt's folder says who has it. So after any crash an attempt that the conductor does not know is simply
+ * launched again: it starts if it never did, else the conductor tells how it ended. Only when the machine itself was started anew
+ * is such an attempt lost: what its folder said may not have reached the disk.
+ *
+ * What is told of an attempt is believed only when it names the identity that we made for it (protocol.ts). An attempt that runs and is
+ * not in the store is a stray (strays.ts): it is kept, and nothing is concluded from it for the job that has its number.
+ */
+import { randomBytes } from "node:crypto";
+import type { PolicyChoice } from "../../core/policy.ts";
+import { START_RULE_NAMES } from "../../core/policy.ts";
+import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../../protocol/attempts.ts";
+import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
+import { hasProcess } from "../../protocol/states.ts";
+import type { Context } from "../context.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Start } from "../scheduling/live-driver.ts";
+import type { Outcome } from "../scheduling/scheduler.ts";
+import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
+import { EarlierStarts } from "./earlier-starts.ts";
+import { fateOf, lostEnd, refusedEnd } from "./fate.ts";
+import { MatrixSender } from "./matrix-sender.ts";
+import type { Past } from "./past.ts";
+import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
+
+/** Dependents that are cancelled in one turn: some 20 ms. */
+const MOST_CANCELLED_IN_TURN = 500;
+
+export class ConductorDesk {
+  readonly strays = new Strays();
+  readonly earlierStarts: EarlierStarts;
+  readonly #context: Context;
+  readonly #past: Past;
+  #outbox: ToConductor[] = [];
+  #refused: AttemptEnd[] = [];
+  readonly #matrix: MatrixSender;
+  readonly #health: ConductorHealth;
+  /** Whether attempts that are on disk belong to this start of the machine. */
+  #isSameBoot: boolean;
+  /** Values before the turn, for `rollback`. */
+  #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
+
+  constructor(context: Context, past: Past) {
+    this.#context = context;
+    this.#past = past;
+    this.earlierStarts = new EarlierStarts(context, this.strays);
+    this.#matrix = new MatrixSender(context);
+    this.#health = new ConductorHealth(context);
+    this.#isSameBoot = context.store.meta("boot") === context.bootId;
+  }
+
+  get isConnected(): boolean {
+    return this.#health.state !== undefined;
+  }
+
+  get sequence(): number {
+    return this.#matrix.sequence;
+  }
+
+  /** Why nothing can be started; undefined while the conductor is there and answers. */
+  get trouble(): string | undefined {
+    return this.#health.trouble;
+  }
+
+  status() {
+    return this.#health.status();
+  }
+
+  disconnected(reason: string): void {
+    this.#health.disconnected(reason);
+    this.#context.scheduler.invalidate("the conductor was away");
+  }
+
+  /** Gives out what is to be sent, now that the turn is on disk. */
+  commit(): ToConductor[] {
+    this.#health.turns(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
+    const outbox = this.#outbox;
+    this.#outbox = [];
+    this.#before = undefined;
+    this.#matrix.commit();
+    this.strays.commit();
+    return outbox;
+  }
+
+  /** What the conductor would have told of attempts that were not sent to it, since they cannot be launched. */
+  takeRefused(): FromConductor[] {
+    return this.#refused.splice(0).map((end) => ({ type: "ended", end }));
+  }
+
+  rollback(): void {
+    this.#outbox = [];
+    this.#refused = [];
+    this.#matrix.rollback();
+    this.strays.rollback();
+    if (this.#before === undefined) return;
+    this.#isSameBoot = this.#before.isSameBoot;
+    this.#context.scheduler.setChoice(this.#before.choice, "a turn was taken back");
+    this.#before = undefined;
+  }
+
+  hear(message: FromConductor, nowMs: number): void {
+    const { feed, clock } = this.#context;
+    this.#health.heard(message, nowMs);
+    switch (message.type) {
+      case "state":
+        this.#reconcile(message, nowMs);
+        return;
+      case "launched":
+        this.#launched(message.attempt, message.identity, message.startedAtMs);
+        return;
+      case "ended":
+        this.#ended(message.end, nowMs);
+        return;
+      case "refused":
+        // It may name jobs and their folders.
+        feed.add("conductor", clock.unixMs(), undefined, undefined, {
+          data: { refused: message.message },
+          of: undefined,
+        });
+    }
+  }
+
+  /** Makes a waiting job ended, or asks for the end of a running one; asked again, it is killed without grace. */
+  cancel(record: JobRecord, reason: string): JobRecord {
+    if (hasProcess(record.state)) return this.stop(record, "cancelled");
+    const { book, feed, scheduler, clock } = this.#context;
+    scheduler.withdrawn(record, "was cancelled");
+    scheduler.forget(record.job);
+    const cancelled = book.change(record, { state: "cancelled", endedAtMs: clock.unixMs(), reason });
+    feed.add("cancelled", clock.unixMs(), cancelled, { reason });
+    return cancelled;
+  }
+
+  stop(record: JobRecord, reason: EndReason): JobRecord {
+    const { book, feed, clock } = this.#context;
+    const isAgain = record.state === "ending";
+    this.#outbox.push({ type: "stop", ...namedBy(record), kill: isAgain, reason });
+    if (isAgain && record.ending === reason) return record;
+    const ending = book.change(record, { state: "ending", ending: reason });
+    if (reason === "cancelled") feed.add("cancelled", clock.unixMs(), ending, undefined);
+    return ending;
+  }
+
+  /** Asks for the end of attempts that the store does not know; asked again, they are killed without grace. */
+  cancelStrays(strays: readonly Stray[], by: string): void {
+    const { feed, clock } = this.#context;
+    for (const stray of strays) {
+      const kill = stray.isEnding;
+      this.#outbox.push({ type: "stop", ...namedBy(stray), kill, reason: "cancelled" });
+      this.strays.ending(stray);
+      feed.add("cancelled", clock.unixMs(), stray, { attempt: stray.attempt, stray: true, by });
+    }
+  }
+
+  switchPolicy(choice: PolicyChoice): void {
+    this.#remember();
+    this.#context.scheduler.setChoice(choice, "the policy was switched");
+  }
+
+  /** Writes a decision and prepares what the conductor has to do for it. */
+  carryOut(outcome: Outcome, nowMs: number): void {
+    const { feed, clock, scheduler } = this.#context;
+    const atMs = clock.unixMs();
+    if (outcome.fellBack !== undefined) {
+      // What a policy says when it gives up may name jobs.
+      const secret = { data: { because: outcome.fellBack }, of: undefined };
+      feed.add("policy", atMs, undefined, { after: scheduler.choice.label }, secret);
+    }
+    if (outcome.adoption !== undefined) this.#noteAdoption(outcome.adoption, atMs);
+    for (const start of outcome.starts) this.#begin(start, nowMs);
+    for (const { kind, job, row } of outcome.notes) {
+      feed.add(kind, atMs, this.#context.book.live(job), { row });
+    }
+    const matrix = this.#matrix.next(outcome.adoption !== undefined, atMs);
+    if (matrix !== undefined) this.#outbox.push({ type: "matrix", matrix });
+  }
+
+  #noteAdoption({ because, stopped }: NonNullable<Outcome["adoption"]>, atMs: number): void {
+    const { feed, book, scheduler } = this.#context;
+    const { text, toldTo } = because;
+    const adopted = { adopted: text };
+    const policy = scheduler.choice.label;
+    if (toldTo === undefined) feed.add("policy", atMs, undefined, { policy, ...adopted });
+    else {
+      const of = toldTo === "administrators" ? undefined : toldTo;
+      feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
+    }
+    for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
+    for (const { job, cpus } of this.#matrix.seats().flat()) {
+      const record = book.live(job);
+      if (record === undefined || !hasProcess(record.state) || sameNumbers(record.cpus, cpus)) continue;
+      const moved = book.change(record, { cpus });
+      feed.add("placed", atMs, moved, { cpus: cpus.join(","), before: record.cpus.join(",") });
+    }
+  }
+
+  #begin({ job, rule, processors }: Start, nowMs: number): void {
+    const { book, feed, store, clock, scheduler } = this.#context;
+    const record = book.live(job);
+    if (record === undefined) throw new Error(`job ${job} was started, but there is none`);
+    const cpus = processors.map((one) => scheduler.options.cpus[one]);
+    const atMs = clock.unixMs();
+    if (hasProcess(record.state)) {
+      const placed = sameNumbers(record.cpus, cpus) ? record : book.change(record, { cpus });
+      feed.add("placed", atMs, placed, { cpus: cpus.join(","), rule: START_RULE_NAMES[rule] });
+      return;
+    }
+    // A conductor of the first release could not tell it back.
+    const identity = this.#health.state?.protocol === 2 ? randomBytes(16).toString("hex") : undefined;
+    const started = book.change(record, {
+      state: "starting",
+      attempt: record.attempt + 1,
+      identity,
+      cpus,
+      startedAtMs: undefined,
+      ranMs: 0,
+    });
+    scheduler.noteRan(job, 0);
+    store.insertAttempt(keyOf(started), cpus, atMs, identity);
+    store.noteForecastStart(job, atMs);
+    feed.add("starting", atMs, started, {
+      attempt: started.attempt,
+      cpus: cpus.join(","),
+      rule: START_RULE_NAMES[rule],
+      timeMs: nowMs,
+    });
+    this.#launch(started);
+  }
+
+  #launch(record: JobRecord): void {
+    const { store, launcher, clock } = this.#context;
+    const refusal = launcher.refusal(record);
+    if (refusal !== undefined) {
+      this.#refused.push(refusedEnd(record, refusal, clock.unixMs()));
+      return;
+    }
+    launcher.prepare(record, record.script === undefined ? undefined : store.contents.script(record.script));
+    this.#outbox.push({
+      type: "launch",
+      spec: launcher.spec(record, store.contents.environment(record.environment)),
+    });
+  }
+
+  /** The job of which this attempt is the present one. */
+  #jobOf(key: AttemptKey, identity: string | undefined): JobRecord | undefined {
+    const record = this.#context.book.live(key.job);
+    const isIts = record?.attempt === key.attempt && record.identity === identity;
+    return isIts && hasProcess(record.state) ? record : undefined;
+  }
+
+  #launched(attempt: AttemptKey, identity: string | undefined, startedAtMs: number): void {
+    const { book, feed, store, clock } = this.#context;
+    const record = this.#jobOf(attempt, identity);
+    if (record === undefined) return;
+    if (record.startedAtMs !== undefined) return;
+    store.noteAttemptStart(attempt, startedAtMs);
+    const state = record.state === "starting" ? "running" : record.state;
+    const running = book.change(record, { state, startedAtMs });
+    feed.add("started", clock.unixMs(), running, { attempt: attempt.attempt, startedAtMs });
+  }
+
+  #ended(end: AttemptEnd, nowMs: number): void {
+    const { book, feed, store, scheduler } = this.#context;
+    this.#outbox.push({ type: "forget", ...namedBy(end) });
+    const stray = this.strays.find(end, end.identity);
+    if (stray !== undefined) this.#strayEnded(stray, end, nowMs);
+    const record = this.#jobOf(end, end.identity);
+    if (record === undefined) return;
+    store.noteAttemptEnd(end);
+    scheduler.departed(end.job, nowMs);
+    const fate = fateOf(record, end);
+    const told = {
+      attempt: end.attempt,
+      reason: fate.reason,
+      ranMs: end.ranMs,
+      ...(end.code !== undefined && { code: end.code }),
+      ...(end.signal !== undefined && { signal: end.signal }),
+    };
+    if (fate.state === "queued") {
+      const toHold = this.earlierStarts.reasonToHold(record);
+      const queued = book.change(record, {
+        state: toHold === undefined ? "queued" : "held",
+        cpus: [],
+        ending: undefined,
+        ranMs: 0,
+        startedAtMs: undefined,
+        reason: toHold ?? `started anew: ${fate.reason}`,
+      });
+      feed.add("requeued", end.endedAtMs, queued, told);
+      if (book.isEligible(queued)) scheduler.arrived(queued);
+      return;
+    }
+    scheduler.forget(record.job);
+    const ended = book.change(record, {
+      state: fate.state,
+      endedAtMs: end.endedAtMs,
+      ranMs: end.ranMs,
+      code: end.code,
+      signal: end.signal,
+      reason: fate.reason,
+      ending: undefined,
+    });
+    feed.add("ended", end.endedAtMs, ended, { ...told, state: fate.state });
+  }
+
+  /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
+  #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
+    const { job, attempt } = stray;
+    const { code, signal, ranMs } = end;
+    const { reason } = fateOf(recordOfStray(stray, nowMs), end);
+    const how = { ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
+    const told = { attempt, stray: true, reason, ranMs, ...how };
+    this.#context.feed.add("ended", end.endedAtMs, stray, told);
+    this.strays.remove(stray);
+    const record = this.#context.book.live(job);
+    if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
+  }
+
+  /**
+   * Jobs that waited for one that has ended go on, or are cancelled when it should have ended well and has not, and so on with those that
+   * waited for them. Of a long chain or a large array some are cancelled in this turn, the others in the next ones.
+   */
+  settle(): void {
+    const { book } = this.#context;
+    let left = MOST_CANCELLED_IN_TURN;
+    for (const ended of book.unsettled.values()) {
+      left = this.#settle(ended, left);
+      if (left === 0) return;
+      book.settled(ended.job);
+      for (const dependent of book.dependentsOf(ended.job)) {
+        if (book.isEligible(dependent)) this.#context.scheduler.arrived(dependent);
+      }
+    }
+  }
+
+  /** Cancels dependents of a job that did not end well, at most so many. @returns how many more may be */
+  #settle(ended: JobRecord, most: number): number {
+    if (ended.state === "done") return most;
+    let left = most;
+    for (const dependent of this.#context.book.dependentsOf(ended.job)) {
+      if (hasProcess(dependent.state)) continue;
+      if (!dependent.after.some(({ job, ok }) => job === ended.job && ok)) continue;
+      if (left === 0) return 0;
+      this.cancel(dependent, `job ${ended.job} did not end well`);
+      left--;
+    }
+    return left;
+  }
+
+  /** The conductor has told what it knows; book and conductor are brought to agree. */
+  #reconcile(state: ConductorState, nowMs: number): void {
+    const { book, feed, scheduler, clock, store, bootId } = this.#context;
+    this.#remember();
+    this.#matrix.connected(state.sequence);
+    scheduler.setEpoch(state.epochMs);
+    scheduler.invalidate("the conductor has connected");
+    feed.add("conductor", clock.unixMs(), undefined, { pid: state.pid, attempts: state.attempts.length });
+    const named = new Map(state.attempts.map((attempt) => [nameOf(attempt), attempt]));
+    const jobs = [...book.withProcess()].map((record) => ({ record, attempt: named.get(nameOf(record)) }));
+    for (const { record } of jobs) named.delete(nameOf(record));
+    this.#meetUnknown([...named.values()], state.protocol === 2, nowMs);
+    for (const { record, attempt } of jobs) this.#reconcileJob(record, attempt, nowMs);
+    store.setMeta("boot", bootId);
+    this.#isSameBoot = true;
+    this.earlierStarts.holdWaiting();
+  }
+
+  /** Attempts of which no job is the present one. They run on until they end; what has ended is told and forgotten. */
+  #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
+    const { book, feed, store, clock } = this.#context;
+    const highest = Math.max(0, ...attempts.map(({ job }) => job));
+    this.#past.named(highest);
+    book.raise(highest);
+    const strays = attempts.map((attempt) => ({ attempt, stray: strayOf(attempt, nowMs, canKeep) }));
+    for (const { attempt, stray } of strays) {
+      if (attempt.phase !== "ended") this.#outbox.push({ type: "keep", ...namedBy(attempt) });
+      else if (attempt.end !== undefined && !store.knowsAttempt(attempt, attempt.identity)) {
+        this.#strayEnded(stray, attempt.end, nowMs);
+      }
+      if (attempt.phase === "ended") this.#outbox.push({ type: "forget", ...namedBy(attempt) });
+    }
+    const running = strays.filter(({ attempt }) => attempt.phase !== "ended").map(({ stray }) => stray);
+    for (const stray of this.strays.replace(running)) {
+      const told = { attempt: stray.attempt, stray: true, command: stray.command.join(" ").slice(0, 200) };
+      feed.add("recovered", clock.unixMs(), stray, told);
+    }
+  }
+
+  #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
+    const { feed, scheduler, clock, launcher } = this.#context;
+    if (attempt === undefined && this.#isSameBoot && launcher.isPrepared(record)) {
+      // Beside a stray of the same number it cannot be launched; when that has ended, it is.
+      if (this.strays.of(record.job).every((stray) => stray.attempt !== record.attempt)) this.#launch(record);
+    } else if (attempt === undefined) {
+      feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: false });
+      this.#ended(lostEnd(record, scheduler.ranMs(record.job, nowMs), clock.unixMs()), nowMs);
+      return;
+    } else if (attempt.phase === "ended") {
+      const end = attempt.end ?? lostEnd(record, attempt.ranMs, clock.unixMs());
+      feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: true });
+      this.#ended(end, nowMs);
+      return;
+    } else {
+      scheduler.noteRan(record.job, attempt.ranMs);
+      if (attempt.phase !== "launching") this.#launched(attempt, attempt.identity, clock.unixMs());
+    }
+    if (record.ending !== undefined) {
+      this.#outbox.push({ type: "stop", ...namedBy(record), kill: false, reason: record.ending });
+    }
+  }
+
+  #remember(): void {
+    this.#before ??= { choice: this.#context.scheduler.choice, isSameBoot: this.#isSameBoot };
+  }
+}
+
+function keyOf({ job, attempt }: AttemptKey): AttemptKey {
+  return { job, attempt };
+}
+
+interface NamedAttempt extends AttemptKey {
+  readonly identity?: string | undefined;
+}
+
+/** How a message names an attempt. */
+function namedBy({ job, attempt, identity }: NamedAttempt) {
+  return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
+}
+
+function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {
+  return `${job}/${attempt}/${identity}`;
+}
+
+function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((one, i) => one === b[i]);
+}

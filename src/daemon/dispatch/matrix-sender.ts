@@ -1,0 +1,110 @@
+/** The layout that the policy has made, as the numbered matrices that the conductor turns. */
+
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { TurningMatrix } from "../../protocol/conductor.ts";
+import type { Context } from "../context.ts";
+import type { Layout } from "../scheduling/live-driver.ts";
+
+export interface Seat {
+  readonly job: JobNumber;
+  /** CPU numbers of this machine. */
+  readonly cpus: readonly number[];
+}
+
+export class MatrixSender {
+  readonly #context: Context;
+  #sequence: number;
+  #sentRows = "";
+  /** Values before the turn, for `rollback`. */
+  #before: { readonly sequence: number; readonly sentRows: string } | undefined;
+
+  /** Goes on with the matrix that was sent last. */
+  constructor(context: Context) {
+    this.#context = context;
+    const stored = context.store.meta("matrix");
+    const matrix: TurningMatrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
+    this.#sequence = matrix?.sequence ?? 0;
+    if (matrix !== undefined) {
+      context.scheduler.setLayout(this.#layoutOf(matrix), matrix.fromSlot ?? 0);
+    }
+  }
+
+  /** Number of the matrix that was sent last. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** A conductor has connected that turns this matrix; whatever comes next is sent. */
+  connected(sequence: number): void {
+    this.#remember();
+    this.#sequence = Math.max(this.#sequence, sequence);
+    this.#sentRows = "";
+  }
+
+  /** The next matrix to be sent, written down; undefined when the conductor turns it already. */
+  next(always: boolean, atMs: number): TurningMatrix | undefined {
+    const { store, config, feed, scheduler, book } = this.#context;
+    const { slot } = scheduler.layout();
+    const placed = this.seats().map((row) =>
+      row.flatMap(({ job, cpus }) => {
+        const record = book.live(job);
+        return record === undefined ? [] : [{ job, attempt: record.attempt, cpus }];
+      }),
+    );
+    const rowsText = JSON.stringify(placed);
+    // With more than one row the text changes with the turn; then it is sent at every decision.
+    if (!always && placed.length <= 1 && rowsText === this.#sentRows) return undefined;
+    this.#remember();
+    this.#sentRows = rowsText;
+    const matrix: TurningMatrix = {
+      sequence: ++this.#sequence,
+      slotMs: config.slotMs,
+      mode: config.mode,
+      fromSlot: slot,
+      rows: placed,
+    };
+    store.setMeta("matrix", JSON.stringify(matrix));
+    feed.add("matrix", atMs, undefined, {
+      sequence: matrix.sequence,
+      fromSlot: slot,
+      rows: placed.length,
+      jobs: placed.map((row) => row.map(({ job }) => job).join(" ")).join(" | "),
+    });
+    return matrix;
+  }
+
+  /** Who has which CPUs, row by row. */
+  seats(): Seat[][] {
+    const { scheduler } = this.#context;
+    const { cpus } = scheduler.options;
+    return scheduler
+      .layout()
+      .rows.map((seats) =>
+        seats.map(({ job, processors }) => ({ job, cpus: processors.map((one) => cpus[one]) })),
+      );
+  }
+
+  commit(): void {
+    this.#before = undefined;
+  }
+
+  rollback(): void {
+    if (this.#before === undefined) return;
+    this.#sequence = this.#before.sequence;
+    this.#sentRows = this.#before.sentRows;
+    this.#before = undefined;
+  }
+
+  #layoutOf({ rows }: TurningMatrix): Layout {
+    const { cpus } = this.#context.scheduler.options;
+    return rows.map((gangs) =>
+      gangs
+        .map((gang) => ({ job: gang.job, processors: gang.cpus.map((cpu) => cpus.indexOf(cpu)) }))
+        .filter(({ processors }) => processors.length > 0 && processors.every((one) => one >= 0)),
+    );
+  }
+
+  #remember(): void {
+    this.#before ??= { sequence: this.#sequence, sentRows: this.#sentRows };
+  }
+}

@@ -1,0 +1,353 @@
+/** A store that is older than what the conductor runs and what lies in `jobs/`: nothing is killed, claimed or run twice. */
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { FakeClock } from "../../host/clock-for-tests.ts";
+import type { DaemonEvent } from "../../protocol/events.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import {
+  ANNA,
+  answerOf,
+  BEN,
+  type Bench,
+  type BenchOptions,
+  FakeMachine,
+  type FakeMachineOptions,
+  makeBench,
+  ROOT,
+  request,
+  runToEnd,
+} from "../front-end/front-end-for-tests.ts";
+
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "tutti-strays-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let names = 0;
+const newName = (): string => join(folder, String(++names));
+
+const LONG_MS = 10_000;
+
+/** A life of the scheduler on a machine that outlives it. */
+class Lives {
+  readonly clock = new FakeClock();
+  readonly machine: FakeMachine;
+  jobsFolder = newName();
+  path = newName();
+
+  constructor(options: Partial<FakeMachineOptions> = {}) {
+    this.machine = new FakeMachine({ clock: this.clock, runMs: () => LONG_MS, ...options });
+  }
+
+  start(options: BenchOptions = {}): Bench {
+    const { clock, machine, path, jobsFolder } = this;
+    return makeBench({ config: { policy: "fcfs" }, clock, machine, path, jobsFolder, ...options });
+  }
+
+  /** What a backup holds that is made now; the front end must be gone. */
+  backup(): string {
+    const copy = newName();
+    for (const name of readdirSync(folder).filter((one) => join(folder, one).startsWith(`${this.path}`))) {
+      copyFileSync(join(folder, name), join(folder, name).replace(this.path, copy));
+    }
+    return copy;
+  }
+}
+
+async function submit({ clock, frontEnd }: Bench, fields: Partial<SubmitJob> = {}): Promise<number> {
+  const answer = await answerOf(clock, frontEnd.submit(ANNA, [request({ cwd: "/tmp", ...fields })]));
+  if ("refused" in answer) throw new Error(answer.message);
+  return answer.jobs[0].job;
+}
+
+const stateOf = ({ frontEnd }: Bench, job: number) => frontEnd.job(ROOT, job);
+const stops = ({ sent }: FakeMachine) => sent.filter(({ type }) => type === "stop");
+
+function eventsOf({ frontEnd }: Bench, kind: DaemonEvent["kind"], caller = ROOT): DaemonEvent[] {
+  const events: DaemonEvent[] = [];
+  frontEnd.listen(caller, 0, (event) => {
+    if (event.kind === kind) events.push(event);
+  })();
+  return events;
+}
+
+describe("attempts that run and that the store does not know", () => {
+  /** Jobs 1 and 2 of Anna's run, and the store has been removed. */
+  async function withoutStore(options: Partial<FakeMachineOptions> = {}) {
+    const lives = new Lives(options);
+    const before = lives.start();
+    await submit(before, { command: ["sleep", "5000"] });
+    await submit(before);
+    before.kill();
+    lives.path = newName();
+    return lives;
+  }
+
+  test("are kept, and told to their owner and to administrators", async () => {
+    const lives = await withoutStore();
+    const bench = lives.start();
+    expect(lives.machine.attempts.size).toBe(2);
+    expect(stops(lives.machine)).toEqual([]);
+    const kept = lives.machine.sent.filter(({ type }) => type === "keep");
+    expect(kept).toMatchObject([
+      { attempt: { job: 1, attempt: 1 }, identity: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      { attempt: { job: 2, attempt: 1 } },
+    ]);
+    expect(bench.frontEnd.strays(ROOT)).toMatchObject([
+      { job: 1, attempt: 1, uid: ANNA.uid, state: "running", command: ["sleep", "5000"], cwd: "/tmp" },
+      { job: 2 },
+    ]);
+    expect(bench.frontEnd.strays(ANNA)).toHaveLength(2);
+    expect(bench.frontEnd.strays(BEN)).toEqual([]);
+    expect(eventsOf(bench, "recovered", BEN)).toEqual([]);
+    expect(eventsOf(bench, "recovered", ANNA)).toMatchObject([
+      { job: 1, data: { stray: true, command: "sleep 5000" } },
+      { job: 2 },
+    ]);
+    // They keep the scheduler from ending, as jobs do.
+    expect(bench.frontEnd.runningCount()).toBe(2);
+  });
+
+  test("run on when the conductor connects again, and are told of once", async () => {
+    const lives = await withoutStore();
+    const bench = lives.start();
+    lives.machine.disconnect();
+    lives.machine.connect();
+    bench.clock.settle();
+    expect(bench.frontEnd.strays(ROOT)).toHaveLength(2);
+    expect(eventsOf(bench, "recovered", ANNA)).toHaveLength(2);
+    expect(lives.machine.sent.filter(({ type }) => type === "keep")).toHaveLength(4);
+  });
+
+  test("end with an event, after which they are forgotten", async () => {
+    const lives = await withoutStore();
+    const bench = lives.start();
+    lives.machine.end({ job: 1, attempt: 1 }, "none", { code: 3 });
+    bench.clock.settle();
+    expect([...lives.machine.attempts.keys()]).toEqual(["2/1"]);
+    expect(eventsOf(bench, "ended")).toMatchObject([
+      { job: 1, user: expect.any(String), data: { attempt: 1, stray: true, code: 3, reason: "exit code 3" } },
+    ]);
+    expect(eventsOf(bench, "ended", BEN)).toEqual([]);
+    expect(bench.frontEnd.strays(ROOT)).toMatchObject([{ job: 2 }]);
+  });
+
+  test("of those that ended while no front end was there, the end is told too", async () => {
+    const lives = await withoutStore();
+    lives.machine.end({ job: 2, attempt: 1 }, "none", { signal: "SIGSEGV" });
+    const bench = lives.start();
+    expect(eventsOf(bench, "ended")).toMatchObject([{ job: 2, data: { reason: "ended by SIGSEGV" } }]);
+    expect([...lives.machine.attempts.keys()]).toEqual(["1/1"]);
+  });
+
+  test("are ended by cancel of their owner or an administrator, of nobody else", async () => {
+    const lives = await withoutStore();
+    const { clock, frontEnd } = lives.start();
+    expect(await answerOf(clock, frontEnd.cancel(BEN, 1))).toMatchObject({ refused: "not-found" });
+    expect(stops(lives.machine)).toEqual([]);
+    const answer = await answerOf(clock, frontEnd.cancel(ANNA, 1));
+    expect(answer).toMatchObject({ job: 1, state: "ending", command: ["sleep", "5000"] });
+    expect(stops(lives.machine)).toMatchObject([
+      { attempt: { job: 1, attempt: 1 }, identity: expect.any(String), kill: false },
+    ]);
+    await answerOf(clock, frontEnd.cancel(ROOT, 2));
+    expect(frontEnd.strays(ROOT)).toEqual([]);
+    expect(lives.machine.attempts.size).toBe(0);
+  });
+
+  test("of a conductor of the first release are left as they are, until someone cancels them", async () => {
+    const lives = await withoutStore({ protocol: 1 });
+    const { clock, frontEnd } = lives.start();
+    expect(stops(lives.machine)).toEqual([]);
+    expect(frontEnd.strays(ROOT)).toMatchObject([
+      { job: 1, state: "stopped", command: [] },
+      { job: 2, state: "stopped" },
+    ]);
+    await answerOf(clock, frontEnd.cancel(ROOT, 1));
+    expect([...lives.machine.attempts.keys()]).toEqual(["2/1"]);
+  });
+
+  test("nothing is concluded from them for a job that has their number", async () => {
+    const lives = await withoutStore();
+    // Nor are there folders any more.
+    lives.jobsFolder = newName();
+    const bench = lives.start({ connected: false });
+    // The conductor is not there yet, so that nobody knows that the number is in use.
+    expect(await submit(bench, { command: ["new"] })).toBe(1);
+    lives.machine.connect();
+    bench.clock.settle();
+    expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 0, command: ["new"] });
+    expect(stateOf(bench, 1)).toMatchObject({
+      reason: expect.stringMatching(/attempt 1 of it runs already/),
+    });
+    lives.machine.end({ job: 1, attempt: 1 }, "none", { code: 0 });
+    bench.clock.settle();
+    expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 0 });
+  });
+});
+
+describe("what is told of an attempt with another identity", () => {
+  test("is not believed", async () => {
+    const lives = new Lives();
+    const bench = lives.start();
+    const job = await submit(bench);
+    const before = stateOf(bench, job);
+    const [{ spec }] = [...lives.machine.attempts.values()];
+    for (const identity of [undefined, "0".repeat(32)]) {
+      const end = { job, attempt: 1, ...(identity && { identity }), reason: "none", code: 0 } as const;
+      lives.machine.tell({ type: "ended", end: { ...end, endedAtMs: 1, ranMs: 1 } });
+      bench.clock.settle();
+      expect(stateOf(bench, job)).toEqual(before);
+      // And the true one is not forgotten for it.
+      const forgets = lives.machine.sent.filter(({ type }) => type === "forget");
+      expect(forgets.at(-1)).toEqual({
+        type: "forget",
+        attempt: { job, attempt: 1 },
+        ...(identity && { identity }),
+      });
+    }
+    expect(spec.identity).toMatch(/^[0-9a-f]{32}$/);
+    lives.machine.end({ job, attempt: 1 }, "none", { code: 0 });
+    bench.clock.settle();
+    expect(stateOf(bench, job)).toMatchObject({ state: "done" });
+  });
+
+  test("the identity outlives the front end, and is said with every launch of the attempt", async () => {
+    const lives = new Lives();
+    const before = lives.start();
+    const job = await submit(before);
+    before.kill();
+    lives.machine.reboot();
+    lives.machine.launched.length = 0;
+    const bench = lives.start();
+    const launches = lives.machine.sent.filter((message) => message.type === "launch");
+    expect(launches).toHaveLength(2);
+    expect(launches[1].spec.identity).toBe(launches[0].spec.identity);
+    runToEnd(bench.clock);
+    expect(stateOf(bench, job)).toMatchObject({ state: "done" });
+  });
+
+  test("a conductor of the first release is given no identities, and its attempts are believed without", async () => {
+    const lives = new Lives({ protocol: 1 });
+    const before = lives.start();
+    const job = await submit(before);
+    expect([...lives.machine.attempts.values()].map(({ spec }) => spec.identity)).toEqual([undefined]);
+    before.kill();
+    const bench = lives.start();
+    expect(stateOf(bench, job)).toMatchObject({ state: "running" });
+    runToEnd(bench.clock);
+    expect(stateOf(bench, job)).toMatchObject({ state: "done", attempt: 1 });
+  });
+});
+
+describe("jobs that wait in the store and were started already", () => {
+  /** Job 2 was started after the backup was made, which is now put back. */
+  async function putBack(retries = 0) {
+    const lives = new Lives();
+    const first = lives.start();
+    await submit(first, { tasks: 4, retries });
+    await submit(first, { tasks: 4, retries });
+    first.kill();
+    const backup = lives.backup();
+    const second = lives.start();
+    lives.machine.end({ job: 1, attempt: 1 }, "none", { code: 0 });
+    second.clock.settle();
+    lives.machine.claim({ job: 2, attempt: 1 });
+    return { lives, backup, second };
+  }
+
+  test("are held when they have ended since, with the reason; release starts them once more under another number", async () => {
+    const { lives, backup, second } = await putBack();
+    lives.machine.end({ job: 2, attempt: 1 }, "none", { code: 0 });
+    second.clock.settle();
+    second.kill();
+    lives.path = backup;
+    const bench = lives.start();
+    runToEnd(bench.clock);
+    expect(stateOf(bench, 2)).toMatchObject({
+      state: "held",
+      reason: expect.stringMatching(/^attempt 1 of it was started already, .* release it/),
+    });
+    expect(lives.machine.launched).toEqual(["1/1", "2/1"]);
+    expect(await answerOf(bench.clock, bench.frontEnd.release(ANNA, 2))).toMatchObject({ attempt: 1 });
+    runToEnd(bench.clock);
+    expect(stateOf(bench, 2)).toMatchObject({ state: "done", attempt: 2, reason: "exit code 0" });
+    expect(lives.machine.launched).toEqual(["1/1", "2/1", "2/2"]);
+  });
+
+  test("are held while they run, too, and stay held over restarts", async () => {
+    const { lives, backup, second } = await putBack();
+    second.kill();
+    lives.path = backup;
+    const again = lives.start();
+    expect(stateOf(again, 2)).toMatchObject({ state: "held" });
+    expect(again.frontEnd.strays(ROOT)).toMatchObject([{ job: 2 }]);
+    again.kill();
+    const bench = lives.start();
+    expect(eventsOf(bench, "held")).toHaveLength(1);
+    // Cancel means both: the job, and what runs of it.
+    await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 2));
+    expect(stateOf(bench, 2)).toMatchObject({ state: "cancelled" });
+    expect(lives.machine.attempts.size).toBe(0);
+  });
+
+  test("one that was released is not held again at the next start", async () => {
+    const { lives, backup, second } = await putBack();
+    second.kill();
+    lives.path = backup;
+    const again = lives.start({ connected: true });
+    lives.machine.disconnect();
+    await answerOf(again.clock, again.frontEnd.release(ANNA, 2));
+    again.kill();
+    const bench = lives.start();
+    runToEnd(bench.clock);
+    expect(stateOf(bench, 2)).toMatchObject({ state: "done", attempt: 2 });
+  });
+
+  test("a job that is to be started anew is held when a later attempt was there", async () => {
+    const lives = new Lives();
+    const first = lives.start();
+    await submit(first, { retries: 5 });
+    first.kill();
+    const backup = lives.backup();
+    const second = lives.start();
+    await answerOf(second.clock, second.frontEnd.requeue(ANNA, 1));
+    second.clock.settle();
+    lives.machine.claim({ job: 1, attempt: 2 });
+    second.kill();
+    lives.path = backup;
+    const bench = lives.start();
+    // Of its attempt 1 the conductor says that it is gone; attempt 2 runs.
+    expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 1 });
+    expect(bench.frontEnd.strays(ROOT)).toMatchObject([{ job: 1, attempt: 2, state: "running" }]);
+    expect(lives.machine.launched).toEqual(["1/1", "1/2"]);
+  });
+
+  test("a folder that a dying front end has left before its commit is no start", async () => {
+    const lives = new Lives();
+    const first = lives.start({ connected: false });
+    await submit(first);
+    first.kill();
+    const backup = lives.backup();
+    const second = lives.start();
+    expect(readdirSync(join(lives.jobsFolder, "1", "1"))).toEqual(["hosts"]);
+    second.kill();
+    lives.machine.reboot();
+    lives.path = backup;
+    lives.machine.launched.length = 0;
+    const bench = lives.start();
+    runToEnd(bench.clock);
+    expect(stateOf(bench, 1)).toMatchObject({ state: "done", attempt: 1 });
+  });
+});
+
+test("an attempt whose folder was removed is lost, and not run a second time", async () => {
+  const lives = new Lives();
+  const first = lives.start();
+  await submit(first);
+  first.kill();
+  lives.machine.reboot();
+  rmSync(lives.jobsFolder, { recursive: true });
+  const bench = lives.start();
+  expect(stateOf(bench, 1)).toMatchObject({ state: "failed", reason: expect.stringMatching(/^lost: /) });
+  expect(lives.machine.launched).toEqual(["1/1"]);
+});

@@ -1,0 +1,194 @@
+/** The front end's end of the conductor's socket: starts the conductor when there is none, connects again when it is lost. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SOCKET_NAME } from "../../conductor/server.ts";
+import { programFile } from "../../host/programs.ts";
+import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
+import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
+import { LineReader } from "../../protocol/wire.ts";
+import type { ConductorClient, Unlisten } from "./conductor-client.ts";
+
+const FIRST_RETRY_MS = 20;
+const LONGEST_RETRY_MS = 1000;
+/** After so many failures to connect in a row another conductor is started, though the last one lives. One that is there already wins. */
+const TRIES_PER_START = 25;
+/** One that has died before it could be connected to is followed by the next not sooner than this. */
+const START_AGAIN_MS = 1000;
+const MOST_LOG_BYTES = 2 ** 20;
+
+export interface ClientOptions {
+  /** Folder of the conductor; private to the user, made when missing. Its path must be short: sockets allow about 100 characters. */
+  readonly home: string;
+  /** What the front end calls itself. */
+  readonly name: string;
+  /** Undefined: the best that works here. */
+  readonly freezer?: FreezerKind;
+  /** Default true. */
+  readonly startConductor?: boolean;
+}
+
+/** Connects for good: until `close`, whatever happens to the conductor. */
+export function connectConductor(options: ClientOptions): ConductorClient {
+  return new SocketClient(options);
+}
+
+class SocketClient implements ConductorClient {
+  connected = false;
+  readonly #options: ClientOptions;
+  readonly #onMessage = new Set<(message: FromConductor) => void>();
+  readonly #onDisconnect = new Set<(reason: string) => void>();
+  #socket: Socket | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  /** The one that this connection speaks. */
+  #protocol: 1 | 2 = 2;
+  #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
+  #closed = false;
+  /** A conductor that was asked to end is not started again. */
+  #shuttingDown = false;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    mkdirSync(options.home, { recursive: true, mode: 0o700 });
+    this.#connect();
+  }
+
+  send(message: ToConductor): void {
+    if (!this.connected) return;
+    const understood = this.#protocol === 2 ? message : inProtocol1(message);
+    if (understood !== undefined) this.#write(understood);
+    // What is said after it, such as forget, does not take it back; only a refusal does.
+    if (message.type === "shutdown") this.#shuttingDown = true;
+  }
+
+  onMessage(listener: (message: FromConductor) => void): Unlisten {
+    this.#onMessage.add(listener);
+    return () => this.#onMessage.delete(listener);
+  }
+
+  onDisconnect(listener: (reason: string) => void): Unlisten {
+    this.#onDisconnect.add(listener);
+    return () => this.#onDisconnect.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.connected = false;
+    clearTimeout(this.#retry);
+    this.#socket?.end();
+  }
+
+  #connect(): void {
+    if (this.#closed) return;
+    const lines = new LineReader();
+    const socket = createConnection(join(this.#options.home, SOCKET_NAME));
+    let reason = "the conductor closed the connection";
+    this.#socket = socket;
+    socket.on("connect", () => this.#hello(2));
+    socket.on("data", (chunk: Buffer) => {
+      for (const line of lines.push(chunk) ?? []) this.#read(line);
+    });
+    socket.on("error", (error) => {
+      reason = error.message;
+    });
+    socket.on("close", () => this.#lost(reason));
+  }
+
+  #hello(protocol: 1 | 2): void {
+    this.#protocol = protocol;
+    this.#write({ type: "hello", protocol, frontEnd: this.#options.name });
+  }
+
+  #write(message: ToConductor): void {
+    this.#socket?.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #read(line: string): void {
+    if (this.#closed) return;
+    const message: FromConductor = JSON.parse(line);
+    if (message.type === "state") {
+      this.connected = true;
+      this.#failures = 0;
+    } else if (message.type === "refused" && !this.connected && this.#protocol === 2) {
+      // A conductor of the first release, whose jobs run on: we speak its protocol until it ends.
+      this.#hello(1);
+      return;
+    }
+    if (message.type === "refused") this.#shuttingDown = false;
+    for (const listener of [...this.#onMessage]) listener(message);
+  }
+
+  #lost(reason: string): void {
+    if (this.#closed) return;
+    const was = this.connected;
+    this.connected = false;
+    if (was) for (const listener of [...this.#onDisconnect]) listener(reason);
+    if (this.#shuttingDown) return;
+    const isDue = this.#failures++ % TRIES_PER_START === 0 || this.#startedOneIsDead();
+    if (isDue && this.#options.startConductor !== false) {
+      this.#start();
+    }
+    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
+    this.#retry = setTimeout(() => this.#connect(), waitMs);
+  }
+
+  #start(): void {
+    try {
+      const child = startConductor(this.#options.home, this.#options.freezer);
+      this.#started = { child, atMs: performance.now() };
+    } catch (error) {
+      // Such as a disk that has become read-only; tried again with the next connection.
+      const message = `Cannot start the conductor: ${(error as Error).message}`;
+      for (const listener of [...this.#onMessage]) listener({ type: "refused", message });
+    }
+  }
+
+  #startedOneIsDead(): boolean {
+    if (this.#started === undefined || performance.now() - this.#started.atMs < START_AGAIN_MS) return false;
+    const { exitCode, signalCode } = this.#started.child;
+    return exitCode !== null || signalCode !== null;
+  }
+}
+
+/**
+ * What a conductor of the first release understands. Its shim writes no identity, so none may get into its saved state: the next
+ * conductor would look for it in the claim. Undefined for what it cannot do.
+ */
+function inProtocol1(message: ToConductor): ToConductor | undefined {
+  if (message.type === "keep") return undefined;
+  if (message.type !== "launch") return message;
+  const { identity: _, ...spec } = message.spec;
+  return { type: "launch", spec };
+}
+
+/** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */
+export function startConductor(home: string, freezer?: FreezerKind): ChildProcess {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const log = join(home, "conductor.log");
+  try {
+    if (statSync(log).size > MOST_LOG_BYTES) renameSync(log, `${log}.old`);
+  } catch {
+    // The first one.
+  }
+  const descriptor = openSync(log, "a", 0o600);
+  try {
+    const child = spawn(process.execPath, [PROGRAM, home, ...(freezer === undefined ? [] : [freezer])], {
+      cwd: "/",
+      detached: true,
+      env: OWN_ENVIRONMENT,
+      stdio: ["ignore", descriptor, descriptor],
+    });
+    // Tried again with the next connection.
+    child.on("error", () => {});
+    child.unref();
+    return child;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const PROGRAM = fileURLToPath(programFile("conductor", new URL("../../conductor/main.ts", import.meta.url)));

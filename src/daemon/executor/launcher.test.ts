@@ -1,0 +1,219 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { JobRecord } from "../contract/record.ts";
+import { Launcher } from "./launcher.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-launcher-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const isRoot = process.getuid?.() === 0;
+
+function recordIn(jobsFolder: string, fields: Partial<JobRecord> = {}): JobRecord {
+  return {
+    job: 7,
+    name: "solve",
+    uid: 12_345,
+    user: "anna",
+    queue: "default",
+    state: "starting",
+    tasks: 3,
+    priority: 0,
+    command: ["solve"],
+    cwd: "/",
+    limitMs: 5000,
+    estimateMs: 5000,
+    memoryBytes: undefined,
+    stdout: join(jobsFolder, "7", "stdout"),
+    stderr: join(jobsFolder, "7", "stderr"),
+    after: [],
+    retries: 0,
+    environment: 1,
+    submittedAtMs: 0,
+    queueRank: 1,
+    attempt: 1,
+    cpus: [4, 5, 6],
+    ranMs: 0,
+    ...fields,
+  };
+}
+
+function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
+  mkdirSync(jobsFolder);
+  return new Launcher({
+    jobsFolder,
+    graceMs: 100,
+    accounts: () =>
+      isShared ? { uid: 12_345, gid: 54_321 } : { uid: process.getuid!(), gid: process.getgid!() },
+    makesFolders: true,
+  });
+}
+
+describe("Launcher", () => {
+  test("a job that has taken the rights from its folders is prepared again all the same", () => {
+    const jobs = join(folder, "rights");
+    const launcher = launcherIn(jobs, false);
+    launcher.prepare(recordIn(jobs));
+    const next = join(jobs, "7", "2");
+    mkdirSync(next);
+    writeFileSync(join(next, "hosts"), "not ours", { mode: 0 });
+    for (const path of [next, join(jobs, "7")]) chmodSync(path, 0);
+    launcher.prepare(recordIn(jobs, { attempt: 2 }));
+    for (const path of [join(jobs, "7"), next]) expect(lstatSync(path).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(next, "hosts"), "utf8")).toBe("localhost slots=3\n");
+  });
+
+  test("an output folder that cannot be made holds nobody up", () => {
+    const jobs = join(folder, "proc");
+    launcherIn(jobs, false).prepare(recordIn(jobs, { stdout: "/proc/tutti/folder/out" }));
+    expect(lstatSync(join(jobs, "7", "1")).isDirectory()).toBe(true);
+  });
+
+  const SCRIPT = Buffer.from("#!/bin/sh\necho caf\xe9\n", "latin1");
+  const scripted = { command: ["/bin/sh", "/home/anna/weather.sh", "-x"], script: 1, scriptWord: 1 };
+
+  test.each(isRoot ? [false, true] : [false])(
+    "a script lies in a folder of its job, under its own name, for its user alone; a new attempt gets it anew (as root: %s)",
+    (isShared) => {
+      const jobs = join(folder, `scripts-${isShared}`);
+      const launcher = launcherIn(jobs, isShared);
+      const copy = join(jobs, "7", "script", "weather.sh");
+      for (const attempt of [1, 2]) {
+        const record = recordIn(jobs, { ...scripted, attempt });
+        launcher.prepare(record, SCRIPT);
+        expect(readFileSync(copy)).toEqual(SCRIPT);
+        expect(lstatSync(copy).mode & 0o777).toBe(0o500);
+        const { command, env } = launcher.spec(record, {});
+        expect(command).toEqual(["/bin/sh", copy, "-x"]);
+        expect(env.TUTTI_SCRIPT).toBe("/home/anna/weather.sh");
+        // The first attempt changes its copy.
+        chmodSync(copy, 0o700);
+        writeFileSync(copy, "echo other");
+      }
+      expect(lstatSync(copy).uid).toBe(isShared ? 12_345 : process.getuid?.());
+      expect(lstatSync(join(jobs, "7", "script")).uid).toBe(process.getuid?.());
+    },
+  );
+
+  test("a word that is no name of a file gives the script another one", () => {
+    const jobs = join(folder, "odd");
+    const launcher = launcherIn(jobs, false);
+    for (const word of ["/", "/home/..", ".", `/${"x".repeat(300)}`]) {
+      const record = recordIn(jobs, { command: [word], script: 1, scriptWord: 0 });
+      launcher.prepare(record, SCRIPT);
+      expect(launcher.spec(record, {}).command).toEqual([join(jobs, "7", "script", "script")]);
+    }
+  });
+
+  test("makes a private folder with the host file, twice without harm, and the folders of outputs", () => {
+    const jobs = join(folder, "own");
+    const launcher = launcherIn(jobs, false);
+    const record = recordIn(jobs, { stdout: join(folder, "far", "away", "out") });
+    launcher.prepare(record);
+    launcher.prepare(record);
+    expect(lstatSync(join(jobs, "7", "1")).mode & 0o777).toBe(0o700);
+    expect(readFileSync(join(jobs, "7", "1", "hosts"), "utf8")).toBe("localhost slots=3\n");
+    expect(lstatSync(join(folder, "far", "away")).isDirectory()).toBe(true);
+  });
+
+  test.skipIf(!isRoot)(
+    "for other users: they get their attempt and their output, not the folder around it",
+    () => {
+      const jobs = join(folder, "shared");
+      const launcher = launcherIn(jobs, true);
+      const record = recordIn(jobs, { stderr: join(folder, "not-made", "err") });
+      launcher.prepare(record);
+      launcher.prepare(record);
+      expect(lstatSync(join(jobs, "7"))).toMatchObject({ uid: process.getuid?.() });
+      for (const path of ["stdout", "1", "1/hosts"]) {
+        expect(lstatSync(join(jobs, "7", path))).toMatchObject({ uid: 12_345, gid: 54_321 });
+      }
+      // Root makes no folders where users say.
+      expect(lstatSync(join(folder, "not-made"), { throwIfNoEntry: false })).toBeUndefined();
+      expect(launcher.spec(record, {})).toMatchObject({ uid: 12_345, gid: 54_321 });
+    },
+  );
+
+  test.skipIf(!isRoot)("follows no link to where it would write as root", () => {
+    const jobs = join(folder, "links");
+    const launcher = launcherIn(jobs, true);
+    mkdirSync(join(jobs, "7"));
+    const target = join(folder, "etc");
+    mkdirSync(target);
+    symlinkSync(target, join(jobs, "7", "1"));
+    expect(() => launcher.prepare(recordIn(jobs))).toThrow(/EEXIST/);
+    expect(lstatSync(join(target, "hosts"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test("spec() tells the job what it is, over what the user's environment says", () => {
+    const launcher = launcherIn(join(folder, "spec"), false);
+    const record = recordIn(join(folder, "spec"), { array: 5, arrayIndex: 9 });
+    const { env, ...rest } = launcher.spec(record, {
+      PATH: "/bin",
+      TUTTI_JOB_ID: "forged",
+      OMP_NUM_THREADS: "2",
+    });
+    expect(env).toEqual({
+      PATH: "/bin",
+      OMP_NUM_THREADS: "2",
+      TUTTI_JOB_ID: "7",
+      TUTTI_JOB_NAME: "solve",
+      TUTTI_ATTEMPT: "1",
+      TUTTI_NTASKS: "3",
+      TUTTI_CPUS: "4,5,6",
+      TUTTI_HOSTFILE: join(folder, "spec", "7", "1", "hosts"),
+      TUTTI_ARRAY_JOB_ID: "5",
+      TUTTI_ARRAY_INDEX: "9",
+    });
+    expect(rest).toMatchObject({ job: 7, attempt: 1, limitMs: 5000, graceMs: 100, cwd: "/" });
+    expect(rest).toMatchObject({ uid: process.getuid!(), gid: process.getgid!() });
+    expect(rest).not.toHaveProperty("memoryBytes");
+  });
+
+  test("spec() gives a script that was written for Slurm the names that it reads, and no other job", () => {
+    const launcher = launcherIn(join(folder, "slurm"), false);
+    const record = recordIn(join(folder, "slurm"), {
+      array: 5,
+      arrayIndex: 9,
+      tasks: 6,
+      command: ["/bin/sh", "/home/anna/job.sh"],
+      script: 1,
+      scriptWord: 1,
+    });
+    const slurm = { SLURM_SUBMIT_DIR: "/home/anna", SLURM_CPUS_PER_TASK: "2" };
+    expect(launcher.spec(record, slurm).env).toMatchObject({
+      ...slurm,
+      SLURM_JOB_ID: "7",
+      SLURM_JOB_NAME: "solve",
+      SLURM_NTASKS: "3",
+      SLURM_ARRAY_JOB_ID: "5",
+      SLURM_ARRAY_TASK_ID: "9",
+    });
+    expect(launcher.spec(record, { SLURM_CPUS_PER_TASK: "2" }).env).not.toHaveProperty("SLURM_JOB_ID");
+    // A command that is submitted from inside a job of Slurm's keeps what that job says.
+    expect(
+      launcher.spec({ ...record, script: undefined }, { ...slurm, SLURM_JOB_ID: "99" }).env,
+    ).toMatchObject({ SLURM_JOB_ID: "99" });
+  });
+
+  test("outputPath() fills in patterns", () => {
+    const launcher = launcherIn(join(folder, "paths"), false);
+    const names = { job: 7, array: 5, arrayIndex: 3, name: "a/b", user: "anna", cwd: "/home/anna" };
+    expect(launcher.outputPath("o-%j-%a-%x-100%%", "stdout", names)).toBe("/home/anna/o-7-3-a_b-100%");
+    expect(launcher.outputPath("/tmp/%j", "stdout", names)).toBe("/tmp/7");
+    expect(launcher.outputPath("%A_%a.%u", "stdout", names)).toBe("/home/anna/5_3.anna");
+    expect(launcher.outputPath("%4j_%03a-%5z", "stdout", names)).toBe("/home/anna/0007_003-%5z");
+    const { array: _, arrayIndex: __, ...alone } = names;
+    expect(launcher.outputPath("%A_%a", "stdout", alone)).toBe("/home/anna/7_");
+    expect(launcher.outputPath(undefined, "stdout", names)).toBe(join(folder, "paths", "7", "stdout"));
+  });
+});

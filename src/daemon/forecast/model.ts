@@ -1,0 +1,134 @@
+/**
+ * When waiting jobs will start: the live state run forward in the simulator. Running times are drawn from what this daemon has seen:
+ * estimate × (running time ÷ estimate of some earlier job). Each replication draws anew, from one seed; the forecast is the 10th,
+ * 50th and 90th percentile over the replications.
+ *
+ *   time 0        jobs with processes, with what is left of them
+ *   just behind   waiting jobs, in the order in which they are served
+ *
+ * All that is needed is data, so that it can be sent to another thread.
+ */
+import type { Instance } from "../../core/jobs.ts";
+import type { PolicyChoice } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import type { Config } from "../config/config.ts";
+import { choosePolicyFor } from "../scheduling/policy-choice.ts";
+
+export interface ForecastTask {
+  /** As `choosePolicyFor` reads it. */
+  readonly policy: string;
+  readonly parameters: PolicyChoice["parameters"];
+  readonly queues: Config["queues"];
+  readonly slotS: number;
+  readonly processors: number;
+  /** Jobs with a process, which come first in the columns; the others wait. */
+  readonly running: number;
+  readonly job: Int32Array;
+  readonly size: Int32Array;
+  readonly estimateMs: Float64Array;
+  /** Running time so far. */
+  readonly ranMs: Float64Array;
+  /** Running time ÷ estimate of earlier jobs. */
+  readonly ratios: Float64Array;
+}
+
+const SEED = 20_000;
+/** Waiting jobs arrive this much after the running ones, so that these start first. */
+const BEHIND_S = 0.001;
+/** A job beyond its estimate is expected to need this share of what it has had. */
+const OVERRUN_SHARE = 0.25;
+const MOST_REPLICATIONS = 40;
+const LEAST_REPLICATIONS = 3;
+/** Jobs × replications. */
+const MOST_JOB_RUNS = 20_000;
+
+/**
+ * Start of each waiting job in s from now: p10, p50, p90 of the first one, of the second …; Infinity where it never starts.
+ * @param mayGoOn whether there is time for another replication
+ */
+export function forecastStarts(task: ForecastTask, mayGoOn: () => boolean = () => true): Float64Array {
+  const count = task.job.length;
+  const waiting = count - task.running;
+  const choice = { ...choosePolicyFor(task.policy, task), parameters: task.parameters };
+  const replications = Math.max(
+    LEAST_REPLICATIONS,
+    Math.min(MOST_REPLICATIONS, Math.floor(MOST_JOB_RUNS / count)),
+  );
+  const random = new Random(SEED, "forecast");
+  const found = Array.from({ length: waiting }, (): number[] => []);
+  for (let i = 0; i === 0 || (i < replications && mayGoOn()); i++) {
+    const { startS } = simulate(instanceOf(task, random), choice, { slotS: task.slotS, switchS: 0 });
+    found.forEach((starts, j) => {
+      const s = startS[task.running + j];
+      starts.push(Number.isNaN(s) ? Number.POSITIVE_INFINITY : s);
+    });
+  }
+  const answer = new Float64Array(3 * waiting);
+  found.forEach((starts, j) => {
+    starts.sort((a, b) => a - b);
+    [0.1, 0.5, 0.9].forEach((share, i) => {
+      answer[3 * j + i] = rank(starts, share);
+    });
+  });
+  return answer;
+}
+
+/** Value of a sorted list below which the share of the values lies (nearest rank). */
+export function rank(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}
+
+function instanceOf(
+  { running, job, size, estimateMs, ranMs, ratios, processors }: ForecastTask,
+  random: Random,
+): Instance {
+  const count = job.length;
+  const submitS = new Float64Array(count).fill(BEHIND_S, running);
+  const runS = new Float64Array(count);
+  const estimateS = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    runS[i] =
+      i < running
+        ? drawLeftMs(estimateMs[i], ranMs[i], ratios, random) / 1000
+        : (estimateMs[i] / 1000) * draw(ratios, random);
+    const estimated = i < running ? leftOf(estimateMs[i], ranMs[i]) : estimateMs[i];
+    estimateS[i] = Math.max(estimated / 1000, runS[i]);
+  }
+  const columns = { id: job, submitS, runS, size, estimateS };
+  return {
+    workload: {
+      name: "live state",
+      count,
+      jobs: columns,
+      processors,
+      trace: undefined,
+      header: [],
+      diagnostics: [],
+    },
+    processors,
+    rules: DEFAULT_RULES,
+    count,
+    ...columns,
+    workloadRow: undefined,
+    diagnostics: [],
+  };
+}
+
+/** Only running times that are longer than what the job has had already can be true. */
+function drawLeftMs(estimateMs: number, ranMs: number, ratios: Float64Array, random: Random): number {
+  for (let tries = 0; tries < 20; tries++) {
+    const runMs = estimateMs * draw(ratios, random);
+    if (runMs > ranMs) return runMs - ranMs;
+  }
+  return leftOf(estimateMs, ranMs);
+}
+
+function draw(ratios: Float64Array, random: Random): number {
+  return ratios.length === 0 ? 1 : ratios[random.below(ratios.length)];
+}
+
+function leftOf(estimateMs: number, ranMs: number): number {
+  return estimateMs > ranMs ? estimateMs - ranMs : OVERRUN_SHARE * ranMs + 1000;
+}

@@ -1,0 +1,103 @@
+/** Jobs that wait for others: what becomes of them when those do not end well, however many they are. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import type { Job } from "../../protocol/schema.ts";
+import { ANNA, answerOf, type Bench, makeBench, request } from "./front-end-for-tests.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+type After = { readonly job: number; readonly ok: boolean };
+
+async function submit({ frontEnd, clock }: Bench, after: readonly After[], held = false): Promise<number> {
+  const answer = await answerOf(clock, frontEnd.submit(ANNA, [request({ after, held })]));
+  if ("refused" in answer) throw new Error(answer.message);
+  return answer.jobs[0].job;
+}
+
+/** A held job, and a chain of jobs each of which is to start when the one before has ended well. */
+async function makeChain(bench: Bench, length: number): Promise<void> {
+  let last = await submit(bench, [], true);
+  for (let i = 1; i < length; i++) last = await submit(bench, [{ job: last, ok: true }]);
+}
+
+const stateOf = (bench: Bench, job: number) => (bench.frontEnd.job(ANNA, job) as Job).state;
+
+test("a chain longer than the stack is deep is cancelled, some in each turn", async () => {
+  const bench = makeBench();
+  const length = 6000;
+  await makeChain(bench, length);
+  let turns = 0;
+  const commit = bench.store.commit.bind(bench.store);
+  bench.store.commit = () => {
+    turns++;
+    commit();
+  };
+  expect(await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1))).toMatchObject({ state: "cancelled" });
+  expect(bench.frontEnd.job(ANNA, length)).toMatchObject({
+    state: "cancelled",
+    reason: `job ${length - 1} did not end well`,
+  });
+  expect(turns).toBeGreaterThanOrEqual(length / 500);
+});
+
+test("a front end that ends in between leaves nobody to start: the next one goes on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tutti-dependents-"));
+  folders.push(folder);
+  const path = join(folder, "tutti.db");
+  const first = makeBench({ path });
+  const length = 1500;
+  await makeChain(first, length);
+  // One of the last is asked for too by a job that only wants its end.
+  const behind = await submit(first, [{ job: length, ok: false }]);
+  const commit = first.store.commit.bind(first.store);
+  first.store.commit = () => {
+    commit();
+    // Dead before it can answer.
+    throw new Error("killed");
+  };
+  void first.frontEnd.cancel(ANNA, 1);
+  first.clock.settle();
+  first.kill();
+  const second = makeBench({ path, runMs: () => 10, connected: false });
+  expect([1, 2, length].map((job) => stateOf(second, job))).toEqual(["cancelled", "cancelled", "queued"]);
+  second.machine.connect();
+  second.clock.settle();
+  for (const job of [2, 500, 501, length]) expect([job, stateOf(second, job)]).toEqual([job, "cancelled"]);
+  second.clock.advanceTo(60_000);
+  expect(second.frontEnd.job(ANNA, behind)).toMatchObject({ state: "done" });
+});
+
+test("as a naive rule says, for drawn graphs", async () => {
+  const graph = fc.array(fc.array(fc.tuple(fc.nat({ max: 1000 }), fc.boolean()), { maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 25,
+  });
+  await fc.assert(
+    fc.asyncProperty(graph, fc.infiniteStream(fc.boolean()), async (afters, isWell) => {
+      const bench = makeBench();
+      const edges: After[][] = [];
+      for (const [i, after] of afters.entries()) {
+        const others = i === 0 ? [] : after.map(([n, ok]) => ({ job: 1 + (n % i), ok }));
+        edges.push(others);
+        await submit(bench, others, true);
+      }
+      const isCancelled = afters.map(() => false);
+      for (let i = 0; i < afters.length; i++) {
+        if (isWell.next().value) continue;
+        await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, i + 1));
+        isCancelled[i] = true;
+      }
+      for (const [i, after] of edges.entries()) {
+        if (after.some(({ job, ok }) => ok && isCancelled[job - 1])) isCancelled[i] = true;
+      }
+      expect(afters.map((_, i) => stateOf(bench, i + 1) === "cancelled")).toEqual(isCancelled);
+    }),
+    { numRuns: 60 },
+  );
+});

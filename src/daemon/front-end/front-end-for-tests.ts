@@ -1,0 +1,431 @@
+/** A front end on a fake clock with a fake machine: processes are entries in a table that end when they have had their time. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Instance } from "../../core/jobs.ts";
+import type { Observer } from "../../core/schedule.ts";
+import type { Clock } from "../../host/clock.ts";
+import { FakeClock } from "../../host/clock-for-tests.ts";
+import type {
+  AttemptEnd,
+  AttemptKey,
+  AttemptState,
+  EndReason,
+  JobNumber,
+  LaunchSpec,
+} from "../../protocol/attempts.ts";
+import type { FromConductor, ToConductor, TurningMatrix } from "../../protocol/conductor.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import { slotsOfWork } from "../../simulator/gang-work.ts";
+import { type Config, DEFAULT_CONFIG } from "../config/config.ts";
+import type { Caller } from "../contract/service.ts";
+import type { Accounts } from "../executor/accounts.ts";
+import type { ConductorClient } from "../executor/conductor-client.ts";
+import { Launcher } from "../executor/launcher.ts";
+import type { NumbersFile } from "../state/numbers.ts";
+import type { StateWatch } from "../state/state-watch.ts";
+import { Store } from "../store/store.ts";
+import { FrontEnd } from "./front-end.ts";
+import type { RetentionLimits } from "./retention.ts";
+
+export const ANNA: Caller = { uid: 1001, user: "anna", isAdministrator: false };
+export const BEN: Caller = { uid: 1002, user: "ben", isAdministrator: false };
+export const ROOT: Caller = { uid: 0, user: "root", isAdministrator: true };
+
+export function request(fields: Partial<SubmitJob> = {}): SubmitJob {
+  return { command: ["true"], cwd: "/", env: {}, ...fields };
+}
+
+interface FakeAttempt extends AttemptKey {
+  readonly spec: LaunchSpec;
+  /** Work left: ms on a machine that is not turned in slots, else slots. */
+  left: number;
+  ran: number;
+  phase: AttemptState["phase"];
+  end: AttemptState["end"];
+  cancelTimer: (() => void) | undefined;
+}
+
+export interface FakeMachineOptions {
+  readonly clock: Clock;
+  /** Running time of a job's attempt in ms. */
+  readonly runMs: (job: JobNumber, attempt: number) => number;
+  /** What it speaks; default 2. */
+  readonly protocol?: 1 | 2;
+  /** Whether rows take turns; else a process runs from its launch on. */
+  readonly slotMs?: number | undefined;
+}
+
+/** The conductor and its processes. Outlives front ends; `say` reaches whoever listens. */
+export class FakeMachine implements ConductorClient {
+  connected = false;
+  readonly attempts = new Map<string, FakeAttempt>();
+  /** Every launch that made a process. */
+  readonly launched: string[] = [];
+  readonly sent: ToConductor[] = [];
+  matrix: TurningMatrix | undefined;
+  readonly #options: FakeMachineOptions;
+  readonly #listeners = new Set<(message: FromConductor) => void>();
+  readonly #disconnects = new Set<(reason: string) => void>();
+  #isTicking = false;
+
+  constructor(options: FakeMachineOptions) {
+    this.#options = options;
+  }
+
+  send(message: ToConductor): void {
+    if (!this.connected) return;
+    this.sent.push(message);
+    switch (message.type) {
+      case "matrix":
+        this.matrix = message.matrix;
+        if (this.#options.slotMs !== undefined) this.#tick();
+        return;
+      case "launch":
+        this.#launch(message.spec);
+        return;
+      case "stop":
+        this.end(message.attempt, message.reason, { signal: "SIGTERM" });
+        return;
+      case "forget":
+        if (this.attempts.get(keyOf(message.attempt))?.phase === "ended") {
+          this.attempts.delete(keyOf(message.attempt));
+        }
+        return;
+      default:
+    }
+  }
+
+  onMessage(listener: (message: FromConductor) => void): () => boolean {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  onDisconnect(listener: (reason: string) => void): () => boolean {
+    this.#disconnects.add(listener);
+    return () => this.#disconnects.delete(listener);
+  }
+
+  close(): void {
+    this.connected = false;
+  }
+
+  connect(): void {
+    this.connected = true;
+    this.#say({
+      type: "state",
+      ...(this.#speaks2 && { protocol: 2 }),
+      attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
+        job,
+        attempt,
+        ...this.#identityOf(spec),
+        ...(this.#speaks2 && {
+          about: { uid: ANNA.uid, command: spec.command, cwd: spec.cwd, folder: spec.folder },
+        }),
+        phase,
+        ranMs: ran * (this.#options.slotMs ?? 1),
+        ...(end !== undefined && { end }),
+      })),
+      sequence: this.matrix?.sequence ?? 0,
+      pid: 1,
+      freezer: "signals",
+      epochMs: 0,
+    });
+  }
+
+  disconnect(): void {
+    this.connected = false;
+    for (const listener of [...this.#disconnects]) listener("the conductor has gone");
+  }
+
+  /** Whoever listened is dead. */
+  forgetListeners(): void {
+    this.connected = false;
+    this.#listeners.clear();
+    this.#disconnects.clear();
+  }
+
+  /** All processes and all memory of them are gone, as after a restart of the machine. */
+  reboot(): void {
+    for (const attempt of this.attempts.values()) attempt.cancelTimer?.();
+    this.attempts.clear();
+    this.matrix = undefined;
+  }
+
+  /** As a shim leaves it in the attempt's folder when it begins. */
+  claim(key: AttemptKey): void {
+    const { folder } = this.attempts.get(keyOf(key))!.spec;
+    writeFileSync(join(folder, "claim"), "");
+  }
+
+  /** A process ends. */
+  end(
+    key: AttemptKey,
+    reason: EndReason,
+    how: Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan">,
+  ): void {
+    const attempt = this.attempts.get(keyOf(key));
+    if (attempt === undefined || attempt.phase === "ended") return;
+    attempt.cancelTimer?.();
+    attempt.phase = "ended";
+    attempt.end = {
+      job: key.job,
+      attempt: key.attempt,
+      ...this.#identityOf(attempt.spec),
+      reason,
+      ...how,
+      endedAtMs: this.#options.clock.unixMs(),
+      ranMs: attempt.ran * (this.#options.slotMs ?? 1),
+    };
+    this.#say({ type: "ended", end: attempt.end });
+  }
+
+  get #speaks2(): boolean {
+    return this.#options.protocol !== 1;
+  }
+
+  #identityOf({ identity }: LaunchSpec): { readonly identity?: string } {
+    return this.#speaks2 && identity !== undefined ? { identity } : {};
+  }
+
+  #launch(spec: LaunchSpec): void {
+    const { job, attempt } = spec;
+    const key = keyOf({ job, attempt });
+    const { clock, slotMs, runMs } = this.#options;
+    const known = this.attempts.get(key);
+    if (known !== undefined) {
+      if (known.end !== undefined) this.#say({ type: "ended", end: known.end });
+      else if (known.phase === "running") this.#sayLaunched(known, clock.unixMs());
+      return;
+    }
+    if (this.launched.includes(key)) {
+      // Its folder says that it was started once.
+      const end = {
+        job,
+        attempt,
+        ...this.#identityOf(spec),
+        reason: "none",
+        lost: "gone",
+        endedAtMs: clock.unixMs(),
+        ranMs: 0,
+      } as const;
+      this.#say({ type: "ended", end });
+      return;
+    }
+    this.launched.push(key);
+    const workMs = runMs(job, attempt);
+    const left = slotMs === undefined ? workMs : slotsOfWork(workMs / 1000, slotMs / 1000);
+    const entry: FakeAttempt = {
+      job,
+      attempt,
+      spec,
+      left,
+      ran: 0,
+      phase: "launching",
+      end: undefined,
+      cancelTimer: undefined,
+    };
+    this.attempts.set(key, entry);
+    if (slotMs !== undefined) return;
+    this.#sayLaunched(entry, clock.unixMs());
+    entry.cancelTimer = clock.at(clock.nowMs() + workMs, () => {
+      entry.ran = workMs;
+      this.end(entry, "none", { code: 0 });
+    });
+  }
+
+  /** At the end of each slot its row has had it. */
+  #tick(): void {
+    const { clock, slotMs = 1 } = this.#options;
+    if (this.#isTicking || !this.matrix?.rows.some((gangs) => gangs.length > 0)) return;
+    this.#isTicking = true;
+    const slot = Math.floor(clock.nowMs() / slotMs);
+    clock.at((slot + 1) * slotMs, () => {
+      this.#isTicking = false;
+      this.#serve(slot);
+      this.#tick();
+    });
+  }
+
+  #serve(slot: number): void {
+    const { slotMs = 1 } = this.#options;
+    const { rows, fromSlot = 0 } = this.matrix!;
+    const count = rows.length;
+    if (count === 0) return;
+    const row = rows[(((slot - fromSlot) % count) + count) % count];
+    for (const key of row) {
+      const attempt = this.attempts.get(keyOf(key));
+      if (attempt === undefined || attempt.phase === "ended") continue;
+      if (attempt.phase === "launching") this.#sayLaunched(attempt, slot * slotMs);
+      attempt.ran++;
+      if (--attempt.left <= 0) this.end(attempt, "none", { code: 0 });
+    }
+  }
+
+  #sayLaunched(attempt: FakeAttempt, startedAtMs: number): void {
+    attempt.phase = "running";
+    this.#say({
+      type: "launched",
+      attempt: { job: attempt.job, attempt: attempt.attempt },
+      ...this.#identityOf(attempt.spec),
+      shim: { bootId: "boot", pid: attempt.job, startTicks: attempt.attempt },
+      startedAtMs,
+    });
+  }
+
+  /** Says anything, such as what is not to be believed. */
+  tell(message: FromConductor): void {
+    this.#say(message);
+  }
+
+  #say(message: FromConductor): void {
+    if (!this.connected) return;
+    for (const listener of [...this.#listeners]) listener(message);
+  }
+}
+
+export interface Bench {
+  readonly clock: FakeClock;
+  readonly machine: FakeMachine;
+  readonly store: Store;
+  readonly frontEnd: FrontEnd;
+  /** The front end is gone from one instruction to the next; clock and machine go on. */
+  readonly kill: () => void;
+}
+
+/** A clock that no longer calls back once its user is dead. */
+class MortalClock implements Clock {
+  isDead = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  nowMs = () => this.#clock.nowMs();
+  unixMs = () => this.#clock.unixMs();
+  at = (atMs: number, call: () => void) => this.#clock.at(atMs, () => this.#pass(call));
+  soon = (call: () => void) => this.#clock.soon(() => this.#pass(call));
+
+  #pass(call: () => void): void {
+    if (!this.isDead) call();
+  }
+}
+
+export interface BenchOptions {
+  readonly cpus?: number;
+  readonly config?: Partial<Config>;
+  readonly runMs?: FakeMachineOptions["runMs"];
+  /** Whether the fake machine turns rows. */
+  readonly slotted?: boolean;
+  readonly path?: string;
+  readonly observer?: Observer;
+  readonly memoryBytes?: number;
+  readonly clock?: FakeClock;
+  readonly machine?: FakeMachine;
+  readonly store?: Store;
+  readonly connected?: boolean;
+  readonly bootId?: string;
+  readonly policy?: string;
+  /** Left out: all jobs run as the user of the test. */
+  readonly accounts?: Accounts;
+  /** Left out: none is made for any job. */
+  readonly jobsFolder?: string;
+  readonly mostKept?: Partial<RetentionLimits>;
+  readonly mostStoreBytes?: number;
+  readonly numbers?: NumbersFile;
+  readonly watch?: StateWatch;
+}
+
+/** A front end ready to take jobs, with everything around it. */
+export function makeBench(options: BenchOptions = {}): Bench {
+  const config: Config = { ...DEFAULT_CONFIG, mostRows: Number.POSITIVE_INFINITY, ...options.config };
+  const clock = options.clock ?? new FakeClock();
+  const machine =
+    options.machine ??
+    new FakeMachine({
+      clock,
+      runMs: options.runMs ?? (() => 1000),
+      slotMs: options.slotted ? config.slotMs : undefined,
+    });
+  const store = options.store ?? new Store(options.path ?? ":memory:", 0);
+  const mortal = new MortalClock(clock);
+  const frontEnd = new FrontEnd({
+    store,
+    numbers: options.numbers,
+    watch: options.watch,
+    conductor: machine,
+    clock: mortal,
+    config,
+    cpus: Array.from({ length: options.cpus ?? 4 }, (_, i) => i),
+    memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
+    bootId: options.bootId ?? "boot",
+    policy: options.policy,
+    launcher: new Launcher({
+      jobsFolder: options.jobsFolder ?? "/nowhere",
+      graceMs: 1000,
+      accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
+      makesFolders: options.jobsFolder !== undefined,
+    }),
+    ...(options.observer !== undefined && { observer: options.observer }),
+    ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
+    ...(options.mostStoreBytes !== undefined && { mostStoreBytes: options.mostStoreBytes }),
+  });
+  if (options.connected !== false) machine.connect();
+  clock.settle();
+  const kill = (): void => {
+    mortal.isDead = true;
+    machine.forgetListeners();
+    store.close();
+  };
+  return { clock, machine, store, frontEnd, kill };
+}
+
+/** Lets everything due happen, then gives the answer. */
+export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+  clock.settle();
+  return await promise;
+}
+
+/** Everything that an observer hears, one line each. */
+export class DecisionLog implements Observer {
+  readonly lines: string[] = [];
+  arrived = (timeS: number, job: number) => this.#note("arrived", timeS, job);
+  departed = (timeS: number, job: number) => this.#note("departed", timeS, job);
+  started = (timeS: number, job: number, rule: number) => this.#note("started", timeS, job, rule);
+  promised = (timeS: number, job: number, startS: number) => this.#note("promised", timeS, job, startS);
+  decided = (timeS: number) => this.#note("decided", timeS);
+  placed = (timeS: number, job: number, row: number, first: number, stretches?: readonly number[]) =>
+    this.#note("placed", timeS, job, row, first, ...(stretches ?? []));
+  released = (timeS: number, job: number, row: number) => this.#note("released", timeS, job, row);
+  rowAdded = (timeS: number, row: number) => this.#note("row added", timeS, row);
+  rowDeleted = (timeS: number, row: number) => this.#note("row deleted", timeS, row);
+  exchanged = (timeS: number, a: number, b: number, first: number, end: number) =>
+    this.#note("exchanged", timeS, a, b, first, end);
+
+  #note(what: string, ...numbers: number[]): void {
+    this.lines.push(`${what} ${numbers.join(" ")}`);
+  }
+}
+
+/** Lets time pass until nothing is due any more. */
+export function runToEnd(clock: FakeClock, mostMs = Number.POSITIVE_INFINITY): void {
+  clock.settle();
+  for (let nextMs = clock.nextMs(); nextMs < mostMs; nextMs = clock.nextMs()) clock.advanceTo(nextMs);
+}
+
+/** Submits each job of the instance at its time and lets everything run to its end. Job n of the instance becomes job n + 1. */
+export function runInstance(bench: Bench, instance: Instance): void {
+  const { clock, frontEnd } = bench;
+  for (let row = 0; row < instance.count; row++) {
+    clock.at(instance.submitS[row] * 1000, () => {
+      void frontEnd.submit(ANNA, [
+        request({ tasks: instance.size[row], limitMs: instance.estimateS[row] * 1000 }),
+      ]);
+    });
+  }
+  runToEnd(clock);
+}
+
+function keyOf({ job, attempt }: AttemptKey): string {
+  return `${job}/${attempt}`;
+}

@@ -1,0 +1,385 @@
+/**
+ * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor. This is its
+ * door; what is asked for is handled in turns (turns.ts).
+ */
+import { type PolicyChoice, rulesInForce } from "../../core/policy.ts";
+import type { Observer } from "../../core/schedule.ts";
+import type { Clock } from "../../host/clock.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { EventFeed } from "../book/event-feed.ts";
+import { JobBook } from "../book/job-book.ts";
+import type { Config } from "../config/config.ts";
+import { type JobRecord, mayTouch } from "../contract/record.ts";
+import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
+import { checkPriority, readBatch, type SubmissionLimits } from "../contract/submission.ts";
+import { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import { Past } from "../dispatch/past.ts";
+import type { ConductorClient } from "../executor/conductor-client.ts";
+import type { Launcher } from "../executor/launcher.ts";
+import { forecastStarts } from "../forecast/model.ts";
+import type { ForecastEngine } from "../forecast/thread.ts";
+import { choosePolicyFor } from "../scheduling/policy-choice.ts";
+import { Scheduler } from "../scheduling/scheduler.ts";
+import type { NumbersFile } from "../state/numbers.ts";
+import type { StateWatch } from "../state/state-watch.ts";
+import type { Store } from "../store/store.ts";
+import { messageOf } from "../store/store.ts";
+import { Forecaster } from "./forecast.ts";
+import { Listing } from "./listing.ts";
+import { explainWaiting } from "./obstacles.ts";
+import { Requests } from "./requests.ts";
+import { Retention, type RetentionLimits } from "./retention.ts";
+import { Turns } from "./turns.ts";
+import { Views } from "./views.ts";
+
+export interface FrontEndOptions {
+  readonly store: Store;
+  /** Beside the store, to notice an older one; left out: a test without a state folder. */
+  readonly numbers?: NumbersFile | undefined;
+  /** Left out likewise. */
+  readonly watch?: StateWatch | undefined;
+  readonly conductor: ConductorClient;
+  readonly clock: Clock;
+  readonly launcher: Launcher;
+  readonly config: Config;
+  /** A policy that goes before the one of the last run. */
+  readonly policy?: string | undefined;
+  /** CPU numbers that jobs may have, ascending. */
+  readonly cpus: readonly number[];
+  readonly memoryBytes: number;
+  /** Changes with every start of the machine. */
+  readonly bootId: string;
+  /** Most jobs that have not ended, all users together. */
+  readonly mostJobs?: number;
+  /** Bytes in use in the store, from which on no jobs are accepted. */
+  readonly mostStoreBytes?: number;
+  /** What is kept of ended jobs and events, beside `keepJobs`. */
+  readonly mostKept?: Partial<RetentionLimits>;
+  /** Where forecasts are made; left out: in this thread. */
+  readonly forecastEngine?: ForecastEngine;
+  /** Hears what the policy decides; job rows are those of the driver's table. */
+  readonly observer?: Observer;
+}
+
+/** As whom the front end asks itself. */
+const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
+const MOST_JOBS = 200_000;
+/** Beyond what jobs and history may take of 50 users with all their shares. */
+const MOST_STORE_BYTES = 2 ** 33;
+const MOST_DRAIN_MS = 15_000;
+const DRAIN_LOOK_MS = 10;
+
+export class FrontEnd implements Service {
+  readonly #options: FrontEndOptions;
+  readonly #book: JobBook;
+  readonly #feed: EventFeed;
+  readonly #scheduler: Scheduler;
+  readonly #requests: Requests;
+  readonly #desk: ConductorDesk;
+  readonly #views: Views;
+  readonly #listing: Listing;
+  /** Makes forecasts when somebody asks; once it is started, of every job. */
+  readonly forecaster: Forecaster;
+  /** Does nothing until it is started. */
+  readonly retention: Retention;
+  readonly #turns: Turns;
+  readonly #past: Past;
+  readonly #startedAtMs: number;
+  readonly #limits: SubmissionLimits;
+  readonly #drained = Promise.withResolvers<void>();
+
+  constructor(options: FrontEndOptions) {
+    const { store, clock, config, cpus, memoryBytes, launcher } = options;
+    this.#options = options;
+    this.#startedAtMs = clock.unixMs();
+    this.#past = new Past(store, launcher, options.numbers);
+    this.#book = new JobBook(store, this.#past.latestJob);
+    this.#feed = new EventFeed(store, this.#past.latestEvent);
+    this.#limits = { cpus: cpus.length, memoryBytes, queues: config.queues };
+    const nowMs = clock.nowMs();
+    const unixMs = clock.unixMs();
+    const choice = this.#choiceAtStart();
+    this.#scheduler = new Scheduler(
+      {
+        cpus,
+        slotMs: config.slotMs,
+        mostRows: config.mostRows,
+        memoryBytes,
+        queueClasses: config.queues.map(({ queueClass }) => queueClass),
+        originMs: nowMs,
+        monotonicOf: (timeMs) => nowMs - Math.max(0, unixMs - timeMs),
+        observer: options.observer,
+      },
+      this.#book,
+      choice,
+    );
+    const context = {
+      store,
+      clock,
+      config,
+      launcher,
+      book: this.#book,
+      feed: this.#feed,
+      scheduler: this.#scheduler,
+      limits: this.#limits,
+      mostJobs: options.mostJobs ?? MOST_JOBS,
+      mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
+      bootId: options.bootId,
+    };
+    this.#desk = new ConductorDesk(context, this.#past);
+    this.#requests = new Requests(context, this.#desk);
+    this.#views = new Views(context, this.#desk);
+    this.#listing = new Listing(context, (record) => this.#views.info(record));
+    this.forecaster = new Forecaster(
+      context,
+      options.forecastEngine ?? (async (task) => forecastStarts(task)),
+    );
+    this.retention = new Retention(context, options.mostKept);
+    this.#turns = new Turns({
+      context,
+      conductor: options.conductor,
+      desk: this.#desk,
+      past: this.#past,
+      numbers: options.numbers,
+      watch: options.watch,
+      afterTurn: (hadRequests) => {
+        if (hadRequests) this.forecaster.wake();
+        this.retention.wake();
+      },
+    });
+  }
+
+  /** Handles what is left and lets go of the conductor and the store; jobs go on. */
+  stop(): void {
+    this.#turns.stop();
+    this.retention.stop();
+    this.forecaster.stop();
+  }
+
+  /** Jobs with a process, and attempts that the store does not know. */
+  runningCount(): number {
+    return [...this.#book.withProcess()].length + this.#desk.strays.count;
+  }
+
+  /** What was found at the start and people should know, a sentence or more each. */
+  get warnings(): readonly string[] {
+    return this.#past.warnings;
+  }
+
+  strays(caller: Caller) {
+    return this.#desk.strays.seenBy(caller, this.#options.clock.nowMs());
+  }
+
+  /** Resolves when `shutdown` has ended the conductor. */
+  get drained(): Promise<void> {
+    return this.#drained.promise;
+  }
+
+  async shutdown(caller: Caller, killJobs: boolean) {
+    if (!caller.isAdministrator) {
+      return refuse("not-yours", "Cannot end the scheduler: only an administrator may");
+    }
+    const running = this.runningCount();
+    if (running > 0 && !killJobs) {
+      return refuse(
+        "wrong-state",
+        `Cannot end the scheduler: ${running} ${running === 1 ? "job runs" : "jobs run"}, expected none; wait, cancel them, or end them with it (--kill)`,
+      );
+    }
+    await this.#drain(killJobs);
+    this.#drained.resolve();
+    return { stopping: true } as const;
+  }
+
+  /**
+   * Nothing is started any more, and the conductor is asked to end, with its jobs or when there are none. Resolves when all ends
+   * are on disk, or after a while.
+   */
+  #drain(killJobs: boolean): Promise<void> {
+    this.#turns.drain();
+    this.#options.conductor.send({ type: "shutdown", killJobs });
+    const { clock } = this.#options;
+    const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.runningCount() === 0 || !this.#desk.isConnected || clock.nowMs() >= giveUpMs) resolve();
+        else clock.at(clock.nowMs() + DRAIN_LOOK_MS, look);
+      };
+      look();
+    });
+  }
+
+  submit(
+    caller: Caller,
+    jobs: readonly SubmitJob[],
+    key?: string,
+  ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
+    const batch = readBatch(caller, jobs, this.#limits);
+    if (isRefusal(batch)) return Promise.resolve(batch);
+    return this.#turns.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
+  }
+
+  list(caller: Caller, query: JobQuery) {
+    return this.#listing.list(caller, query);
+  }
+
+  numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">) {
+    return this.#listing.numbers(caller, query);
+  }
+
+  /** A short list at once. */
+  jobs(caller: Caller, query: JobQuery): readonly Job[] {
+    return [...this.list(caller, query)].flat();
+  }
+
+  job(caller: Caller, job: JobNumber): Answer<Job> {
+    return this.#told(this.#requests.find(caller, job));
+  }
+
+  ownerOf(caller: Caller, job: JobNumber): Answer<number> {
+    const record = this.#requests.find(caller, job);
+    return isRefusal(record) ? record : record.uid;
+  }
+
+  cancel(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
+    return this.#askAbout(caller, () => this.#requests.cancel(caller, job));
+  }
+
+  hold(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
+    return this.#askAbout(caller, () => this.#requests.hold(caller, job));
+  }
+
+  release(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
+    return this.#askAbout(caller, () => this.#requests.release(caller, job));
+  }
+
+  requeue(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
+    return this.#askAbout(caller, () => this.#requests.requeue(caller, job));
+  }
+
+  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>> {
+    const refusal = checkPriority(caller, priority);
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return this.#askAbout(caller, () => this.#requests.setPriority(caller, job, priority));
+  }
+
+  change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
+    const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
+    if (refusal !== undefined) return Promise.resolve(refusal);
+    return this.#turns.ask(caller.uid, () =>
+      jobs.map((job) => this.#told(this.#requests.change(caller, change, job))),
+    );
+  }
+
+  async why(caller: Caller, job: JobNumber) {
+    const before = this.#requests.find(caller, job);
+    if (isRefusal(before)) return before;
+    const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
+    if (this.#turns.isStopped) return this.#turns.refusal();
+    // Much may have happened while the forecast was made.
+    const record = this.#requests.find(caller, job);
+    if (isRefusal(record)) return record;
+    return explainWaiting(record, {
+      book: this.#book,
+      scheduler: this.#scheduler,
+      clock: this.#options.clock,
+      conductorTrouble: this.#desk.trouble,
+      forecast,
+      sees: (other: JobRecord) => mayTouch(caller, other),
+    });
+  }
+
+  matrix(): Matrix {
+    return this.#views.matrix();
+  }
+
+  policy() {
+    const { definition, label } = this.#scheduler.choice;
+    const { own, inherited } = rulesInForce(definition.rules, this.#scheduler.parameters);
+    const mostRows = definition.sharing === "space" ? 1 : this.#options.config.mostRows;
+    return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
+  }
+
+  setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
+    if (!caller.isAdministrator) {
+      return Promise.resolve(refuse("not-yours", "Cannot switch the policy: only the administrator may"));
+    }
+    let choice: PolicyChoice;
+    try {
+      choice = this.#choose(text);
+      this.#scheduler.parametersFor(choice);
+    } catch (error) {
+      return Promise.resolve(refuse("invalid", messageOf(error)));
+    }
+    return this.#turns.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
+  }
+
+  queues() {
+    return this.#views.queues();
+  }
+
+  exportSwf(caller: Caller) {
+    return this.#listing.exportSwf(caller);
+  }
+
+  listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
+    return this.#feed.listen(caller, since, listener);
+  }
+
+  status(caller: Caller = SELF) {
+    return this.#views.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
+  }
+
+  /** Predicted starts of all waiting jobs under a policy, or the present one. */
+  async whatIf(caller: Caller, policy?: string) {
+    let choice = this.#scheduler.choice;
+    try {
+      if (policy !== undefined) choice = this.#choose(policy);
+    } catch (error) {
+      return refuse("invalid", messageOf(error));
+    }
+    const starts = await this.forecaster.all(choice);
+    if (this.#turns.isStopped) return this.#turns.refusal();
+    const visible = (job: JobNumber): boolean => {
+      const record = this.#book.live(job);
+      // A forecast that is some seconds old tells of jobs that run by now.
+      return record?.state === "queued" && mayTouch(caller, record);
+    };
+    return {
+      policy: choice.label,
+      ...this.forecaster.pastErrors(),
+      jobs: [...starts].filter(([job]) => visible(job)).map(([job, f]) => ({ job, ...f })),
+    };
+  }
+
+  /** What people should know now, all in one text. */
+  get #trouble(): string | undefined {
+    const troubles = [this.#turns.trouble, this.#past.trouble].filter((text) => text !== undefined);
+    return troubles.length === 0 ? undefined : troubles.join("; ");
+  }
+
+  /** The policy that the last run was switched to, if it was and it can still be used, else the configured one. */
+  #choiceAtStart(): PolicyChoice {
+    const { store, config, policy } = this.#options;
+    if (policy !== undefined) return this.#choose(policy);
+    try {
+      return this.#choose(store.meta("policy") ?? config.policy);
+    } catch {
+      return this.#choose(config.policy);
+    }
+  }
+
+  #choose(text: string): PolicyChoice {
+    return choosePolicyFor(text, this.#options.config);
+  }
+
+  #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<Job>> {
+    return this.#turns.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
+  }
+
+  #told(answer: Answer<JobRecord>): Answer<Job> {
+    return isRefusal(answer) ? answer : this.#views.info(answer);
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * Lists of jobs, of any length, in pages of a few ms each: a generator that gives a page per step, so that others have their turn between
+ * two steps. Jobs come in rising order of their numbers, those that have ended and those that have not, and a job that was there all the
+ * while is told exactly once, as it is when its page is made; what is remembered between pages is a number, never a place in a list.
+ */
+import { matchesGlob } from "../../core/glob.ts";
+import type { NumberRange } from "../../core/number-ranges.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { Job, MissingJobs } from "../../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import type { Context } from "../context.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
+import { retainedBytes } from "../contract/submission.ts";
+import type { EndedNumber } from "../store/ended-numbers.ts";
+import { exportSwf } from "./swf-export.ts";
+
+export interface PageSizes {
+  /** Numbers that are looked at in a step; a thousand cost about a millisecond. */
+  readonly window: number;
+  /** Jobs in a page; a hundred cost about a millisecond, their JSON included. */
+  readonly jobs: number;
+  /** Commands and paths in a page; a job may have a megabyte, read from the disk. */
+  readonly bytes: number;
+}
+
+const SIZES: PageSizes = { window: 2000, jobs: 150, bytes: 128 * 1024 };
+const ALL_NUMBERS: readonly NumberRange[] = [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
+
+/** What is known of a job without reading it. */
+type Key = EndedNumber;
+
+export class Listing {
+  readonly #context: Context;
+  readonly #infoOf: (record: JobRecord) => Job;
+  readonly #sizes: PageSizes;
+
+  constructor(context: Context, infoOf: (record: JobRecord) => Job, sizes = SIZES) {
+    this.#context = context;
+    this.#infoOf = infoOf;
+    this.#sizes = sizes;
+  }
+
+  *list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void> {
+    const { states = JOB_STATES, most = Number.POSITIVE_INFINITY, last, lastEnded } = query;
+    const missing: MissingJobs[] = [];
+    const { after = 0 } = query;
+    const first = last === undefined ? after : Math.max(after, yield* this.#before(caller, states, last));
+    const firstEnded =
+      lastEnded === undefined ? 1 : 1 + (yield* this.#before(caller, states.filter(isEnded), lastEnded));
+    let page: Job[] = [];
+    let bytes = 0;
+    let count = 0;
+    let latest = after;
+    for (const keys of this.#windows(caller, { ...query, after: first }, firstEnded, missing)) {
+      for (const { job } of keys) {
+        // It may have changed, or been forgotten, since the window was read.
+        const record = this.#context.book.find(job);
+        if (record === undefined || !states.includes(record.state) || !matches(record, query)) continue;
+        if (count === most) {
+          yield page;
+          return endOf(
+            query,
+            missing.filter((gap) => gap.first < latest),
+            latest,
+          );
+        }
+        page.push(this.#infoOf(record));
+        count++;
+        latest = job;
+        bytes += isEnded(record.state) ? retainedBytes(record) : 0;
+        if (page.length < this.#sizes.jobs && bytes < this.#sizes.bytes) continue;
+        yield page;
+        page = [];
+        bytes = 0;
+      }
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    return endOf(query, missing);
+  }
+
+  /** Only the numbers of the jobs that a list would tell of. */
+  *numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">): Generator<undefined, JobNumber[]> {
+    const found: JobNumber[] = [];
+    for (const keys of this.#windows(caller, query, 1)) {
+      for (const { job } of keys) found.push(job);
+      yield undefined;
+    }
+    return found;
+  }
+
+  exportSwf(caller: Caller): Generator<string, void, void> {
+    const { book, config, scheduler, store } = this.#context;
+    const find = (job: JobNumber) => {
+      const record = book.find(job);
+      return record === undefined ? undefined : this.#infoOf(record);
+    };
+    return exportSwf(this.list(caller, {}), find, {
+      cpus: scheduler.options.cpus.length,
+      policy: scheduler.choice.label,
+      queues: config.queues.map(({ queueClass }) => queueClass.name),
+      keptSinceMs: store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid),
+    });
+  }
+
+  /** The jobs that the caller may see and that are in one of the states, a window of numbers at a time. */
+  *#windows(
+    caller: Caller,
+    { numbers = ALL_NUMBERS, states = JOB_STATES, after = 0 }: JobQuery,
+    firstEnded: JobNumber,
+    missing?: MissingJobs[],
+  ): Generator<readonly Key[], void, void> {
+    const isAsked = numbers !== ALL_NUMBERS && missing !== undefined;
+    // Only of all jobs can be told which are missing: others' are not, they do not exist for the caller.
+    const uid = caller.isAdministrator || isAsked ? undefined : caller.uid;
+    const kinds = {
+      live: isAsked || states.some((state) => !isEnded(state)),
+      ended: isAsked || states.some(isEnded),
+    };
+    const { window } = this.#sizes;
+    let looked = 0;
+    let seen: Key[] = [];
+    for (const range of numbers) {
+      let first = Math.max(range.first, after + 1);
+      for (let isWhole = false; !isWhole && first <= range.last; ) {
+        const keys = this.#keys(uid, first, range.last, kinds, firstEnded);
+        isWhole = keys.length < window;
+        for (const key of keys) {
+          if (isAsked && key.job > first) this.#noteGap(missing, first, key.job - 1);
+          first = key.job + 1;
+          if (states.includes(key.state) && (caller.isAdministrator || key.uid === caller.uid))
+            seen.push(key);
+        }
+        if (isWhole && isAsked && first <= range.last) this.#noteGap(missing, first, range.last);
+        // To look costs something, also where nothing is.
+        looked += keys.length + window / 50;
+        if (looked < window) continue;
+        yield seen;
+        looked = 0;
+        seen = [];
+      }
+    }
+    yield seen;
+  }
+
+  /** The first so many jobs from `first` to `last`. */
+  #keys(
+    uid: number | undefined,
+    first: JobNumber,
+    last: JobNumber,
+    { live, ended }: { readonly live: boolean; readonly ended: boolean },
+    firstEnded: JobNumber,
+  ): readonly Key[] {
+    const { book, store } = this.#context;
+    const { window } = this.#sizes;
+    const ofLive = live
+      ? book.numbers
+          .of(uid)
+          .rising(first, last, window)
+          .map((job) => this.#liveKey(job))
+      : [];
+    const ofEnded = ended ? store.ended.rising(uid, Math.max(first, firstEnded), last, window) : [];
+    if (ofLive.length === 0) return ofEnded;
+    return [...ofLive, ...ofEnded].sort((a, b) => a.job - b.job).slice(0, window);
+  }
+
+  /** The number before that of the first of the last so many jobs in these states. */
+  *#before(
+    caller: Caller,
+    states: readonly JobState[],
+    last: number,
+  ): Generator<readonly Job[], JobNumber, void> {
+    const { book, store } = this.#context;
+    const uid = caller.isAdministrator ? undefined : caller.uid;
+    const { window } = this.#sizes;
+    let left = last;
+    let upTo = Number.MAX_SAFE_INTEGER;
+    if (left === 0) return upTo;
+    for (;;) {
+      const live = book.numbers
+        .of(uid)
+        .falling(upTo, window)
+        .map((job) => this.#liveKey(job));
+      const ended = store.ended.falling(uid, upTo, window);
+      const keys = [...live, ...ended].sort((a, b) => b.job - a.job).slice(0, window);
+      for (const { job, state } of keys) {
+        if (states.includes(state)) left--;
+        if (left === 0) return job - 1;
+        upTo = job - 1;
+      }
+      if (keys.length < window) return 0;
+      yield [];
+    }
+  }
+
+  #liveKey(job: JobNumber): Key {
+    const { uid, state } = this.#context.book.live(job)!;
+    return { job, uid, state };
+  }
+
+  /** Notes that there is no job of these numbers: forgotten, or never given. */
+  #noteGap(missing: MissingJobs[], first: JobNumber, last: JobNumber): void {
+    const { latestJob } = this.#context.book;
+    const note = (from: JobNumber, to: JobNumber, because: MissingJobs["because"]) => {
+      if (from <= to) missing.push({ first: from, last: to, because });
+    };
+    note(first, Math.min(last, latestJob), "forgotten");
+    note(Math.max(first, latestJob + 1), last, "not given");
+  }
+}
+
+function matches(record: JobRecord, { name, queue, user }: JobQuery): boolean {
+  return (
+    (queue === undefined || record.queue === queue) &&
+    (user === undefined || record.user === user) &&
+    (name === undefined || matchesGlob(record.name, name))
+  );
+}
+
+function endOf({ numbers }: JobQuery, missing: readonly MissingJobs[], next?: JobNumber): ListEnd {
+  return { ...(next !== undefined && { next }), ...(numbers !== undefined && { missing }) };
+}

@@ -1,0 +1,114 @@
+/** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one turn, so what they have alike is worked out once. */
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import type { Context } from "../context.ts";
+import type { JobRecord } from "../contract/record.ts";
+import type { Caller } from "../contract/service.ts";
+import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
+import type { Needs } from "./share.ts";
+
+/** What was asked for, and what was found out about it. */
+export interface Accepted extends Submission {
+  readonly needs: Needs;
+  readonly queue: ChosenQueue;
+  /** A job that it waits for and that has not ended well, as it should have. */
+  readonly unmet: JobNumber | undefined;
+}
+
+export class NewJobs {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Enters a batch and tells of it. A job whose condition cannot be met any more is cancelled at once. */
+  enter(caller: Caller, batch: readonly Accepted[], key: string | undefined, nowMs: number): JobRecord[] {
+    const { book, feed, scheduler, clock } = this.#context;
+    const atMs = clock.unixMs();
+    const records = batch.flatMap((accepted) => this.#recordsOf(caller, accepted, key, atMs));
+    for (const record of records) {
+      const { tasks, queue, reason } = record;
+      feed.add("submitted", atMs, record, { tasks, queue });
+      if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
+      else {
+        scheduler.noteSubmit(record.job, nowMs);
+        if (book.isEligible(record)) scheduler.arrived(record);
+      }
+    }
+    return records;
+  }
+
+  /** In the book. */
+  #recordsOf(
+    caller: Caller,
+    { request, indices, arrayLimit, needs, queue, unmet }: Accepted,
+    key: string | undefined,
+    submittedAtMs: number,
+  ): JobRecord[] {
+    const { book, launcher } = this.#context;
+    const { command, script, cwd, tasks = 1, priority = 0, after = NONE, retries = 0 } = request;
+    const name = nameOf(request);
+    const common = {
+      name,
+      uid: caller.uid,
+      user: caller.user,
+      queue: queue.queue,
+      queueReason: queue.reason,
+      tasks,
+      priority,
+      command,
+      ...(script !== undefined && { scriptWord: script.word }),
+      cwd,
+      limitMs: request.limitMs,
+      estimateMs: queue.estimateMs,
+      memoryBytes: request.memoryBytes,
+      after,
+      retries,
+      umask: maskOf(request),
+      key,
+      submittedAtMs,
+      attempt: 0,
+      cpus: NONE,
+      ranMs: 0,
+      ...(unmet === undefined ? this.#waiting(request, needs) : this.#cancelled(unmet, submittedAtMs)),
+    };
+    let array: JobNumber | undefined;
+    return indices.map((arrayIndex) => {
+      const job = book.nextJob();
+      if (arrayIndex !== undefined) array ??= job;
+      const names = { job, ...(array !== undefined && { array }), arrayIndex, name, user: caller.user, cwd };
+      const record: JobRecord = {
+        ...common,
+        ...names,
+        arrayLimit,
+        stdout: launcher.outputPath(request.stdout, "stdout", names),
+        stderr: launcher.outputPath(request.stderr, "stderr", names),
+        queueRank: book.nextQueueRank(),
+      };
+      book.add(record);
+      return record;
+    });
+  }
+
+  #waiting({ held }: SubmitJob, { environment, script }: Needs) {
+    const { contents } = this.#context.store;
+    return {
+      state: held ? "held" : "queued",
+      environment: contents.keep(environment),
+      ...(script !== undefined && { script: contents.keep(script) }),
+    } as const;
+  }
+
+  #cancelled(unmet: JobNumber, endedAtMs: number) {
+    return {
+      state: "cancelled",
+      reason: `job ${unmet} did not end well`,
+      endedAtMs,
+      environment: this.#context.store.contents.nothing(),
+    } as const;
+  }
+}
+
+const NONE: readonly never[] = [];

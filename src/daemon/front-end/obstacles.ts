@@ -1,0 +1,115 @@
+/** Why a job waits, as data; nothing here is put in words. */
+import type { Clock } from "../../host/clock.ts";
+import { hasProcess } from "../../protocol/states.ts";
+import type { JobBook } from "../book/job-book.ts";
+import { type JobRecord, servedBefore } from "../contract/record.ts";
+import type { Why } from "../contract/service.ts";
+import type { Scheduler } from "../scheduling/scheduler.ts";
+
+export interface WaitingContext {
+  readonly book: JobBook;
+  readonly scheduler: Scheduler;
+  readonly clock: Clock;
+  readonly conductorTrouble: string | undefined;
+  readonly forecast: Why["forecast"];
+  /** Whether who asks may see the job. */
+  readonly sees: (record: JobRecord) => boolean;
+}
+
+type Obstacle = Why["obstacles"][number];
+
+/** Jobs before it that are named. */
+const NAMED = 10;
+
+export function explainWaiting(record: JobRecord, context: WaitingContext): Why {
+  const { book, scheduler, clock } = context;
+  const before =
+    record.state === "queued" ? book.eligible().filter((other) => servedBefore(other, record)) : [];
+  const waits = record.state === "queued" || record.state === "held";
+  const obstacles = waits ? obstaclesOf(record, before, context) : conductorObstacles(record, context);
+  const forecast = record.state === "queued" ? context.forecast : undefined;
+  return {
+    job: record.job,
+    state: record.state,
+    waitedMs: (record.startedAtMs ?? record.endedAtMs ?? clock.unixMs()) - record.submittedAtMs,
+    tasks: record.tasks,
+    freeCpus: freeIn(scheduler),
+    queuedBefore: before.length,
+    obstacles,
+    ...(record.queueReason !== undefined && { queueReason: record.queueReason }),
+    ...(forecast !== undefined && { forecast }),
+  };
+}
+
+/** Nor does anything go on, start or end while the conductor is away. */
+function conductorObstacles(record: JobRecord, { conductorTrouble }: WaitingContext): Obstacle[] {
+  if (conductorTrouble === undefined || !hasProcess(record.state)) return [];
+  return [{ kind: "conductor", message: conductorTrouble }];
+}
+
+function obstaclesOf(
+  record: JobRecord,
+  before: readonly JobRecord[],
+  { book, scheduler, clock, conductorTrouble, sees }: WaitingContext,
+): Obstacle[] {
+  const obstacles: Obstacle[] = [];
+  if (record.state === "held") obstacles.push({ kind: "held" });
+  const jobs = book.waitsFor(record);
+  if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
+  const { array, arrayLimit } = record;
+  if (array !== undefined && arrayLimit !== undefined && book.waitsForArray(record)) {
+    obstacles.push({ kind: "array", array, atOnce: arrayLimit });
+  }
+  if (conductorTrouble !== undefined) obstacles.push({ kind: "conductor", message: conductorTrouble });
+  if (obstacles.length > 0) return obstacles;
+  const needed = scheduler.sizeOf(record);
+  const free = freeIn(scheduler);
+  const { mostRows, memoryBytes } = scheduler.options;
+  const rows = scheduler.rowCount;
+  if (needed > free && (scheduler.sharing === "space" || rows >= mostRows)) {
+    obstacles.push({
+      kind: "cpus",
+      needed,
+      free,
+      rows,
+      mostRows: scheduler.sharing === "space" ? 1 : mostRows,
+    });
+  }
+  const freeBytes = memoryBytes - usedMemory(book);
+  if (record.memoryBytes !== undefined && record.memoryBytes > freeBytes) {
+    obstacles.push({ kind: "memory", neededBytes: record.memoryBytes, freeBytes });
+  }
+  if (before.length > 0) {
+    obstacles.push({
+      kind: "order",
+      behind: before
+        .filter(sees)
+        .slice(0, NAMED)
+        .map(({ job }) => job),
+    });
+    for (const { job } of before) {
+      const promisedMs = scheduler.promisedMs(job);
+      if (Number.isNaN(promisedMs)) continue;
+      const startAtMs = clock.unixMs() + (promisedMs - clock.nowMs());
+      obstacles.push({ kind: "reservation", holder: job, startAtMs });
+      break;
+    }
+  }
+  return obstacles;
+}
+
+/** Idle CPUs of the row that has most of them; all CPUs when there is no row. */
+function freeIn(scheduler: Scheduler): number {
+  const { cpus } = scheduler.options;
+  const { rows } = scheduler.layout();
+  if (rows.length === 0) return cpus.length;
+  return Math.max(
+    ...rows.map((seats) => cpus.length - seats.reduce((sum, { processors }) => sum + processors.length, 0)),
+  );
+}
+
+function usedMemory(book: JobBook): number {
+  let bytes = 0;
+  for (const record of book.all()) if (hasProcess(record.state)) bytes += record.memoryBytes ?? 0;
+  return bytes;
+}

@@ -1,0 +1,211 @@
+/** What users ask for, handled inside a turn: changes of the job book, or a refusal that changes nothing. */
+import type { PolicyChoice } from "../../core/policy.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { hasProcess, isEnded } from "../../protocol/states.ts";
+import type { Context } from "../context.ts";
+import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
+import type { Caller, Change } from "../contract/service.ts";
+import { chooseQueue, jobCount, type Submission } from "../contract/submission.ts";
+import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import { recordOfStray } from "../dispatch/strays.ts";
+import { isLost } from "../store/lost-jobs.ts";
+import { type Accepted, NewJobs } from "./new-jobs.ts";
+import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
+
+const LOST =
+  "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
+
+export class Requests {
+  readonly #context: Context;
+  readonly #desk: ConductorDesk;
+  readonly #newJobs: NewJobs;
+
+  constructor(context: Context, desk: ConductorDesk) {
+    this.#context = context;
+    this.#desk = desk;
+    this.#newJobs = new NewJobs(context);
+  }
+
+  /** A job that the caller may see; others do not exist for them. */
+  find(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
+    if (record !== undefined && mayTouch(caller, record)) return record;
+    if (isLost(this.#context.store, job)) return refuse("not-found", `Cannot find job ${job}: ${LOST}`);
+    return this.#isForgotten(job)
+      ? refuse("not-found", `Cannot find job ${job}: ${this.#forgotten()}`)
+      : refuse("not-found", `Cannot find job ${job}: there is no such job; \`tutti jobs\` lists yours`);
+  }
+
+  submit(
+    caller: Caller,
+    batch: readonly Submission[],
+    key: string | undefined,
+    nowMs: number,
+  ): Answer<{ readonly jobs: readonly Job[] }> {
+    const { store } = this.#context;
+    if (key !== undefined) {
+      const before = store.jobsByKey(caller.uid, key);
+      if (before.length > 0) return { jobs: before.map((record) => infoOf(record)) };
+    }
+    const full = refuseWhenFull(this.#context, jobCount(batch));
+    if (full !== undefined) return full;
+    const needs = batch.map(({ request }) => needsOf(request, store));
+    const overShare = refuseOverShare(this.#context, caller, batch, needs);
+    if (overShare !== undefined) return overShare;
+    const accepted: Accepted[] = [];
+    /** Jobs that are waited for, each looked up once. */
+    const others = new Map<JobNumber, JobRecord | "forgotten">();
+    for (const [i, submission] of batch.entries()) {
+      const { request } = submission;
+      const queue = chooseQueue(request, this.#context.limits);
+      if (isRefusal(queue)) return queue;
+      for (const { job, ok } of request.after ?? []) {
+        const other = others.get(job) ?? this.#waitedFor(caller, job);
+        // One that is forgotten has ended, however it did.
+        if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
+        others.set(job, other);
+      }
+      accepted.push({ ...submission, needs: needs[i], queue, unmet: unmetOf(request, others) });
+    }
+    return { jobs: this.#newJobs.enter(caller, accepted, key, nowMs).map((record) => infoOf(record)) };
+  }
+
+  change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {
+    return change.action === "priority"
+      ? this.setPriority(caller, job, change.priority)
+      : this[change.action](caller, job);
+  }
+
+  cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    const strays = this.#desk.strays.of(job).filter((stray) => mayTouch(caller, stray));
+    this.#desk.cancelStrays(strays, caller.user);
+    const hasGone = isRefusal(record) || isEnded(record.state);
+    if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
+    if (isRefusal(record)) return record;
+    if (isEnded(record.state)) return wrongState("cancel", record, "it has ended");
+    return this.#desk.cancel(record, `cancelled by ${caller.user}`);
+  }
+
+  hold(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record) || record.state === "held") return record;
+    if (record.state !== "queued") return wrongState("hold", record, "only a job that waits can be held");
+    const { book, feed, scheduler, clock } = this.#context;
+    scheduler.withdrawn(record, "is held");
+    const held = book.change(record, { state: "held" });
+    feed.add("held", clock.unixMs(), held, undefined);
+    return held;
+  }
+
+  release(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record) || record.state === "queued") return record;
+    if (record.state !== "held")
+      return wrongState("release", record, "only a job that is held can be released");
+    const { book, feed, scheduler, clock } = this.#context;
+    // Numbers of attempts that were started are not given again.
+    const attempt = Math.max(record.attempt, this.#desk.earlierStarts.latestOf(job));
+    const isRaised = attempt > record.attempt;
+    const released = book.change(record, {
+      state: "queued",
+      queueRank: book.nextQueueRank(),
+      reason: undefined,
+      attempt,
+      ...(isRaised && { identity: undefined }),
+    });
+    feed.add("released", clock.unixMs(), released, undefined);
+    if (book.isEligible(released)) scheduler.arrived(released);
+    return released;
+  }
+
+  requeue(caller: Caller, job: JobNumber): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record)) return record;
+    if (!hasProcess(record.state) || record.state === "ending") {
+      return wrongState("requeue", record, "only a job that runs can be requeued");
+    }
+    if (record.attempt > record.retries) {
+      return refuse(
+        "wrong-state",
+        `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and may be started anew ${times(record.retries)}; submit it again, with more retries if it shall be requeued`,
+      );
+    }
+    return this.#desk.stop(record, "requeued");
+  }
+
+  setPriority(caller: Caller, job: JobNumber, priority: number): Answer<JobRecord> {
+    const record = this.find(caller, job);
+    if (isRefusal(record) || record.priority === priority) return record;
+    if (record.state !== "queued" && record.state !== "held") {
+      return wrongState("change the priority of", record, "only that of a job that waits can be changed");
+    }
+    const { book, feed, scheduler, clock } = this.#context;
+    scheduler.withdrawn(record, "has another priority");
+    const changed = book.change(record, { priority });
+    feed.add("priority", clock.unixMs(), changed, { before: record.priority, after: priority });
+    if (book.isEligible(changed)) scheduler.arrived(changed);
+    return changed;
+  }
+
+  setPolicy(caller: Caller, choice: PolicyChoice): Answer<{ readonly policy: string }> {
+    const { store, feed, scheduler, clock } = this.#context;
+    const before = scheduler.choice.label;
+    store.setMeta("policy", choice.label);
+    feed.add("policy", clock.unixMs(), undefined, { before, after: choice.label, by: caller.user });
+    this.#desk.switchPolicy(choice);
+    return { policy: choice.label };
+  }
+
+  #isForgotten(job: JobNumber): boolean {
+    const { book, store } = this.#context;
+    const isPast = Number.isSafeInteger(job) && job >= 1 && job <= store.kept.latestForgotten();
+    return isPast && book.find(job) === undefined && !isLost(store, job);
+  }
+
+  #waitedFor(caller: Caller, job: JobNumber): JobRecord | "forgotten" | undefined {
+    const record = this.find(caller, job);
+    if (!isRefusal(record)) return record;
+    return this.#isForgotten(job) ? "forgotten" : undefined;
+  }
+
+  #cannotWaitFor(job: JobNumber): Refusal {
+    if (isLost(this.#context.store, job)) {
+      return refuse("invalid", `Cannot wait for job ${job}: ${LOST}; leave it out`);
+    }
+    return refuse(
+      "invalid",
+      this.#isForgotten(job)
+        ? `Cannot wait for job ${job}: ${this.#forgotten()}, so nobody knows whether it ended well; leave it out, or wait for it however it ended (any:${job})`
+        : `Cannot wait for job ${job}: there is no such job`,
+    );
+  }
+
+  #forgotten(): string {
+    const { keepDays, keepJobs } = this.#context.config;
+    return `it has ended and is forgotten (ended jobs are kept for ${keepDays} days, the last ${keepJobs} at most)`;
+  }
+}
+
+/** The first job that should have ended well for this one to start, and has not. */
+function unmetOf(
+  { after = [] }: SubmitJob,
+  others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
+): JobNumber | undefined {
+  const unmet = after.find(({ job, ok }) => {
+    const other = others.get(job);
+    if (!ok || other === undefined || other === "forgotten") return false;
+    return other.state === "failed" || other.state === "cancelled";
+  });
+  return unmet?.job;
+}
+
+function times(count: number): string {
+  return `${count} ${count === 1 ? "time" : "times"}`;
+}
+
+function wrongState(action: string, record: JobRecord, why: string): Answer<never> {
+  return refuse("wrong-state", `Cannot ${action} job ${record.job}: it is ${record.state}, ${why}`);
+}

@@ -1,0 +1,153 @@
+/** What one user may keep the scheduler busy with, so that the others find room. */
+import { describe, expect, test, vi } from "vitest";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import type { Caller } from "../contract/service.ts";
+import { ANNA, answerOf, BEN, type Bench, makeBench, ROOT, request } from "./front-end-for-tests.ts";
+
+/** Held, so that none starts. */
+function submit({ clock, frontEnd }: Bench, caller: Caller, batch: readonly SubmitJob[]) {
+  return answerOf(clock, frontEnd.submit(caller, batch));
+}
+
+const LARGE = request({ held: true, command: ["true", ...Array(9).fill("x".repeat(100_000))] });
+
+describe("one user's share", () => {
+  test("a quarter of all jobs, whatever the batches; others and administrators find room", async () => {
+    const bench = makeBench();
+    const batch = Array.from({ length: 10_000 }, () => request({ held: true }));
+    for (let i = 0; i < 5; i++)
+      expect(await submit(bench, ANNA, batch)).toHaveProperty("jobs.length", 10_000);
+    expect(await submit(bench, ANNA, [request()])).toMatchObject({
+      refused: "full",
+      message: expect.stringContaining("50000 of yours have not ended"),
+    });
+    expect(await submit(bench, BEN, [request()])).toHaveProperty("jobs.length", 1);
+    expect(await submit(bench, ROOT, batch)).toHaveProperty("jobs.length", 10_000);
+    await answerOf(bench.clock, bench.frontEnd.cancel(ANNA, 1));
+    expect(await submit(bench, ANNA, [request()])).toHaveProperty("jobs.length", 1);
+  });
+
+  test("128 MiB of commands, as many after a restart; what has ended makes room", async () => {
+    const first = makeBench();
+    const batch = Array.from({ length: 60 }, () => LARGE);
+    for (let i = 0; i < 2; i++) expect(await submit(first, ANNA, batch)).toHaveProperty("jobs.length", 60);
+    expect(await submit(first, ANNA, batch)).toMatchObject({ refused: "full" });
+    first.frontEnd.stop();
+    const second = makeBench({ store: first.store, clock: first.clock });
+    expect(await submit(second, ANNA, batch)).toMatchObject({ refused: "full" });
+    expect(await submit(second, BEN, batch)).toHaveProperty("jobs.length", 60);
+    for (let job = 1; job <= 60; job++) await answerOf(second.clock, second.frontEnd.cancel(ANNA, job));
+    expect(await submit(second, ANNA, batch)).toHaveProperty("jobs.length", 60);
+  });
+
+  test("a batch that would be too much for any answer is refused as a whole", async () => {
+    const bench = makeBench();
+    const batch = [{ ...LARGE, array: "0-9999" }];
+    expect(await submit(bench, ROOT, batch)).toMatchObject({
+      refused: "too-large",
+      message: expect.stringContaining("bytes together"),
+    });
+    expect(bench.frontEnd.jobs(ROOT, {})).toEqual([]);
+  });
+
+  /** An environment of a megabyte and a script of another, no two alike. */
+  const heavy = (i: number) => {
+    const fill = (letter: string) => letter.repeat(100_000);
+    const env = Object.fromEntries(Array.from({ length: 9 }, (_, j) => [`V${j}`, `${i} ${fill("e")}`]));
+    const script = { base64: Buffer.from(`${i} ${fill("s").repeat(10)}`).toString("base64"), word: 0 };
+    return request({ held: true, env, script });
+  };
+
+  test("128 MiB with environments and scripts, those alike once for each user; as many after a restart", async () => {
+    const first = makeBench();
+    const jobs = Array.from({ length: 100 }, (_, i) => heavy(i));
+    expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+    expect(await submit(first, ANNA, jobs)).toMatchObject({
+      refused: "full",
+      message: expect.stringContaining("environments and scripts"),
+    });
+    // What she has already costs nothing more; nor does what was refused stay in the store.
+    expect(await submit(first, ANNA, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+    expect(first.store.contents.find(first.store.contents.ofEnvironment(jobs[99].env))).toBeUndefined();
+    expect(await submit(first, BEN, [...jobs.slice(0, 60), ...jobs])).toMatchObject({ refused: "full" });
+    first.frontEnd.stop();
+    const second = makeBench({ store: first.store, clock: first.clock });
+    expect(await submit(second, ANNA, jobs)).toMatchObject({ refused: "full" });
+    expect(await submit(second, BEN, jobs.slice(0, 60))).toHaveProperty("jobs.length", 60);
+  });
+
+  test.each([
+    ["many short words", Array(90_000).fill("ab")],
+    ["letters that take two bytes", Array(9).fill(`λ${"x".repeat(100_000)}`)],
+  ])("128 MiB as %s are in memory, not as they are typed", async (_, words) => {
+    const bench = makeBench();
+    const batch = Array.from({ length: 25 }, () => request({ held: true, command: ["true", ...words] }));
+    for (let i = 0; i < 2; i++) expect(await submit(bench, ANNA, batch)).toHaveProperty("jobs.length", 25);
+    expect(await submit(bench, ANNA, batch)).toMatchObject({ refused: "full" });
+  });
+
+  test("what a job needs for its start only goes with the end of the last that has it", async () => {
+    const bench = makeBench();
+    const { clock, frontEnd, store } = bench;
+    const { contents } = store;
+    const job = heavy(1);
+    await submit(bench, ANNA, [job, job]);
+    await submit(bench, BEN, [job]);
+    const isThere = () => [
+      contents.find(contents.ofEnvironment(job.env)) !== undefined,
+      contents.find(contents.ofScript(job.script!.base64)) !== undefined,
+    ];
+    for (const [caller, number] of [
+      [ANNA, 1],
+      [BEN, 3],
+    ] as const) {
+      await answerOf(clock, frontEnd.cancel(caller, number));
+      expect(isThere()).toEqual([true, true]);
+    }
+    const { environment, script } = store.job(2)!;
+    expect([contents.environment(environment), contents.script(script!)?.length]).toEqual([
+      job.env,
+      expect.any(Number),
+    ]);
+    // A turn that cannot be written takes nothing away.
+    vi.spyOn(store, "commit").mockImplementationOnce(() => {
+      throw new Error("database or disk is full");
+    });
+    expect(await answerOf(clock, frontEnd.cancel(ANNA, 2))).toMatchObject({ refused: "unavailable" });
+    expect(isThere()).toEqual([true, true]);
+    await answerOf(clock, frontEnd.cancel(ANNA, 2));
+    expect(isThere()).toEqual([false, false]);
+    await submit(bench, ANNA, [job]);
+    await answerOf(clock, frontEnd.release(ANNA, 4));
+    expect(bench.machine.sent).toContainEqual(
+      expect.objectContaining({ type: "launch", spec: expect.objectContaining({ job: 4 }) }),
+    );
+  });
+});
+
+test("a store that has grown too large takes no new jobs, whosever, until what it keeps is less", async () => {
+  const bench = makeBench({ mostStoreBytes: 2_000_000 });
+  const { clock, frontEnd, store } = bench;
+  const large = request({ held: true, command: ["true", "x".repeat(100_000)] });
+  let answer: Awaited<ReturnType<typeof submit>>;
+  let accepted = -1;
+  do {
+    accepted++;
+    answer = await submit(bench, ANNA, [large]);
+  } while (!("refused" in answer));
+  expect(answer).toMatchObject({
+    refused: "full",
+    message: expect.stringContaining("on disk, expected at most"),
+  });
+  expect(await submit(bench, ROOT, [large])).toHaveProperty("refused", "full");
+  expect(store.usedBytes()).toBeLessThan(2_200_000);
+  expect(accepted).toBeGreaterThan(10);
+  // What is there goes on, and what is forgotten makes room, in the file too.
+  for (let job = 1; job <= accepted; job++) {
+    expect(await answerOf(clock, frontEnd.cancel(ANNA, job))).toHaveProperty("state", "cancelled");
+  }
+  clock.advanceTo(40 * 86_400_000);
+  while (frontEnd.retention.step());
+  expect(store.usedBytes()).toBeLessThan(500_000);
+  expect(await submit(bench, ANNA, [large])).toHaveProperty("jobs.length", 1);
+});

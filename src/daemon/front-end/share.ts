@@ -1,0 +1,88 @@
+/** Whether there is room for new jobs: in the scheduler and its store, and in what one user may have, so that there is room for the others'. */
+import { type Refusal, refuse } from "../../protocol/refusal.ts";
+import type { SubmitJob } from "../../protocol/schema.ts";
+import type { Context } from "../context.ts";
+import type { Caller } from "../contract/service.ts";
+import { jobCount, retainedBytes, type Submission } from "../contract/submission.ts";
+import type { Content } from "../store/contents.ts";
+import type { Store } from "../store/store.ts";
+
+/** Environment and script of a job. */
+export interface Needs {
+  readonly environment: Content;
+  readonly script: Content | undefined;
+}
+
+/** Of all jobs that have not ended. */
+const LARGEST_SHARE = 0.25;
+const MOST_BYTES_OF_USER = 2 ** 27;
+
+export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs {
+  return {
+    environment: contents.ofEnvironment(env),
+    script: script === undefined ? undefined : contents.ofScript(script.base64),
+  };
+}
+
+/** Says what there is no room for; for administrators too. */
+export function refuseWhenFull(
+  { book, store, mostJobs, mostStoreBytes }: Context,
+  count: number,
+): Refusal | undefined {
+  if (book.liveCount + count > mostJobs) {
+    return refuse(
+      "full",
+      `Cannot accept ${count} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
+    );
+  }
+  const usedBytes = store.usedBytes();
+  if (usedBytes <= mostStoreBytes) return undefined;
+  return refuse(
+    "full",
+    `Cannot accept ${count} jobs: what the scheduler keeps has ${usedBytes} bytes on disk, expected at most ${mostStoreBytes}; try again when some have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
+  );
+}
+
+/** Says what one user would have too much of; administrators may have any share. */
+export function refuseOverShare(
+  context: Context,
+  caller: Caller,
+  batch: readonly Submission[],
+  needs: readonly Needs[],
+): Refusal | undefined {
+  if (caller.isAdministrator) return undefined;
+  const { book, mostJobs } = context;
+  const share = Math.floor(mostJobs * LARGEST_SHARE);
+  const held = book.holdings.of(caller.uid);
+  const count = jobCount(batch);
+  if (held.jobs + count > share) {
+    return refuse(
+      "full",
+      `Cannot accept ${count} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user; try again when some have ended`,
+    );
+  }
+  let bytes = held.bytes + newBytes(context, caller, needs);
+  for (const { request, indices } of batch) bytes += indices.length * retainedBytes(request);
+  if (bytes <= MOST_BYTES_OF_USER) return undefined;
+  return refuse(
+    "full",
+    `Cannot accept ${count} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MOST_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
+  );
+}
+
+/** Bytes of environments and scripts that no job of the user has yet. */
+function newBytes({ book, store }: Context, { uid }: Caller, needs: readonly Needs[]): number {
+  const seen = new Set<string>();
+  let bytes = 0;
+  const count = (content: Content): void => {
+    if (seen.has(content.name)) return;
+    seen.add(content.name);
+    const id = store.contents.find(content);
+    if (id === undefined || !book.holdings.has(uid, { table: content.table, id })) bytes += content.bytes;
+  };
+  for (const { environment, script } of needs) {
+    count(environment);
+    if (script !== undefined) count(script);
+  }
+  return bytes;
+}

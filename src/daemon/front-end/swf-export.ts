@@ -1,0 +1,119 @@
+/** What ran, in the Standard Workload Format 2.2, so that the simulator can run it again. */
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { Job } from "../../protocol/schema.ts";
+import type { JobState } from "../../protocol/states.ts";
+
+const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelled: 5 };
+/** Jobs in a piece. */
+const PIECE = 250;
+
+export interface SwfFacts {
+  readonly cpus: number;
+  readonly policy: string;
+  readonly queues: readonly string[];
+  /** Jobs that ended up to then are forgotten; undefined: none is. */
+  readonly keptSinceMs?: number | undefined;
+}
+
+/** A job that has started, and when it was submitted. */
+interface Told {
+  readonly job: JobNumber;
+  readonly submittedAtMs: number;
+}
+
+/**
+ * The file in pieces, some of them empty. The jobs are gone through twice: once to count those that have started and to put them in order, of
+ * which only numbers are remembered, and once to write them.
+ * Times in the file are seconds since the first submit. Jobs that have not started, or were cancelled before, have no run time (−1).
+ * @param pages all jobs by number
+ * @param find a job as it is now; undefined when it was forgotten meanwhile
+ */
+export function* exportSwf(
+  pages: Iterable<readonly Job[]>,
+  find: (job: JobNumber) => Job | undefined,
+  facts: SwfFacts,
+): Generator<string, void, void> {
+  const told: Told[] = [];
+  for (const page of pages) {
+    for (const { job, submittedAtMs, startedAtMs } of page) {
+      if (startedAtMs !== undefined) told.push({ job, submittedAtMs });
+    }
+    yield "";
+  }
+  // They are in order already, unless the clock was set back; then the sort takes two runs together.
+  told.sort((a, b) => a.submittedAtMs - b.submittedAtMs || a.job - b.job);
+  const epochMs = told[0]?.submittedAtMs ?? 0;
+  yield heading(told.length, epochMs, facts);
+  const users = numbering();
+  const names = numbering();
+  for (let i = 0; i < told.length; i += PIECE) {
+    const lines = told.slice(i, i + PIECE).flatMap(({ job }) => {
+      const info = find(job);
+      return info?.startedAtMs === undefined ? [] : [line(info, epochMs, facts, users, names)];
+    });
+    yield lines.join("");
+  }
+}
+
+function heading(jobs: number, epochMs: number, { cpus, policy, queues, keptSinceMs }: SwfFacts): string {
+  const lines = [
+    "; Version: 2.2",
+    "; Computer: Tutti",
+    `; UnixStartTime: ${Math.floor(epochMs / 1000)}`,
+    `; MaxJobs: ${jobs}`,
+    `; MaxProcs: ${cpus}`,
+    `; Note: policy at the time of the export: ${policy}`,
+    "; Note: run time is time that the job's row had the processors",
+    ...(keptSinceMs === undefined
+      ? []
+      : [`; Note: jobs that ended before ${new Date(keptSinceMs).toISOString()} are forgotten`]),
+    ...queues.map((name, i) => `; Queue: ${i + 1} ${name}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function line(
+  job: Job,
+  epochMs: number,
+  { queues }: SwfFacts,
+  users: (word: string) => number,
+  names: (word: string) => number,
+): string {
+  const runS = job.state === "running" || job.state === "ending" ? -1 : seconds(job.ranMs);
+  const fields = [
+    job.job,
+    seconds(job.submittedAtMs - epochMs),
+    seconds(Math.max(0, job.startedAtMs! - job.submittedAtMs)),
+    runS,
+    job.tasks,
+    -1,
+    -1,
+    job.tasks,
+    job.limitMs === undefined ? -1 : seconds(job.limitMs),
+    job.memoryBytes === undefined ? -1 : Math.ceil(job.memoryBytes / 1024 / job.tasks),
+    STATUS[job.state] ?? -1,
+    users(job.user),
+    -1,
+    names(job.name),
+    queues.indexOf(job.queue) + 1 || -1,
+    -1,
+    job.after[0] ?? -1,
+    -1,
+  ];
+  return `${fields.join(" ")}\n`;
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000;
+}
+
+/** Numbers from 1 in order of first occurrence. */
+function numbering(): (word: string) => number {
+  const numbers = new Map<string, number>();
+  return (word) => {
+    const known = numbers.get(word);
+    if (known !== undefined) return known;
+    numbers.set(word, numbers.size + 1);
+    return numbers.size;
+  };
+}

@@ -1,0 +1,105 @@
+/** What users may look at; nothing here changes anything. */
+import type { Job } from "../../protocol/schema.ts";
+import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
+import type { Context } from "../context.ts";
+import { infoOf, type JobRecord } from "../contract/record.ts";
+import type { Caller, Matrix, Status } from "../contract/service.ts";
+import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+
+export class Views {
+  readonly #context: Context;
+  readonly #desk: ConductorDesk;
+
+  constructor(context: Context, desk: ConductorDesk) {
+    this.#context = context;
+    this.#desk = desk;
+  }
+
+  info(record: JobRecord): Job {
+    const { book, scheduler, clock } = this.#context;
+    const ranMs = isEnded(record.state) ? record.ranMs : scheduler.ranMs(record.job, clock.nowMs());
+    const waitsFor = record.state === "queued" ? book.waitsFor(record) : [];
+    const reason =
+      waitsFor.length > 0
+        ? `waits for job ${waitsFor.join(", ")}`
+        : book.waitsForArray(record)
+          ? `at most ${record.arrayLimit} of array ${record.array} go at a time`
+          : record.reason;
+    return infoOf(record, ranMs, reason);
+  }
+
+  matrix(): Matrix {
+    const { scheduler, config, book } = this.#context;
+    const { cpus } = scheduler.options;
+    const { rows, slot } = scheduler.layout();
+    return {
+      sequence: this.#desk.sequence,
+      policy: scheduler.choice.label,
+      sharing: scheduler.sharing,
+      slotMs: config.slotMs,
+      mode: config.mode,
+      cpus,
+      // Rows are counted from the one that has its turn in `slot`.
+      epochMs: scheduler.epochMs + slot * config.slotMs,
+      rows: rows.map((seats) =>
+        seats.map(({ job, processors }) => ({
+          job,
+          // Its end is known, the next matrix not yet in force.
+          name: book.live(job)?.name ?? "(ended)",
+          cpus: processors.map((one) => cpus[one]),
+        })),
+      ),
+    };
+  }
+
+  queues() {
+    const { book, config, scheduler } = this.#context;
+    const counts = new Map<string, { queued: number; running: number }>();
+    for (const { queue, state } of book.all()) {
+      const count = counts.get(queue) ?? { queued: 0, running: 0 };
+      if (state === "queued" || state === "held") count.queued++;
+      else count.running++;
+      counts.set(queue, count);
+    }
+    return config.queues.map(({ queueClass: { name, processors, elapsedBelowS } }) => ({
+      name,
+      queued: counts.get(name)?.queued ?? 0,
+      running: counts.get(name)?.running ?? 0,
+      mostCpus: Math.min(processors, scheduler.options.cpus.length),
+      ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
+    }));
+  }
+
+  status(
+    caller: Caller,
+    startedAtMs: number,
+    trouble: string | undefined,
+    forecasts: Status["forecasts"] | undefined,
+  ) {
+    const { scheduler, store } = this.#context;
+    const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
+    const seats = scheduler.layout().rows.flat();
+    return {
+      startedAtMs,
+      cpus: scheduler.options.cpus.length,
+      busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
+      counts: this.#counts(caller),
+      conductor: this.#desk.status(),
+      ...(trouble !== undefined && { trouble }),
+      ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
+      ...(forecasts !== undefined && { forecasts }),
+      residentBytes: process.memoryUsage.rss(),
+    };
+  }
+
+  /** How long the queue is concerns all who wait in it; how the jobs of others have ended does not. */
+  #counts(caller: Caller): Readonly<Record<JobState, number>> {
+    const { book } = this.#context;
+    const counts = { ...book.counts };
+    if (caller.isAdministrator) return counts;
+    for (const state of JOB_STATES) {
+      if (isEnded(state)) counts[state] = book.ended.inState(caller.uid, state);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,128 @@
+/** A new policy object takes over what runs: nobody is moved who need not be, and waiting jobs keep their order. */
+import { describe, expect, test } from "vitest";
+import { Random } from "../../core/random.ts";
+import { makeChoice } from "../../policies/choose.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import type { TurningMatrix } from "../../protocol/conductor.ts";
+import {
+  ANNA,
+  answerOf,
+  type Bench,
+  makeBench,
+  ROOT,
+  request,
+  runToEnd,
+} from "../front-end/front-end-for-tests.ts";
+
+/** The rows of a matrix as text, beginning with the row whose turn it is in a slot, so that matrices sent at different times compare. */
+function turn({ rows, fromSlot = 0 }: TurningMatrix, slot: number): string[] {
+  const first = (((slot - fromSlot) % rows.length) + rows.length) % rows.length;
+  return [...rows.slice(first), ...rows.slice(0, first)].map((row) =>
+    row
+      .map(({ job, cpus }) => `${job}:${cpus}`)
+      .sort()
+      .join(" "),
+  );
+}
+
+async function busyBench(policy: string, seed: number): Promise<Bench> {
+  const random = new Random(seed, "adoption");
+  const bench = makeBench({
+    cpus: 8,
+    config: { policy, slotMs: 125 },
+    slotted: true,
+    runMs: () => 125 * (4 + random.below(60)),
+  });
+  for (let i = 0; i < 25; i++) {
+    await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 1 + random.below(8) })]));
+    bench.clock.advanceTo(bench.clock.nowMs() + 125 * random.below(4));
+  }
+  bench.clock.advanceTo(bench.clock.nowMs() + 250);
+  return bench;
+}
+
+const time = POLICIES.filter(({ sharing }) => sharing === "time");
+const space = POLICIES.filter(({ sharing }) => sharing === "space");
+/** These draw the processors, so that gangs may have to move. */
+const MOVES = new Set(["random"]);
+
+describe("after the conductor was away", () => {
+  test.each(time.map(({ name }) => name))("%s keeps every gang's CPUs and the round", async (name) => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const bench = await busyBench(name, seed);
+      const { machine, clock } = bench;
+      const before = machine.matrix!;
+      const launched = [...machine.launched];
+      machine.disconnect();
+      machine.connect();
+      clock.settle();
+      const after = machine.matrix!;
+      expect(after.sequence).toBeGreaterThan(before.sequence);
+      const cpusIn = (matrix: TurningMatrix) =>
+        new Map(matrix.rows.flat().map(({ job, cpus }) => [job, String(cpus)]));
+      expect([...cpusIn(after).keys()].sort()).toEqual([...cpusIn(before).keys()].sort());
+      if (!MOVES.has(name)) expect([...cpusIn(after)].sort()).toEqual([...cpusIn(before)].sort());
+      if (name === "gang") {
+        const slot = Math.floor(clock.nowMs() / 125);
+        expect(turn(after, slot)).toEqual(turn(before, slot));
+      }
+      expect(machine.launched).toEqual(launched);
+      runToEnd(clock);
+      expect(bench.frontEnd.status().counts.done).toBe(25);
+    }
+  });
+
+  test.each(space.map(({ name }) => name))("%s lets what runs run where it is", async (name) => {
+    const bench = await busyBench(name, 3);
+    const { machine, clock } = bench;
+    const before = machine.matrix!.rows.map((row) => [...row].sort((a, b) => a.job - b.job));
+    machine.disconnect();
+    machine.connect();
+    clock.settle();
+    expect(machine.matrix!.rows.map((row) => [...row].sort((a, b) => a.job - b.job))).toEqual(before);
+    runToEnd(clock);
+    expect(bench.frontEnd.status().counts.done).toBe(25);
+  });
+});
+
+describe("from every policy to every other, while jobs run", () => {
+  test.each(POLICIES.map(({ name }) => name))("from %s", async (name) => {
+    for (const [i, to] of POLICIES.entries()) {
+      const bench = await busyBench(name, i + 1);
+      const { frontEnd, clock, machine } = bench;
+      const running = frontEnd.jobs(ROOT, { states: ["starting", "running"] });
+      const answer = await answerOf(clock, frontEnd.setPolicy(ROOT, to.name));
+      expect(answer).toEqual({ policy: makeChoice(to).label });
+      const now = frontEnd.jobs(ROOT, { states: ["starting", "running"] });
+      // Nobody who had a process has lost it.
+      expect(now.map(({ job }) => job)).toEqual(expect.arrayContaining(running.map(({ job }) => job)));
+      runToEnd(clock);
+      expect(frontEnd.status().counts.done).toBe(25);
+      expect(machine.launched).toHaveLength(25);
+      expect(frontEnd.policy().policy).toBe(makeChoice(to).label);
+    }
+  });
+});
+
+test("a policy that breaks down is replaced, and the log says so", async () => {
+  const bench = makeBench({ config: { policy: "connected-reservation" }, cpus: 600, runMs: () => 1000 });
+  // Its widest queue takes 512 processors.
+  await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks: 600 })]));
+  runToEnd(bench.clock);
+  expect(bench.frontEnd.jobs(ROOT, {})).toMatchObject([{ state: "done" }]);
+  expect(bench.frontEnd.policy().policy).toBe("fcfs");
+  const told: unknown[] = [];
+  bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => {
+    if (kind === "policy") told.push(data?.because);
+  });
+  expect(told).toContainEqual(expect.stringContaining("connected-reservation gave up: Cannot find a queue"));
+});
+
+test("more jobs than a table holds", async () => {
+  const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 1 });
+  const batch = Array.from({ length: 5000 }, () => request({ tasks: 4 }));
+  await answerOf(bench.clock, bench.frontEnd.submit(ANNA, batch));
+  runToEnd(bench.clock);
+  expect(bench.frontEnd.status().counts.done).toBe(5000);
+  expect(bench.machine.launched).toEqual(batch.map((_, i) => `${i + 1}/1`));
+});

@@ -1,0 +1,200 @@
+/**
+ * Space sharing in real time: the machine of machines/pool-machine.ts with a clock outside. Which CPUs a job gets is decided here: one
+ * stretch that is wide enough, the narrowest such, else the lowest free ones.
+ *
+ * Ends come late: a process that is killed at its limit takes a while to go. A policy whose expected ends have passed
+ * would count on processors that are not free, so the owner makes a new driver with longer estimates as soon as `hasOverrun`.
+ */
+import type { JobIndex } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "../../core/policy.ts";
+import type { Observer } from "../../core/schedule.ts";
+import { PoolMachine } from "../../machines/pool-machine.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import {
+  type Decision,
+  type Layout,
+  type LiveDriver,
+  type LiveJob,
+  LiveTable,
+  type RunningJob,
+  type Start,
+  tableCapacity,
+} from "./live-driver.ts";
+
+export interface LivePoolOptions {
+  readonly definition: SpacePolicyDefinition;
+  readonly parameters: ParameterValues;
+  readonly processors: number;
+  /** Instant that the policy sees as time 0; not after any job's start. */
+  readonly originMs: number;
+  readonly observer?: Observer | undefined;
+}
+
+interface Running {
+  readonly row: number;
+  readonly processors: readonly number[];
+  readonly startMs: number;
+  /** Number of the start: departures are told in this order. */
+  readonly order: number;
+}
+
+/** A wish to be woken in the past is granted this much later, so that it cannot keep the machine busy. */
+const LATE_WAKE_MS = 10;
+
+export class LivePool extends PoolMachine implements LiveDriver {
+  readonly #options: LivePoolOptions;
+  readonly #table: LiveTable;
+  readonly #policy: Policy;
+  readonly #isFree: Uint8Array;
+  readonly #running = new Map<JobNumber, Running>();
+  readonly #promisedMs = new Map<JobNumber, number>();
+  #wakeMs = Number.POSITIVE_INFINITY;
+  #starts: Start[] = [];
+  #order = 0;
+  #nowMs: number;
+  #arrivals: number[] = [];
+  #departures: Running[] = [];
+  /** Processors that a job had when the driver was made. */
+  #kept: readonly number[] | undefined;
+  /** Running time that stopped jobs have had before. */
+  readonly #carriedMs = new Map<JobNumber, number>();
+
+  constructor(options: LivePoolOptions, jobs: number) {
+    const table = new LiveTable(tableCapacity(jobs), options.originMs);
+    super(options.processors, table.size, options.observer);
+    this.#options = options;
+    this.#isFree = new Uint8Array(options.processors).fill(1);
+    this.#nowMs = options.originMs;
+    this.#table = table;
+    this.#policy = options.definition.make(this, table, options.parameters);
+  }
+
+  get isFull(): boolean {
+    return this.#table.spare === 0;
+  }
+
+  get rowCount(): number {
+    return this.#running.size > 0 ? 1 : 0;
+  }
+
+  arrive(job: LiveJob, _nowMs: number): void {
+    this.#arrivals.push(this.#table.add(job));
+  }
+
+  depart(job: JobNumber, _nowMs: number): void {
+    const running = this.#running.get(job);
+    if (running === undefined) throw new Error(`Job ${job} departs without having started`);
+    this.#departures.push(running);
+    this.#running.delete(job);
+  }
+
+  /**
+   * Takes over a job with a process: the policy decides at the instant from which it would have run without a stop.
+   * Returns false when the policy lets it wait; it is stopped then, until it is started again.
+   */
+  takeOver(job: RunningJob, nowMs: number): boolean {
+    this.#kept = job.processors;
+    this.#carriedMs.set(job.job, job.ranMs);
+    this.arrive({ ...job, submitMs: Math.min(job.submitMs, nowMs - job.ranMs) }, nowMs);
+    const { starts } = this.decide(nowMs - job.ranMs);
+    this.#kept = undefined;
+    this.#carriedMs.delete(starts.length > 0 ? job.job : 0);
+    return starts.length > 0;
+  }
+
+  dueMs(): number {
+    return this.#arrivals.length > 0 || this.#departures.length > 0 ? Number.NEGATIVE_INFINITY : this.#wakeMs;
+  }
+
+  decide(nowMs: number): Decision {
+    this.#nowMs = nowMs;
+    this.nowS = (nowMs - this.#options.originMs) / 1000;
+    if (this.#wakeMs <= nowMs) this.#wakeMs = Number.POSITIVE_INFINITY;
+    this.#starts = [];
+    this.#departures.sort((a, b) => a.order - b.order);
+    for (const { row, processors } of this.#departures) {
+      for (const processor of processors) this.#isFree[processor] = 1;
+      this.leave(row);
+      this.#policy.depart(row);
+    }
+    this.#departures = [];
+    for (const row of this.#arrivals) this.enter(row);
+    this.#arrivals = [];
+    this.#policy.decide(this.takeArrivals());
+    this.observer?.decided?.(this.nowS);
+    return { starts: this.#starts, notes: [] };
+  }
+
+  protected onStart(row: JobIndex, rule: StartRule): void {
+    const processors = this.#choose(this.#table.size[row]);
+    for (const processor of processors) this.#isFree[processor] = 0;
+    const job = this.#table.numbers[row];
+    const carriedMs = this.#kept === undefined ? (this.#carriedMs.get(job) ?? 0) : 0;
+    this.#running.set(job, { row, processors, startMs: this.#nowMs - carriedMs, order: this.#order++ });
+    this.#promisedMs.delete(job);
+    this.#starts.push({ job, rule, processors });
+  }
+
+  override promise(row: JobIndex, startS: number): void {
+    this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
+    super.promise(row, startS);
+  }
+
+  wakeAt(timeS: number): void {
+    const timeMs = this.#options.originMs + timeS * 1000;
+    this.#wakeMs = timeMs > this.#nowMs ? timeMs : this.#nowMs + LATE_WAKE_MS;
+  }
+
+  layout(): Layout {
+    const seats = [...this.#running].map(([job, { processors }]) => ({ job, processors }));
+    return seats.length === 0 ? [] : [seats];
+  }
+
+  layoutSlot(): number {
+    return 0;
+  }
+
+  ranMs(job: JobNumber, nowMs: number): number {
+    const running = this.#running.get(job);
+    return running === undefined ? (this.#carriedMs.get(job) ?? 0) : nowMs - running.startMs;
+  }
+
+  promisedMs(job: JobNumber): number {
+    return this.#promisedMs.get(job) ?? Number.NaN;
+  }
+
+  hasOverrun(nowMs: number): boolean {
+    const nowS = (nowMs - this.#options.originMs) / 1000;
+    for (const { row, startMs } of this.#running.values()) {
+      const startS = (startMs - this.#options.originMs) / 1000;
+      if (startS + this.#table.estimateS[row] <= nowS) return true;
+    }
+    return false;
+  }
+
+  #choose(size: number): readonly number[] {
+    const kept = this.#kept;
+    if (kept !== undefined && kept.length === size && kept.every((one) => this.#isFree[one] === 1))
+      return kept;
+    let best = -1;
+    let bestLength = Number.POSITIVE_INFINITY;
+    for (let first = 0; first < this.processors; first++) {
+      if (this.#isFree[first] === 0) continue;
+      let end = first;
+      while (end < this.processors && this.#isFree[end] === 1) end++;
+      if (end - first >= size && end - first < bestLength) {
+        best = first;
+        bestLength = end - first;
+      }
+      first = end;
+    }
+    if (best >= 0) return Array.from({ length: size }, (_, i) => best + i);
+    const chosen: number[] = [];
+    for (let one = 0; chosen.length < size; one++) if (this.#isFree[one] === 1) chosen.push(one);
+    return chosen;
+  }
+
+  protected override jobName(row: JobIndex): string {
+    return String(this.#table.numbers[row]);
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * Time sharing by gangs in real time: the machine of machines/gang-matrix.ts with a clock outside. Slots are those of an
+ * absolute grid, epoch + k × slotMs; what has happened is noticed at the next boundary.
+ *
+ *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor turns the
+ *   row       | 0  | 1  | 0  | 1  | …         rows by the same grid, so both know which row has which slot
+ *   events       ^ ^
+ *
+ * A change of the matrix does not disturb the round: `layout` begins with the row whose turn it is in slot `layoutSlot`.
+ */
+import { InputError } from "../../core/errors.ts";
+import type { JobIndex } from "../../core/jobs.ts";
+import { UNKNOWN } from "../../core/jobs.ts";
+import type {
+  GangPolicyDefinition,
+  ParameterValues,
+  Policy,
+  PolicyChoice,
+  RowId,
+} from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import type { Observer } from "../../core/schedule.ts";
+import { GangMatrix } from "../../machines/gang-matrix.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import { blockLevel } from "../../structures/matrix/buddy.ts";
+import {
+  type Decision,
+  type Layout,
+  type LiveDriver,
+  type LiveJob,
+  LiveTable,
+  type Note,
+  type RunningJob,
+  type Seat,
+  type Start,
+  tableCapacity,
+} from "./live-driver.ts";
+
+export interface LiveRoundsOptions {
+  readonly definition: GangPolicyDefinition;
+  readonly parameters: ParameterValues;
+  readonly processors: number;
+  readonly slotMs: number;
+  /** Beginning of slot 0. */
+  readonly epochMs: number;
+  /** Instant that the policy sees as time 0. */
+  readonly originMs: number;
+  readonly observer?: Observer | undefined;
+}
+
+export type Fill = "cells" | "blocks" | "none";
+
+/** Numbers of the jobs that fill gaps while running gangs are taken over. */
+const isFiller = (job: JobNumber): boolean => job < 0;
+
+/**
+ * Processes are stopped and continued where they are. Moving them would cost what nobody has measured, so no policy may count on it.
+ * @throws InputError for a policy whose gangs change processors
+ */
+export function refuseMigration({ definition, parameters, label }: PolicyChoice): void {
+  if (definition.guarantees(parameters).migrationS === undefined) return;
+  throw new InputError(
+    `Cannot use policy "${label}" live: it moves running gangs to other processors, expected one whose gangs keep theirs; leave migrate out, or try it with tutti simulate`,
+  );
+}
+
+export class LiveRounds extends GangMatrix implements LiveDriver {
+  readonly #options: LiveRoundsOptions;
+  readonly #table: LiveTable;
+  readonly #policy: Policy;
+  #slot: number;
+  readonly #promisedMs = new Map<JobNumber, number>();
+  #starts: Start[] = [];
+  #notes: Note[] = [];
+  #arrivals: JobIndex[] = [];
+  #departures: JobIndex[] = [];
+  /** When the last event was queued: at a boundary it is decided there, else at the next one. */
+  #eventMs = Number.NEGATIVE_INFINITY;
+
+  /** @param nowMs the slot that it falls in is the first to be turned */
+  constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
+    const table = new LiveTable(tableCapacity(jobs), options.originMs);
+    super(options.processors, table.size, {
+      slotS: options.slotMs / 1000,
+      switchS: 0,
+      observer: options.observer,
+    });
+    this.#options = options;
+    this.#table = table;
+    this.#slot = Math.floor((nowMs - options.epochMs) / options.slotMs);
+    this.nowS = this.#startOf(this.#slot);
+    this.#policy = options.definition.make(this, table, options.parameters);
+  }
+
+  get isFull(): boolean {
+    return this.#table.spare === 0;
+  }
+
+  arrive(job: LiveJob, nowMs: number): void {
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#arrivals.push(this.#table.add(job));
+  }
+
+  depart(job: JobNumber, nowMs: number): void {
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#departures.push(this.#table.rowOf(job));
+  }
+
+  dueMs(): number {
+    if (this.#arrivals.length === 0 && this.#departures.length === 0) return Number.POSITIVE_INFINITY;
+    const { epochMs, slotMs } = this.#options;
+    const slot = Math.max(this.#slot, Math.ceil((this.#eventMs - epochMs) / slotMs));
+    return epochMs + slot * slotMs;
+  }
+
+  decide(nowMs: number): Decision {
+    const { epochMs, slotMs } = this.#options;
+    this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - epochMs) / slotMs)));
+    this.#starts = [];
+    this.#notes = [];
+    this.#departures.sort((a, b) => (this.startsBefore(a, b) ? -1 : 1));
+    for (const row of this.#departures) this.leave(row);
+    for (const row of this.#departures) {
+      this.observer?.departed?.(this.nowS, row);
+      this.#policy.depart(row);
+    }
+    this.#departures = [];
+    for (const row of this.#arrivals) this.enter(row);
+    this.#arrivals = [];
+    this.#policy.decide(this.takeArrivals());
+    this.settle();
+    this.observer?.decided?.(this.nowS);
+    return { starts: this.#starts, notes: this.#notes };
+  }
+
+  /**
+   * Takes over jobs with processes and the rows in which they stand, the row whose turn it is first. Gaps are filled with jobs of one
+   * processor each, which go at once, so that most policies give every gang the processors that it has. Some policies hand out
+   * whole buddy blocks; then a gap inside a gang's block is none.
+   * @param fill which gaps are filled: all cells, those outside of blocks, or none
+   * @returns the jobs that now have other processors, or none
+   */
+  takeOver(running: readonly RunningJob[], rows: Layout, fill: Fill): readonly JobNumber[] {
+    const byNumber = new Map(running.map((job) => [job.job, job]));
+    const wanted = new Map<JobNumber, readonly number[]>();
+    const nowMs = this.#options.epochMs + this.#slot * this.#options.slotMs;
+    let fillers = 0;
+    for (const seats of rows) {
+      const fresh = seats.filter(({ job }) => byNumber.has(job) && !wanted.has(job));
+      fresh.sort((a, b) => a.processors[0] - b.processors[0]);
+      if (fresh.length === 0) continue;
+      let next = 0;
+      const fillTo = (end: number): void => {
+        for (; fill !== "none" && next < end; next++) {
+          this.arrive(
+            {
+              job: -++fillers,
+              size: 1,
+              submitMs: this.#options.originMs,
+              estimateMs: 1,
+              memoryBytes: 0,
+              queueClass: UNKNOWN,
+            },
+            nowMs,
+          );
+        }
+      };
+      for (const { job, processors } of fresh) {
+        wanted.set(job, processors);
+        fillTo(processors[0]);
+        this.#adopt(byNumber.get(job)!, nowMs);
+        const block = fill === "blocks" ? 1 << blockLevel(processors.length) : 0;
+        next = Math.max(processors[processors.length - 1] + 1, processors[0] + block);
+      }
+      fillTo(this.processors);
+    }
+    for (const job of running) if (!wanted.has(job.job)) this.#adopt(job, nowMs);
+    this.decide(nowMs);
+    const moved = running.filter(({ job }) => !this.#isAt(job, wanted.get(job))).map(({ job }) => job);
+    if (fillers > 0) {
+      for (let i = 1; i <= fillers; i++) this.depart(-i, nowMs);
+      this.decide(nowMs);
+    }
+    return moved;
+  }
+
+  layout(): Layout {
+    const rows: Seat[][] = [];
+    for (let i = 0; i < this.rowCount; i++) {
+      const seats: Seat[] = [];
+      for (
+        let run = this.firstRun(this.rowAt((this.turns.pointer + i) % this.rowCount));
+        run !== -1;
+        run = this.nextRun(run)
+      ) {
+        if (this.leadOf(run) !== run) continue;
+        seats.push({ job: this.#table.numbers[this.runJob(run)], processors: this.#processorsOf(run) });
+      }
+      rows.push(seats);
+    }
+    return rows;
+  }
+
+  layoutSlot(): number {
+    return this.#slot;
+  }
+
+  /** Brings the round up to the slot of an instant, without a decision. */
+  catchUp(nowMs: number): void {
+    this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs)));
+  }
+
+  ranMs(job: JobNumber, nowMs: number): number {
+    const row = this.#table.rowOf(job);
+    return row < 0 ? 0 : (this.servedSlots(row) + this.#turnsSince(row, nowMs)) * this.#options.slotMs;
+  }
+
+  promisedMs(job: JobNumber): number {
+    return this.#promisedMs.get(job) ?? Number.NaN;
+  }
+
+  hasOverrun(): boolean {
+    return false;
+  }
+
+  // What the policy calls.
+
+  override promise(row: JobIndex, startS: number): void {
+    this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
+    super.promise(row, startS);
+  }
+
+  override release(job: JobIndex, row: RowId): void {
+    super.release(job, row);
+    this.#notes.push({ kind: "removed", job: this.#table.numbers[job], row });
+  }
+
+  protected override onSlotAdded(job: JobIndex, row: RowId): void {
+    this.#notes.push({ kind: "placed", job: this.#table.numbers[job], row });
+  }
+
+  protected override onPlaced(job: JobIndex): void {
+    const number = this.#table.numbers[job];
+    this.#promisedMs.delete(number);
+    if (isFiller(number)) return;
+    const processors = this.#processorsOf(this.firstRunOfJob(job));
+    this.#starts.push({ job: number, rule: StartRule.placed, processors });
+  }
+
+  protected slotStartS(ahead: number): number {
+    return this.#startOf(this.#slot + ahead);
+  }
+
+  protected override jobName(job: JobIndex): string {
+    return String(this.#table.numbers[job] ?? `in row ${job} of the table`);
+  }
+
+  #adopt(job: RunningJob, nowMs: number): void {
+    this.arrive(job, nowMs);
+    const row = this.#table.rowOf(job.job);
+    this.setServed(row, Math.round(job.ranMs / this.#options.slotMs));
+    this.startS[row] = (job.submitMs - this.#options.originMs) / 1000;
+  }
+
+  #isAt(job: JobNumber, processors: readonly number[] | undefined): boolean {
+    const run = this.firstRunOfJob(this.#table.rowOf(job));
+    if (run === -1 || processors === undefined) return run === -1 && processors === undefined;
+    const actual = this.#processorsOf(run);
+    return actual.length === processors.length && actual.every((one, i) => one === processors[i]);
+  }
+
+  #processorsOf(lead: number): number[] {
+    const processors: number[] = [];
+    for (let run = lead; run !== -1; run = this.nextStretch(run)) {
+      for (let i = 0; i < this.runSize(run); i++) processors.push(this.runFirst(run) + i);
+    }
+    return processors;
+  }
+
+  #startOf(slot: number): number {
+    const { epochMs, slotMs, originMs } = this.#options;
+    return (epochMs + slot * slotMs - originMs) / 1000;
+  }
+
+  #advanceTo(slot: number): void {
+    this.pass(slot - this.#slot);
+    this.#slot = slot;
+    this.nowS = this.#startOf(slot);
+  }
+
+  /** Slots that the job has had since the round was brought up to date last. */
+  #turnsSince(row: JobIndex, nowMs: number): number {
+    const passed = Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs) - this.#slot;
+    let turns = 0;
+    for (let run = this.firstRunOfJob(row); run !== -1; run = this.nextRunOfJob(run)) {
+      turns += Math.max(0, Math.ceil((passed - this.slotsAhead(run)) / this.rowCount));
+    }
+    return turns;
+  }
+}

@@ -1,0 +1,424 @@
+/**
+ * The policy at work: which jobs it has been told of, the driver that tells it, and adoption.
+ *
+ * Adoption makes a new table, a new policy and a new driver, and lets them take over what is there: jobs with processes first, on the
+ * CPUs that they have wherever the policy allows it, then the waiting jobs in the order in which they are served. It happens
+ * after a restart, when the policy is switched, when a job that the policy knows is withdrawn or comes before others that it knows,
+ * when the table is full, and when a job outlives its estimate. A running job that the new policy has no room for is
+ * stopped, and waits for its turn like a job that is new.
+ */
+import { UNKNOWN } from "../../core/jobs.ts";
+import { NONE, type ParameterValues, type PolicyChoice, setNumber } from "../../core/policy.ts";
+import type { QueueClass } from "../../core/queue-classes.ts";
+import type { Observer } from "../../core/schedule.ts";
+import { makeChoice } from "../../policies/choose.ts";
+import { POLICIES } from "../../policies/registry.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { JobBook } from "../book/job-book.ts";
+import { type JobRecord, servedBefore } from "../contract/record.ts";
+import { Gate } from "./gate.ts";
+import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
+import { LivePool } from "./live-pool.ts";
+import { LiveRounds } from "./live-rounds.ts";
+
+export interface SchedulerOptions {
+  /** CPUs of the machine; policies see their number only. */
+  readonly cpus: readonly number[];
+  readonly slotMs: number;
+  /** Highest number of rows; policies without such a limit of their own are kept from it at the door. */
+  readonly mostRows: number;
+  /** Memory that all jobs in the matrix may have together. */
+  readonly memoryBytes: number;
+  readonly queueClasses: readonly QueueClass[];
+  /** Monotonic instant that policies see as time 0, unless jobs are older. */
+  readonly originMs: number;
+  /** Converts a Unix time of the past to monotonic time. */
+  readonly monotonicOf: (unixMs: number) => number;
+  readonly observer?: Observer | undefined;
+}
+
+/** Why a new policy has to take over. */
+export interface Reason {
+  readonly text: string;
+  /** The user whose job it tells of, or administrators alone; left out: everybody may know. */
+  readonly toldTo?: number | "administrators";
+}
+
+export interface Outcome extends Decision {
+  /** Set when a new policy object has taken over: why, and which running jobs were given other CPUs or were stopped. */
+  readonly adoption?: { readonly because: Reason; readonly stopped: readonly JobNumber[] } | undefined;
+  /** Set when the policy broke down and a simpler one took its place. */
+  readonly fellBack?: string | undefined;
+}
+
+const NOTHING: Outcome = { starts: [], notes: [] };
+
+export class Scheduler {
+  readonly options: SchedulerOptions;
+  readonly #book: JobBook;
+  readonly #gate: Gate;
+  /** What the policy is made with: those of the choice, and the limit on rows where the policy can keep it. */
+  #parameters: ParameterValues;
+  #choice: PolicyChoice;
+  #driver: LiveDriver | undefined;
+  #because: Reason = { text: "start" };
+  #isStale = true;
+  #epochMs = 0;
+  /** Waiting jobs that the policy knows. */
+  readonly #told = new Set<JobNumber>();
+  #lastTold: JobRecord | undefined;
+  /** Jobs that have come to wait and are to be told of. */
+  readonly #arriving = new Map<JobNumber, JobRecord>();
+  /** Running times when there was no driver that could tell. */
+  readonly #ranMs = new Map<JobNumber, number>();
+  /** Monotonic times of submits, of jobs that came since the start: the wall clock may have been set meanwhile. */
+  readonly #submittedMs = new Map<JobNumber, number>();
+  #layout: { readonly rows: Layout; readonly slot: number } = { rows: [], slot: 0 };
+
+  constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
+    this.options = options;
+    this.#book = book;
+    this.#choice = choice;
+    this.#parameters = this.parametersFor(choice);
+    this.#gate = new Gate(options, book);
+  }
+
+  get choice(): PolicyChoice {
+    return this.#choice;
+  }
+
+  /** What the policy is made with here. */
+  get parameters(): ParameterValues {
+    return this.#parameters;
+  }
+
+  /** Whether the next decision begins with an adoption. */
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  get epochMs(): number {
+    return this.#epochMs;
+  }
+
+  /** Who keeps the limit on rows: the gate, unless the policy does or there are none. */
+  get #gateLimits(): "nothing" | "memory" | "rows" {
+    if (this.sharing === "space") return "nothing";
+    return setNumber(this.#parameters.rows) === undefined ? "rows" : "memory";
+  }
+
+  get sharing(): "space" | "time" {
+    return this.choice.definition.sharing;
+  }
+
+  /** The matrix before the first adoption: what the conductor turned last. */
+  setLayout(rows: Layout, slot: number): void {
+    this.#layout = { rows, slot };
+  }
+
+  /** Beginning of slot 0 of the conductor's grid. */
+  setEpoch(epochMs: number): void {
+    if (epochMs !== this.#epochMs) this.invalidate("the grid of slots has changed");
+    this.#epochMs = epochMs;
+  }
+
+  /** What the policy knows is no longer true: the next decision begins with an adoption. */
+  invalidate(text: string, toldTo?: Reason["toldTo"]): void {
+    if (!this.#isStale) this.#because = { text, ...(toldTo !== undefined && { toldTo }) };
+    this.#isStale = true;
+  }
+
+  setChoice(choice: PolicyChoice, because: string): void {
+    this.#setChoice(choice);
+    this.invalidate(because);
+  }
+
+  #setChoice(choice: PolicyChoice): void {
+    this.#choice = choice;
+    this.#parameters = this.parametersFor(choice);
+  }
+
+  /**
+   * The parameters that a policy would be made with here.
+   * @throws InputError when the policy does not take its own parameters together
+   */
+  parametersFor(choice: PolicyChoice): ParameterValues {
+    const { definition, parameters } = choice;
+    const tryOut = (values: ParameterValues): void => {
+      const common = { parameters: values, processors: this.options.cpus.length, originMs: 0 };
+      if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
+      else new LiveRounds({ ...common, definition, slotMs: this.options.slotMs, epochMs: 0 }, 0, 0);
+    };
+    tryOut(parameters);
+    const knowsRows = definition.parameters.some(({ name }) => name === "rows");
+    if (!knowsRows || parameters.rows !== NONE || !Number.isFinite(this.options.mostRows)) return parameters;
+    try {
+      const limited = { ...parameters, rows: this.options.mostRows };
+      tryOut(limited);
+      return limited;
+    } catch {
+      // Not together with its other parameters: the gate keeps the limit then.
+      return parameters;
+    }
+  }
+
+  noteSubmit(job: JobNumber, nowMs: number): void {
+    this.#submittedMs.set(job, nowMs);
+  }
+
+  /** The job has ended. */
+  forget(job: JobNumber): void {
+    this.#submittedMs.delete(job);
+    this.#ranMs.delete(job);
+  }
+
+  /** A job has come to wait, with nothing that keeps it from being told. */
+  arrived(record: JobRecord): void {
+    this.#arriving.set(record.job, record);
+  }
+
+  /**
+   * A waiting job is not to be started any more, or its place has changed.
+   * @param because what became of it, such as "is held"
+   */
+  withdrawn({ job, uid }: JobRecord, because: string): void {
+    this.#arriving.delete(job);
+    this.#gate.withdraw(job);
+    if (this.#told.has(job)) this.invalidate(`job ${job} ${because}`, uid);
+  }
+
+  /** The process of a job has ended. */
+  departed(job: JobNumber, nowMs: number): void {
+    this.#ranMs.delete(job);
+    if (this.#isStale || this.#driver === undefined) return;
+    if (this.#told.has(job)) this.invalidate("a job ended that the policy had stopped", "administrators");
+    else this.#driver.depart(job, nowMs);
+  }
+
+  /** Running time of a job with a process, as somebody else counted it. */
+  noteRan(job: JobNumber, ranMs: number): void {
+    this.#ranMs.set(job, ranMs);
+  }
+
+  ranMs(job: JobNumber, nowMs: number): number {
+    const counted = this.#isStale ? undefined : this.#driver?.ranMs(job, nowMs);
+    return counted || (this.#ranMs.get(job) ?? 0);
+  }
+
+  promisedMs(job: JobNumber): number {
+    return this.#driver?.promisedMs(job) ?? Number.NaN;
+  }
+
+  get rowCount(): number {
+    return this.#driver?.rowCount ?? this.#layout.rows.length;
+  }
+
+  isTold(job: JobNumber): boolean {
+    return this.#told.has(job);
+  }
+
+  layout(): { readonly rows: Layout; readonly slot: number } {
+    return this.#layout;
+  }
+
+  /** Instant from which `decide` has something to do. */
+  dueMs(): number {
+    this.#takeReleased();
+    if (this.#isStale || this.#driver === undefined || this.#arriving.size > 0) {
+      return Number.NEGATIVE_INFINITY;
+    }
+    return this.#driver.dueMs();
+  }
+
+  /** Tells the policy what has happened and lets it decide, if it is time; undefined if nothing was decided. */
+  decide(nowMs: number): Outcome | undefined {
+    this.#tellArrivals(nowMs);
+    const driver = this.#driver;
+    if (this.#isStale || driver === undefined) return this.#adoptOrFallBack(nowMs);
+    if (driver.dueMs() > nowMs) return undefined;
+    if (driver.hasOverrun(nowMs)) {
+      this.invalidate("a job has outlived its estimate", "administrators");
+      return this.#adoptOrFallBack(nowMs);
+    }
+    try {
+      const outcome = this.#noteStarts(driver.decide(nowMs));
+      this.#tellArrivals(nowMs);
+      return outcome;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.invalidate(`the policy erred: ${message}`, "administrators");
+      return this.#adoptOrFallBack(nowMs);
+    }
+  }
+
+  #takeReleased(): void {
+    for (const record of this.#book.takeReleased()) if (!this.#told.has(record.job)) this.arrived(record);
+  }
+
+  #tellArrivals(nowMs: number): void {
+    const driver = this.#driver;
+    this.#takeReleased();
+    const coming = [...this.#arriving.values()];
+    const arriving = this.#gate.next(this.#gateLimits, coming, this.#told, this.#layout.rows);
+    this.#arriving.clear();
+    if (this.#isStale || driver === undefined) return;
+    for (const record of arriving) {
+      if (driver.isFull) this.invalidate("the table of jobs is full");
+      else if (this.#lastTold !== undefined && this.#told.size > 0 && servedBefore(record, this.#lastTold)) {
+        this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
+      }
+      if (this.#isStale) return;
+      driver.arrive(this.#liveJob(record), nowMs);
+      this.#told.add(record.job);
+      this.#lastTold = record;
+    }
+  }
+
+  #adoptOrFallBack(nowMs: number): Outcome {
+    const because = this.#because;
+    this.#keepRunningTimes(nowMs);
+    try {
+      return this.#adopt(nowMs, because);
+    } catch (error) {
+      const fallback = makeChoice(
+        POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!,
+      );
+      if (this.choice.label === fallback.label) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      const label = this.choice.label;
+      this.#setChoice(fallback);
+      const outcome = this.#adopt(nowMs, because);
+      return { ...outcome, fellBack: `${label} gave up: ${message}` };
+    }
+  }
+
+  #keepRunningTimes(nowMs: number): void {
+    const driver = this.#driver;
+    if (driver === undefined) return;
+    if (driver instanceof LiveRounds) driver.catchUp(nowMs);
+    for (const { job } of this.#book.withProcess()) {
+      const ranMs = driver.ranMs(job, nowMs);
+      if (ranMs > 0) this.#ranMs.set(job, ranMs);
+    }
+    this.#layout = { rows: driver.layout(), slot: driver.layoutSlot() };
+    this.#driver = undefined;
+  }
+
+  #adopt(nowMs: number, because: Reason): Outcome {
+    const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
+    this.#told.clear();
+    this.#takeReleased();
+    this.#arriving.clear();
+    this.#lastTold = undefined;
+    this.#gate.clear();
+    const driver = this.#takeOver(running, nowMs);
+    const stopped = stoppedJobs(running, driver);
+    for (const job of stopped) this.#told.add(job);
+    const waiting = this.#gate.next(this.#gateLimits, this.#book.eligible(), this.#told, driver.layout());
+    for (const record of waiting) {
+      driver.arrive(this.#liveJob(record), nowMs);
+      this.#told.add(record.job);
+      this.#lastTold = record;
+    }
+    const decision = waiting.length > 0 || running.length > 0 ? driver.decide(nowMs) : NOTHING;
+    this.#driver = driver;
+    this.#isStale = false;
+    const outcome = this.#noteStarts(decision);
+    return { ...outcome, adoption: { because, stopped: stopped.filter((job) => this.#told.has(job)) } };
+  }
+
+  #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
+    const { definition } = this.choice;
+    const parameters = this.#parameters;
+    const processors = this.options.cpus.length;
+    const { observer } = this.options;
+    const known = running.length + this.#book.liveCount;
+    const originMs = Math.min(
+      this.options.originMs,
+      ...running.map((job) => Math.min(job.submitMs, nowMs - job.ranMs)),
+    );
+    const common = { parameters, processors, originMs, observer };
+    if (definition.sharing === "space") {
+      const pool = new LivePool({ ...common, definition }, known);
+      for (const job of [...running].sort((a, b) => b.ranMs - a.ranMs || a.job - b.job)) {
+        pool.takeOver(job, nowMs);
+      }
+      return pool;
+    }
+    const rows = this.#rowsFrom(nowMs);
+    const make = (): LiveRounds => {
+      const options = { ...common, definition, slotMs: this.options.slotMs, epochMs: this.#epochMs };
+      return new LiveRounds(options, known + processors * (rows.length + 1), nowMs);
+    };
+    if (running.length === 0) return make();
+    let best: { driver: LiveRounds; moved: number } | undefined;
+    for (const fill of ["cells", "blocks", "none"] as const) {
+      const driver = make();
+      try {
+        const moved = driver.takeOver(running, rows, fill).length;
+        if (best === undefined || moved < best.moved) best = { driver, moved };
+      } catch (error) {
+        // The policy does not take it that way; the plain one has to do.
+        if (fill === "none" && best === undefined) throw error;
+      }
+      if (best?.moved === 0) break;
+    }
+    return best!.driver;
+  }
+
+  /** The rows as they stand, the one first whose turn it is now. */
+  #rowsFrom(nowMs: number): Layout {
+    const { rows, slot } = this.#layout;
+    if (rows.length === 0) return rows;
+    const nowSlot = Math.floor((nowMs - this.#epochMs) / this.options.slotMs);
+    const first = (((nowSlot - slot) % rows.length) + rows.length) % rows.length;
+    return [...rows.slice(first), ...rows.slice(0, first)];
+  }
+
+  #noteStarts(decision: Decision): Outcome {
+    for (const { job } of decision.starts) this.#told.delete(job);
+    this.#layout = { rows: this.#driver!.layout(), slot: this.#driver!.layoutSlot() };
+    return decision;
+  }
+
+  #liveJob(record: JobRecord): LiveJob {
+    return {
+      job: record.job,
+      size: this.sizeOf(record),
+      submitMs: this.#submittedMs.get(record.job) ?? this.options.monotonicOf(record.submittedAtMs),
+      estimateMs: record.estimateMs,
+      memoryBytes: record.memoryBytes,
+      queueClass: this.#classOf(record.queue),
+    };
+  }
+
+  #runningJob(record: JobRecord): RunningJob {
+    const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
+    // A job beyond its estimate is expected to go on for a quarter of what it has had.
+    const estimateMs = ranMs < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
+    const processors = record.cpus.map((cpu) => this.options.cpus.indexOf(cpu));
+    return { ...this.#liveJob(record), estimateMs, ranMs, processors: processors.filter((one) => one >= 0) };
+  }
+
+  /**
+   * Processors that the job is given. Under space sharing a job that needs more memory than its share of the machine is given
+   * more processors, so that memory is never promised twice; under time sharing the door looks after it.
+   */
+  sizeOf(record: Pick<JobRecord, "tasks" | "memoryBytes">): number {
+    if (this.sharing === "time" || record.memoryBytes === undefined) return record.tasks;
+    const processors = this.options.cpus.length;
+    const share = Math.ceil((record.memoryBytes / this.options.memoryBytes) * processors);
+    return Math.min(processors, Math.max(record.tasks, share));
+  }
+
+  #classOf(queue: string): number {
+    const place = this.options.queueClasses.findIndex(({ name }) => name === queue);
+    return place >= 0 ? place : UNKNOWN;
+  }
+}
+
+/** Jobs that a driver has taken over without giving them processors. */
+function stoppedJobs(running: readonly RunningJob[], driver: LiveDriver): JobNumber[] {
+  const placed = new Set(driver.layout().flatMap((seats) => seats.map(({ job }) => job)));
+  return running.filter(({ job }) => !placed.has(job)).map(({ job }) => job);
+}

@@ -1,0 +1,100 @@
+/** What a user learns of the jobs of others: their numbers and CPUs, how many there are, and nothing else. */
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import type { DaemonEvent } from "../../protocol/events.ts";
+import { EventFeed } from "../book/event-feed.ts";
+import type { Caller } from "../contract/service.ts";
+import {
+  ANNA,
+  answerOf,
+  BEN,
+  type Bench,
+  makeBench,
+  ROOT,
+  request,
+} from "../front-end/front-end-for-tests.ts";
+import { Store } from "../store/store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tutti-privacy-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function eventsOf({ frontEnd }: Pick<Bench, "frontEnd">, caller: Caller): DaemonEvent[] {
+  const events: DaemonEvent[] = [];
+  frontEnd.listen(caller, 0, (event) => events.push(event))();
+  return events;
+}
+
+/** Why policies took over, as somebody is told. */
+function reasons(events: readonly DaemonEvent[]): unknown[] {
+  return events.filter(({ kind }) => kind === "policy").map(({ data }) => data?.adopted);
+}
+
+test("why a policy takes over is told to the owner of the job and to administrators; others see that it does", async () => {
+  const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 1e6 });
+  const { clock, frontEnd, machine, store } = bench;
+  const heard: DaemonEvent[] = [];
+  frontEnd.listen(BEN, 0, (event) => heard.push(event));
+  const jobs = [request({ tasks: 4 }), request({ tasks: 4 }), request({ tasks: 4 }), request({ tasks: 4 })];
+  await answerOf(clock, frontEnd.submit(ANNA, jobs));
+  await answerOf(clock, frontEnd.hold(ANNA, 2));
+  await answerOf(clock, frontEnd.setPriority(ANNA, 3, -5));
+  await answerOf(clock, frontEnd.cancel(ANNA, 4));
+  const told = ["job 2 is held", "job 3 has another priority", "job 4 was cancelled"];
+  expect(reasons(eventsOf(bench, ANNA))).toEqual(expect.arrayContaining(told));
+  expect(reasons(eventsOf(bench, ROOT))).toEqual(expect.arrayContaining(told));
+  const secret = /held|priority|cancel|anna|submitted|job [0-9]/;
+  for (const events of [heard, eventsOf(bench, BEN)]) {
+    expect(reasons(events)).toHaveLength(reasons(eventsOf(bench, ROOT)).length);
+    expect(JSON.stringify(events)).not.toMatch(secret);
+  }
+  // Nor after a restart, from the disk.
+  frontEnd.stop();
+  const again = makeBench({ store, clock, machine });
+  expect(reasons(eventsOf(again, ANNA))).toEqual(expect.arrayContaining(told));
+  expect(JSON.stringify(eventsOf(again, BEN))).not.toMatch(secret);
+});
+
+test("what the conductor refuses is told to administrators", () => {
+  const store = new Store(":memory:", 0);
+  const feed = new EventFeed(store);
+  feed.add("conductor", 1, undefined, undefined, { data: { refused: "/home/anna" }, of: undefined });
+  feed.commit();
+  const told = (caller: Caller) => {
+    const events: DaemonEvent[] = [];
+    feed.listen(caller, 0, (event) => events.push(event))();
+    return events;
+  };
+  expect(told(BEN)).toEqual([{ sequence: 1, atMs: 1, kind: "conductor" }]);
+  expect(told(ROOT)).toMatchObject([{ sequence: 1, data: { refused: "/home/anna" } }]);
+});
+
+test("how jobs of others have ended is not counted", async () => {
+  const bench = makeBench({ config: { policy: "fcfs" } });
+  const { clock, machine, frontEnd } = bench;
+  await answerOf(clock, frontEnd.submit(ANNA, [request(), request(), request({ held: true })]));
+  machine.end({ job: 1, attempt: 1 }, "none", { code: 3 });
+  await answerOf(clock, frontEnd.submit(BEN, [request({ held: true })]));
+  await answerOf(clock, frontEnd.cancel(BEN, 4));
+  clock.advanceTo(5000);
+  const none = { done: 0, failed: 0, cancelled: 0 };
+  expect(frontEnd.status(BEN).counts).toMatchObject({ ...none, held: 1, cancelled: 1 });
+  expect(frontEnd.status(ANNA).counts).toMatchObject({ ...none, held: 1, done: 1, failed: 1 });
+  expect(frontEnd.status(ROOT).counts).toMatchObject({ held: 1, done: 1, failed: 1, cancelled: 1 });
+});
+
+test("reasons that the first release has written are for administrators too", () => {
+  const path = join(folder, "old.db");
+  copyFileSync(fileURLToPath(new URL("../store/golden/v2.db", import.meta.url)), path);
+  const old = new DatabaseSync(path);
+  const data = JSON.stringify({ policy: "gang", adopted: "job 5 is held" });
+  old.prepare("INSERT INTO events (sequence, at_ms, kind, data) VALUES (9, 9, 'policy', ?)").run(data);
+  old.close();
+  const { frontEnd } = makeBench({ path });
+  const ninth = (caller: Caller) => eventsOf({ frontEnd }, caller).find(({ sequence }) => sequence === 9);
+  expect(ninth(BEN)?.data).toEqual({ policy: "gang" });
+  expect(ninth(ROOT)?.data).toEqual({ policy: "gang", adopted: "job 5 is held" });
+});

@@ -1,0 +1,312 @@
+/**
+ * The control groups of this machine: which hierarchies there are, where we may make groups, and a group per gang in each.
+ *
+ *   v2:  MOUNT/…/tutti-NAME/7.1        v1:  MOUNT of freezer, cpuset, cpu, …/tutti-NAME/7.1
+ *
+ * Both versions may be mounted side by side, with each controller in one of them. A gang's first process
+ * is moved in while it waits at its gate (shim.ts), so that no process of the job is ever outside.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { isShortage, readSmall } from "./processes.ts";
+import { OWN_ENVIRONMENT } from "./surroundings.ts";
+
+/** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
+export type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
+
+/** A hierarchy as mounted, and where in it a group of ours could lie, best first. */
+export interface Mount {
+  readonly version: 1 | 2;
+  readonly mountPoint: string;
+  /** Controllers named by the mount; v2 names none here. */
+  readonly controllers: readonly Control[];
+  readonly parents: readonly string[];
+}
+
+/** A hierarchy in which our folder has been made. */
+export interface Hierarchy {
+  readonly version: 1 | 2;
+  /** Our folder; a gang's group is a folder in it. */
+  readonly folder: string;
+  readonly controls: ReadonlySet<Control>;
+}
+
+const V1_CONTROLLERS: readonly Control[] = ["freezer", "cpuset", "cpu", "cpuacct", "memory", "pids"];
+const V2_CONTROLLERS: readonly Control[] = ["cpuset", "cpu", "memory", "pids"];
+
+/**
+ * Mounts that could serve.
+ * @param mountInfo text of /proc/self/mountinfo
+ * @param ownGroups text of /proc/self/cgroup
+ * @param isRoot root makes its groups at the top, where no log-out and no restart of a service ends them
+ */
+export function findMounts(mountInfo: string, ownGroups: string, isRoot: boolean): Mount[] {
+  const mounts: Mount[] = [];
+  for (const line of mountInfo.split("\n")) {
+    const [before = "", after] = line.split(" - ");
+    if (after === undefined) continue;
+    const [, , , root = "/", encoded = "", options = ""] = before.split(" ");
+    const mountPoint = encoded.replace(/\\([0-7]{3})/g, (_, code) => String.fromCharCode(parseInt(code, 8)));
+    const [type, , superOptions = ""] = after.split(" ");
+    if ((type !== "cgroup" && type !== "cgroup2") || options.split(",").includes("ro")) continue;
+    const version = type === "cgroup2" ? 2 : 1;
+    const words = superOptions.split(",");
+    const controllers = version === 2 ? [] : V1_CONTROLLERS.filter((name) => words.includes(name));
+    if (version === 1 && controllers.length === 0) continue;
+    const own = ownGroup(ownGroups, version, controllers, root);
+    const ownFolder = join(mountPoint, own).replace(/\/+$/, "");
+    const parents = isRoot ? [mountPoint, ownFolder] : [ownFolder, join(ownFolder, "..")];
+    const inside = parents.filter((parent) => parent === mountPoint || parent.startsWith(`${mountPoint}/`));
+    mounts.push({ version, mountPoint, controllers, parents: [...new Set(inside)] });
+  }
+  return mounts;
+}
+
+/** Path of our own group below the mount point. */
+function ownGroup(ownGroups: string, version: 1 | 2, controllers: readonly Control[], root: string): string {
+  for (const line of ownGroups.split("\n")) {
+    const [number, names = "", ...rest] = line.split(":");
+    const path = rest.join(":");
+    const fits =
+      version === 2 ? number === "0" : controllers.every((name) => names.split(",").includes(name));
+    if (!fits || path === "") continue;
+    return root !== "/" && path.startsWith(root) ? path.slice(root.length) : path;
+  }
+  return "/";
+}
+
+/** Makes our folder in every hierarchy where we may and that has something to offer beside the others. */
+export function openHierarchies(name: string, mounts: readonly Mount[]): Hierarchy[] {
+  const opened: Hierarchy[] = [];
+  for (const mount of [...mounts].sort((a, b) => b.version - a.version)) {
+    const offered = new Set(opened.flatMap(({ controls }) => [...controls]));
+    if (mount.version === 1 && mount.controllers.every((control) => offered.has(control))) continue;
+    for (const parent of mount.parents) {
+      const hierarchy = openIn(mount, parent, name);
+      if (hierarchy === undefined) continue;
+      opened.push(hierarchy);
+      break;
+    }
+  }
+  return opened;
+}
+
+/** The hierarchies of this machine. */
+export function mountsHere(): Mount[] {
+  try {
+    return findMounts(
+      readFileSync("/proc/self/mountinfo", "utf8"),
+      readFileSync("/proc/self/cgroup", "utf8"),
+      process.getuid?.() === 0,
+    );
+  } catch {
+    return [];
+  }
+}
+
+function openIn(mount: Mount, parent: string, name: string): Hierarchy | undefined {
+  const folder = join(parent, name);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    accessSync(join(folder, "cgroup.procs"), constants.W_OK);
+  } catch {
+    return undefined;
+  }
+  if (mount.version === 1) return openV1(mount, parent, folder);
+  const controls = new Set<Control>();
+  for (const controller of V2_CONTROLLERS) {
+    // The parent refuses while it holds processes and is not the top: then we do without the controller.
+    tryWrite(join(parent, "cgroup.subtree_control"), `+${controller}`);
+    if (tryWrite(join(folder, "cgroup.subtree_control"), `+${controller}`)) controls.add(controller);
+  }
+  if (existsSync(join(folder, "cgroup.freeze"))) controls.add("freezer");
+  if (existsSync(join(folder, "cgroup.kill"))) controls.add("kill");
+  if (existsSync(join(folder, "cpu.stat"))) controls.add("cpuacct");
+  // All gangs together weigh as much beside the rest of the machine as a process on each CPU.
+  if (controls.has("cpu")) {
+    tryWrite(join(folder, "cpu.weight"), String(Math.min(10_000, 100 * availableParallelism())));
+  }
+  return { version: 2, folder, controls };
+}
+
+function openV1(mount: Mount, parent: string, folder: string): Hierarchy {
+  if (mount.controllers.includes("cpuset")) {
+    for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+      const text = tryRead(join(parent, file));
+      if (text !== undefined) tryWrite(join(folder, file), text.trim());
+    }
+  }
+  if (mount.controllers.includes("cpu")) {
+    tryWrite(join(folder, "cpu.shares"), String(1024 * availableParallelism()));
+  }
+  return { version: 1, folder, controls: new Set(mount.controllers) };
+}
+
+/** The groups of the gangs, one folder per gang and hierarchy. */
+export class GangGroups {
+  readonly #hierarchies: readonly Hierarchy[];
+
+  constructor(hierarchies: readonly Hierarchy[]) {
+    this.#hierarchies = hierarchies;
+  }
+
+  /** The hierarchy that serves for that control; the first one, when several do. */
+  of(control: Control): Hierarchy | undefined {
+    return this.#hierarchies.find(({ controls }) => controls.has(control));
+  }
+
+  /** Makes the gang's groups; made already is as good. */
+  make(gang: string): void {
+    for (const { version, folder, controls } of this.#hierarchies) {
+      const group = join(folder, gang);
+      mkdirSync(group, { recursive: true, mode: 0o755 });
+      // A v1 cpuset takes nobody in before it has both.
+      if (version === 1 && controls.has("cpuset") && tryRead(join(group, "cpuset.mems"))?.trim() === "") {
+        for (const file of ["cpuset.mems", "cpuset.cpus"]) {
+          writeFileSync(join(group, file), readFileSync(join(folder, file), "latin1").trim());
+        }
+      }
+    }
+  }
+
+  /** These groups without the hierarchies that take no process in; tried with a shell that goes in and ends. */
+  withoutRefusing(gang: string): GangGroups {
+    return new GangGroups(
+      this.#hierarchies.filter(({ folder }) => {
+        const file = join(folder, gang, "cgroup.procs");
+        return (
+          spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], {
+            env: OWN_ENVIRONMENT,
+            stdio: "ignore",
+          }).status === 0
+        );
+      }),
+    );
+  }
+
+  /**
+   * Moves a process into the gang's groups, the freezer's last. The kernel may take 20 ms for each, so this does not block.
+   * @param unneeded controls for which the gang needs no group
+   * @returns false when a group refused it
+   */
+  async join(gang: string, pid: number, unneeded: readonly Control[] = []): Promise<boolean> {
+    const freezerLast = this.#hierarchies
+      .filter(({ controls }) => ![...controls].every((control) => unneeded.includes(control)))
+      .sort((a, b) => Number(a.controls.has("freezer")) - Number(b.controls.has("freezer")));
+    try {
+      for (const { folder } of freezerLast) {
+        await writeFile(join(folder, gang, "cgroup.procs"), String(pid), { flag: "r+" });
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Removes the gang's groups; false while processes are in one. */
+  remove(gang: string): boolean {
+    let gone = true;
+    for (const { folder } of this.#hierarchies) if (!removeGroup(join(folder, gang))) gone = false;
+    return gone;
+  }
+
+  /** Names of all gangs that have a group, ours of an earlier life included. */
+  gangs(): string[] {
+    const names = new Set<string>();
+    for (const { folder } of this.#hierarchies) {
+      for (const entry of groupsIn(folder)) names.add(entry);
+    }
+    return [...names];
+  }
+
+  /** Removes our folders; those that still hold a group stay. */
+  close(): void {
+    for (const { folder } of this.#hierarchies) removeGroup(folder);
+  }
+
+  read(control: Control, gang: string, file: string): string | undefined {
+    const hierarchy = this.of(control);
+    return hierarchy && readSmall(join(hierarchy.folder, gang, file));
+  }
+
+  write(control: Control, gang: string, file: string, text: string): boolean {
+    const hierarchy = this.of(control);
+    return hierarchy !== undefined && tryWrite(join(hierarchy.folder, gang, file), text);
+  }
+
+  /** False when the gang cannot have these CPUs. One that was off line has left the set of our folder for good (v1), which is made anew. */
+  setCpus(gang: string, list: string): boolean {
+    if (this.write("cpuset", gang, "cpuset.cpus", list)) return true;
+    const hierarchy = this.of("cpuset");
+    if (hierarchy?.version !== 1) return false;
+    const all = tryRead(join(hierarchy.folder, "..", "cpuset.cpus"))?.trim() ?? "";
+    tryWrite(join(hierarchy.folder, "cpuset.cpus"), all);
+    return this.write("cpuset", gang, "cpuset.cpus", list);
+  }
+
+  /** Pids in the gang's group and in the groups that the job made below it. */
+  pids(gang: string): number[] {
+    const hierarchy = this.of("freezer");
+    return hierarchy === undefined ? [] : pidsBelow(join(hierarchy.folder, gang));
+  }
+}
+
+function pidsBelow(group: string): number[] {
+  const text = tryRead(join(group, "cgroup.procs"));
+  if (text === undefined) return [];
+  const pids = text.split("\n").filter(Boolean).map(Number);
+  for (const entry of groupsIn(group)) pids.push(...pidsBelow(join(group, entry)));
+  return pids;
+}
+
+function groupsIn(group: string): string[] {
+  try {
+    return readdirSync(group, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+function removeGroup(group: string): boolean {
+  for (const entry of groupsIn(group)) removeGroup(join(group, entry));
+  try {
+    rmdirSync(group);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return undefined;
+  }
+}
+
+function tryWrite(path: string, text: string): boolean {
+  try {
+    // Not created where it is missing: a folder of ours on an ordinary file system would otherwise look like a group.
+    writeFileSync(path, text, { flag: "r+" });
+    return true;
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+/** A clock that stands still until a test moves it. All timers of one instant fire before anything that was put off with `soon`. */
+import type { Clock } from "./clock.ts";
+
+export class FakeClock implements Clock {
+  #nowMs: number;
+  /** Difference between Unix and monotonic time; a test may step it. */
+  unixOffsetMs = 0;
+  #timers: { atMs: number; call: () => void }[] = [];
+  #soon: (() => void)[] = [];
+
+  constructor(nowMs = 0) {
+    this.#nowMs = nowMs;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  unixMs(): number {
+    return this.#nowMs + this.unixOffsetMs;
+  }
+
+  at(atMs: number, call: () => void): () => void {
+    const timer = { atMs, call };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  soon(call: () => void): void {
+    this.#soon.push(call);
+  }
+
+  /** Instant of the next timer; Infinity when there is none. */
+  nextMs(): number {
+    return this.#timers.reduce((least, { atMs }) => Math.min(least, atMs), Number.POSITIVE_INFINITY);
+  }
+
+  /** Does everything that is due at the present instant. */
+  settle(): void {
+    for (let turn = 0; turn < 100_000; turn++) {
+      const due = this.#timers.filter(({ atMs }) => atMs <= this.#nowMs);
+      if (due.length > 0) {
+        this.#timers = this.#timers.filter(({ atMs }) => atMs > this.#nowMs);
+        for (const { call } of due) call();
+        continue;
+      }
+      const call = this.#soon.shift();
+      if (call === undefined) return;
+      call();
+    }
+    throw new Error(`The instant ${this.#nowMs} ms does not end`);
+  }
+
+  /** Lets time pass up to an instant, stopping at each timer on the way. */
+  advanceTo(timeMs: number): void {
+    this.settle();
+    for (let nextMs = this.nextMs(); nextMs <= timeMs; nextMs = this.nextMs()) {
+      this.#nowMs = Math.max(this.#nowMs, nextMs);
+      this.settle();
+    }
+    this.#nowMs = Math.max(this.#nowMs, timeMs);
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * Does a policy use what it must not know? The decisions of a run are written down; then the future is changed (the
+ * run times of jobs that have not ended by an instant T, or the jobs that arrive after T) and the policy decides
+ * again. Up to T, and at T itself, every decision has to be the same:
+ *
+ *   run     ──decisions──────── T ──decisions of the true future────▶
+ *   probe   ──the same?──────── T   another future, not looked at
+ *
+ * It does not matter how a policy learns of the future: from the machine, the job table, an import or a closure over
+ * the instance, since the instance's own columns are changed for the probe and put back after it. What a probe cannot see is
+ * a copy that the policy brings along; the rules about promises hold for such a policy too.
+ */
+import type { Instance, JobIndex } from "../../core/jobs.ts";
+import type { StartRule } from "../../core/policy.ts";
+import { START_RULE_NAMES } from "../../core/policy.ts";
+import type { Random } from "../../core/random.ts";
+import type { Observer, Schedule } from "../../core/schedule.ts";
+import { Numbers } from "../observers.ts";
+import { StopRun } from "./checker.ts";
+
+const STARTED = 0;
+const PROMISED = 1;
+const PLACED = 2;
+const RELEASED = 3;
+const ROW_ADDED = 4;
+const ROW_DELETED = 5;
+const EXCHANGED = 6;
+const MIGRATED = 7;
+/** Numbers per decision: kind, time, and up to four that belong to the kind. */
+const STRIDE = 6;
+
+type Sink = (kind: number, timeS: number, a: number, b: number, c: number, d: number) => void;
+
+/** All decisions of a run, and its instants. */
+export class DecisionLog {
+  readonly numbers = new Numbers();
+  readonly instants = new Numbers();
+
+  observer(): Observer {
+    return {
+      ...decisions((kind, timeS, a, b, c, d) => {
+        this.numbers.push(kind);
+        this.numbers.push(timeS);
+        this.numbers.push(a);
+        this.numbers.push(b);
+        this.numbers.push(c);
+        this.numbers.push(d);
+      }),
+      decided: (timeS) => this.instants.push(timeS),
+    };
+  }
+}
+
+/** Where two runs first differ. */
+export interface Difference {
+  readonly job: JobIndex | undefined;
+  readonly timeS: number;
+  readonly first: string;
+  readonly second: string;
+}
+
+/** Follows a second run along the log of the first, up to an instant, and ends the second run there or at the first difference. */
+export class Comparison {
+  difference: Difference | undefined;
+  /** Decisions found the same. */
+  compared = 0;
+  readonly #log: Float64Array;
+  readonly #end: number;
+  readonly #untilS: number;
+  readonly #instance: Instance;
+  #at = 0;
+
+  constructor(log: DecisionLog, untilS: number, instance: Instance) {
+    this.#log = log.numbers.values;
+    this.#untilS = untilS;
+    this.#instance = instance;
+    let end = log.numbers.length;
+    while (end > 0 && !(this.#log[end - STRIDE + 1] <= untilS)) end -= STRIDE;
+    this.#end = end;
+  }
+
+  observer(): Observer {
+    const passes = (timeS: number) => {
+      if (timeS > this.#untilS) this.finish();
+      if (timeS > this.#untilS || this.difference !== undefined) throw new StopRun("the comparison is over");
+    };
+    return {
+      ...decisions((kind, timeS, a, b, c, d) => this.#follow(kind, timeS, a, b, c, d)),
+      arrived: passes,
+      departed: passes,
+      decided: passes,
+    };
+  }
+
+  /** Decisions of the first run that the second has not taken are a difference too. */
+  finish(failure?: string): void {
+    if (this.difference === undefined && this.#at < this.#end) this.#differ(undefined, failure);
+  }
+
+  #follow(kind: number, timeS: number, a: number, b: number, c: number, d: number): void {
+    if (timeS > this.#untilS || this.difference !== undefined) return;
+    const log = this.#log;
+    const at = this.#at;
+    const isSame =
+      at < this.#end &&
+      log[at] === kind &&
+      Object.is(log[at + 1], timeS) &&
+      log[at + 2] === a &&
+      Object.is(log[at + 3], b) &&
+      log[at + 4] === c &&
+      log[at + 5] === d;
+    if (!isSame) this.#differ([kind, timeS, a, b, c, d]);
+    this.#at += STRIDE;
+    this.compared++;
+  }
+
+  #differ(second: readonly number[] | undefined, failure?: string): void {
+    const first = this.#at < this.#end ? [...this.#log.subarray(this.#at, this.#at + STRIDE)] : undefined;
+    const firstS = first?.[1] ?? Number.POSITIVE_INFINITY;
+    const secondS = second?.[1] ?? Number.POSITIVE_INFINITY;
+    this.difference = {
+      job: secondS < firstS ? jobOf(second) : jobOf(first),
+      timeS: Math.min(firstS, secondS),
+      first: this.#inWords(first),
+      second: failure === undefined ? this.#inWords(second) : `the run fails: ${failure}`,
+    };
+  }
+
+  #inWords(decision: readonly number[] | undefined): string {
+    if (decision === undefined) return "nothing more";
+    const [kind, timeS, a, b, c, d] = decision;
+    const job = `job ${this.#instance.id[a]}`;
+    const at = `at ${timeS} s`;
+    switch (kind) {
+      case STARTED:
+        return `${job} starts ${at} (${START_RULE_NAMES[b]})`;
+      case PROMISED:
+        return `${job} is promised ${b} s ${at}`;
+      case PLACED:
+        return `${job} is placed in row ${b} from processor ${c} on ${at}`;
+      case RELEASED:
+        return `${job} gives back row ${b} ${at}`;
+      case ROW_ADDED:
+        return `row ${a} is added ${at}`;
+      case ROW_DELETED:
+        return `row ${a} is deleted ${at}`;
+      case MIGRATED:
+        return `${job} is moved to row ${b} from processor ${c} on, for ${d} s, ${at}`;
+      default:
+        return `rows ${a} and ${b} exchange processors ${c} to ${d - 1} ${at}`;
+    }
+  }
+}
+
+function jobOf(decision: readonly number[] | undefined): JobIndex | undefined {
+  if (decision === undefined) return undefined;
+  return decision[0] <= RELEASED || decision[0] === MIGRATED ? decision[2] : undefined;
+}
+
+function decisions(sink: Sink): Observer {
+  return {
+    started: (timeS, job, rule: StartRule) => sink(STARTED, timeS, job, rule, 0, 0),
+    promised: (timeS, job, startS) => sink(PROMISED, timeS, job, startS, 0, 0),
+    placed: (timeS, job, row, first, stretches) =>
+      sink(PLACED, timeS, job, row, first, stretches === undefined ? 0 : fingerprint(stretches)),
+    released: (timeS, job, row) => sink(RELEASED, timeS, job, row, 0, 0),
+    rowAdded: (timeS, row) => sink(ROW_ADDED, timeS, row, 0, 0, 0),
+    rowDeleted: (timeS, row) => sink(ROW_DELETED, timeS, row, 0, 0, 0),
+    exchanged: (timeS, a, b, first, end) => sink(EXCHANGED, timeS, a, b, first, end),
+    migrated: (timeS, job, row, first, costS) => sink(MIGRATED, timeS, job, row, first, costS),
+  };
+}
+
+/** One number for many: other numbers give, very nearly always, another one. */
+function fingerprint(numbers: readonly number[]): number {
+  let hash = 1;
+  for (const number of numbers) hash = (Math.imul(hash, 31) + number) | 0;
+  return hash;
+}
+
+/** The columns that tell of jobs. */
+type JobTable = Pick<Instance, "count" | "submitS" | "runS" | "size" | "estimateS" | "shape">;
+type Columns = Omit<JobTable, "count">;
+
+export function copyColumns(table: JobTable): Columns {
+  return {
+    submitS: table.submitS.slice(),
+    runS: table.runS.slice(),
+    size: table.size.slice(),
+    estimateS: table.estimateS.slice(),
+    shape: table.shape && {
+      processes: table.shape.processes.slice(),
+      threads: table.shape.threads.slice(),
+      queue: table.shape.queue.slice(),
+    },
+  };
+}
+
+/** Overwrites the target's columns by the source's. */
+export function setColumns(target: Columns, source: Columns): void {
+  target.submitS.set(source.submitS);
+  target.runS.set(source.runS);
+  target.size.set(source.size);
+  target.estimateS.set(source.estimateS);
+  if (target.shape === undefined || source.shape === undefined) return;
+  target.shape.processes.set(source.shape.processes);
+  target.shape.threads.set(source.shape.threads);
+  target.shape.queue.set(source.shape.queue);
+}
+
+/** Calls with the columns of `shown` written into those of `table`, and puts the table's back. */
+export function withColumnsOf<Result>(shown: Columns, table: JobTable, call: () => Result): Result {
+  const kept = copyColumns(table);
+  setColumns(table, shown);
+  try {
+    return call();
+  } finally {
+    setColumns(table, kept);
+  }
+}
+
+/** The first job whose row differs between two tables. */
+export function changedJob(table: JobTable, other: Columns): JobIndex | undefined {
+  for (let job = 0; job < table.count; job++) {
+    const isSame =
+      table.submitS[job] === other.submitS[job] &&
+      table.runS[job] === other.runS[job] &&
+      table.size[job] === other.size[job] &&
+      table.estimateS[job] === other.estimateS[job];
+    if (!isSame) return job;
+  }
+  return undefined;
+}
+
+/**
+ * Draws other run times for all jobs that have not ended by the instant: longer than they have run by then, not longer than
+ * their estimate; often just one of these two.
+ */
+export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number, random: Random): void {
+  for (let job = 0; job < table.count; job++) {
+    if (schedule.endS[job] <= atS) continue;
+    const trueS = table.runS[job];
+    const startS = schedule.startS[job];
+    // A gang may have been in the matrix for longer than it has run: it keeps at least its run time.
+    const ranS = startS <= atS ? Math.min(atS - startS, trueS) : 0;
+    const slackS = table.estimateS[job] - ranS;
+    const draw = random.uniform();
+    const runS = draw < 0.4 ? table.estimateS[job] : ranS + slackS * (draw < 0.7 ? 0.001 : random.uniform());
+    // Rounding must not end a job by the instant.
+    if (startS <= atS && !(startS + runS > atS && runS > ranS)) continue;
+    table.runS[job] = Math.min(runS, table.estimateS[job]);
+  }
+}
+
+/**
+ * Jobs that are submitted after the instant change places (size, estimate and shape, with fresh run times) and come sooner or
+ * later; their number stays.
+ */
+export function changeArrivals(table: JobTable, atS: number, random: Random): void {
+  const { count, submitS, runS, estimateS, size, shape } = table;
+  const columns = [
+    size,
+    estimateS,
+    ...(shape === undefined ? [] : [shape.processes, shape.threads, shape.queue]),
+  ];
+  let first = count;
+  while (first > 0 && submitS[first - 1] > atS) first--;
+  const sooner = 0.25 + random.uniform();
+  for (let job = first; job < count; job++) {
+    const otherS = atS + (submitS[job] - atS) * sooner;
+    if (otherS > atS) submitS[job] = otherS;
+    const other = first + random.below(count - first);
+    for (const column of columns) [column[job], column[other]] = [column[other], column[job]];
+  }
+  for (let job = first; job < count; job++) runS[job] = estimateS[job] * random.uniform();
+  // Times that were within a rounding of the instant may have stayed: order again.
+  for (let job = first + 1; job < count; job++)
+    if (submitS[job] < submitS[job - 1]) submitS[job] = submitS[job - 1];
+}

@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { InputError, RuleViolation } from "../../core/errors.ts";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
+import { WHOLE_RUN } from "../../metrics/window.ts";
+import type { Comparison } from "../../report/comparison.ts";
+import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import { PolicyError } from "./guarded-policy.ts";
+import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tutti-run-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const experiment: Experiment = {
+  source: "downey:jobs=150:processors=16:load=0.9",
+  limit: undefined,
+  processors: undefined,
+  rules: DEFAULT_RULES,
+  window: WHOLE_RUN,
+  metricParameters: DEFAULT_METRIC_PARAMETERS,
+  slotS: 5,
+  switchS: 0,
+};
+const options: ExperimentOptions = {
+  policies: ["fcfs", "easy", "easy:order=shortest"],
+  seed: 3,
+  replications: 3,
+  workers: 1,
+};
+
+describe("runExperiment()", () => {
+  /** All that is to be the same: every number, every start and end. */
+  const print = ({ policies, rules, workloadHash }: Comparison) =>
+    JSON.stringify([rules, workloadHash, policies.map((policy) => ({ ...policy, schedule: undefined }))]);
+
+  test("policies come in the order asked for, and the number of workers never shows", async () => {
+    const one = await runExperiment(experiment, options);
+    expect(one.policies.map(({ label }) => label)).toEqual(options.policies);
+    for (const workers of [2, 3]) {
+      const more = await runExperiment(experiment, { ...options, workers });
+      expect(print(more)).toBe(print(one));
+      expect(more.policies.map(({ schedule }) => schedule)).toEqual(
+        one.policies.map(({ schedule }) => schedule),
+      );
+    }
+  });
+
+  test("results of time sharing carry the rules of the rounds, and a remark when most jobs are shorter than a slot", async () => {
+    const runWith = (slotS: number) =>
+      runExperiment({ ...experiment, slotS }, { ...options, policies: ["easy", "br"], replications: 1 });
+    const { policies, instance } = await runWith(1e6);
+    expect(policies[0].rules).not.toContain(ROUNDS_RULES[0]);
+    expect(policies[1].rules).toEqual(expect.arrayContaining([...ROUNDS_RULES]));
+    expect(instance.diagnostics).toMatchObject([
+      { code: "shorter-than-slot", count: 150, examples: [{ job: instance.id[0] }] },
+    ]);
+    expect(instance.diagnostics[0].message).toMatch(
+      /^100 % of the jobs are shorter than one slot of 1000000 s/,
+    );
+    expect((await runWith(1e-6)).instance.diagnostics).toEqual([]);
+  });
+
+  test("a replication is the run that its seed alone gives", async () => {
+    const { policies, seed } = await runExperiment(experiment, options);
+    const last = await runExperiment(experiment, { ...options, seed: 5, replications: 1 });
+    expect(seed).toBe(3);
+    expect(policies.map(({ replications }) => replications?.[2])).toEqual(
+      last.policies.map(({ summary }) => summary),
+    );
+    expect(policies.map(({ replicationHashes }) => replicationHashes?.[2])).toEqual(
+      last.policies.map(({ scheduleHash }) => ({
+        seed: 5,
+        name: last.instance.workload.name,
+        workload: last.workloadHash,
+        schedule: scheduleHash,
+      })),
+    );
+    expect(policies.map(({ replications }) => replications?.[0])).toEqual(
+      policies.map(({ summary }) => summary),
+    );
+    expect(policies.map(({ replications }) => replications?.length)).toEqual([3, 3, 3]);
+    expect(last.policies.map(({ replications }) => replications)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test("progress is told once per run", async () => {
+    for (const workers of [1, 2]) {
+      const told: string[] = [];
+      await runExperiment(experiment, {
+        ...options,
+        workers,
+        onDone: (done, of) => told.push(`${done}/${of}`),
+      });
+      expect(told).toEqual(Array.from({ length: 9 }, (_, i) => `${i + 1}/9`));
+    }
+  });
+
+  test("limit takes the first jobs of the same workload", async () => {
+    const whole = await runExperiment(experiment, options);
+    const part = await runExperiment({ ...experiment, limit: 40 }, options);
+    expect(part.instance.count).toBe(40);
+    expect(part.instance.submitS).toEqual(whole.instance.submitS.slice(0, 40));
+  });
+
+  test("the result names the rules it was made with", async () => {
+    const result = await runExperiment(experiment, options);
+    const rules = result.rules.join("\n");
+    for (const word of ["overrun=raise", "missing-estimate=run", "oversize=drop", "warmup=0", "bound=10"]) {
+      expect(rules).toContain(word);
+    }
+    expect(result.workloadHash).toMatch(/^[0-9a-f]{16}$/);
+    expect(result.made.version).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  test("a machine on which no job fits, and replications of a trace, are refused", async () => {
+    const tiny = { ...experiment, source: "downey:jobs=20:minSize=4", processors: 2 };
+    await expect(runExperiment(tiny, options)).rejects.toThrow(/all 20 are larger than the machine of 2/);
+    const trace = join(folder, "trace.swf");
+    writeFileSync(trace, "1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
+    await expect(runExperiment({ ...experiment, source: trace }, options)).rejects.toThrow(InputError);
+  });
+});
+
+describe("runExperiment() with a policy of the user's own", () => {
+  const own = (name: string, decide: string) => {
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      `export default { name: "own", sharing: "space", make: (pool, jobs) => ({
+        queue: [], arrive(job) { this.queue.push(job); }, depart() {}, decide() { ${decide} } }) };`,
+    );
+    return file;
+  };
+  const fcfsByHand =
+    "while (this.queue.length && jobs.size[this.queue[0]] <= pool.free) pool.start(this.queue.shift(), 0);";
+
+  test("FCFS written by hand gives the schedule of fcfs", async () => {
+    const { policies } = await runExperiment(experiment, {
+      ...options,
+      policies: ["fcfs", own("hand.mjs", fcfsByHand)],
+      workers: 2,
+    });
+    const [fcfs, hand] = policies.map(({ scheduleHash, replications }) => ({ scheduleHash, replications }));
+    expect(hand).toEqual(fcfs);
+  });
+
+  test.each([1, 2])("the first failing cell is told, with its kind, by %d workers", async (workers) => {
+    const greedy = own("greedy.mjs", "for (const job of this.queue) pool.start(job, 0);");
+    const thrower = own("thrower.mjs", 'throw new TypeError("no idea");');
+    const run = (policies: string[]) => runExperiment(experiment, { ...options, policies, workers });
+    await expect(run(["fcfs", greedy, thrower])).rejects.toThrow(RuleViolation);
+    await expect(run(["fcfs", thrower, greedy])).rejects.toThrow(
+      /thrower\.mjs": it failed with TypeError: no idea/,
+    );
+    await expect(run(["fcfs", thrower])).rejects.toMatchObject({ name: PolicyError.name });
+    await expect(run(["fcfs", "esay"])).rejects.toThrow(InputError);
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * An experiment: some policies over the same jobs on the same machine under the same rules, repeated with other seeds
+ * where the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
+ */
+import { InputError } from "../../core/errors.ts";
+import type { Instance, Workload } from "../../core/jobs.ts";
+import { describeRules, type Rules } from "../../core/rules.ts";
+import type { MetricParameters } from "../../metrics/registry.ts";
+import { describeWindow, type WindowOptions } from "../../metrics/window.ts";
+import type { Comparison } from "../../report/comparison.ts";
+import { SIZE_RULE } from "../../workload/traces/swf.ts";
+import { chooseModel } from "../files/source.ts";
+import type { Cell, CellResult } from "./kinds.ts";
+import { provenance } from "./provenance.ts";
+import { type CellsOptions, runCells, WITH_FILES } from "./run-cells.ts";
+import { type OpenedJobs, openJobs, prepareJobs } from "./runner.ts";
+
+/** What all runs of an experiment share. */
+export interface Experiment {
+  /** A trace or a model, as `openSource` takes it. */
+  readonly source: string;
+  /** Use the first so many jobs only. */
+  readonly limit: number | undefined;
+  /** Size of the machine; undefined takes the one that the source names. */
+  readonly processors: number | undefined;
+  readonly rules: Rules;
+  readonly window: WindowOptions;
+  readonly metricParameters: MetricParameters;
+  /** Time sharing only. */
+  readonly slotS: number;
+  readonly switchS: number;
+}
+
+export interface ExperimentOptions extends CellsOptions {
+  readonly policies: readonly string[];
+  /** First seed; replication r has seed + r. */
+  readonly seed: number;
+  /** Models only. */
+  readonly replications: number;
+  /** The command that makes the same result again, for the report. */
+  readonly command?: string;
+  /** Keep what a report draws of the rows of gang policies. */
+  readonly recordMatrix?: boolean;
+}
+
+/**
+ * The jobs of the first seed, for `runExperiment`.
+ * @throws InputError for a source that cannot be used, or not with so many seeds
+ */
+export async function openExperiment(
+  { source, limit }: Experiment,
+  seed: number,
+  replications: number,
+): Promise<OpenedJobs> {
+  if (replications > 1 && chooseModel(source) === undefined) {
+    throw new InputError(
+      `Cannot replicate "${source}" ${replications} times: a trace is the same every time, expected a model`,
+    );
+  }
+  return openJobs({ jobs: source, seed, limit }, WITH_FILES);
+}
+
+/** One policy on one seed, without what is to be made of it. */
+export function cellOf(experiment: Experiment, policy: string, seed: number) {
+  const { source: jobs, limit, processors, rules, slotS, switchS } = experiment;
+  return { source: { jobs, seed, limit }, processors, rules, policy, slotS, switchS };
+}
+
+/**
+ * Runs every policy on every seed. The result holds what is needed to make it again.
+ * @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule
+ */
+export async function runExperiment(experiment: Experiment, options: ExperimentOptions): Promise<Comparison> {
+  const { seed, replications, policies } = options;
+  const opened = options.opened ?? (await openExperiment(experiment, seed, replications));
+  const { workload } = opened;
+  const instance = prepareJobs(workload, experiment.processors, experiment.rules);
+  const runs = await runCells(cellsOf(experiment, options), { ...options, opened });
+  const isGang = runs.some(({ summary }) => summary.gang !== undefined);
+  return {
+    instance: isGang ? withSlotDiagnostic(instance, experiment.slotS) : instance,
+    workloadHash: runs[0].workload.hash,
+    seed: chooseModel(experiment.source) === undefined ? undefined : seed,
+    rules: rulesInWords(experiment, runs[0], isGang, workload),
+    made: provenance(),
+    command: options.command,
+    policies: policies.map((_, p) => {
+      const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
+      const { label, title, rules, summary, scheduleHash, schedule, matrix } = ofPolicy[0];
+      return {
+        label,
+        title,
+        rules,
+        summary,
+        scheduleHash,
+        schedule: schedule!,
+        matrix,
+        ...(replications === 1 ? { replications: undefined } : replicationsOf(ofPolicy, seed)),
+      };
+    }),
+  };
+}
+
+function cellsOf(experiment: Experiment, options: ExperimentOptions): Cell<"summary">[] {
+  const { seed: firstSeed, replications, policies, recordMatrix = false } = options;
+  const { window, metricParameters: parameters } = experiment;
+  const keep = ["schedule", ...(recordMatrix ? ["matrix" as const] : [])] as const;
+  return Array.from({ length: replications }, (_, r) =>
+    policies.map((policy) => ({
+      kind: "summary" as const,
+      ...cellOf(experiment, policy, firstSeed + r),
+      window,
+      parameters,
+      ...(r === 0 && { keep }),
+    })),
+  ).flat();
+}
+
+function replicationsOf(runs: readonly CellResult<"summary">[], firstSeed: number) {
+  return {
+    replications: runs.map(({ summary }) => summary),
+    replicationHashes: runs.map(({ workload, scheduleHash }, r) => ({
+      seed: firstSeed + r,
+      name: workload.name,
+      workload: workload.hash,
+      schedule: scheduleHash,
+    })),
+  };
+}
+
+function rulesInWords(
+  experiment: Experiment,
+  { summary }: CellResult<"summary">,
+  isGang: boolean,
+  workload: Workload,
+): string[] {
+  const rules = describeRules(experiment.rules);
+  if (workload.trace !== undefined) rules.push(SIZE_RULE);
+  rules.push(describeWindow(summary.window));
+  rules.push(
+    `bound=${experiment.metricParameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
+  );
+  if (isGang) {
+    rules.push(
+      `slot=${experiment.slotS} switch=${experiment.switchS}: a slot of time sharing runs so many seconds, a change of slot costs so many more`,
+    );
+  }
+  return rules;
+}
+
+/** Says so when most jobs are shorter than a slot: then the rounding of their work decides the result. */
+function withSlotDiagnostic(instance: Instance, slotS: number): Instance {
+  const isShort = (runS: number) => runS < slotS;
+  const count = instance.runS.reduce((sum, runS) => sum + (isShort(runS) ? 1 : 0), 0);
+  if (2 * count <= instance.count) return instance;
+  const share = Math.round((100 * count) / instance.count);
+  const message = `${share} % of the jobs are shorter than one slot of ${slotS} s, and time sharing gives each a whole one; a shorter --slot may suit these jobs`;
+  const job = instance.id[instance.runS.findIndex(isShort)];
+  const example = { line: undefined, job, field: "run time", value: undefined };
+  const diagnostic = {
+    code: "shorter-than-slot",
+    action: "kept",
+    message,
+    count,
+    examples: [example],
+  } as const;
+  return { ...instance, diagnostics: [...instance.diagnostics, diagnostic] };
+}

@@ -1,0 +1,95 @@
+/** Policies of a wing on its own jobs, one run for each policy and seed. */
+import { existsSync } from "node:fs";
+import { rulesInForce } from "../../core/policy.ts";
+import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
+import type { Measure, WingRun } from "../../models/wing.ts";
+import { parseWing, type WingChoice } from "../../models/wings.ts";
+import { chooseAmong } from "../../policies/choose.ts";
+import { type Provenance, provenance } from "./provenance.ts";
+import { runCells } from "./run-cells.ts";
+import type { WorkerOptions } from "./workers.ts";
+
+export interface WingExperiment {
+  readonly source: string;
+  readonly policies: readonly string[];
+  /** First seed; replication r has seed + r. */
+  readonly seed: number;
+  readonly replications: number;
+  readonly isAudited: boolean;
+}
+
+/** What a measure is over all seeds. */
+export interface MeasureStatistics extends Omit<Measure, "value"> {
+  /** One per seed. */
+  readonly values: readonly number[];
+  /** 95 % intervals, of the mean and of the difference from the first policy, seed by seed; undefined with one seed. */
+  readonly mean: Interval | undefined;
+  readonly difference: Interval | undefined;
+}
+
+export interface WingPolicyResult {
+  readonly label: string;
+  readonly title: string;
+  readonly rules: readonly string[];
+  readonly runs: readonly WingRun[];
+  readonly measures: readonly MeasureStatistics[];
+}
+
+export interface WingComparison {
+  readonly made: Provenance;
+  readonly label: string;
+  readonly rules: readonly string[];
+  /** One per run of every policy. */
+  readonly seeds: readonly number[];
+  readonly policies: readonly WingPolicyResult[];
+}
+
+/** As `parseWing`; undefined also when the text names a file. */
+export function chooseWing(text: string): WingChoice | undefined {
+  return existsSync(text) ? undefined : parseWing(text);
+}
+
+/** @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule */
+export async function runOnWing(
+  { wing, label }: WingChoice,
+  { source, policies, seed, replications, isAudited }: WingExperiment,
+  options: WorkerOptions,
+): Promise<WingComparison> {
+  const seeds = Array.from({ length: replications }, (_, r) => seed + r);
+  const cells = policies.flatMap((policy) =>
+    seeds.map((one) => ({ kind: "wing" as const, source, policy, seed: one, isAudited })),
+  );
+  const runs = await runCells(cells, options);
+  const firstRuns = runs.slice(0, replications);
+  return {
+    made: provenance(),
+    label,
+    rules: wing.rules,
+    seeds,
+    policies: policies.map((policy, p) => {
+      const choice = chooseAmong(wing.policies, policy);
+      const own = runs.slice(p * replications, (p + 1) * replications);
+      return {
+        label: choice.label,
+        title: choice.definition.title,
+        rules: rulesInForce(choice.definition.rules, choice.parameters).own,
+        runs: own,
+        measures: statistics(own, p === 0 ? undefined : firstRuns),
+      };
+    }),
+  };
+}
+
+function statistics(runs: readonly WingRun[], first: readonly WingRun[] | undefined): MeasureStatistics[] {
+  return runs[0].measures.map(({ value: _, ...measure }, i) => {
+    const valuesOf = (all: readonly WingRun[]) => all.map(({ measures }) => measures[i].value);
+    const values = valuesOf(runs);
+    const isReplicated = runs.length > 1;
+    return {
+      ...measure,
+      values,
+      mean: isReplicated ? confidenceInterval(values) : undefined,
+      difference: isReplicated && first !== undefined ? pairedDifference(values, valuesOf(first)) : undefined,
+    };
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * A pool of worker threads over a list of independent cells. Cells are handed out in order and results come back
+ * in the order of the cells, so that the number of workers never shows in a result. What a cell is, only the caller and the
+ * entry of the threads (worker.ts) know.
+ */
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { InputError, RuleViolation } from "../../core/errors.ts";
+import { programFile } from "../../host/programs.ts";
+import { PolicyError } from "./guarded-policy.ts";
+
+/** Made ready once per thread from what all cells share, then run cell by cell. */
+export type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;
+
+export interface WorkerOptions {
+  /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */
+  readonly workers: number;
+  /** Called after each cell. */
+  onDone?(done: number, of: number): void;
+}
+
+/** What a worker sends back for a cell. */
+export type CellReply =
+  | { readonly cell: number; readonly result: unknown }
+  | { readonly cell: number; readonly failure: CellFailure };
+
+/** An error as it travels between threads. */
+export interface CellFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly violation: { readonly rule: string; readonly job: number; readonly timeS: number } | undefined;
+}
+
+const WORKER = programFile("worker", new URL("./worker.ts", import.meta.url));
+
+/** Cores that this process may use. */
+export function defaultWorkers(): number {
+  return availableParallelism();
+}
+
+/**
+ * Runs the task on every cell.
+ * @param task the one that worker.ts has, for where there is one worker
+ * @param shared sent to each worker once
+ * @throws the error of the first cell, in the order of cells, that failed
+ */
+export async function spread<Shared, Cell, Result>(
+  task: Task<Shared, Cell, Result>,
+  shared: Shared,
+  cells: readonly Cell[],
+  options: WorkerOptions,
+): Promise<Result[]> {
+  const workers = Math.min(options.workers, cells.length);
+  if (workers > 1) return (await runInThreads(shared, cells, workers, options)) as Result[];
+  const run = task(shared);
+  const results: Result[] = [];
+  for (const cell of cells) {
+    results.push(await run(cell));
+    options.onDone?.(results.length, cells.length);
+  }
+  return results;
+}
+
+async function runInThreads(
+  shared: unknown,
+  cells: readonly unknown[],
+  workers: number,
+  options: WorkerOptions,
+): Promise<unknown[]> {
+  const results: unknown[] = new Array(cells.length);
+  const failures = new Map<number, CellFailure>();
+  let next = 0;
+  let done = 0;
+
+  const serve = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(WORKER, { workerData: shared });
+      let cell = next;
+      let isDone = false;
+      const handOut = () => {
+        cell = next;
+        if (next < cells.length && failures.size === 0) {
+          worker.postMessage({ cell: next, value: cells[next] });
+          next++;
+        } else {
+          isDone = true;
+          void worker.terminate().then(() => resolve());
+        }
+      };
+      worker.on("message", (reply: CellReply) => {
+        if ("failure" in reply) failures.set(reply.cell, reply.failure);
+        else results[reply.cell] = reply.result;
+        options.onDone?.(++done, cells.length);
+        handOut();
+      });
+      worker.on("error", reject);
+      worker.on("exit", () => {
+        if (!isDone) reject(endedFromWithin(cells[cell]));
+      });
+      handOut();
+    });
+
+  await Promise.all(Array.from({ length: workers }, serve));
+  if (failures.size > 0) throw revive(failures.get(Math.min(...failures.keys())) as CellFailure);
+  return results;
+}
+
+/** Nothing of Tutti's ends a worker from within; the code of an own policy may. */
+function endedFromWithin(cell: unknown): PolicyError {
+  const policy = String((cell as { readonly policy?: unknown } | undefined)?.policy ?? "");
+  return new PolicyError(
+    `Cannot go on with policy "${policy}": it ended its thread, expected one that decides`,
+  );
+}
+
+function revive(failure: CellFailure): Error {
+  const { name, message, stack, violation } = failure;
+  if (violation !== undefined)
+    return new RuleViolation(violation.rule, violation.job, violation.timeS, message);
+  if (name === "InputError") return new InputError(message);
+  if (name === "PolicyError") return new PolicyError(message);
+  const error = new Error(message);
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

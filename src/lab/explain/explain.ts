@@ -1,0 +1,88 @@
+/**
+ * Why did that job start when it did? One more simulation, watched with this job in mind: who ran and who waited when it
+ * came, who held a reservation, who passed it and by which rule, and what its wait was made of.
+ */
+import { InputError } from "../../core/errors.ts";
+import type { Instance, JobIndex } from "../../core/jobs.ts";
+import { NO_JOB } from "../../core/jobs.ts";
+import type { PolicyChoice, StartRule } from "../../core/policy.ts";
+import type { Observer, Schedule } from "../../core/schedule.ts";
+import type { Explanation, NamedJob } from "../../report/explanation.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import { GangWatch } from "./gangs.ts";
+import { SpaceWatch } from "./space.ts";
+
+export interface ExplainOptions {
+  /** Useful length of a slot in seconds; time sharing only. */
+  readonly slotS: number;
+  /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */
+  readonly switchS: number;
+}
+
+/** Watches one job during a simulation and tells what it has seen. */
+export interface Watch extends Observer {
+  rule: StartRule | undefined;
+  facts(schedule: Schedule): Explanation["facts"];
+}
+
+/**
+ * Explains the start of one job. Costs one simulation.
+ * @param jobId number of the job in its source
+ * @throws InputError when there is no such job
+ */
+export function explain(
+  instance: Instance,
+  choice: PolicyChoice,
+  jobId: number,
+  options: ExplainOptions,
+): Explanation {
+  const job = findJob(instance, jobId);
+  const watch: Watch =
+    choice.definition.sharing === "space"
+      ? new SpaceWatch(instance, choice, job)
+      : new GangWatch(instance, job, options.slotS);
+  const schedule = simulate(instance, choice, {
+    slotS: options.slotS,
+    switchS: options.switchS,
+    observer: watch,
+  });
+  return {
+    policy: choice.label,
+    job: {
+      ...named(instance, job),
+      submitS: instance.submitS[job],
+      estimateS: instance.estimateS[job],
+      runS: instance.runS[job],
+      startS: orNull(schedule.startS[job]),
+      endS: orNull(schedule.endS[job]),
+    },
+    processors: instance.processors,
+    rule: watch.rule ?? null,
+    facts: watch.facts(schedule),
+  };
+}
+
+export function named(instance: Instance, job: JobIndex): NamedJob {
+  return { id: instance.id[job], size: instance.size[job] };
+}
+
+/** JSON has no NaN. */
+export function orNull(timeS: number): number | null {
+  return Number.isNaN(timeS) ? null : timeS;
+}
+
+function findJob(instance: Instance, jobId: number): JobIndex {
+  const job = instance.id.indexOf(jobId);
+  if (job !== NO_JOB) return job;
+  const { workload, count, id } = instance;
+  if (workload.jobs.id.indexOf(jobId) >= 0) {
+    throw new InputError(
+      `Cannot explain job ${jobId}: it needs more than the ${instance.processors} processors and was left out, expected a job that was simulated`,
+    );
+  }
+  const known =
+    count === 0
+      ? "it has no jobs"
+      : `expected a number as in the source, such as ${id[0]} or ${id[count - 1]}`;
+  throw new InputError(`Cannot explain job ${jobId}: there is no such job in ${workload.name}, ${known}`);
+}

@@ -1,0 +1,24 @@
+/** Where jobs come from: a trace or a model, by one text. */
+import { existsSync } from "node:fs";
+import type { Workload } from "../../core/jobs.ts";
+import { generate, type ModelChoice, parseModel } from "../experiments/jobs.ts";
+import { readTrace } from "./read-trace.ts";
+
+/**
+ * Reads `downey:jobs=1000:load=0.7`; undefined when the text names no model, or names a file.
+ * @throws InputError for an unknown parameter or a value out of range
+ */
+export function chooseModel(text: string): ModelChoice | undefined {
+  return existsSync(text) ? undefined : parseModel(text);
+}
+
+/**
+ * The jobs of a trace or a model.
+ * @param text path of a trace, name of a trace in TUTTI_TRACES, `-`, or a model with its parameters
+ * @param seed for models; traces do not use it
+ * @throws InputError when the source cannot be read or used
+ */
+export async function openSource(text: string, seed: number): Promise<Workload> {
+  const choice = chooseModel(text);
+  return choice === undefined ? readTrace(text) : generate(choice, seed);
+}

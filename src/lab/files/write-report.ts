@@ -1,0 +1,26 @@
+/** Writes the HTML report: the page of report/html/html.ts with the chart script that scripts/build.ts has bundled. */
+import { readFileSync } from "node:fs";
+import { InputError } from "../../core/errors.ts";
+import { DIST } from "../../host/programs.ts";
+import type { Comparison } from "../../report/comparison.ts";
+import { htmlReport } from "../../report/html/html.ts";
+import { writeOutput } from "./write-whole.ts";
+
+/** @throws OutputError when the file cannot be written */
+export async function writeReport(path: string, comparison: Comparison): Promise<void> {
+  await writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
+}
+
+export function chartScript(): string {
+  const file = new URL("report-page.js", DIST);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new InputError(
+      `Cannot read "${file.pathname}": the charts' script is missing, expected npm ci to have built it`,
+      {
+        cause,
+      },
+    );
+  }
+}

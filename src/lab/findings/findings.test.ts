@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { DEFAULT_RULES } from "../../core/rules.ts";
+import { metricOf, summarise } from "../../metrics/summary.ts";
+import { choosePolicy } from "../../policies/choose.ts";
+import { simulate } from "../../simulator/simulate.ts";
+import { prepare } from "../../workload/prepare.ts";
+import { runCells } from "../experiments/run-cells.ts";
+import { openSource } from "../files/source.ts";
+import { CLAIMS } from "./claims.ts";
+import { type BlocksResult, cellsOf, meanOf, ratioOf } from "./findings.ts";
+import { findingsCells, verdict } from "./page.ts";
+
+const blocks = (...sums: number[]): BlocksResult => ({
+  blocks: sums.map((sum) => ({ sums: [sum, 2 * sum, 0], jobs: [2, 2, 0] })),
+});
+
+describe("findings", () => {
+  test("a cell gives the means that the summary of the same run gives", async () => {
+    const source = "downey:jobs=300:load=0.8";
+    const cell = { source, slotS: 5, switchS: 1, policy: "brmms:rows=3:queue=easy" };
+    const result = (await runCells(cellsOf(cell), { workers: 1 }))[0];
+    const workload = await openSource(source, 1);
+    const instance = prepare(workload, workload.processors as number, DEFAULT_RULES);
+    const schedule = simulate(instance, choosePolicy(cell.policy), { slotS: 5, switchS: 1 });
+    const summary = summarise(instance, schedule);
+    expect(meanOf(result, "bounded slowdown")).toBeCloseTo(metricOf(summary, "bounded-slowdown").all.mean, 9);
+    expect(meanOf(result, "response")).toBeCloseTo(metricOf(summary, "response").all.mean, 6);
+  });
+
+  test("ratioOf(): twice as long in every block is 2, whatever is drawn; one odd block widens the interval", () => {
+    for (const isModel of [false, true]) {
+      const { ratio, low, high } = ratioOf(blocks(2, 8, 6), blocks(1, 4, 3), "response", isModel);
+      for (const value of [ratio, low, high]) expect(value).toBeCloseTo(2, 12);
+      const odd = ratioOf(blocks(2, 8, 60), blocks(1, 4, 3), "response", isModel);
+      expect(odd.low).toBeLessThan(odd.ratio);
+      expect(odd.high).toBeGreaterThan(odd.ratio);
+    }
+    // (2 + 8 + 60) ÷ (1 + 4 + 3), between the ratios of the least and the most extreme block.
+    const odd = ratioOf(blocks(2, 8, 60), blocks(1, 4, 3), "response", false);
+    expect([odd.low, odd.ratio, odd.high]).toEqual([2, 8.75, 20]);
+  });
+
+  test("meanOf() of a metric that no job has is NaN", () => {
+    expect(meanOf(blocks(1), "slowdown over 1 h")).toBeNaN();
+    expect(meanOf(blocks(1, 3), "bounded slowdown")).toBe(1);
+  });
+
+  test("verdict(): the whole interval has to be on the claimed side of 1", () => {
+    expect(verdict({ ratio: 0.8, low: 0.7, high: 0.9 }, "below")).toBe("holds");
+    expect(verdict({ ratio: 0.8, low: 0.7, high: 0.9 }, "above")).toBe("fails");
+    expect(verdict({ ratio: 1.2, low: 1.1, high: 1.3 }, "above")).toBe("holds");
+    expect(verdict({ ratio: 1.2, low: 1.1, high: 1.3 }, "below")).toBe("fails");
+    expect(verdict({ ratio: 0.9, low: 0.7, high: 1.1 }, "below")).toBe("open");
+  });
+
+  test("every policy that the page names exists, and no run is made twice", () => {
+    const cells = findingsCells();
+    for (const { policy } of cells) expect(choosePolicy(policy).label).toBe(policy);
+    expect(new Set(cells.map((cell) => JSON.stringify(cell))).size).toBe(cells.length);
+    expect(CLAIMS.length).toBeGreaterThanOrEqual(12);
+  });
+});

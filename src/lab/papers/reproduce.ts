@@ -1,0 +1,33 @@
+/** Runs a paper's cells over the worker pool and collects its tables and figures. */
+
+import { type Provenance, provenance } from "../experiments/provenance.ts";
+import { runCells } from "../experiments/run-cells.ts";
+import type { WorkerOptions } from "../experiments/workers.ts";
+import type { Paper, Reproduction } from "./paper.ts";
+
+export interface ReproductionResult extends Reproduction {
+  readonly tutti: Provenance;
+  readonly paper: Pick<Paper, "key" | "title" | "authors" | "published">;
+  readonly seed: number;
+}
+
+/** @param seed the paper's own default where undefined */
+export async function reproduce(
+  paper: Paper,
+  seed: number | undefined,
+  options: WorkerOptions,
+): Promise<ReproductionResult> {
+  const { key, title, authors, published } = paper;
+  const settings = { seed: seed ?? paper.defaultSeed };
+  const cells = paper.cells(settings);
+  const numbers = await runCells(
+    cells.map((part) => ({ kind: "paper" as const, key, part })),
+    options,
+  );
+  return {
+    tutti: provenance(),
+    paper: { key, title, authors, published },
+    seed: settings.seed,
+    ...paper.collect(cells, numbers, settings),
+  };
+}

@@ -1,0 +1,248 @@
+/**
+ * Figures 1 to 5 of zhou1999, made by the operations that its text tells of. Figures 1 and 2 are in the text as tables; 3, 4 and 5
+ * are lost and rebuilt so that every sentence about them holds.
+ */
+import type { JobIndex } from "../../../core/jobs.ts";
+import { parseParameters } from "../../../core/parameters.ts";
+import type { GangMachine, GangPolicyDefinition, MatrixView, RowId } from "../../../core/policy.ts";
+import { gang } from "../../../policies/gangs/gang.ts";
+import { wlv } from "../../../policies/gangs/wlv.ts";
+import { repackRows, shift } from "../../../structures/matrix/legal-cuts.ts";
+import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import type { ReproducedMatrices, ReproducedStatement } from "../paper.ts";
+
+/** One string per row from above, one character per processor, "." for idle. */
+type Picture = readonly string[];
+
+class Matrix extends OusterhoutMatrix implements GangMachine {
+  readonly slotS = 1;
+}
+
+export interface FigureResults {
+  readonly matrices: readonly ReproducedMatrices[];
+  readonly statements: readonly ReproducedStatement[];
+}
+
+export function figureResults(): FigureResults {
+  const parts = [figure1(), figure2(), figures3And4(), figure5()];
+  return {
+    matrices: parts.flatMap(({ matrices }) => matrices),
+    statements: parts.flatMap(({ statements }) => statements),
+  };
+}
+
+/** Jobs 1 … 4 are J1 … J4. */
+function figure1(): FigureResults {
+  const scattered = ["44...4..", "3.3..3..", ".....2.2", ".11.1..1"];
+  const { machine } = drawn(scattered);
+  const jobs = [1, 2, 3, 4];
+  const processors = jobs.map((job) => processorsOf(machine, job));
+  const pairs = jobs.flatMap((_, a) => jobs.slice(a + 1).map((_, b) => [a, a + 1 + b] as const));
+  const joinable = pairs.filter(([a, b]) => !processors[a].some((at) => processors[b].includes(at)));
+  const busy = processors.reduce((sum, own) => sum + own.length, 0);
+  const sizes = [0, ...processors.map((own) => own.length)];
+  const bench = new Bench(gang, ["fit=first"], 8, sizes);
+  bench.step([], jobs);
+  return {
+    matrices: [
+      {
+        id: "Figure 1",
+        title: "A situation that random allocation may leave behind",
+        steps: [
+          step("random allocation, after the other jobs have ended", machine),
+          step("the same jobs under first fit", bench.machine),
+        ],
+      },
+    ],
+    statements: [
+      {
+        statement: "Figure 1: no row can be saved, and no job can run in a second row",
+        holds: joinable.length === 0,
+        evidence: `${joinable.length} of ${pairs.length} pairs of jobs have no processor in common; first fit has the jobs in ${bench.machine.rowCount} rows instead of ${machine.rowCount}`,
+      },
+      {
+        statement: "Figure 1: processors are active less than half of the time",
+        holds: 2 * busy < 32,
+        evidence: `${busy} of 32 slots`,
+      },
+    ],
+  };
+}
+
+function figure2(): FigureResults {
+  // x is J', y is J''.
+  const { machine, rows } = drawn(["55566.77", "xxxx44yy", "1122.333"]);
+  const [s3, s2, s1] = rows;
+  const steps = [step("(a) before J' (x) and J'' (y) end", machine)];
+  for (const name of "xy") machine.removeJob(jobNamed(name));
+  machine.exchange(s1, s2, 0, 4);
+  steps.push(step("(b) J1 and J2 to S2", machine));
+  machine.exchange(s3, s1, 0, 5);
+  steps.push(step("(c) J5 and J6 to S1", machine));
+  shift(machine, machine.firstRun(s3), s2);
+  machine.deleteRow(s3);
+  steps.push(step("(d) J7 to S2; S3 is deleted", machine));
+  machine.audit();
+  return {
+    matrices: [{ id: "Figure 2", title: "Re-packing saves a row; nobody changes processors", steps }],
+    statements: [
+      {
+        statement: "Figure 2: three legal moves empty S3",
+        holds: picture(machine).join("/") === "11224477/55566333",
+        evidence: `(d) is ${picture(machine).join(" / ")}`,
+      },
+    ],
+  };
+}
+
+function figures3And4(): FigureResults {
+  const before: Picture = ["11..222.6666", "3333..44..55"];
+  const twice = drawn(before);
+  const [a, b] = twice.rows;
+  const steps = [step("four fragments", twice.machine)];
+  twice.machine.exchange(a, b, 0, 4);
+  steps.push(step("first cut: two fragments are one", twice.machine));
+  twice.machine.exchange(a, b, 0, 8);
+  steps.push(step("second cut: J1 and J3 are back", twice.machine));
+  const once = drawn(before);
+  const regions = repackRows(once.machine, once.rows[0], once.rows[1], 0);
+  const same = picture(once.machine).join("/") === picture(twice.machine).join("/");
+  const isMiddle = regions.length === 1 && regions[0][0] === 4 && regions[0][1] === 8;
+  return {
+    matrices: [
+      { id: "Figure 3", title: "Two exchanges from the array's end (rebuilt)", steps },
+      {
+        id: "Figure 4",
+        title: "One exchange between two cuts (rebuilt)",
+        steps: [step("before", drawn(before).machine), step("the middle region exchanged", once.machine)],
+      },
+    ],
+    statements: [
+      {
+        statement:
+          "Figures 3 and 4: exchanging alternating regions once gives what two exchanges from the end give",
+        holds: same && isMiddle,
+        evidence: `regions exchanged: ${regions.map(([first, end]) => `P${first + 1} to P${end}`).join(", ")}; ${picture(once.machine).join(" / ")}`,
+      },
+    ],
+  };
+}
+
+/** Four full rows in which jobs end; the policies then see the figure's matrix and its workload vector. */
+function figure5(): FigureResults {
+  const sizes = [3, 2, 2, 1, 2, 2, 2, 2, 4, 2, 2, 5, 3, 5, 6];
+  const [five, six] = [13, 14];
+  const [repacked, conventional] = ([wlv, gang] as const).map((definition) => {
+    const bench = new Bench(definition, [], 8, sizes);
+    bench.step(
+      [],
+      sizes.slice(0, five).map((_, job) => job),
+    );
+    bench.step([1, 3, 5, 7, 9, 12], []);
+    return bench;
+  });
+  const vector = idleSlots(repacked.machine);
+  const steps = [step(`workload vector ${vector.join(" ")}`, repacked.machine)];
+  const statements: ReproducedStatement[] = [];
+  conventional.step([], [five]);
+  steps.push(step("row by row, a job of five processors needs a fifth row", conventional.machine));
+  statements.push({
+    statement: "Figure 5: row by row, no row has room for five processors, and a fifth one is added",
+    holds: conventional.machine.rowCount === 5,
+    evidence: `first fit has ${conventional.machine.rowCount} rows`,
+  });
+  for (const [job, words] of [
+    [five, "five processors go to P4 to P8, the less loaded of two windows, without a new row"],
+    [six, "a job of six processors then finds room without a new row, too"],
+  ] as const) {
+    repacked.step([], [job]);
+    const own = processorsOf(repacked.machine, job);
+    steps.push(
+      step(`WLV: job ${NAMES[job]} on P${own[0] + 1} to P${own[own.length - 1] + 1}`, repacked.machine),
+    );
+    statements.push({
+      statement: `Figure 5: ${words}`,
+      holds: repacked.machine.rowCount === 4 && own[0] === 8 - sizes[job],
+      evidence: `P${own[0] + 1} to P${own[own.length - 1] + 1}, ${repacked.machine.rowCount} rows`,
+    });
+  }
+  return {
+    matrices: [{ id: "Figure 5", title: "Allocation with a workload vector (rebuilt)", steps }],
+    statements,
+  };
+}
+
+/** A policy on a matrix without time. */
+class Bench {
+  readonly machine: Matrix;
+  readonly #policy: ReturnType<GangPolicyDefinition["make"]>;
+
+  constructor(
+    definition: GangPolicyDefinition,
+    settings: readonly string[],
+    processors: number,
+    size: readonly number[],
+  ) {
+    this.machine = new Matrix(processors, size);
+    const zeros = new Float64Array(size.length);
+    const parameters = parseParameters("policy", definition.parameters, settings);
+    const jobs = { count: size.length, size, submitS: zeros, estimateS: zeros };
+    this.#policy = definition.make(this.machine, jobs, parameters);
+  }
+
+  step(ends: readonly JobIndex[], arrived: readonly JobIndex[]): void {
+    for (const job of ends) this.machine.removeJob(job);
+    for (const job of ends) this.#policy.depart(job);
+    this.#policy.decide(arrived);
+    this.machine.audit();
+  }
+}
+
+/** Characters of jobs 0, 1, 2 … */
+const NAMES = "0123456789abcdefghijklmnopqrstuvwxyz";
+const jobNamed = (name: string): JobIndex => NAMES.indexOf(name);
+
+function drawn(rows: Picture): { machine: Matrix; rows: RowId[] } {
+  const all = rows.join("");
+  const sizes = [...NAMES].map((name) => all.split(name).length - 1);
+  const machine = new Matrix(rows[0].length, sizes);
+  const ids = rows.map((cells) => {
+    const row = machine.addRow();
+    for (const name of new Set(cells.replaceAll(".", ""))) {
+      const runs = [...cells.matchAll(new RegExp(`${name}+`, "g"))];
+      const stretches = runs.flatMap(({ index, 0: run }) => [index, index + run.length]);
+      machine.placeStretches(jobNamed(name), row, stretches, runs.length);
+    }
+    return row;
+  });
+  return { machine, rows: ids };
+}
+
+function cellsOf(matrix: MatrixView): JobIndex[][] {
+  return Array.from({ length: matrix.rowCount }, (_, position) => {
+    const cells = new Array<JobIndex>(matrix.processors).fill(-1);
+    for (let run = matrix.firstRun(matrix.rowAt(position)); run !== -1; run = matrix.nextRun(run)) {
+      const first = matrix.runFirst(run);
+      cells.fill(matrix.runJob(run), first, first + matrix.runSize(run));
+    }
+    return cells;
+  });
+}
+
+function picture(matrix: MatrixView): Picture {
+  return cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? ".").join(""));
+}
+
+function processorsOf(matrix: MatrixView, job: JobIndex): number[] {
+  const row = cellsOf(matrix).find((cells) => cells.includes(job)) ?? [];
+  return [...row.keys()].filter((at) => row[at] === job);
+}
+
+function idleSlots(matrix: MatrixView): number[] {
+  const rows = cellsOf(matrix);
+  return Array.from({ length: matrix.processors }, (_, at) => rows.filter((row) => row[at] === -1).length);
+}
+
+function step(caption: string, matrix: MatrixView): ReproducedMatrices["steps"][number] {
+  return { caption, rows: cellsOf(matrix).map((row) => row.map((job) => NAMES[job] ?? null)) };
+}

@@ -1,0 +1,47 @@
+/** How zhou2000 was read, and why numbers differ from the printed ones. */
+import type { Zhou2000Measure, Zhou2000Scheme } from "./published.ts";
+
+export const NOTES: readonly string[] = [
+  "BC gives a job its whole buddy block; under BR, BRMS and BRMMS a job occupies only its own processors and others fill the rest. With whole blocks BR comes out 30 % worse than printed.",
+  "Rows are re-packed and deleted while every processor has an idle slot, before and after the arrivals of an instant: a job leaves the rest of its block idle, so a row added for it may be one too many. The second time shortens turnaround by 1 % at most.",
+  "BRMMS decides about blocks and rows as if no job had an extra slot; where that needs room, the job with most slots gives one back; then jobs take turns, the largest first, until no idle slot fits a job.",
+  "BRMS: which jobs are given extra slots, and how many per workload change, is not printed. One slot per change in all, for the largest job that can have it, gives table 2 its order; one slot for every job (BRMS:perChange=0) is nearer to table 1, but then BRMS has shorter turnaround than BR in table 2 at ρ = 0.5. No reading that was tried gives both tables.",
+  "BC keeps one row when the system is empty; the other schemes do not.",
+  "n_l is the mean over replications of the largest number of rows in a run.",
+  "Time is counted in slots: an arrival counts from the slot boundary at which it is noticed, so the turnaround time leaves out the half slot that it waits for that on the average.",
+];
+
+const EMPTY_SYSTEM =
+  "Not a mean over time: jobs arrive at random and stay at least their run time, so some row exists for at least 1 − exp(−λ × mean run time) = 62 % of the time in a long run";
+const TRANSPOSED =
+  "Taken for a misprint of 1511.24: the printed means of the three classes weigh to about 1,600, and n_a with the arrival rate asks for as much";
+const BC_SATURATED =
+  "Whole blocks raise the load by a third (mean block ÷ mean size = 1.33), to 0.93 and beyond 1, so turnaround and rows grow with the length of the run and differ widely between sets of jobs";
+const BC_BLOCKS =
+  "Whole blocks raise the load by a third, so small differences in how sizes are drawn and rounded, which the paper does not print, weigh more than under the other schemes; the choice of the block within a row makes no difference of more than 2 %";
+const BRMS_RULE =
+  "The number of extra slots given out per change, and to whom, is not printed; it moves this value by more than the deviation (see the notes and brms:perChange=0)";
+const LARGEST_ROWS = "A maximum over a run: it depends on the few densest moments of each set of jobs";
+const SMALL_JOBS =
+  "Means over a class of a handful of printed sets of jobs; an arrival waits for the next slot and its row for its turn, which weighs most for jobs of few slots, and the paper does not say whether it counts that";
+const NEAR_SATURATION =
+  "At this load the number of jobs in the system wanders slowly, and five sets of jobs do not settle the mean (see the confidence interval)";
+const SETS_OF_JOBS =
+  "Twenty sets of 200 jobs differ widely from each other, the paper's as well as ours (see the confidence interval)";
+
+/** Why our value may be more than 10 % off the printed one. */
+export function reasonFor(
+  table: 1 | 2,
+  scheme: Zhou2000Scheme,
+  load: number,
+  measure: Zhou2000Measure,
+): string {
+  if (measure === "n_a" && load === 0.2 && scheme !== "bc") return EMPTY_SYSTEM;
+  if (table === 2 && scheme === "br" && load === 0.9 && measure === "t_ta") return TRANSPOSED;
+  if (scheme === "brms" && load > 0.2) return BRMS_RULE;
+  if (scheme === "bc" && load >= 0.7) return BC_SATURATED;
+  if (measure === "n_l") return LARGEST_ROWS;
+  if (scheme === "bc") return BC_BLOCKS;
+  if (measure === "t_sa") return SMALL_JOBS;
+  return table === 1 ? SETS_OF_JOBS : NEAR_SATURATION;
+}

@@ -1,0 +1,110 @@
+/**
+ * Parts of schedulers for sites, the local scheduler's side: which queue a local job joins, and what an idle processor
+ * does next. Dimitriadou and Karatza 2009, section III.B.
+ */
+import type { JobIndex } from "../../core/jobs.ts";
+import { NO_JOB } from "../../core/jobs.ts";
+import type { ProcessorId, SitesJobsView, SitesMachine } from "./contract.ts";
+import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
+import { untilGangStartsS } from "./gangs.ts";
+
+/** FIFO queues whose local jobs may pass a waiting gang that they do not delay by more than a threshold. */
+export class LocalScheduler {
+  readonly #machine: SitesMachine;
+  readonly #jobs: SitesJobsView;
+  /** −1: local jobs never pass a gang. */
+  readonly #thresholdS: number;
+  readonly #fitting: ProcessorId[] = [];
+
+  constructor(machine: SitesMachine, jobs: SitesJobsView, thresholdS: number) {
+    this.#machine = machine;
+    this.#jobs = jobs;
+    this.#thresholdS = thresholdS;
+  }
+
+  /** The shortest queue, unless the job can start at once: on a free processor, else past a gang. */
+  place(local: JobIndex): void {
+    const machine = this.#machine;
+    const site = this.#jobs.home[local];
+    if (machine.free(site) > 0) {
+      machine.startLocal(local, this.#drawFree(site, this.#jobs.lot[local]), SitesStartRule.atOnce);
+      return;
+    }
+    const passing =
+      machine.held(site) > 0 && this.#thresholdS >= 0 ? this.#drawPassing(local, site) : NO_PROCESSOR;
+    if (passing !== NO_PROCESSOR) machine.startLocal(local, passing, SitesStartRule.backfilled);
+    else machine.enqueue(local, this.#drawShortest(site, this.#jobs.lot[local]));
+  }
+
+  /** An idle processor takes the gang at its head if that can start, else a local job that may pass; without a gang the first local job. */
+  serve(processor: ProcessorId): void {
+    const machine = this.#machine;
+    const gang = machine.waitingGang(processor);
+    if (gang === NO_JOB) {
+      const local = machine.firstLocal(processor);
+      if (local !== NO_JOB) machine.startLocal(local, processor, SitesStartRule.inTurn);
+    } else if (machine.busyClaims(gang) === 0) machine.startGang(gang, SitesStartRule.gangGathered);
+    else if (this.#thresholdS >= 0) this.#backfill(processor, gang);
+  }
+
+  #backfill(processor: ProcessorId, gang: JobIndex): void {
+    const machine = this.#machine;
+    const speed = machine.speedOf(machine.siteOf(processor));
+    const limitS = untilGangStartsS(machine, gang) + this.#thresholdS;
+    for (let local = machine.firstLocal(processor); local !== NO_JOB; local = machine.nextLocal(local)) {
+      if (this.#jobs.predictedS[local] / speed > limitS) continue;
+      machine.startLocal(local, processor, SitesStartRule.backfilled);
+      return;
+    }
+  }
+
+  #drawFree(site: number, lot: number): ProcessorId {
+    const machine = this.#machine;
+    let left = Math.floor(lot * machine.free(site));
+    let p = machine.siteFirst(site);
+    for (;;) {
+      if (machine.load(p) === 0 && left-- === 0) return p;
+      p++;
+    }
+  }
+
+  /** One of the idle processors at which the job may pass the gang, or NO_PROCESSOR. */
+  #drawPassing(local: JobIndex, site: number): ProcessorId {
+    const machine = this.#machine;
+    const fitting = this.#fitting;
+    const needS = this.#jobs.predictedS[local] / machine.speedOf(site);
+    let gangBefore = NO_JOB;
+    let limitS = 0;
+    fitting.length = 0;
+    for (let p = machine.siteFirst(site); p < machine.siteEnd(site); p++) {
+      const gang = machine.waitingGang(p);
+      if (gang === NO_JOB || machine.running(p) !== NO_JOB) continue;
+      if (gang !== gangBefore) limitS = untilGangStartsS(machine, gang) + this.#thresholdS;
+      gangBefore = gang;
+      if (needS <= limitS) fitting.push(p);
+    }
+    return fitting.length === 0 ? NO_PROCESSOR : fitting[Math.floor(this.#jobs.lot[local] * fitting.length)];
+  }
+
+  /** One of the processors with the fewest jobs. */
+  #drawShortest(site: number, lot: number): ProcessorId {
+    const machine = this.#machine;
+    const first = machine.siteFirst(site);
+    const end = machine.siteEnd(site);
+    let least = Number.POSITIVE_INFINITY;
+    let ties = 0;
+    for (let p = first; p < end; p++) {
+      const load = machine.load(p);
+      if (load < least) {
+        least = load;
+        ties = 1;
+      } else if (load === least) ties++;
+    }
+    let left = Math.floor(lot * ties);
+    let p = first;
+    for (;;) {
+      if (machine.load(p) === least && left-- === 0) return p;
+      p++;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The numbers of one run of sites as Dimitriadou and Karatza 2009 define them (section IV.A): local jobs by response time and
+ * slowdown, gangs by the same weighted with their sizes. Over the jobs that ended before the run stopped, from the first on:
+ * the paper leaves no warm-up out.
+ *
+ * The mean slowdown of exponential service times does not converge (the mean of 1/x near zero is infinite): one job of nearly no
+ * service can outweigh all others, and more jobs do not help. So bounded slowdowns and medians stand beside it.
+ */
+
+import { quantilesInPlace } from "../../metrics/order.ts";
+import { CompensatedSum } from "../../metrics/sums.ts";
+import type { SitesInstance, SitesSchedule } from "./contract.ts";
+import { GRID, SitesStartRule } from "./contract.ts";
+
+/** Bound of bounded slowdowns: a tenth of the mean service time of the paper. */
+export const SITES_BOUND_S = 0.1;
+
+/** Over one kind of jobs; NaN where none has ended. */
+export interface SitesJobNumbers {
+  readonly arrived: number;
+  readonly ended: number;
+  /** RT: from arrival to end. */
+  readonly responseS: number;
+  readonly medianResponseS: number;
+  /** SLD: response over service time on a processor of speed 1, without overhead; no number once a job without service has ended. */
+  readonly slowdown: number;
+  readonly medianSlowdown: number;
+  /** max(1, response / max(service, bound)). */
+  readonly boundedSlowdown: number;
+  /** WRT, WSLD and the like: means weighted by size. */
+  readonly weightedResponseS: number;
+  readonly weightedSlowdown: number;
+  readonly weightedBoundedSlowdown: number;
+}
+
+export interface SitesNumbers {
+  readonly locals: SitesJobNumbers;
+  readonly gangs: SitesJobNumbers;
+  /** The critical ones among the gangs. */
+  readonly critical: SitesJobNumbers;
+  /** Busy processor-seconds over processors × time, until the run stopped; of all sites, then of each. */
+  readonly utilisation: number;
+  readonly siteUtilisation: readonly number[];
+  /** Share of the gangs that arrived and ended; NaN without gangs. */
+  readonly gangsFinished: number;
+  /** Share of the gangs started that were split over sites. */
+  readonly gangsSplit: number;
+  /** Share of the local jobs started that passed a gang. */
+  readonly localsBackfilled: number;
+}
+
+/**
+ * All numbers of one run; linear in the jobs.
+ * @param boundS service times below this count as this in bounded slowdowns
+ */
+export function summariseSites(
+  instance: SitesInstance,
+  schedule: SitesSchedule,
+  boundS = SITES_BOUND_S,
+): SitesNumbers {
+  const { sites } = instance;
+  const { busyS, stopS, startsByRule } = schedule;
+  const processors = sites.reduce((sum, site) => sum + site.processors, 0);
+  const { atOnce, inTurn, backfilled, gangAtOnce, gangGathered, gangSplit } = SitesStartRule;
+  const started = (...rules: number[]) => rules.reduce((sum, rule) => sum + startsByRule[rule], 0);
+  const of = (counts: (job: number) => boolean) => numbersOf(instance, schedule, boundS, counts);
+  const gangs = of((job) => instance.home[job] === GRID);
+  return {
+    locals: of((job) => instance.home[job] !== GRID),
+    gangs,
+    critical: of((job) => instance.critical[job] === 1),
+    utilisation: busyS.reduce((sum, siteS) => sum + siteS, 0) / (processors * stopS),
+    siteUtilisation: sites.map((site, i) => busyS[i] / (site.processors * stopS)),
+    gangsFinished: gangs.ended / gangs.arrived,
+    gangsSplit: started(gangSplit) / started(gangAtOnce, gangGathered, gangSplit),
+    localsBackfilled: started(backfilled) / started(atOnce, inTurn, backfilled),
+  };
+}
+
+function numbersOf(
+  instance: SitesInstance,
+  schedule: SitesSchedule,
+  boundS: number,
+  counts: (job: number) => boolean,
+): SitesJobNumbers {
+  const { submitS, serviceS, size } = instance;
+  const { endS } = schedule;
+  const responses = new Float64Array(schedule.arrived);
+  const slowdowns = new Float64Array(schedule.arrived);
+  const sums = Array.from({ length: 7 }, () => new CompensatedSum());
+  const [response, slowdown, bounded, weights, weightedResponse, weightedSlowdown, weightedBounded] = sums;
+  let arrived = 0;
+  let ended = 0;
+  for (let job = 0; job < schedule.arrived; job++) {
+    if (!counts(job)) continue;
+    arrived++;
+    if (Number.isNaN(endS[job])) continue;
+    const responseS = endS[job] - submitS[job];
+    const slow = responseS / serviceS[job];
+    const slowAtLeast = Math.max(1, responseS / Math.max(serviceS[job], boundS));
+    responses[ended] = responseS;
+    slowdowns[ended] = slow;
+    ended++;
+    response!.add(responseS);
+    slowdown!.add(slow);
+    bounded!.add(slowAtLeast);
+    weights!.add(size[job]);
+    weightedResponse!.add(size[job] * responseS);
+    weightedSlowdown!.add(size[job] * slow);
+    weightedBounded!.add(size[job] * slowAtLeast);
+  }
+  return {
+    arrived,
+    ended,
+    responseS: response!.value / ended,
+    medianResponseS: median(responses.subarray(0, ended)),
+    slowdown: slowdown!.value / ended,
+    medianSlowdown: median(slowdowns.subarray(0, ended)),
+    boundedSlowdown: bounded!.value / ended,
+    weightedResponseS: weightedResponse!.value / weights!.value,
+    weightedSlowdown: weightedSlowdown!.value / weights!.value,
+    weightedBoundedSlowdown: weightedBounded!.value / weights!.value,
+  };
+}
+
+function median(values: Float64Array): number {
+  return quantilesInPlace(values, 0, values.length, [0.5])[0];
+}

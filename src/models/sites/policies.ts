@@ -1,0 +1,225 @@
+/**
+ * The two-level schedulers of Dimitriadou and Karatza 2009 ("Job scheduling in a distributed system using backfilling with
+ * inaccurate runtime computations"): a grid scheduler that sends gangs to sites, local schedulers that send local jobs to queues. A
+ * scheduler is a dispatch rule × an order of the grid's queue × a backfilling rule; the paper's two approaches
+ * differ in the dispatch rule alone. Several sites of any sizes, site choice by speed and critical gangs are extensions.
+ */
+import type { JobIndex } from "../../core/jobs.ts";
+import { NO_JOB } from "../../core/jobs.ts";
+import type { ParameterSpec, ParameterValues, Policy } from "../../core/policy.ts";
+import type {
+  ProcessorId,
+  SitesGuarantees,
+  SitesJobsView,
+  SitesMachine,
+  SitesPolicyDefinition,
+} from "./contract.ts";
+import { GRID, NO_PROCESSOR } from "./contract.ts";
+import { GangDispatch, GangQueue } from "./gangs.ts";
+import { LocalScheduler } from "./locals.ts";
+
+class TwoLevelScheduler implements Policy {
+  readonly #machine: SitesMachine;
+  readonly #jobs: SitesJobsView;
+  readonly #dispatch: GangDispatch;
+  readonly #locals: LocalScheduler;
+  readonly #queue: GangQueue;
+  /** Critical gangs that found no place, oldest first; undefined where they are treated like others. */
+  readonly #critical: JobIndex[] | undefined;
+  readonly #largestFirst: boolean;
+  readonly #freed: ProcessorId[] = [];
+
+  constructor(machine: SitesMachine, jobs: SitesJobsView, acrossSites: boolean, parameters: ParameterValues) {
+    this.#machine = machine;
+    this.#jobs = jobs;
+    this.#dispatch = new GangDispatch(machine, jobs, acrossSites, parameters);
+    this.#locals = new LocalScheduler(machine, jobs, thresholdOf(parameters));
+    let largest = 1;
+    for (let job = 0; job < jobs.count; job++) if (jobs.size[job] > largest) largest = jobs.size[job];
+    this.#queue = new GangQueue(jobs, largest);
+    this.#critical = parameters.critical === "ahead" ? [] : undefined;
+    this.#largestFirst = parameters.order === "largest";
+  }
+
+  depart(job: JobIndex): void {
+    const machine = this.#machine;
+    for (let p = machine.firstProcessor(job); p !== NO_PROCESSOR; p = machine.nextProcessor(p)) {
+      this.#freed.push(p);
+    }
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    const freed = this.#freed;
+    if (freed.length > 0) {
+      for (let i = 0; i < freed.length; i++) {
+        // A gang that waited for several of the freed processors has started on all of them.
+        if (this.#machine.running(freed[i]) === NO_JOB) this.#locals.serve(freed[i]);
+      }
+      freed.length = 0;
+      this.#searchQueue();
+    }
+    for (const job of arrived) {
+      if (this.#jobs.home[job] === GRID) this.#arriveGang(job);
+      else this.#locals.place(job);
+    }
+  }
+
+  #arriveGang(gang: JobIndex): void {
+    const critical = this.#critical;
+    if (critical !== undefined && this.#jobs.critical[gang] === 1) {
+      if (critical.length > 0 || !this.#dispatch.critical(gang)) critical.push(gang);
+      return;
+    }
+    const mayGo =
+      (critical === undefined || critical.length === 0) && (this.#largestFirst || this.#queue.length === 0);
+    if (mayGo && (this.#dispatch.toOneSite(gang) || this.#dispatch.acrossSites(gang))) return;
+    this.#queue.add(gang);
+  }
+
+  #searchQueue(): void {
+    const critical = this.#critical;
+    if (critical !== undefined) {
+      while (critical.length > 0 && this.#dispatch.critical(critical[0])) critical.shift();
+      if (critical.length > 0) return;
+    }
+    if (this.#queue.length === 0) return;
+    if (this.#largestFirst) while (this.#sendLargest());
+    else while (this.#sendOldest());
+  }
+
+  /** Steps 1 and 2 of the queuing discipline, once; false when no gang could be sent. */
+  #sendLargest(): boolean {
+    const queue = this.#queue;
+    const dispatch = this.#dispatch;
+    let gang = queue.largest(dispatch.largestForOneSite());
+    if (gang !== NO_JOB) {
+      queue.removeFirst(gang);
+      return dispatch.toOneSite(gang);
+    }
+    gang = queue.largest(dispatch.largestAcrossSites());
+    if (gang === NO_JOB) return false;
+    queue.removeFirst(gang);
+    return dispatch.acrossSites(gang);
+  }
+
+  #sendOldest(): boolean {
+    const gang = this.#queue.oldest();
+    if (gang === NO_JOB || !(this.#dispatch.toOneSite(gang) || this.#dispatch.acrossSites(gang)))
+      return false;
+    this.#queue.removeFirst(gang);
+    return true;
+  }
+}
+
+const PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: "order",
+    kind: "choice",
+    choices: ["largest", "oldest"],
+    default: "largest",
+    description:
+      "which gang of the grid's queue goes first: the largest that finds a place (the paper), or strictly the oldest",
+  },
+  {
+    name: "backfill",
+    kind: "choice",
+    choices: ["threshold", "none"],
+    default: "threshold",
+    description:
+      "whether local jobs may pass a waiting gang that they do not delay by more than the threshold",
+  },
+  {
+    name: "threshold",
+    kind: "number",
+    min: 0,
+    max: 1e9,
+    default: 0,
+    unit: "s",
+    description: "longest time by which a local job that passes may delay a gang (T)",
+  },
+  {
+    name: "idle",
+    kind: "choice",
+    choices: ["free", "held"],
+    default: "free",
+    description:
+      "idle processors on which a gang may start at once: those where nobody waits, or also those at which another gang waits",
+  },
+  {
+    name: "site",
+    kind: "choice",
+    choices: ["lot", "fastest"],
+    default: "lot",
+    description:
+      "which of several suitable sites a gang gets: one by lot (the paper), or the fastest (extension)",
+  },
+  {
+    name: "critical",
+    kind: "choice",
+    choices: ["ordinary", "ahead"],
+    default: "ordinary",
+    description:
+      "critical gangs are treated like others, or go ahead of all others and of waiting local jobs (extension)",
+  },
+];
+
+const RULES_ONE_SITE = [
+  "a gang that arrives starts at once on a site with enough idle processors; several such sites: one by lot; processors at whose queue another gang waits count as idle with idle=held only, and are taken last",
+  "else, if a site has enough empty queues, one task joins each of as many of them, those of idle processors first, and the gang starts when all of these processors are idle",
+  "else it waits at the grid scheduler",
+];
+const RULE_ACROSS_SITES =
+  "before it waits, a gang starts at once on the idle processors of several sites if they suffice together, those of the site with most of them first; its service time grows by the overhead";
+const RULES_COMMON = [
+  "after each departure the grid scheduler sends gangs as long as it can: the largest that finds a place on one site, ties: the oldest; if there is none and gangs may be split, the largest that the idle processors of all sites can take",
+  "a local job starts at once on a free processor of its site (idle, nobody in the queue), several: one by lot; else past a waiting gang on an idle processor; else it joins the queue with the fewest jobs (job in service and waiting gang count), ties by lot",
+  "queues are served in order; a local job passes a waiting gang on an idle processor when its predicted service time is at most the time until the gang can start plus the threshold; the first in the queue for which that holds goes",
+  "the time until a gang can start is the longest remaining time of the jobs on its processors",
+  "critical=ahead: a critical gang starts at once where it can; else it waits ahead of local jobs at processors of one site where no gang waits, those idle soonest; while none can be found, no other gang is sent",
+];
+
+export const oneSite = twoLevel({
+  name: "sites-one",
+  title: "Gangs on one site",
+  acrossSites: false,
+  summary:
+    "Gangs wait for one site with enough empty queues; local jobs join the shortest queue and may pass waiting gangs.",
+  rules: [...RULES_ONE_SITE, ...RULES_COMMON],
+  source: "Dimitriadou and Karatza 2009, section III, approach 1",
+});
+
+export const acrossSites = twoLevel({
+  name: "sites-across",
+  title: "Gangs across sites",
+  acrossSites: true,
+  summary:
+    "Like sites-one, but a gang may also start at once on the idle processors of several sites, at the cost of an overhead.",
+  rules: [...RULES_ONE_SITE, RULE_ACROSS_SITES, ...RULES_COMMON],
+  source: "Dimitriadou and Karatza 2009, section III, approach 2",
+});
+
+function twoLevel(
+  description: Pick<SitesPolicyDefinition, "name" | "title" | "summary" | "rules" | "source"> & {
+    readonly acrossSites: boolean;
+  },
+): SitesPolicyDefinition {
+  const { acrossSites, ...words } = description;
+  return {
+    ...words,
+    parameters: PARAMETERS,
+    guarantees: (parameters): SitesGuarantees => ({
+      thresholdS: thresholdOf(parameters),
+      // A critical gang at the grid scheduler holds up the others, an older gang holds up younger ones.
+      noGangLeft: parameters.order === "largest" && parameters.critical === "ordinary",
+      noGangLeftAcrossSites:
+        acrossSites && parameters.order === "largest" && parameters.critical === "ordinary",
+      takesHeld: parameters.idle === "held",
+      criticalAhead: parameters.critical === "ahead",
+    }),
+    make: (machine, jobs, parameters) => new TwoLevelScheduler(machine, jobs, acrossSites, parameters),
+  };
+}
+
+function thresholdOf(parameters: ParameterValues): number {
+  return parameters.backfill === "none" ? -1 : Number(parameters.threshold);
+}

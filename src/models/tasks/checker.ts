@@ -1,0 +1,304 @@
+/**
+ * Follows a run of tasks and throws at the first thing that may not be. It executes the programs a second time, from the times at
+ * which tasks had their processors, so it takes nothing from the simulator but who had what and when.
+ *
+ * Rules: a processor has one task at a time and a task only the processor that it was placed on; a blocked task does not
+ * run; the row's own task goes first; under conventional gang scheduling no other task runs; under a work-conserving local
+ * scheduler no processor is idle while one of its tasks is ready; a task computes as long as its program says.
+ */
+import { RuleViolation } from "../../core/errors.ts";
+import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
+import type { RowId } from "../../core/policy.ts";
+import {
+  type BlockReason,
+  NO_TASK,
+  Op,
+  type TaskIndex,
+  type TaskObserver,
+  type TaskPrograms,
+} from "./contract.ts";
+import type { TasksOptions, TasksResult } from "./run.ts";
+
+const ENDED = -1;
+
+export class TaskChecker implements TaskObserver {
+  readonly #programs: TaskPrograms;
+  readonly #options: Omit<TasksOptions, "observer">;
+  readonly #workConserving: boolean;
+  #row: RowId = -1;
+  #signalMs = Number.NaN;
+  // Jobs.
+  readonly #rowsOf: Set<RowId>[];
+  readonly #barriersPassed: Int32Array;
+  readonly #atBarrier: Int32Array;
+  // Tasks.
+  readonly #processorOf: Int32Array;
+  readonly #statement: Int32Array;
+  /** The Op that blocks the task (with `waitsFor` its end or its barrier), compute for none, or ENDED. */
+  readonly #block: Int8Array;
+  readonly #waitsFor: Float64Array;
+  readonly #leftMs: Int32Array;
+  readonly #computedMs: Float64Array;
+  readonly #messageAtMs: Float64Array;
+  // Processors.
+  readonly #tasks: TaskIndex[][];
+  readonly #task: Int32Array;
+  readonly #last: Int32Array;
+  readonly #readyAtMs: Float64Array;
+  readonly #computesSinceMs: Float64Array;
+  #busyMs = 0;
+  #ended = 0;
+
+  constructor(programs: TaskPrograms, options: Omit<TasksOptions, "observer">) {
+    const { jobCount, taskCount } = programs;
+    this.#programs = programs;
+    this.#options = options;
+    this.#workConserving = options.local.definition.guarantees(options.local.parameters).workConserving;
+    this.#rowsOf = Array.from({ length: jobCount }, () => new Set<RowId>());
+    this.#barriersPassed = new Int32Array(jobCount);
+    this.#atBarrier = new Int32Array(jobCount);
+    this.#processorOf = new Int32Array(taskCount).fill(-1);
+    this.#statement = programs.firstStatement.slice(0, taskCount);
+    this.#block = new Int8Array(taskCount).fill(Op.compute);
+    this.#waitsFor = new Float64Array(taskCount);
+    this.#leftMs = new Int32Array(taskCount);
+    this.#computedMs = new Float64Array(taskCount);
+    this.#messageAtMs = new Float64Array(programs.messageCount).fill(Number.POSITIVE_INFINITY);
+    this.#tasks = Array.from({ length: options.processors }, () => []);
+    this.#task = new Int32Array(options.processors).fill(NO_TASK);
+    this.#last = new Int32Array(options.processors).fill(NO_TASK);
+    this.#readyAtMs = new Float64Array(options.processors);
+    this.#computesSinceMs = new Float64Array(options.processors).fill(Number.NaN);
+  }
+
+  placed(timeMs: number, job: JobIndex, row: RowId, processorOf: ReadonlyColumn): void {
+    const isNew = this.#rowsOf[job].size === 0;
+    this.#rowsOf[job].add(row);
+    const { firstTask } = this.#programs;
+    for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+      const processor = processorOf[task];
+      if (!(processor >= 0 && processor < this.#tasks.length))
+        this.#fail("off-machine", task, timeMs, "is placed off the machine");
+      if (!isNew && processor !== this.#processorOf[task])
+        this.#fail("migrated", task, timeMs, "is placed on another processor than before");
+      if (isNew) this.#tasks[processor].push(task);
+      this.#processorOf[task] = processor;
+    }
+  }
+
+  released(_timeMs: number, job: JobIndex, row: RowId): void {
+    this.#rowsOf[job].delete(row);
+  }
+
+  exchanged(_timeMs: number, a: RowId, b: RowId, first: number, end: number): void {
+    for (const [job, rows] of this.#rowsOf.entries()) {
+      const processor = this.#processorOf[this.#programs.firstTask[job]];
+      if (processor < first || processor >= end || rows.has(a) === rows.has(b)) continue;
+      const [from, to] = rows.has(a) ? [a, b] : [b, a];
+      rows.delete(from);
+      rows.add(to);
+    }
+  }
+
+  departed(timeMs: number, job: JobIndex): void {
+    const { firstTask } = this.#programs;
+    this.#rowsOf[job].clear();
+    for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+      if (this.#block[task] !== ENDED) this.#fail("torn-gang", task, timeMs, "is removed before its end");
+      const tasks = this.#tasks[this.#processorOf[task]];
+      tasks.splice(tasks.indexOf(task), 1);
+    }
+  }
+
+  signalled(timeMs: number, row: RowId): void {
+    if (timeMs !== (Number.isNaN(this.#signalMs) ? 0 : this.#signalMs + this.#options.slotMs))
+      this.#fail("clock", NO_TASK, timeMs, `the signal after the one at ${this.#signalMs} ms comes`);
+    this.#signalMs = timeMs;
+    this.#row = row;
+    const kept = this.#task.find((task) => task !== NO_TASK);
+    if (kept !== undefined)
+      this.#fail("outside-slot", kept, timeMs, "keeps its processor over a clock signal");
+  }
+
+  dispatched(timeMs: number, p: number, task: TaskIndex): void {
+    if (this.#task[p] !== NO_TASK)
+      this.#fail("processor-twice", task, timeMs, `is given processor ${p}, which task ${this.#task[p]} has`);
+    if (this.#processorOf[task] !== p)
+      this.#fail("migrated", task, timeMs, `is given processor ${p}, expected ${this.#processorOf[task]}`);
+    if (!this.#canGoOn(task, timeMs))
+      this.#fail("blocked-runs", task, timeMs, "is given a processor while it is blocked or has ended");
+    if (!this.#isOwn(task)) {
+      if (!this.#workConserving) this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
+      this.#ownIsNotReady(p, timeMs);
+    }
+    const switches = this.#last[p] !== task;
+    this.#task[p] = task;
+    this.#last[p] = task;
+    this.#readyAtMs[p] = timeMs + (switches ? this.#options.switchMs : 0);
+  }
+
+  computes(timeMs: number, p: number, task: TaskIndex): void {
+    this.#goesOn(timeMs, p, task);
+    const at = this.#statement[task];
+    if (this.#walk(task, timeMs) !== Op.compute)
+      this.#fail("program", task, timeMs, `computes at statement ${at}, which says otherwise`);
+    if (this.#leftMs[task] === 0) this.#leftMs[task] = this.#programs.operand[this.#statement[task]];
+    this.#computesSinceMs[p] = timeMs;
+  }
+
+  pauses(timeMs: number, p: number, task: TaskIndex): void {
+    const doneMs = timeMs - this.#computesSinceMs[p];
+    this.#computesSinceMs[p] = Number.NaN;
+    this.#busyMs += doneMs;
+    this.#computedMs[task] += doneMs;
+    this.#leftMs[task] -= doneMs;
+    if (!(this.#task[p] === task && this.#leftMs[task] >= 0))
+      this.#fail("program", task, timeMs, "computes longer than its statement");
+    if (this.#leftMs[task] === 0) this.#statement[task]++;
+    this.#readyAtMs[p] = timeMs;
+  }
+
+  preempted(timeMs: number, p: number, task: TaskIndex): void {
+    const own = this.#tasks[p].find((other) => this.#isOwn(other));
+    const returns =
+      this.#options.ownReturns && own !== undefined && own !== task && this.#canGoOn(own, timeMs);
+    if (timeMs !== this.#signalMs + this.#options.slotMs && !returns)
+      this.#fail("preempted", task, timeMs, "loses its processor between signals");
+    this.#task[p] = NO_TASK;
+  }
+
+  blocked(timeMs: number, p: number, task: TaskIndex, reason: BlockReason): void {
+    this.#goesOn(timeMs, p, task);
+    if (this.#walk(task, timeMs) !== reason)
+      this.#fail("program", task, timeMs, `blocks with reason ${reason}, which its program does not say`);
+    this.#task[p] = NO_TASK;
+  }
+
+  ended(timeMs: number, p: number, task: TaskIndex): void {
+    this.#goesOn(timeMs, p, task);
+    const { firstStatement, op, operand } = this.#programs;
+    let wantedMs = 0;
+    for (let at = firstStatement[task]; at < firstStatement[task + 1]; at++)
+      if (op[at] === Op.compute) wantedMs += operand[at];
+    if (this.#walk(task, timeMs) !== ENDED || this.#computedMs[task] !== wantedMs)
+      this.#fail(
+        "program",
+        task,
+        timeMs,
+        `ends after computing ${this.#computedMs[task]} ms, expected ${wantedMs} ms`,
+      );
+    this.#block[task] = ENDED;
+    this.#task[p] = NO_TASK;
+    this.#ended++;
+  }
+
+  settled(timeMs: number): void {
+    for (let p = 0; p < this.#task.length; p++) {
+      const task = this.#task[p];
+      if (task !== NO_TASK) {
+        if (this.#options.ownReturns && !this.#isOwn(task)) this.#ownIsNotReady(p, timeMs);
+        continue;
+      }
+      this.#ownIsNotReady(p, timeMs);
+      const waits = this.#tasks[p].find((other) => this.#canGoOn(other, timeMs));
+      if (waits !== undefined && this.#workConserving)
+        this.#fail("idle-with-work", waits, timeMs, `is ready while processor ${p} idles`);
+    }
+  }
+
+  /**
+   * Compares the last totals of the finished run with what was seen.
+   * @throws RuleViolation when they differ, or when uses do not add up to processors × time
+   */
+  check(result: TasksResult): void {
+    const { timeMs, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs } =
+      result.totals[result.totals.length - 1];
+    let seenMs = this.#busyMs;
+    for (const sinceMs of this.#computesSinceMs) if (!Number.isNaN(sinceMs)) seenMs += timeMs - sinceMs;
+    if (seenMs !== busyMs)
+      this.#fail(
+        "accounts",
+        NO_TASK,
+        timeMs,
+        `${busyMs} ms of computing are told and ${seenMs} ms were seen`,
+      );
+    const sumMs = busyMs + switchMs + ioMs + messageMs + barrierMs + emptyMs;
+    if (sumMs !== timeMs * this.#task.length)
+      this.#fail("accounts", NO_TASK, timeMs, `uses add up to ${sumMs} ms`);
+  }
+
+  /** Tasks that have ended. */
+  get endedTasks(): number {
+    return this.#ended;
+  }
+
+  #isOwn(task: TaskIndex): boolean {
+    return this.#rowsOf[this.#programs.jobOfTask[task]].has(this.#row);
+  }
+
+  #ownIsNotReady(p: number, timeMs: number): void {
+    for (const own of this.#tasks[p]) {
+      if (this.#isOwn(own) && this.#canGoOn(own, timeMs))
+        this.#fail("out-of-turn", own, timeMs, `cannot run in its own slot on processor ${p}`);
+    }
+  }
+
+  #goesOn(timeMs: number, p: number, task: TaskIndex): void {
+    if (!(this.#task[p] === task && timeMs === this.#readyAtMs[p]))
+      this.#fail("processor-twice", task, timeMs, `goes on on processor ${p} without having it`);
+  }
+
+  #canGoOn(task: TaskIndex, timeMs: number): boolean {
+    switch (this.#block[task]) {
+      case Op.compute:
+        return true;
+      case Op.io:
+        return this.#waitsFor[task] <= timeMs;
+      case Op.receive:
+        return this.#messageAtMs[this.#waitsFor[task]] <= timeMs;
+      case Op.barrier:
+        return this.#barriersPassed[this.#programs.jobOfTask[task]] > this.#waitsFor[task];
+      default:
+        return false;
+    }
+  }
+
+  /** Executes statements that take no time; returns the one that does, or ENDED. */
+  #walk(task: TaskIndex, timeMs: number): number {
+    const { op, operand, firstStatement, latencyMs, jobOfTask, size } = this.#programs;
+    if (this.#block[task] !== Op.compute) {
+      if (!this.#canGoOn(task, timeMs))
+        this.#fail("blocked-runs", task, timeMs, "goes on while it is blocked");
+      this.#block[task] = Op.compute;
+      this.#statement[task]++;
+    }
+    for (; this.#statement[task] < firstStatement[task + 1]; this.#statement[task]++) {
+      const at = this.#statement[task];
+      const job = jobOfTask[task];
+      if (op[at] === Op.compute) return Op.compute;
+      if (op[at] === Op.send) {
+        this.#messageAtMs[operand[at]] = timeMs + latencyMs[operand[at]];
+        continue;
+      }
+      if (op[at] === Op.io) this.#waitsFor[task] = timeMs + operand[at];
+      if (op[at] === Op.receive) this.#waitsFor[task] = operand[at];
+      if (op[at] === Op.barrier) {
+        this.#waitsFor[task] = this.#barriersPassed[job];
+        if (++this.#atBarrier[job] === size[job]) {
+          this.#atBarrier[job] = 0;
+          this.#barriersPassed[job]++;
+        }
+      }
+      this.#block[task] = op[at];
+      if (!this.#canGoOn(task, timeMs)) return op[at];
+      this.#block[task] = Op.compute;
+    }
+    return ENDED;
+  }
+
+  #fail(rule: string, task: TaskIndex, timeMs: number, what: string): never {
+    const who = task === NO_TASK ? "" : `task ${task} of job ${this.#programs.jobOfTask[task]} `;
+    const job = task === NO_TASK ? -1 : this.#programs.jobOfTask[task];
+    throw new RuleViolation(rule, job, timeMs / 1000, `At ${timeMs} ms ${who}${what}`);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What a processor does when the task whose turn it is cannot run (Silva and Scherson 1999, sections 2.2 and 2.3).
+ *
+ * The grades scheduler keeps, for each task, its grade of membership in four classes: the share of the task's slot that
+ * it spent computing, in I/O, waiting for messages or at barriers, averaged over its last five slots. It runs the ready
+ * task with the largest Pr(T) = max(α·λ_IO, λ_COMP). Waiting for messages and barriers counts against a task only
+ * by lowering its share of computing, as in the paper.
+ */
+import type { ReadonlyColumn } from "../../core/jobs.ts";
+import type { ParameterSpec } from "../../core/policy.ts";
+import { Grades } from "../../structures/grades.ts";
+import {
+  type LocalSchedulerDefinition,
+  type LocalTaskScheduler,
+  NO_TASK,
+  type TaskIndex,
+} from "./contract.ts";
+
+class GradesScheduler implements LocalTaskScheduler {
+  readonly #alpha: number;
+  readonly #grades: Grades;
+  readonly #priority: Float64Array;
+  /** When each task was last picked, counted in picks. */
+  readonly #lastPick: Float64Array;
+  #picks = 0;
+
+  constructor(taskCount: number, alpha: number, slotsAveraged: number) {
+    this.#alpha = alpha;
+    this.#grades = new Grades(taskCount, slotsAveraged);
+    this.#priority = new Float64Array(taskCount);
+    this.#lastPick = new Float64Array(taskCount);
+  }
+
+  slotEnded(task: TaskIndex, compute: number, io: number, message: number, barrier: number): void {
+    const grades = this.#grades;
+    grades.record(task, compute, io, message, barrier);
+    this.#priority[task] = Math.max(this.#alpha * grades.grade(task, 1), grades.grade(task, 0));
+  }
+
+  pick(ready: ReadonlyColumn, count: number): TaskIndex {
+    const priority = this.#priority;
+    const lastPick = this.#lastPick;
+    let best = ready[0];
+    for (let i = 1; i < count; i++) {
+      const task = ready[i];
+      const ahead = priority[task] - priority[best];
+      if (ahead > 0 || (ahead === 0 && lastPick[task] < lastPick[best])) best = task;
+    }
+    lastPick[best] = ++this.#picks;
+    return best;
+  }
+}
+
+const ALPHA: ParameterSpec = {
+  name: "alpha",
+  kind: "number",
+  min: 0,
+  max: 1000,
+  default: 2,
+  description: "weight of the grade in the class I/O against the grade in the class computation",
+};
+const SLOTS: ParameterSpec = {
+  name: "slots",
+  kind: "integer",
+  min: 1,
+  max: 1000,
+  default: 5,
+  description: "number of a task's last slots over which its grades are averaged",
+};
+
+/** Conventional gang scheduling: the processor of a blocked task idles. */
+export const idle: LocalSchedulerDefinition = {
+  name: "tasks-idle",
+  title: "Conventional gang scheduling",
+  summary: "While a task is blocked in its slot, its processor idles.",
+  rules: [
+    "while the task whose turn it is cannot run, its processor idles; so does a processor without a task in the row",
+  ],
+  source: "Ousterhout 1982",
+  parameters: [],
+  guarantees: () => ({ workConserving: false }),
+  make: () => ({ slotEnded: () => {}, pick: () => NO_TASK }),
+};
+
+/** Concurrent Gang's local task scheduler. */
+export const grades: LocalSchedulerDefinition = {
+  name: "tasks-grades",
+  title: "Concurrent Gang",
+  summary:
+    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what they did in their own slots.",
+  rules: [
+    "when the task whose turn it is cannot run, or there is none, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
+    "equal priorities: the task that was picked longest ago, else the one placed first",
+    "a grade is the share of its own slot that a task spent computing or in I/O, averaged over its last slots; before its first slot all grades are 0",
+    "a picked task is left only when it blocks, at the next clock signal, or when the task whose turn it is can run again",
+  ],
+  source: "Silva and Scherson 1999, sections 2.2 and 2.3",
+  parameters: [ALPHA, SLOTS],
+  guarantees: () => ({ workConserving: true }),
+  make: (taskCount, parameters) =>
+    new GradesScheduler(taskCount, Number(parameters.alpha), Number(parameters.slots)),
+};

@@ -1,0 +1,420 @@
+/**
+ * Virtual-time driver for tasks that block: processors, a global clock, the Ousterhout matrix, a local task scheduler on each
+ * processor (Silva and Scherson 1999, section 2).
+ *
+ *   signal   |        |        |        |        |        the global clock, every slotMs
+ *   row      |  0     |  1     |  2     |  0     |  1     rows take turns; a period is one pass over all rows
+ *   front end^                          ^                 acts between periods only, on what it has heard until then
+ *   processor|AAA..LLA|BBBBBBBB|LLLLLLLL|A..              A blocks, L runs until A can go on; no task in row 2
+ *
+ * Rules. A clock signal takes every processor away and gives it to the task of the row whose turn it is. If that task
+ * cannot run, or there is none, the local task scheduler picks another task of the processor; what it picks runs until it
+ * blocks, until the next signal, or (`ownReturns`) until the row's own task can go on. A processor with nothing to run
+ * idles until one of its tasks becomes ready. While no row exists, signals go on and the front end acts at each of them.
+ * A processor that turns to another task than it had last loses switchMs first.
+ *
+ * Order within an instant: (1) I/O ends and messages arrive; (2) processors in order: a switch or a compute statement ends
+ * and the statements that take no time follow, up to the next compute statement or the one that blocks; (3) the clock
+ * signal; (4) processors without a task, in order and as often as needed, are given one. So a statement that ends with the
+ * slot is done before the signal.
+ *
+ * Time is whole milliseconds; every millisecond of every processor is computing, switching or idling for a named reason.
+ */
+import { assert } from "../../core/errors.ts";
+import type { RowId } from "../../core/policy.ts";
+import { EventHeap } from "../../structures/event-heap.ts";
+import { WinnerTree } from "../../structures/winner-tree.ts";
+import {
+  type BlockReason,
+  type LocalTaskScheduler,
+  NO_TASK,
+  Op,
+  type TaskIndex,
+  type TaskObserver,
+  type TaskPrograms,
+} from "./contract.ts";
+import { ProcessorTime, Use } from "./processor-time.ts";
+import type { TasksOptions, TasksResult, TaskTotals } from "./run.ts";
+import { FrontEnd } from "./task-gangs.ts";
+
+/** What the simulator of tasks does that no local scheduler decides, one sentence each. */
+export const TASKS_RULES: readonly string[] = [
+  "simulated tasks: at every clock signal each processor goes to its task in the row whose turn it is, if that can run; the gang policy in front changes rows between two passes over all of them only",
+  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again, or with returns=no when the processor is left",
+  "simulated tasks: a processor that turns to another task than it had last loses the cost of a switch first",
+  "simulated tasks: of one instant, I/O ends and messages arrive first, then statements end, then comes the clock signal, then idle processors are given tasks",
+];
+
+/**
+ * Runs the programs.
+ * @throws RuleViolation when the gang policy asks for something that is not allowed
+ */
+export function simulateTasks(programs: TaskPrograms, options: TasksOptions): TasksResult {
+  const processors = new Processors(programs, options);
+  for (const timeMs of options.recordAtMs) {
+    processors.runTo(timeMs);
+    processors.record(timeMs);
+  }
+  if (options.recordAtMs.length === 0) processors.record(processors.runTo(Number.POSITIVE_INFINITY));
+  return processors.result();
+}
+
+// States of a task. A blocked task's state is 2 + the Op that blocks it, so the reason is state − BLOCKED.
+const READY = 0;
+const RUNNING = 1;
+const BLOCKED = 2;
+const ENDED = 255;
+
+class Processors {
+  readonly #programs: TaskPrograms;
+  readonly #options: TasksOptions;
+  readonly #observer: TaskObserver | undefined;
+  readonly #frontEnd: FrontEnd;
+  readonly #local: LocalTaskScheduler;
+  #nowMs = 0;
+  #nextSignalMs = 0;
+  /** Position of the row whose turn it is; −1 before the first signal and while there is no row. */
+  #position = -1;
+
+  // Tasks.
+  readonly #state: Uint8Array;
+  readonly #statement: Int32Array;
+  /** What is left of the compute statement that the task is in; 0 when it is in none. */
+  readonly #leftMs: Int32Array;
+  // Jobs and messages.
+  readonly #tasksLeft: Int32Array;
+  readonly #atBarrier: Int32Array;
+  readonly #endMs: Float64Array;
+  /** Infinity before the message is sent. */
+  readonly #messageAtMs: Float64Array;
+
+  // Processors.
+  readonly #running: Int32Array;
+  readonly #own: Int32Array;
+  readonly #last: Int32Array;
+  /** End of the switch or of the stretch of computing. */
+  readonly #ends: WinnerTree;
+  readonly #switching: Uint8Array;
+  readonly #stretchMs: Float64Array;
+  readonly #time: ProcessorTime;
+  readonly #attention: Uint8Array;
+  #attentionCount = 0;
+  #ready = new Int32Array(16);
+
+  /** I/O ends and arrivals of messages that a task waits for, by task. */
+  readonly #wakeUps = new EventHeap();
+  readonly #totals: TaskTotals[] = [];
+  #jobsCompleted = 0;
+  #instants = 0;
+  #signals = 0;
+  #rowSum = 0;
+  #maxRows = 0;
+
+  constructor(programs: TaskPrograms, options: TasksOptions) {
+    const { processors, slotMs, switchMs, gang, local } = options;
+    assert(Number.isInteger(slotMs) && slotMs >= 1, "a slot is a whole number of ms, 1 or more");
+    assert(
+      Number.isInteger(switchMs) && switchMs >= 0 && switchMs < slotMs,
+      "a switch is whole ms, shorter than a slot",
+    );
+    this.#programs = programs;
+    this.#options = options;
+    this.#observer = options.observer;
+    this.#frontEnd = new FrontEnd(
+      programs,
+      processors,
+      slotMs,
+      gang.definition,
+      gang.parameters,
+      options.observer,
+    );
+    this.#local = local.definition.make(programs.taskCount, local.parameters);
+    this.#state = new Uint8Array(programs.taskCount);
+    this.#statement = programs.firstStatement.slice(0, programs.taskCount);
+    this.#leftMs = new Int32Array(programs.taskCount);
+    this.#tasksLeft = programs.size.slice();
+    this.#atBarrier = new Int32Array(programs.jobCount);
+    this.#endMs = new Float64Array(programs.jobCount).fill(Number.NaN);
+    this.#messageAtMs = new Float64Array(programs.messageCount).fill(Number.POSITIVE_INFINITY);
+    this.#running = new Int32Array(processors).fill(NO_TASK);
+    this.#own = new Int32Array(processors).fill(NO_TASK);
+    this.#last = new Int32Array(processors).fill(NO_TASK);
+    this.#ends = new WinnerTree(processors);
+    this.#switching = new Uint8Array(processors);
+    this.#stretchMs = new Float64Array(processors);
+    this.#time = new ProcessorTime(processors);
+    this.#attention = new Uint8Array(processors);
+  }
+
+  /** Handles all instants up to the time, or up to the end of the last job; returns the time of the last one. */
+  runTo(untilMs: number): number {
+    for (;;) {
+      if (untilMs === Number.POSITIVE_INFINITY && this.#jobsCompleted === this.#programs.jobCount) break;
+      const nowMs = Math.min(this.#nextSignalMs, this.#ends.firstTime, this.#wakeUps.nextTime());
+      if (nowMs > untilMs) break;
+      this.#nowMs = nowMs;
+      this.#instant();
+    }
+    return this.#nowMs;
+  }
+
+  record(timeMs: number): void {
+    this.#time.settle(timeMs);
+    const [busyMs, ioMs, messageMs, barrierMs, switchMs, emptyMs] = this.#time.totalMs;
+    const jobsCompleted = this.#jobsCompleted;
+    this.#totals.push({ timeMs, jobsCompleted, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs });
+  }
+
+  result(): TasksResult {
+    return {
+      endMs: this.#endMs,
+      totals: this.#totals,
+      meanRows: this.#signals === 0 ? 0 : this.#rowSum / this.#signals,
+      maxRows: this.#maxRows,
+      instants: this.#instants,
+    };
+  }
+
+  #instant(): void {
+    const nowMs = this.#nowMs;
+    this.#instants++;
+    while (this.#wakeUps.nextTime() === nowMs) this.#wake(this.#wakeUps.pop());
+    while (this.#ends.firstTime === nowMs) this.#stretchEnds(this.#ends.first);
+    if (nowMs === this.#nextSignalMs) this.#signal();
+    while (this.#attentionCount > 0) {
+      for (let p = 0; p < this.#attention.length; p++) if (this.#attention[p] === 1) this.#dispatch(p);
+    }
+    this.#observer?.settled?.(nowMs);
+  }
+
+  /** The statement that blocked the task is over. */
+  #wake(task: TaskIndex): void {
+    this.#state[task] = READY;
+    this.#statement[task]++;
+    const p = this.#frontEnd.processorOf[task];
+    if (this.#own[p] === task) this.#time.setOwn(p, Use.empty, this.#nowMs);
+    this.#attend(p);
+  }
+
+  #attend(p: number): void {
+    this.#attentionCount += 1 - this.#attention[p];
+    this.#attention[p] = 1;
+  }
+
+  /** The processor's switch or stretch of computing has come to its end. */
+  #stretchEnds(p: number): void {
+    this.#ends.set(p, Number.POSITIVE_INFINITY);
+    if (this.#switching[p] === 1) {
+      this.#switching[p] = 0;
+    } else {
+      const task = this.#running[p];
+      this.#leftMs[task] = 0;
+      this.#statement[task]++;
+      this.#observer?.pauses?.(this.#nowMs, p, task);
+    }
+    if (!this.#run(p)) this.#attend(p);
+  }
+
+  #signal(): void {
+    const frontEnd = this.#frontEnd;
+    const { processors, slotMs } = this.#options;
+    for (let p = 0; p < processors; p++) {
+      if (this.#running[p] !== NO_TASK) this.#preempt(p);
+      if (this.#own[p] !== NO_TASK) this.#slotEnds(p);
+      this.#attend(p);
+    }
+    this.#position++;
+    if (this.#position >= frontEnd.rowCount) {
+      frontEnd.act(this.#nowMs);
+      this.#position = frontEnd.rowCount > 0 ? 0 : -1;
+    }
+    const row = this.#position < 0 ? -1 : frontEnd.rowAt(this.#position);
+    this.#observer?.signalled?.(this.#nowMs, row);
+    if (row >= 0) this.#takeTurn(row);
+    this.#nextSignalMs = this.#nowMs + slotMs;
+    this.#signals++;
+    this.#rowSum += frontEnd.rowCount;
+    if (frontEnd.rowCount > this.#maxRows) this.#maxRows = frontEnd.rowCount;
+  }
+
+  /** Makes the tasks of the row their processors' own. */
+  #takeTurn(row: RowId): void {
+    const frontEnd = this.#frontEnd;
+    const { firstTask } = this.#programs;
+    for (let run = frontEnd.firstRun(row); run !== -1; run = frontEnd.nextRun(run)) {
+      const job = frontEnd.runJob(run);
+      const first = frontEnd.runFirst(run);
+      const end = first + frontEnd.runSize(run);
+      for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
+        const p = frontEnd.processorOf[task];
+        const state = this.#state[task];
+        if (p < first || p >= end || state === ENDED) continue;
+        this.#own[p] = task;
+        this.#time.beginSlot(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
+      }
+    }
+  }
+
+  #slotEnds(p: number): void {
+    const task = this.#own[p];
+    this.#time.setOwn(p, Use.empty, this.#nowMs);
+    this.#own[p] = NO_TASK;
+    const { slotMs } = this.#options;
+    const time = this.#time;
+    this.#local.slotEnded(
+      task,
+      time.slotMs(p, Use.busy) / slotMs,
+      time.slotMs(p, Use.io) / slotMs,
+      time.slotMs(p, Use.message) / slotMs,
+      time.slotMs(p, Use.barrier) / slotMs,
+    );
+  }
+
+  /** Takes the processor away from its task. */
+  #preempt(p: number): void {
+    const task = this.#running[p];
+    if (this.#switching[p] === 1) this.#switching[p] = 0;
+    else {
+      this.#leftMs[task] -= this.#nowMs - this.#stretchMs[p];
+      this.#observer?.pauses?.(this.#nowMs, p, task);
+    }
+    this.#ends.set(p, Number.POSITIVE_INFINITY);
+    this.#state[task] = READY;
+    this.#running[p] = NO_TASK;
+    this.#observer?.preempted?.(this.#nowMs, p, task);
+  }
+
+  /** Gives the processor a task, if it should have another than it has. */
+  #dispatch(p: number): void {
+    this.#attention[p] = 0;
+    this.#attentionCount--;
+    const own = this.#own[p];
+    if (this.#running[p] !== NO_TASK) {
+      const returns = this.#options.ownReturns && own !== NO_TASK && this.#state[own] === READY;
+      if (!returns) return;
+      this.#preempt(p);
+    }
+    for (;;) {
+      const task = own !== NO_TASK && this.#state[own] === READY ? own : this.#pick(p);
+      if (task === NO_TASK) break;
+      if (this.#start(p, task)) return;
+    }
+    // Its own task may have ended just now, and then the slot is empty.
+    const state = this.#own[p] === NO_TASK ? READY : this.#state[own];
+    this.#time.set(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
+  }
+
+  #pick(p: number): TaskIndex {
+    const tasks = this.#frontEnd.tasks[p];
+    const count = this.#frontEnd.taskCounts[p];
+    if (this.#ready.length < count) this.#ready = new Int32Array(2 * count);
+    let readyCount = 0;
+    for (let i = 0; i < count; i++) if (this.#state[tasks[i]] === READY) this.#ready[readyCount++] = tasks[i];
+    return readyCount === 0 ? NO_TASK : this.#local.pick(this.#ready, readyCount);
+  }
+
+  /** Lets a ready task run; returns whether it keeps the processor beyond this instant. */
+  #start(p: number, task: TaskIndex): boolean {
+    this.#running[p] = task;
+    this.#state[task] = RUNNING;
+    this.#observer?.dispatched?.(this.#nowMs, p, task);
+    const isSwitch = this.#options.switchMs > 0 && this.#last[p] !== task;
+    this.#last[p] = task;
+    if (!isSwitch) return this.#run(p);
+    this.#switching[p] = 1;
+    this.#ends.set(p, this.#nowMs + this.#options.switchMs);
+    this.#time.set(p, Use.switch, this.#nowMs);
+    if (this.#own[p] === task) this.#time.setOwn(p, Use.switch, this.#nowMs);
+    return true;
+  }
+
+  /** Executes statements up to the next compute statement (true) or to the one that blocks or the end (false). */
+  #run(p: number): boolean {
+    const task = this.#running[p];
+    const { op, operand, firstStatement } = this.#programs;
+    const end = firstStatement[task + 1];
+    for (; this.#statement[task] < end; this.#statement[task]++) {
+      const at = this.#statement[task];
+      switch (op[at]) {
+        case Op.compute:
+          this.#compute(p, task, operand[at]);
+          return true;
+        case Op.io:
+          this.#wakeUps.push(this.#nowMs + operand[at], task);
+          return this.#block(p, task, Op.io);
+        case Op.send:
+          this.#send(operand[at]);
+          break;
+        case Op.receive: {
+          const arrivalMs = this.#messageAtMs[operand[at]];
+          if (arrivalMs <= this.#nowMs) break;
+          if (arrivalMs !== Number.POSITIVE_INFINITY) this.#wakeUps.push(arrivalMs, task);
+          return this.#block(p, task, Op.receive);
+        }
+        case Op.barrier:
+          if (!this.#passes(task)) return this.#block(p, task, Op.barrier);
+      }
+    }
+    this.#end(p, task);
+    return false;
+  }
+
+  #compute(p: number, task: TaskIndex, durationMs: number): void {
+    if (this.#leftMs[task] === 0) this.#leftMs[task] = durationMs;
+    this.#stretchMs[p] = this.#nowMs;
+    this.#ends.set(p, this.#nowMs + this.#leftMs[task]);
+    this.#time.set(p, Use.busy, this.#nowMs);
+    if (this.#own[p] === task) this.#time.setOwn(p, Use.busy, this.#nowMs);
+    this.#observer?.computes?.(this.#nowMs, p, task);
+  }
+
+  #send(message: number): void {
+    const arrivalMs = this.#nowMs + this.#programs.latencyMs[message];
+    this.#messageAtMs[message] = arrivalMs;
+    const receiver = this.#programs.receiver[message];
+    const waits =
+      this.#state[receiver] === BLOCKED + Op.receive &&
+      this.#programs.operand[this.#statement[receiver]] === message;
+    if (!waits) return;
+    if (arrivalMs === this.#nowMs) this.#wake(receiver);
+    else this.#wakeUps.push(arrivalMs, receiver);
+  }
+
+  /** The task comes to a barrier; the last one of its job lets all the others go on. */
+  #passes(task: TaskIndex): boolean {
+    const { jobOfTask, firstTask, size } = this.#programs;
+    const job = jobOfTask[task];
+    if (++this.#atBarrier[job] < size[job]) return false;
+    this.#atBarrier[job] = 0;
+    for (let other = firstTask[job]; other < firstTask[job + 1]; other++)
+      if (other !== task) this.#wake(other);
+    return true;
+  }
+
+  #block(p: number, task: TaskIndex, reason: BlockReason): false {
+    this.#state[task] = BLOCKED + reason;
+    this.#running[p] = NO_TASK;
+    if (this.#own[p] === task) this.#time.setOwn(p, useOf(BLOCKED + reason), this.#nowMs);
+    this.#observer?.blocked?.(this.#nowMs, p, task, reason);
+    return false;
+  }
+
+  #end(p: number, task: TaskIndex): void {
+    this.#state[task] = ENDED;
+    this.#running[p] = NO_TASK;
+    // Nothing of the slot is this task's any more, so the processor is idle for want of a task from here on.
+    if (this.#own[p] === task) this.#own[p] = NO_TASK;
+    this.#observer?.ended?.(this.#nowMs, p, task);
+    const job = this.#programs.jobOfTask[task];
+    if (--this.#tasksLeft[job] > 0) return;
+    this.#endMs[job] = this.#nowMs;
+    this.#jobsCompleted++;
+    this.#frontEnd.noteEnd(job);
+  }
+}
+
+/** Use of the time of a processor whose own task is in a blocked state. */
+function useOf(state: number): Use {
+  const reason = state - BLOCKED;
+  return reason === Op.io ? Use.io : reason === Op.receive ? Use.message : Use.barrier;
+}

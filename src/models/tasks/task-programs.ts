@@ -1,0 +1,166 @@
+/**
+ * Jobs with programs for the task-level simulator: the workloads of Silva and Scherson 1999, section 4. The paper's simulator
+ * makes a job from distributions of its communication, I/O and synchronisation and prints none of them, so
+ * these are ours:
+ *
+ *   round of a task     compute   then, by the kind of the round,
+ *     I/O                         I/O
+ *     communication               send to the task `shift` ranks on, receive from the one `shift` ranks back
+ *     synchronisation             a barrier over all tasks of the job
+ *
+ * A job of one kind has rounds of that kind, a mixed job draws the kind of each round; a computation job is one compute
+ * statement. All tasks of a job run the same rounds, with durations drawn for each by itself, until the job has had its
+ * service time, which is the time it takes with its processors to itself. A job of one task has nobody to talk to: it skips
+ * sends, receives and barriers.
+ * Service times are cut off where the job could not end within the run anyway.
+ *
+ * No program can deadlock, whatever the schedule: statements are appended to the tasks in one order in which each receive
+ * comes after its send and a barrier comes to all tasks at once, so the first statement in that order that has not been
+ * executed can always go on.
+ */
+import { Random } from "../../core/random.ts";
+import { drawHyperErlang } from "../../workload/models/hyper-erlang.ts";
+import { JANN_RANGES } from "../../workload/models/jann-ranges.ts";
+import type { TaskPrograms } from "./contract.ts";
+import { ProgramBuilder } from "./program-builder.ts";
+
+/** Kinds of job. */
+export type JobKind = "I/O" | "computation" | "communication" | "synchronisation" | "mixed";
+
+/** A duration: uniform over the whole ms from mean·(1 − spread) to mean·(1 + spread). */
+export interface Duration {
+  readonly meanMs: number;
+  /** 0 … 1. */
+  readonly spread: number;
+}
+
+/** What the rounds of one kind of job are made of. */
+export interface RoundTimes {
+  readonly compute: Duration;
+  /** Length of an I/O statement. */
+  readonly io: Duration;
+  /** Time of a message on the way. */
+  readonly latency: Duration;
+}
+
+export interface ProgramsOptions {
+  readonly seed: number;
+  /** Jobs arrive until then. */
+  readonly untilMs: number;
+  /** Largest size; ranges above it are left out. */
+  readonly maxSize: number;
+  /** Times between arrivals are multiplied by this. */
+  readonly interarrivalFactor: number;
+  /** Service times are multiplied by this. */
+  readonly serviceFactor: number;
+  /** Kinds of job and how often each occurs. */
+  readonly kinds: readonly { readonly kind: JobKind; readonly weight: number }[];
+  readonly times: Readonly<Record<Exclude<JobKind, "computation">, RoundTimes>>;
+}
+
+/**
+ * Hyper-Erlang arrivals and service times, by ranges of size, with programs. Arrivals, service times, sizes and kinds come
+ * from streams of their own, and so does each program, so workloads of different kinds have the same jobs.
+ */
+export function makeTaskPrograms(name: string, options: ProgramsOptions): TaskPrograms {
+  const jobs = arrivals(options);
+  const builder = new ProgramBuilder();
+  const kinds = new Random(options.seed, "kinds");
+  const total = options.kinds.reduce((sum, { weight }) => sum + weight, 0);
+  for (let job = 0; job < jobs.length; job++) {
+    const { submitMs, size, serviceMs } = jobs[job];
+    builder.beginJob(submitMs, size);
+    const kind = kindAt(options, kinds.uniform() * total);
+    const random = new Random(options.seed, `program ${job}`);
+    if (kind === "computation") for (let rank = 0; rank < size; rank++) builder.compute(rank, serviceMs);
+    else addRounds(builder, size, serviceMs, kind, options.times[kind], random);
+    builder.endJob();
+  }
+  return builder.build(name);
+}
+
+interface Arrival {
+  readonly submitMs: number;
+  readonly size: number;
+  readonly serviceMs: number;
+}
+
+function arrivals(options: ProgramsOptions): Arrival[] {
+  const { seed, untilMs, maxSize, interarrivalFactor, serviceFactor } = options;
+  const jobs: Arrival[] = [];
+  for (const range of JANN_RANGES) {
+    if (range.maxSize > maxSize) break;
+    const times = new Random(seed, `arrivals ${range.minSize}`);
+    const services = new Random(seed, `services ${range.minSize}`);
+    const sizes = new Random(seed, `sizes ${range.minSize}`);
+    for (let submitS = 0; ; ) {
+      submitS += interarrivalFactor * drawHyperErlang(range.interarrivalS, times);
+      const submitMs = Math.round(1000 * submitS);
+      if (submitMs >= untilMs) break;
+      const drawnMs = Math.round(1000 * serviceFactor * drawHyperErlang(range.serviceS, services));
+      // A job that needs more than the time left cannot end before the run does; one ms beyond it is as good as any more.
+      const serviceMs = Math.max(1, Math.min(drawnMs, untilMs - submitMs + 1));
+      jobs.push({ submitMs, size: drawSize(range.sizes, sizes), serviceMs });
+    }
+  }
+  return jobs.sort((a, b) => a.submitMs - b.submitMs); // stable: ties in order of ranges
+}
+
+function drawSize(sizes: readonly (readonly [number, number])[], random: Random): number {
+  let left = random.below(sizes.reduce((sum, [, jobs]) => sum + jobs, 0));
+  for (const [size, jobs] of sizes) {
+    if (left < jobs) return size;
+    left -= jobs;
+  }
+  throw new Error("Broken invariant: the numbers of jobs add up to the bound of the draw");
+}
+
+function kindAt({ kinds }: ProgramsOptions, at: number): JobKind {
+  let left = at;
+  for (const { kind, weight } of kinds) {
+    if (left < weight) return kind;
+    left -= weight;
+  }
+  return kinds[kinds.length - 1].kind;
+}
+
+const MIXED_ROUNDS = ["I/O", "communication", "synchronisation"] as const;
+
+function addRounds(
+  builder: ProgramBuilder,
+  size: number,
+  serviceMs: number,
+  kind: Exclude<JobKind, "computation">,
+  times: RoundTimes,
+  random: Random,
+): void {
+  while (builder.dedicatedMs() < serviceMs) {
+    const round = kind === "mixed" ? MIXED_ROUNDS[random.below(3)] : kind;
+    for (let rank = 0; rank < size; rank++) {
+      const left = serviceMs - builder.clockMs(rank);
+      if (left > 0) builder.compute(rank, Math.min(left, draw(times.compute, random)));
+    }
+    if (round === "I/O") {
+      for (let rank = 0; rank < size; rank++) {
+        const left = serviceMs - builder.clockMs(rank);
+        if (left > 0) builder.io(rank, Math.min(left, draw(times.io, random)));
+      }
+    } else if (size > 1 && round === "communication") {
+      const shift = 1 + random.below(size - 1);
+      const first = builder.messages;
+      for (let rank = 0; rank < size; rank++) {
+        builder.send(rank, (rank + shift) % size, draw(times.latency, random));
+      }
+      for (let rank = 0; rank < size; rank++) builder.receive(first + ((rank + size - shift) % size));
+    } else if (size > 1 && round === "synchronisation") {
+      builder.barrier();
+    }
+  }
+}
+
+function draw({ meanMs, spread }: Duration, random: Random): number {
+  const half = Math.floor(meanMs * spread);
+  // Like random.below(), without its division; the bias is below 2^−10 of a millisecond.
+  const above = Math.floor((random.nextUint32() * (2 * half + 1)) / 4294967296);
+  return Math.max(1, Math.round(meanMs) - half + above);
+}

@@ -1,0 +1,24 @@
+/** Extra slots (slot unification): whether jobs also run in idle slots of other rows, and whether they keep them. */
+import type { Condition, ParameterSpec, ParameterValues } from "../../core/policy.ts";
+
+export type ExtraSlots = "none" | "kept" | "returned";
+
+export const EXTRA_SLOTS: ParameterSpec = {
+  name: "extraSlots",
+  kind: "choice",
+  choices: ["none", "kept", "returned"],
+  default: "none",
+  description: "slot unification: whether jobs also run in other rows, and whether they keep these slots",
+};
+/** As it was called where it comes from; the other policies never had that name. */
+export const UNIFY: ParameterSpec = { ...EXTRA_SLOTS, aliases: ["unify"] };
+
+/** What the parameter says; none where it is not set. */
+export function extraSlotsOf({ extraSlots }: ParameterValues): ExtraSlots {
+  return extraSlots === "kept" || extraSlots === "returned" ? extraSlots : "none";
+}
+
+/** The condition of a rule. */
+export function withExtraSlots(value: ExtraSlots): Condition {
+  return (parameters) => extraSlotsOf(parameters) === value;
+}

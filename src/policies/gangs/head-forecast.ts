@@ -1,0 +1,225 @@
+/**
+ * When will the head of an admission queue have room in a matrix of at most m rows? The reservation of EASY, in front of gangs.
+ *
+ * The rule is pessimistic: a job in the matrix is taken to get one slot in every m from now on, until it has had all slots of its
+ * estimate. In order of these ends jobs are taken out of the matrix; every processor (of every row, where nothing is re-packed)
+ * becomes free for the head at some time, a block of processors when its last one does, and the head starts in the block
+ * that is free first (the leftmost among equals):
+ *
+ *   free from   0 0 7 7 3 3 3 9        a head of size 3: 7 7 7 3 …  → processors 4, 5, 6 at 3 s
+ *
+ * Another job may pass when by the same rule it has ended by then, or when it takes only processors of which the reserved block
+ * will have a slot (and memory) to spare at that time.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { GangMachine, RowId } from "../../core/policy.ts";
+import type { MatrixRoom } from "./matrix-room.ts";
+
+const NONE = -1;
+
+export class HeadForecast {
+  /** The time at which the head has room, by the rule. */
+  shadowS = 0;
+  readonly #machine: GangMachine;
+  readonly #jobs: JobsView;
+  readonly #room: MatrixRoom;
+  readonly #slotS: number;
+  readonly #switchS: number;
+  /** Expected end of each job in the matrix, as of the last `reserve`. */
+  readonly #endS: Float64Array;
+  #byEnd: JobIndex[] = [];
+
+  // Per processor, of the line of the head's block. When the head may have it; how much is left then beside the head.
+  readonly #freeS: Float64Array;
+  readonly #memoryFreeS: Float64Array;
+  readonly #spareSlots: Float64Array;
+  readonly #spareKB: Float64Array;
+  readonly #windowS: Float64Array;
+  readonly #window: Int32Array;
+  #head: JobIndex = NONE;
+  #first = 0;
+
+  constructor(machine: GangMachine, jobs: JobsView, room: MatrixRoom) {
+    this.#machine = machine;
+    this.#jobs = jobs;
+    this.#room = room;
+    this.#slotS = machine.slotS;
+    this.#switchS = room.maxRows > 1 ? (machine.switchS ?? 0) : 0;
+    this.#endS = new Float64Array(jobs.count);
+    const { processors } = machine;
+    this.#freeS = new Float64Array(processors);
+    this.#memoryFreeS = new Float64Array(processors);
+    this.#spareSlots = new Float64Array(processors);
+    this.#spareKB = new Float64Array(processors);
+    this.#windowS = new Float64Array(processors);
+    this.#window = new Int32Array(processors);
+  }
+
+  /**
+   * The end of a job by the rule: one slot in every m from now on, for all slots of its estimate that it has not had. Without a
+   * limit of the rows m is one more than there are.
+   */
+  expectedEndS(job: JobIndex, isPlaced: boolean): number {
+    const served = isPlaced ? (this.#machine.servedSlots?.(job) ?? 0) : 0;
+    const slots = Math.max(1, slotsOfEstimate(this.#jobs.estimateS[job], this.#slotS) - served);
+    const { maxRows } = this.#room;
+    const rows = maxRows === Number.POSITIVE_INFINITY ? this.#machine.rowCount + 1 : maxRows;
+    return this.#machine.nowS + slots * rows * (this.#slotS + this.#switchS);
+  }
+
+  /** Makes the reservation of the head, which has no room now. */
+  reserve(head: JobIndex): void {
+    this.#head = head;
+    this.#order();
+    this.#findMemoryFree(head);
+    this.shadowS = Number.POSITIVE_INFINITY;
+    if (this.#room.use.lines === "columns") {
+      this.#findColumnsFree();
+      this.#findBlock();
+    } else {
+      const machine = this.#machine;
+      for (let position = 0; position < machine.rowCount; position++) {
+        this.#findRowFree(machine.rowAt(position));
+        this.#findBlock();
+      }
+    }
+    this.#findSpare();
+  }
+
+  /** Whether a job that ends at `endS` may be placed from `first` on without a delay of the reservation. */
+  allows(job: JobIndex, endS: number, first: number): boolean {
+    if (endS <= this.shadowS) return true;
+    const memoryKB = this.#room.memoryOf(job);
+    const end = first + this.#jobs.size[job];
+    for (let processor = first; processor < end; processor++)
+      if (this.#spareSlots[processor] < 1 || this.#spareKB[processor] < memoryKB) return false;
+    return true;
+  }
+
+  /** A job that ends at `endS` has been placed past the head. */
+  passed(job: JobIndex, endS: number): void {
+    if (endS <= this.shadowS) return;
+    const first = this.#room.firstOf(job);
+    const memoryKB = this.#room.memoryOf(job);
+    for (let processor = first; processor < first + this.#jobs.size[job]; processor++) {
+      this.#spareSlots[processor]--;
+      this.#spareKB[processor] -= memoryKB;
+    }
+  }
+
+  /** Jobs of the matrix by expected end; ties: submitted first. */
+  #order(): void {
+    const ends = this.#endS;
+    this.#byEnd = this.#room.placed.slice();
+    for (const job of this.#byEnd) ends[job] = this.expectedEndS(job, true);
+    this.#byEnd.sort((a, b) => ends[a] - ends[b] || a - b);
+  }
+
+  /** When each processor has memory for the head. */
+  #findMemoryFree(head: JobIndex): void {
+    const room = this.#room;
+    const freeS = this.#memoryFreeS.fill(this.#machine.nowS);
+    if (room.memory === undefined) return;
+    const most = room.memory.limitKB - room.memoryOf(head);
+    const inUse = this.#spareKB.fill(0);
+    for (const job of this.#byEnd) this.#addTo(inUse, job, room.memoryOf(job));
+    for (const job of this.#byEnd) {
+      const end = room.firstOf(job) + this.#jobs.size[job];
+      for (let processor = room.firstOf(job); processor < end; processor++) {
+        if (inUse[processor] > most && inUse[processor] - room.memoryOf(job) <= most)
+          freeS[processor] = this.#endS[job];
+        inUse[processor] -= room.memoryOf(job);
+      }
+    }
+  }
+
+  /** When fewer than m slots of each processor are taken: at the first end of a job there, if all are now. */
+  #findColumnsFree(): void {
+    const room = this.#room;
+    const freeS = this.#freeS.fill(this.#machine.nowS);
+    const taken = this.#spareSlots.fill(0);
+    for (const job of this.#byEnd) this.#addTo(taken, job, room.slotsOf(job));
+    for (const job of this.#byEnd) {
+      const end = room.firstOf(job) + this.#jobs.size[job];
+      for (let processor = room.firstOf(job); processor < end; processor++) {
+        if (taken[processor] >= room.maxRows) freeS[processor] = this.#endS[job];
+        taken[processor] -= room.slotsOf(job);
+      }
+    }
+  }
+
+  /** When each processor of the row is idle. */
+  #findRowFree(row: RowId): void {
+    const machine = this.#machine;
+    const freeS = this.#freeS.fill(machine.nowS);
+    for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
+      const job = machine.runJob(run);
+      freeS.fill(this.#endS[job], machine.runFirst(run), this.#room.takenEnd(job));
+    }
+  }
+
+  /** Takes the block that is free first, if it is earlier than what was found before. */
+  #findBlock(): void {
+    const room = this.#room;
+    const size = this.#jobs.size[this.#head];
+    const step = room.stepOf(size);
+    const freeS = this.#freeS;
+    const memoryFreeS = this.#memoryFreeS;
+    if (step === 1) {
+      for (let at = 0; at < freeS.length; at++) freeS[at] = Math.max(freeS[at], memoryFreeS[at]);
+      this.#slideWindow(size);
+    }
+    for (let first = 0; first + size <= freeS.length; first += step) {
+      let blockS = step === 1 ? this.#windowS[first] : 0;
+      if (step > 1) {
+        for (let at = first; at < room.endOf(size, first); at++) blockS = Math.max(blockS, freeS[at]);
+        for (let at = first; at < first + size; at++) blockS = Math.max(blockS, memoryFreeS[at]);
+      }
+      if (blockS >= this.shadowS) continue;
+      this.shadowS = blockS;
+      this.#first = first;
+    }
+  }
+
+  /** The latest time within each window of `size` processors, by the window's first processor. */
+  #slideWindow(size: number): void {
+    const freeS = this.#freeS;
+    const window = this.#window;
+    let from = 0;
+    let to = 0;
+    for (let processor = 0; processor < freeS.length; processor++) {
+      while (to > from && freeS[window[to - 1]] <= freeS[processor]) to--;
+      window[to++] = processor;
+      if (window[from] <= processor - size) from++;
+      if (processor >= size - 1) this.#windowS[processor - size + 1] = freeS[window[from]];
+    }
+  }
+
+  /** What is left of the head's block at the shadow time, beside the head and the jobs expected to be there still. */
+  #findSpare(): void {
+    const room = this.#room;
+    const size = this.#jobs.size[this.#head];
+    const slots = this.#spareSlots.fill(Number.POSITIVE_INFINITY);
+    const memory = this.#spareKB.fill(Number.POSITIVE_INFINITY);
+    slots.fill(room.maxRows - 1, this.#first, room.endOf(size, this.#first));
+    if (room.memory !== undefined)
+      memory.fill(room.memory.limitKB - room.memoryOf(this.#head), this.#first, this.#first + size);
+    for (const job of this.#byEnd) {
+      if (this.#endS[job] <= this.shadowS) continue;
+      this.#addTo(slots, job, -room.slotsOf(job));
+      this.#addTo(memory, job, -room.memoryOf(job));
+    }
+  }
+
+  #addTo(column: Float64Array, job: JobIndex, amount: number): void {
+    const first = this.#room.firstOf(job);
+    const end = first + this.#jobs.size[job];
+    for (let processor = first; processor < end; processor++) column[processor] += amount;
+  }
+}
+
+/** The least whole number of slots, at least one, that covers the estimate. */
+function slotsOfEstimate(estimateS: number, slotS: number): number {
+  const slots = Math.ceil(estimateS / slotS);
+  return slots > 1 && (slots - 1) * slotS >= estimateS ? slots - 1 : Math.max(1, slots);
+}

@@ -1,0 +1,236 @@
+/**
+ * How many slots per round every processor has idle, and which window for a job is least loaded: what a re-packing gang policy must know of
+ * the matrix. Two kinds: windows anywhere (the workload vector of zhou1999) and buddy blocks (the workload tree of zhou2000).
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import { blockLevel } from "../../structures/matrix/buddy.ts";
+import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
+import { WorkloadVector } from "../../structures/matrix/workload-vector.ts";
+import { LargestFirst } from "./slot-unification.ts";
+
+const NONE = -1;
+
+/** Whether a job may begin at a processor. */
+export type MayBegin = (first: number) => boolean;
+
+export interface IdleIndex {
+  /** Adds `delta` idle slots to each of the processors first … first + size − 1. */
+  add(first: number, size: number, delta: number): void;
+  addEverywhere(delta: number): void;
+  /** Whether every processor has an idle slot. */
+  hasIdleRow(): boolean;
+  /** Whether every processor of the window of a job that begins at `first` has an idle slot. */
+  hasIdleSlot(first: number, size: number): boolean;
+  /** First processor of the least loaded window for a job of the size (ties: the leftmost), among those allowed; −1 when none has room. */
+  leastLoaded(size: number, mayBegin?: MayBegin): number;
+  /** Writes the idle slots of every processor. */
+  copyTo(out: Int32Array): void;
+}
+
+/** Jobs that may get extra slots. */
+export interface ExtraCandidates {
+  /** Whether `list` is in the order largest first, ties: submitted first. */
+  readonly isLargestFirst: boolean;
+  enter(job: JobIndex, first: number): void;
+  leave(job: JobIndex): void;
+  /** At least all jobs whose window has an idle slot; the caller may change the list. */
+  list(): JobIndex[];
+}
+
+/** Windows of any processors side by side. */
+export class WindowIndex implements IdleIndex {
+  protected readonly vector: WorkloadVector;
+
+  constructor(processors: number) {
+    this.vector = new WorkloadVector(processors);
+  }
+
+  add(first: number, size: number, delta: number): void {
+    this.vector.add(first, size, delta);
+  }
+
+  addEverywhere(delta: number): void {
+    this.vector.addEverywhere(delta);
+  }
+
+  hasIdleRow(): boolean {
+    return this.vector.least(0, this.vector.processors) > 0;
+  }
+
+  hasIdleSlot(first: number, size: number): boolean {
+    return this.vector.least(first, size) > 0;
+  }
+
+  leastLoaded(size: number, mayBegin?: MayBegin): number {
+    const { vector } = this;
+    if (mayBegin === undefined) return vector.leastLoaded(size, 0, vector.processors);
+    let best = NONE;
+    let mostIdle = 0;
+    // Idle slots of the window that ends with `at`, and how many of its processors before `at` have one each.
+    let idle = 0;
+    let free = 0;
+    for (let at = 0; at < vector.processors; at++) {
+      const own = vector.at(at);
+      idle += own - (at >= size ? vector.at(at - size) : 0);
+      free = own > 0 ? free + 1 : 0;
+      if (free < size || idle <= mostIdle || !mayBegin(at - size + 1)) continue;
+      best = at - size + 1;
+      mostIdle = idle;
+    }
+    return best;
+  }
+
+  copyTo(out: Int32Array): void {
+    this.vector.copyTo(out);
+  }
+}
+
+/** Windows that may go on from the last processor at the first one. */
+export class RingIndex extends WindowIndex {
+  override leastLoaded(size: number): number {
+    const { processors } = this.vector;
+    // A window as large as the ring is taken from its beginning.
+    return this.vector.leastLoaded(size, 0, size < processors ? processors + size - 1 : processors);
+  }
+
+  /** As `leastLoaded` on the array that begins at a cut. */
+  leastLoadedFrom(cut: number, size: number): number {
+    const { processors } = this.vector;
+    const first = this.vector.leastLoaded(size, cut, cut + processors);
+    return first >= processors ? first - processors : first;
+  }
+}
+
+/** Buddy blocks: aligned, and an extra slot needs all of the block's processors idle. */
+export class BlockIndex implements IdleIndex {
+  readonly tree: WorkloadTree;
+
+  constructor(processors: number) {
+    this.tree = new WorkloadTree(processors);
+  }
+
+  add(first: number, size: number, delta: number): void {
+    this.tree.add(first, first + size, delta);
+  }
+
+  addEverywhere(delta: number): void {
+    this.tree.add(0, this.tree.processors, delta);
+  }
+
+  hasIdleRow(): boolean {
+    return this.tree.least(this.tree.height, 0) > 0;
+  }
+
+  hasIdleSlot(first: number, size: number): boolean {
+    const level = blockLevel(size);
+    return this.tree.least(level, first >> level) > 0;
+  }
+
+  leastLoaded(size: number, mayBegin?: MayBegin): number {
+    const level = blockLevel(size);
+    if (mayBegin === undefined) {
+      const block = this.tree.leastLoaded(size);
+      return block === NONE ? NONE : block << level;
+    }
+    let best = NONE;
+    let bestValue = 0;
+    for (let first = 0; first + size <= this.tree.processors; first += 1 << level) {
+      const value = this.tree.value(level, first >> level);
+      if (value <= bestValue || !mayBegin(first)) continue;
+      best = first;
+      bestValue = value;
+    }
+    return best;
+  }
+
+  copyTo(out: Int32Array): void {
+    this.tree.copyTo(out);
+  }
+}
+
+/** Placed jobs in lists by block, with a mark in the tree for each: only blocks with an idle slot are looked at. */
+export class CandidatesByBlock implements ExtraCandidates {
+  readonly isLargestFirst = false;
+  readonly #size: JobsView["size"];
+  readonly #tree: WorkloadTree;
+  /** Heads of the lists, by number of the block in the tree. */
+  readonly #jobAt: Int32Array;
+  readonly #blocks: Int32Array;
+  readonly #nextAt: Int32Array;
+  readonly #previousAt: Int32Array;
+  readonly #first: Int32Array;
+  readonly #found: JobIndex[] = [];
+
+  constructor(jobs: JobsView, { tree }: BlockIndex) {
+    this.#size = jobs.size;
+    this.#tree = tree;
+    const blocks = 2 << tree.height;
+    this.#jobAt = new Int32Array(blocks).fill(NONE);
+    this.#blocks = new Int32Array(blocks);
+    this.#nextAt = new Int32Array(jobs.count);
+    this.#previousAt = new Int32Array(jobs.count);
+    this.#first = new Int32Array(jobs.count);
+  }
+
+  enter(job: JobIndex, first: number): void {
+    this.#first[job] = first;
+    const at = this.#blockOf(job);
+    const other = this.#jobAt[at];
+    this.#nextAt[job] = other;
+    this.#previousAt[job] = NONE;
+    if (other !== NONE) this.#previousAt[other] = job;
+    this.#jobAt[at] = job;
+    this.#mark(job, 1);
+  }
+
+  leave(job: JobIndex): void {
+    const next = this.#nextAt[job];
+    const previous = this.#previousAt[job];
+    if (next !== NONE) this.#previousAt[next] = previous;
+    if (previous !== NONE) this.#nextAt[previous] = next;
+    else this.#jobAt[this.#blockOf(job)] = next;
+    this.#mark(job, -1);
+  }
+
+  list(): JobIndex[] {
+    const found = this.#found;
+    found.length = 0;
+    const count = this.#tree.candidates(this.#blocks);
+    for (let i = 0; i < count; i++) {
+      for (let job = this.#jobAt[this.#blocks[i]]; job !== NONE; job = this.#nextAt[job]) found.push(job);
+    }
+    return found;
+  }
+
+  #blockOf(job: JobIndex): number {
+    const level = blockLevel(this.#size[job]);
+    return (1 << (this.#tree.height - level)) + (this.#first[job] >> level);
+  }
+
+  #mark(job: JobIndex, delta: number): void {
+    const level = blockLevel(this.#size[job]);
+    this.#tree.mark(level, this.#first[job] >> level, delta);
+  }
+}
+
+/** All placed jobs, the largest first. */
+export class CandidatesBySize implements ExtraCandidates {
+  readonly isLargestFirst = true;
+  readonly #placed: LargestFirst;
+
+  constructor(jobs: JobsView) {
+    this.#placed = new LargestFirst(jobs);
+  }
+
+  enter(job: JobIndex): void {
+    this.#placed.insert(job);
+  }
+
+  leave(job: JobIndex): void {
+    this.#placed.remove(job);
+  }
+
+  list(): JobIndex[] {
+    return [...this.#placed.jobs];
+  }
+}

@@ -1,0 +1,54 @@
+/** The policies whose gangs migrate under the checker: every combination of their own choices, at several costs. */
+import { describe, expect, test } from "vitest";
+import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
+import { audit, auditLines } from "../../lab/audit/audit.ts";
+import { makeChoice } from "../choose.ts";
+import { conformanceInstances } from "../instances-for-tests.ts";
+import { br, brmms, brms, wlv } from "./gangs-with-admission.ts";
+import { migrationCostS } from "./migration.ts";
+
+const COSTS_S = [0, 3, 60];
+const SLOTS = [
+  { slotS: 5, switchS: 0 },
+  { slotS: 0.7, switchS: 0.1 },
+];
+const instances = conformanceInstances();
+
+function migrating(definition: PolicyDefinition): PolicyChoice[] {
+  let settings = COSTS_S.map((costS) => [`migrate=${costS}`]);
+  for (const spec of definition.parameters) {
+    if (spec.kind !== "choice" || spec.name === "queue" || spec.name === "queueOrder") continue;
+    const possible = spec.choices.filter((choice) => choice !== "ring");
+    settings = settings.flatMap((before) => possible.map((choice) => [...before, `${spec.name}=${choice}`]));
+  }
+  return settings.map((one) => makeChoice(definition, one));
+}
+
+describe("every policy whose gangs migrate passes the checker", () => {
+  for (const definition of [br, brms, brmms, wlv]) {
+    for (const choice of migrating(definition)) {
+      test(choice.label, () => {
+        let migrations = 0;
+        for (const instance of instances) {
+          for (const slots of SLOTS) {
+            const result = audit(instance, choice, slots);
+            const name = `${instance.workload.name}, ${choice.label}`;
+            expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
+            expect(result.checked.ends, name).toBe(instance.count);
+            if (result.ok) migrations += result.schedule.gang!.migrations;
+          }
+        }
+        expect(migrations).toBeGreaterThan(0);
+      });
+    }
+    test(`${definition.name}: what a migration costs is declared`, () => {
+      for (const choice of migrating(definition)) {
+        const { migrationS } = definition.guarantees(choice.parameters);
+        expect(migrationS).toBe(migrationCostS(choice.parameters));
+        expect(migrationS).toBe(choice.parameters.migrate);
+      }
+      const { parameters } = makeChoice(definition);
+      expect(definition.guarantees(parameters).migrationS).toBeUndefined();
+    });
+  }
+});

@@ -1,0 +1,22 @@
+/** A gang policy with some of its parameters fixed: a name of its own for what is published under it. */
+import type { GangPolicyDefinition, ParameterValues } from "../../core/policy.ts";
+
+export function preset(
+  base: GangPolicyDefinition,
+  fixed: ParameterValues,
+  description: Partial<GangPolicyDefinition>,
+): GangPolicyDefinition {
+  return {
+    ...base,
+    rules: base.rules.map((rule) => {
+      if (typeof rule === "string" || rule.when === undefined) return rule;
+      const { when } = rule;
+      return { ...rule, when: (parameters: ParameterValues) => when({ ...parameters, ...fixed }) };
+    }),
+    parameters: base.parameters.filter(({ name }) => !(name in fixed)),
+    guarantees: (parameters) => base.guarantees({ ...parameters, ...fixed }),
+    make: (machine, jobs, parameters, limits) =>
+      base.make(machine, jobs, { ...parameters, ...fixed }, limits),
+    ...description,
+  };
+}

@@ -1,0 +1,328 @@
+/**
+ * Gang scheduling with re-packing: what br, brms, brmms and wlv have in common (Zhou, Brent, Johnson and Walsh 1999, section 4; Zhou,
+ * Walsh and Brent 2000, sections 3 and 4.1). They differ in their windows (idle-index.ts) and in their extra slots.
+ *
+ *   departure   while every processor has an idle slot: re-pack these into one row and delete the row (property 2)
+ *   arrival     take the least loaded window in which every processor has an idle slot, without one add a row; gather the window's
+ *               idle slots in one row by re-packing (property 1); place the job there
+ *   extra slots after both, jobs whose window still has an idle slot may run in it, too
+ *
+ * How we read zhou2000: a job occupies only its own processors, at the left end of its block, and the tree counts idle slots
+ * per processor, so other jobs fill the rest of the block (with whole blocks BR comes out 30 % worse than printed).
+ *
+ * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one slot. All
+ * decisions about rows and windows are made on it, so they are the very ones made without extra slots for the same arrivals
+ * and departures: never more rows.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import {
+  type GangMachine,
+  type ParameterSpec,
+  type ParameterValues,
+  type PlacementLimits,
+  type Policy,
+  type RowId,
+  setNumber,
+} from "../../core/policy.ts";
+import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
+import { extraSlotsOf } from "./extra-slots.ts";
+import type { ExtraCandidates, IdleIndex } from "./idle-index.ts";
+import type { Migration } from "./migration.ts";
+
+const NONE = -1;
+
+/** Which job comes first when extra slots are given out. Ties: the job submitted first. */
+export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
+
+export interface ExtraSlotRule {
+  /** Whether jobs give extra slots back when a row can be saved by it. */
+  readonly returned: boolean;
+  readonly order: ExtraOrder;
+  /** Turns per workload change: in each, every job may get one slot. */
+  readonly turns: number;
+  /** Extra slots per workload change, all jobs together. */
+  readonly perChange: number;
+}
+
+export const EXTRA_ORDER: ParameterSpec = {
+  name: "extraOrder",
+  aliases: ["order"],
+  kind: "choice",
+  choices: ["largest", "smallest", "oldest", "newest"],
+  default: "largest",
+  description: "which job is offered an extra slot first; ties: submitted first",
+};
+
+export const EXTRA_PER_CHANGE: ParameterSpec = {
+  name: "extraPerChange",
+  aliases: ["perChange"],
+  kind: "integer",
+  min: 1,
+  max: 1_000_000,
+  noneFrom: 0,
+  default: 1,
+  description: "extra slots given out per workload change, all jobs together; none for one to every job",
+};
+
+/** Undefined: every job has one slot per round. */
+export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | undefined {
+  const all = Number.POSITIVE_INFINITY;
+  const extraSlots = extraSlotsOf(parameters);
+  if (extraSlots === "none") return undefined;
+  // As many as there are idle slots, until they are needed.
+  if (extraSlots === "returned") return { returned: true, order: "largest", turns: all, perChange: all };
+  const { extraOrder = "largest", extraPerChange = 1 } = parameters;
+  const order = extraOrder as ExtraOrder;
+  return { returned: false, order, turns: 1, perChange: setNumber(extraPerChange) ?? all };
+}
+
+export interface RepackingOptions<Index extends IdleIndex> {
+  readonly makeIndex: (processors: number) => Index;
+  /** Undefined: every job has one slot per round. */
+  readonly extra: ExtraSlotRule | undefined;
+  readonly makeCandidates: (jobs: JobsView, idle: Index) => ExtraCandidates;
+  /** Undefined: every window with room will do. */
+  readonly limits?: PlacementLimits | undefined;
+  /** Undefined: gangs keep their processors. */
+  readonly migration?: Migration | undefined;
+}
+
+export class RepackingGang<Index extends IdleIndex> implements Policy, SlotReclaimer {
+  protected readonly machine: GangMachine;
+  /** Idle slots if extra slots were given back; the same index as `#idle` when they never are. */
+  protected readonly baseIdle: Index;
+  /** Takes extra slots back; undefined where jobs keep them. */
+  protected readonly reclaimer: SlotReclaimer | undefined;
+  readonly #jobs: JobsView;
+  /** Idle slots as they are. */
+  readonly #idle: Index;
+  readonly #extra: ExtraSlotRule | undefined;
+  readonly #candidates: ExtraCandidates | undefined;
+  readonly #limits: PlacementLimits | undefined;
+  readonly #migration: Migration | undefined;
+  /** First processor and slots per round of each placed job. */
+  readonly #first: Int32Array;
+  readonly #slots: Int32Array;
+
+  constructor(machine: GangMachine, jobs: JobsView, options: RepackingOptions<Index>) {
+    const { makeIndex, extra, makeCandidates, limits, migration } = options;
+    this.machine = machine;
+    this.#jobs = jobs;
+    this.#extra = extra;
+    this.#limits = limits;
+    this.#migration = migration;
+    this.#idle = makeIndex(machine.processors);
+    this.baseIdle = extra?.returned ? makeIndex(machine.processors) : this.#idle;
+    this.reclaimer = extra?.returned ? this : undefined;
+    this.#candidates = extra === undefined ? undefined : makeCandidates(jobs, this.#idle);
+    this.#first = new Int32Array(jobs.count);
+    this.#slots = new Int32Array(jobs.count);
+  }
+
+  depart(job: JobIndex): void {
+    this.#add(job, this.#slots[job], 1);
+    this.#candidates?.leave(job);
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    this.#deleteRows();
+    for (const job of arrived) this.#place(job);
+    // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
+    this.#deleteRows();
+    if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
+    if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
+  }
+
+  // What a ring does otherwise.
+
+  /** Gathers the window's idle slots in one row; −1 when that is not possible. */
+  protected free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
+    return gather(this.machine, first, first + size, reclaimer);
+  }
+
+  /** Empties a row; every processor has an idle slot. −1 when that is not possible. */
+  protected freeRow(): RowId {
+    return gather(this.machine, 0, this.machine.processors, this.reclaimer);
+  }
+
+  /** A window for a job where the least loaded one could not be gathered; −1 for none. */
+  protected otherWindow(_size: number): number {
+    return NONE;
+  }
+
+  protected placeAt(job: JobIndex, row: RowId, first: number): void {
+    this.machine.place(job, row, first);
+  }
+
+  #deleteRows(): void {
+    while (this.baseIdle.hasIdleRow()) {
+      const row = this.freeRow();
+      if (row === NONE) return;
+      this.machine.deleteRow(row);
+      this.#addEverywhere(-1);
+    }
+  }
+
+  /** Moves gangs while that saves rows. */
+  #migrateGangs(migration: Migration): void {
+    for (;;) {
+      this.baseIdle.copyTo(migration.idle);
+      migration.plan();
+      if (migration.jobs.length === 0) return;
+      for (const [i, job] of migration.jobs.entries()) this.#migrate(migration, job, migration.firsts[i]);
+      this.#deleteRows();
+    }
+  }
+
+  #migrate(migration: Migration, job: JobIndex, first: number): void {
+    const size = this.#jobs.size[job];
+    migration.machine.migrate(job, gather(this.machine, first, first + size, this.reclaimer), first);
+    this.#add(job, 1, 1);
+    this.#candidates?.leave(job);
+    this.#first[job] = first;
+    this.#add(job, -1, -1);
+    this.#candidates?.enter(job, first);
+  }
+
+  #place(job: JobIndex): void {
+    const size = this.#jobs.size[job];
+    let first = this.#windowFor(job, size);
+    let row = first === NONE ? NONE : this.free(first, size, this.reclaimer);
+    if (row === NONE && first !== NONE) {
+      first = this.otherWindow(size);
+      if (first !== NONE) row = this.free(first, size, this.reclaimer);
+    }
+    if (row === NONE) {
+      this.machine.addRow();
+      this.#addEverywhere(1);
+      first = this.#windowFor(job, size);
+      // Not always the new row: in a block that had none idle the job's own processors may be idle in another one.
+      row = this.free(first, size, this.reclaimer);
+    }
+    this.placeAt(job, row, first);
+    this.#first[job] = first;
+    this.#slots[job] = 1;
+    this.#add(job, -1, -1);
+    this.#candidates?.enter(job, first);
+  }
+
+  #windowFor(job: JobIndex, size: number): number {
+    const limits = this.#limits;
+    return limits === undefined
+      ? this.baseIdle.leastLoaded(size)
+      : this.baseIdle.leastLoaded(size, (first) => limits.mayHold(job, first));
+  }
+
+  /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */
+  #add(job: JobIndex, slots: number, baseSlots: number): void {
+    const first = this.#first[job];
+    const size = this.#jobs.size[job];
+    this.#idle.add(first, size, slots);
+    if (this.baseIdle !== this.#idle) this.baseIdle.add(first, size, baseSlots);
+  }
+
+  #addEverywhere(slots: number): void {
+    this.#idle.addEverywhere(slots);
+    if (this.baseIdle !== this.#idle) this.baseIdle.addEverywhere(slots);
+  }
+
+  /**
+   * Takes a slot back from the job on the processor that has most slots (ties: submitted last), its last one in the round.
+   * There is an extra slot: fewer jobs are on the processor than rows, and no row is idle there.
+   */
+  reclaim(processor: number): void {
+    const { machine } = this;
+    const slots = this.#slots;
+    let richest = NONE;
+    let last = NONE;
+    for (let position = 0; position < machine.rowCount; position++) {
+      const job = machine.runJob(machine.runBefore(machine.rowAt(position), processor));
+      const isRicher =
+        richest === NONE || slots[job] > slots[richest] || (slots[job] === slots[richest] && job >= richest);
+      if (!isRicher) continue;
+      richest = job;
+      last = position;
+    }
+    this.#takeBack(richest, machine.rowAt(last));
+  }
+
+  /** Takes all extra slots of the jobs back; whether there were any. */
+  protected takeBackAll(jobs: readonly JobIndex[]): boolean {
+    let found = false;
+    for (const job of jobs) {
+      for (; this.#slots[job] > 1; found = true) this.#takeBack(job, this.#lastRowOf(job));
+    }
+    return found;
+  }
+
+  /** The job's last row of the round. */
+  #lastRowOf(job: JobIndex): RowId {
+    const { machine } = this;
+    let last = machine.firstRunOfJob(job);
+    for (let run = last; run !== NONE; run = machine.nextRunOfJob(run)) {
+      if (machine.positionOf(machine.runRow(run)) > machine.positionOf(machine.runRow(last))) last = run;
+    }
+    return machine.runRow(last);
+  }
+
+  #takeBack(job: JobIndex, row: RowId): void {
+    this.machine.release(job, row);
+    this.#slots[job]--;
+    this.#idle.add(this.#first[job], this.#jobs.size[job], 1);
+  }
+
+  /** Jobs take turns in order, one more slot each, until `turns` or `perChange` is reached or nobody can have one. */
+  #giveExtraSlots({ order, turns, perChange }: ExtraSlotRule): void {
+    const candidates = this.#candidates!;
+    const jobs = candidates.list();
+    // Few slots to give: look for the next job each time. As many as fit: sort once.
+    let isSorted = candidates.isLargestFirst && order === "largest";
+    if (!isSorted && perChange === Number.POSITIVE_INFINITY) {
+      jobs.sort((a, b) => (this.#comesBefore(a, b, order) ? -1 : 1));
+      isSorted = true;
+    }
+    let left = perChange;
+    let inTurn = jobs.length;
+    for (let turn = 0; turn < turns && inTurn > 0 && left > 0; turn++) {
+      let again = 0;
+      for (let i = 0; i < inTurn && left > 0; i++) {
+        if (!isSorted) this.#bringFirst(jobs, i, inTurn, order);
+        const job = jobs[i];
+        if (!this.#giveSlot(job)) continue;
+        left--;
+        jobs[again++] = job;
+      }
+      inTurn = again;
+    }
+  }
+
+  /** Exchanges the job that comes first among those from `from` on with the one at `from`. */
+  #bringFirst(jobs: JobIndex[], from: number, end: number, order: ExtraOrder): void {
+    let first = from;
+    for (let i = from + 1; i < end; i++) if (this.#comesBefore(jobs[i], jobs[first], order)) first = i;
+    const job = jobs[first];
+    jobs[first] = jobs[from];
+    jobs[from] = job;
+  }
+
+  #comesBefore(a: JobIndex, b: JobIndex, order: ExtraOrder): boolean {
+    if (order === "oldest") return a < b;
+    if (order === "newest") return a > b;
+    const larger = this.#jobs.size[a] - this.#jobs.size[b];
+    if (larger === 0) return a < b;
+    return order === "largest" ? larger > 0 : larger < 0;
+  }
+
+  /** Gives the job one more slot, if its window has an idle one. */
+  #giveSlot(job: JobIndex): boolean {
+    const first = this.#first[job];
+    const size = this.#jobs.size[job];
+    if (!this.#idle.hasIdleSlot(first, size)) return false;
+    const row = this.free(first, size, undefined);
+    if (row === NONE) return false;
+    this.placeAt(job, row, first);
+    this.#slots[job]++;
+    this.#idle.add(first, size, -1);
+    return true;
+  }
+}

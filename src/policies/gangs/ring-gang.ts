@@ -1,0 +1,64 @@
+/**
+ * Re-packing on a ring: windows and gangs may go on from the machine's last processor at its first. Property 1 of zhou1999 asks for a
+ * second legal cut there, which may not exist (structures/matrix/ring-repacking.ts). Then the ring is opened at a cut that is legal in all rows
+ * and the least loaded window of that array is taken; without such a cut or such a window a row is added.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { GangMachine, RowId } from "../../core/policy.ts";
+import { firstCut } from "../../structures/matrix/legal-cuts.ts";
+import type { SlotReclaimer } from "../../structures/matrix/repacking.ts";
+import { freeRowOnRing, gatherOnRing } from "../../structures/matrix/ring-repacking.ts";
+import { CandidatesBySize, RingIndex } from "./idle-index.ts";
+import { type ExtraSlotRule, RepackingGang } from "./repacking-gang.ts";
+
+const NONE = -1;
+
+export class RingGang extends RepackingGang<RingIndex> {
+  readonly #size: JobsView["size"];
+  readonly #placed: CandidatesBySize;
+  readonly #stretches = new Int32Array(4);
+
+  constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlotRule | undefined) {
+    const placed = new CandidatesBySize(jobs);
+    super(machine, jobs, {
+      makeIndex: (processors) => new RingIndex(processors),
+      makeCandidates: () => placed,
+      extra,
+    });
+    this.#size = jobs.size;
+    this.#placed = placed;
+  }
+
+  protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
+    const row = gatherOnRing(this.machine, first, size, reclaimer);
+    // Extra slots may stand where a second cut would have been.
+    if (row !== NONE || reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    return gatherOnRing(this.machine, first, size);
+  }
+
+  protected override freeRow(): RowId {
+    const row = freeRowOnRing(this.machine, this.reclaimer);
+    if (row !== NONE || this.reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    return freeRowOnRing(this.machine);
+  }
+
+  protected override otherWindow(size: number): number {
+    const cut = firstCut(this.machine);
+    return cut === NONE ? NONE : this.baseIdle.leastLoadedFrom(cut, size);
+  }
+
+  protected override placeAt(job: JobIndex, row: RowId, first: number): void {
+    const { processors } = this.machine;
+    const end = first + this.#size[job];
+    if (end <= processors) {
+      super.placeAt(job, row, first);
+      return;
+    }
+    const stretches = this.#stretches;
+    stretches[0] = 0;
+    stretches[1] = end - processors;
+    stretches[2] = first;
+    stretches[3] = processors;
+    this.machine.placeStretches(job, row, stretches, 2);
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Gang scheduling row by row: every row of the matrix is filled by itself, nothing moves (Ousterhout 1982; the conventional schemes
+ * of Zhou, Brent, Johnson and Walsh 1999, section 2). How room is found in a row is the fit: row-fits.ts.
+ *
+ * With slot unification a job also runs in other rows in which its processors are idle. Either it keeps such extra slots to its
+ * end, or they count for nothing when room is searched and go when an arrival is given some of their processors, or when
+ * their row has no other jobs left:
+ *
+ *   AAA..BBB      C ends, which had processors 0 to 4        AAA..BBB
+ *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { GangMachine, Policy, RowId, Rule, RunId } from "../../core/policy.ts";
+import { grown } from "../../structures/grow.ts";
+import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
+import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
+
+const NONE = -1;
+
+/** How room is found in the rows. */
+export interface RowFit {
+  /** Processors that `take` has found: first and end of each stretch in turn. */
+  readonly stretches: Int32Array;
+  /** Number of stretches found. */
+  readonly stretchCount: number;
+  /** A row was added and is empty. */
+  rowAdded(row: RowId): void;
+  /** Finds room in a row, takes it and returns the row; −1 when no row has room. */
+  take(size: number): RowId;
+  /** Takes the same processors, which are idle, in another row: those of a job that begins at `first`. */
+  takeAlso(row: RowId, first: number, size: number): void;
+  /** Gives back the processors of a job that began at `first`. */
+  give(row: RowId, first: number, size: number): void;
+  /** Whether a job may have an extra slot in a row in which its processors are idle. */
+  admits(row: RowId, first: number, size: number): boolean;
+}
+
+/** What a fit may look at. */
+export interface RowLayout {
+  readonly machine: GangMachine;
+  /** Whether the processors of a run are taken; false for extra slots that will be given back. */
+  isTaken(run: RunId): boolean;
+}
+
+export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
+  readonly machine: GangMachine;
+  readonly #jobs: JobsView;
+  readonly #fit: RowFit;
+  readonly #returned: boolean;
+  readonly #unification: SlotUnification | undefined;
+  /** The row in which a job was placed, and its first processor. */
+  readonly #rowOf: Int32Array;
+  readonly #firstOf: Int32Array;
+  readonly #extraRows: RowId[][] = [];
+  /** Jobs of each row; extra slots count when they are kept. */
+  #jobsIn = new Int32Array(4);
+  #departed = false;
+
+  constructor(
+    machine: GangMachine,
+    jobs: JobsView,
+    extraSlots: ExtraSlots,
+    makeFit: (layout: RowLayout) => RowFit,
+  ) {
+    this.machine = machine;
+    this.#jobs = jobs;
+    this.#returned = extraSlots === "returned";
+    this.#rowOf = new Int32Array(jobs.count).fill(NONE);
+    this.#firstOf = new Int32Array(jobs.count);
+    this.#fit = makeFit(this);
+    if (extraSlots !== "none")
+      this.#unification = new SlotUnification(machine, jobs, this, extraSlots === "kept");
+  }
+
+  depart(job: JobIndex): void {
+    this.#departed = true;
+    this.#vacate(job, this.#rowOf[job], true);
+    for (const row of this.#extraRows[job] ?? []) this.#vacate(job, row, !this.#returned);
+    this.#extraRows[job] = [];
+    this.#unification?.jobEnded(job);
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    if (this.#departed) this.#deleteEmptyRows();
+    for (const job of arrived) this.#place(job);
+    this.#unification?.giveSlots();
+  }
+
+  isTaken(run: RunId): boolean {
+    return !this.#returned || this.#rowOf[this.machine.runJob(run)] === this.machine.runRow(run);
+  }
+
+  /** Whether the job can have an extra slot in the row. */
+  admits(job: JobIndex, row: RowId): boolean {
+    const { machine } = this;
+    for (let run = machine.firstRunOfJob(job); run !== NONE; run = machine.nextStretch(run)) {
+      const first = machine.runFirst(run);
+      if (!machine.isIdle(row, first, first + machine.runSize(run))) return false;
+    }
+    return this.#fit.admits(row, this.#firstOf[job], this.#jobs.size[job]);
+  }
+
+  /** Gives the job an extra slot in the row. */
+  giveSlot(job: JobIndex, row: RowId): void {
+    const { machine } = this;
+    const stretches: number[] = [];
+    for (let run = machine.firstRunOfJob(job); run !== NONE; run = machine.nextStretch(run)) {
+      const first = machine.runFirst(run);
+      stretches.push(first, first + machine.runSize(run));
+    }
+    machine.placeStretches(job, row, stretches, stretches.length / 2);
+    this.#extraRows[job] ??= [];
+    this.#extraRows[job].push(row);
+    if (this.#returned) return;
+    this.#fit.takeAlso(row, this.#firstOf[job], this.#jobs.size[job]);
+    this.#jobsIn[row]++;
+  }
+
+  #vacate(job: JobIndex, row: RowId, wasTaken: boolean): void {
+    this.#unification?.rowChanged(row);
+    if (!wasTaken) return;
+    this.#fit.give(row, this.#firstOf[job], this.#jobs.size[job]);
+    this.#jobsIn[row]--;
+  }
+
+  #deleteEmptyRows(): void {
+    this.#departed = false;
+    const { machine } = this;
+    for (let position = machine.rowCount - 1; position >= 0 && machine.rowCount > 1; position--) {
+      const row = machine.rowAt(position);
+      if (this.#jobsIn[row] > 0) continue;
+      this.#takeBack(row, 0, machine.processors);
+      this.#unification?.rowDeleted(row);
+      machine.deleteRow(row);
+    }
+  }
+
+  #place(job: JobIndex): void {
+    const { machine } = this;
+    const fit = this.#fit;
+    const size = this.#jobs.size[job];
+    let row = fit.take(size);
+    if (row === NONE) {
+      row = machine.addRow();
+      if (row >= this.#jobsIn.length) this.#jobsIn = grown(this.#jobsIn, 2 * row, 0);
+      this.#jobsIn[row] = 0;
+      this.#unification?.rowChanged(row);
+      fit.rowAdded(row);
+      fit.take(size);
+    }
+    const { stretches, stretchCount } = fit;
+    if (this.#returned) {
+      for (let i = 0; i < stretchCount; i++) this.#takeBack(row, stretches[2 * i], stretches[2 * i + 1]);
+    }
+    machine.placeStretches(job, row, stretches, stretchCount);
+    this.#rowOf[job] = row;
+    this.#firstOf[job] = stretches[0];
+    this.#jobsIn[row]++;
+    this.#unification?.jobPlaced(job);
+  }
+
+  /** Takes back the extra slots in the row that reach into processors first … end − 1. */
+  #takeBack(row: RowId, first: number, end: number): void {
+    const { machine } = this;
+    for (;;) {
+      let run = machine.runBefore(row, end - 1);
+      while (run !== NONE && this.isTaken(run)) {
+        // What is taken may be neighbour to what is to go.
+        run = machine.runFirst(run) > first ? machine.runBefore(row, machine.runFirst(run) - 1) : NONE;
+      }
+      if (run === NONE || machine.runFirst(run) + machine.runSize(run) <= first) return;
+      const job = machine.runJob(run);
+      machine.release(job, row);
+      const rows = this.#extraRows[job];
+      rows.splice(rows.indexOf(row), 1);
+      this.#unification?.rowChanged(row);
+    }
+  }
+}
+
+/** Sentences that hold for every fit. */
+export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
+  "arrivals of one instant are placed in order of submission",
+  "a job keeps its row and its processors to the end",
+  { when: withExtraSlots("none"), text: "a job has one slot per round" },
+  {
+    when: withExtraSlots("kept"),
+    text: "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
+  },
+  {
+    when: withExtraSlots("returned"),
+    text: "extraSlots=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+  },
+  {
+    when: (parameters) => !withExtraSlots("returned")(parameters),
+    text: "a row that becomes empty is deleted, except the last one",
+  },
+  {
+    when: withExtraSlots("returned"),
+    text: "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
+  },
+];
+
+export const ROW_BY_ROW_GUARANTEES = {
+  headNeverFits: true,
+  workConserving: true,
+  keepsPromises: true,
+} as const;

@@ -1,0 +1,253 @@
+/** How room is found in the rows of a matrix that are filled one by one: first and best fit, buddy blocks, at random. */
+import type { GangMachine, RowId } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import { grown } from "../../structures/grow.ts";
+import { BuddyRows, blockLevel } from "../../structures/matrix/buddy.ts";
+import type { RowFit, RowLayout } from "./row-by-row.ts";
+
+const NONE = -1;
+
+/** First fit: the leftmost gap of the first row that has one wide enough. Best fit: the narrowest gap wide enough over all rows. */
+export class GapFit implements RowFit {
+  readonly stretches = new Int32Array(2);
+  readonly stretchCount = 1;
+  readonly #layout: RowLayout;
+  readonly #machine: GangMachine;
+  readonly #best: boolean;
+  /** Widest gap of each row, so that rows without room are passed over without being searched; −1: to be measured. */
+  #widest = new Int32Array(4);
+  // What the last search of a row found.
+  #gapFirst = NONE;
+  #gapSize = 0;
+
+  constructor(layout: RowLayout, best: boolean) {
+    this.#layout = layout;
+    this.#machine = layout.machine;
+    this.#best = best;
+  }
+
+  rowAdded(row: RowId): void {
+    if (row >= this.#widest.length) this.#widest = grown(this.#widest, 2 * row, 0);
+    this.#widest[row] = this.#machine.processors;
+  }
+
+  take(size: number): RowId {
+    const row = this.#best ? this.#bestRow(size) : this.#firstRow(size);
+    if (row === NONE) return NONE;
+    this.stretches[0] = this.#gapFirst;
+    this.stretches[1] = this.#gapFirst + size;
+    this.#widest[row] = NONE;
+    return row;
+  }
+
+  takeAlso(row: RowId): void {
+    this.#widest[row] = NONE;
+  }
+
+  give(row: RowId): void {
+    this.#widest[row] = NONE;
+  }
+
+  admits(): boolean {
+    return true;
+  }
+
+  #hasRoom(row: RowId, size: number): boolean {
+    if (this.#widest[row] === NONE) this.#widest[row] = this.#measure(row);
+    return this.#widest[row] >= size;
+  }
+
+  #firstRow(size: number): RowId {
+    const machine = this.#machine;
+    for (let position = 0; position < machine.rowCount; position++) {
+      const row = machine.rowAt(position);
+      if (!this.#hasRoom(row, size)) continue;
+      this.#search(row, size);
+      return row;
+    }
+    return NONE;
+  }
+
+  /** Row with the narrowest gap that has the size; among equals the first row, there the leftmost gap. */
+  #bestRow(size: number): RowId {
+    const machine = this.#machine;
+    let best = NONE;
+    let bestFirst = NONE;
+    let bestSize = machine.processors + 1;
+    for (let position = 0; position < machine.rowCount && bestSize > size; position++) {
+      const row = machine.rowAt(position);
+      if (!this.#hasRoom(row, size)) continue;
+      this.#search(row, size);
+      if (this.#gapSize >= bestSize) continue;
+      best = row;
+      bestFirst = this.#gapFirst;
+      bestSize = this.#gapSize;
+    }
+    this.#gapFirst = bestFirst;
+    return best;
+  }
+
+  /** Finds a gap of at least the size: the leftmost under first fit, the narrowest under best fit. */
+  #search(row: RowId, size: number): void {
+    const machine = this.#machine;
+    this.#gapFirst = NONE;
+    this.#gapSize = machine.processors + 1;
+    let end = 0;
+    for (let run = machine.firstRun(row); ; run = machine.nextRun(run)) {
+      if (run !== NONE && !this.#layout.isTaken(run)) continue;
+      const first = run === NONE ? machine.processors : machine.runFirst(run);
+      const gap = first - end;
+      if (gap >= size && gap < this.#gapSize) {
+        this.#gapFirst = end;
+        this.#gapSize = gap;
+        if (!this.#best) return;
+      }
+      if (run === NONE) return;
+      end = first + machine.runSize(run);
+    }
+  }
+
+  #measure(row: RowId): number {
+    const machine = this.#machine;
+    let widest = 0;
+    let end = 0;
+    for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
+      if (!this.#layout.isTaken(run)) continue;
+      const first = machine.runFirst(run);
+      if (first - end > widest) widest = first - end;
+      end = first + machine.runSize(run);
+    }
+    return Math.max(widest, machine.processors - end);
+  }
+}
+
+/** Buddy blocks, handed out whole: the leftmost free block of the first row that has one. */
+export class BuddyFit implements RowFit {
+  readonly stretches = new Int32Array(2);
+  readonly stretchCount = 1;
+  readonly #machine: GangMachine;
+  readonly #blocks: BuddyRows;
+
+  constructor({ machine }: RowLayout) {
+    this.#machine = machine;
+    this.#blocks = new BuddyRows(machine.processors);
+  }
+
+  rowAdded(row: RowId): void {
+    this.#blocks.clear(row);
+  }
+
+  take(size: number): RowId {
+    const machine = this.#machine;
+    const rows = machine.rowCount;
+    for (let position = 0; position < rows; position++) {
+      const row = machine.rowAt(position);
+      if (this.#blocks.widest(row) < size) continue;
+      this.stretches[0] = this.#blocks.take(row, size);
+      this.stretches[1] = this.stretches[0] + size;
+      return row;
+    }
+    return NONE;
+  }
+
+  takeAlso(row: RowId, first: number, size: number): void {
+    this.#blocks.takeAt(row, first, size);
+  }
+
+  give(row: RowId, first: number, size: number): void {
+    this.#blocks.give(row, first, size);
+  }
+
+  /** The block has to be idle as a whole, and free. */
+  admits(row: RowId, first: number, size: number): boolean {
+    if (!this.#blocks.isFree(row, first, size)) return false;
+    const end = Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
+    return this.#machine.isIdle(row, first, end);
+  }
+}
+
+/** Any idle processors of the first row that has enough of them, drawn at random. */
+export class RandomFit implements RowFit {
+  readonly stretches: Int32Array;
+  stretchCount = 0;
+  readonly #layout: RowLayout;
+  readonly #machine: GangMachine;
+  readonly #random: Random;
+  readonly #processors: Int32Array;
+  #idle = new Int32Array(4);
+
+  constructor(layout: RowLayout, seed: number) {
+    this.#layout = layout;
+    this.#machine = layout.machine;
+    this.#random = new Random(seed, "random allocation");
+    this.#processors = new Int32Array(layout.machine.processors);
+    this.stretches = new Int32Array(layout.machine.processors + 1);
+  }
+
+  rowAdded(row: RowId): void {
+    if (row >= this.#idle.length) this.#idle = grown(this.#idle, 2 * row, 0);
+    this.#idle[row] = this.#machine.processors;
+  }
+
+  take(size: number): RowId {
+    const machine = this.#machine;
+    const rows = machine.rowCount;
+    for (let position = 0; position < rows; position++) {
+      const row = machine.rowAt(position);
+      if (this.#idle[row] < size) continue;
+      this.#draw(this.#listIdle(row), size);
+      this.#idle[row] -= size;
+      return row;
+    }
+    return NONE;
+  }
+
+  takeAlso(row: RowId, _first: number, size: number): void {
+    this.#idle[row] -= size;
+  }
+
+  give(row: RowId, _first: number, size: number): void {
+    this.#idle[row] += size;
+  }
+
+  admits(): boolean {
+    return true;
+  }
+
+  /** Lists the processors of the row that are not taken; returns their number. */
+  #listIdle(row: RowId): number {
+    const machine = this.#machine;
+    const idle = this.#processors;
+    let count = 0;
+    let at = 0;
+    for (let run = machine.firstRun(row); ; run = machine.nextRun(run)) {
+      if (run !== NONE && !this.#layout.isTaken(run)) continue;
+      const first = run === NONE ? machine.processors : machine.runFirst(run);
+      while (at < first) idle[count++] = at++;
+      if (run === NONE) return count;
+      at = first + machine.runSize(run);
+    }
+  }
+
+  /** Draws `size` of the listed processors without replacement and writes them as stretches. */
+  #draw(count: number, size: number): void {
+    const listed = this.#processors;
+    for (let i = 0; i < size; i++) {
+      const other = i + this.#random.below(count - i);
+      const processor = listed[other];
+      listed[other] = listed[i];
+      listed[i] = processor;
+    }
+    listed.subarray(0, size).sort();
+    const stretches = this.stretches;
+    let ends = 0;
+    for (let i = 0; i < size; i++) {
+      if (i > 0 && listed[i] === listed[i - 1] + 1) stretches[ends - 1]++;
+      else {
+        stretches[ends++] = listed[i];
+        stretches[ends++] = listed[i] + 1;
+      }
+    }
+    this.stretchCount = ends / 2;
+  }
+}

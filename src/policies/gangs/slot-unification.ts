@@ -1,0 +1,127 @@
+/**
+ * Slot unification where nothing moves: after a workload change jobs are given rows in which their processors are idle (Feitelson
+ * 1996; Zhou, Brent, Johnson and Walsh 1999, section 2). Only what may have become possible is tried: jobs placed since the
+ * last time in every row, the others in rows that have changed.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { MatrixView, RowId } from "../../core/policy.ts";
+
+/** Who decides about extra slots and gives them. */
+export interface ExtraSlotHost {
+  admits(job: JobIndex, row: RowId): boolean;
+  giveSlot(job: JobIndex, row: RowId): void;
+}
+
+export class SlotUnification {
+  readonly #matrix: MatrixView;
+  readonly #host: ExtraSlotHost;
+  readonly #oneAtATime: boolean;
+  readonly #placed: LargestFirst;
+  /** Changes are numbered. Of each row the last one; of each job the one up to which it has been tried in all rows. */
+  #change = 0;
+  readonly #changeOfRow: number[] = [];
+  readonly #triedUpTo: Float64Array;
+  /** Rows by their last change, the latest at the end. */
+  readonly #rows: RowId[] = [];
+  #isDone = true;
+
+  /** @param oneAtATime gives out one slot at a time instead of all that can be used */
+  constructor(matrix: MatrixView, jobs: JobsView, host: ExtraSlotHost, oneAtATime: boolean) {
+    this.#matrix = matrix;
+    this.#host = host;
+    this.#oneAtATime = oneAtATime;
+    this.#placed = new LargestFirst(jobs);
+    this.#triedUpTo = new Float64Array(jobs.count);
+  }
+
+  jobPlaced(job: JobIndex): void {
+    this.#placed.insert(job);
+    this.#isDone = false;
+  }
+
+  jobEnded(job: JobIndex): void {
+    this.#placed.remove(job);
+  }
+
+  /** Processors of the row have become idle, or the row is new. */
+  rowChanged(row: RowId): void {
+    this.#isDone = false;
+    this.#changeOfRow[row] = ++this.#change;
+    if (this.#rows[this.#rows.length - 1] === row) return;
+    this.rowDeleted(row);
+    this.#rows.push(row);
+  }
+
+  rowDeleted(row: RowId): void {
+    const at = this.#rows.indexOf(row);
+    if (at >= 0) this.#rows.splice(at, 1);
+  }
+
+  giveSlots(): void {
+    if (this.#isDone) return;
+    for (const job of this.#placed.jobs) {
+      if (this.#triedUpTo[job] === this.#change) continue;
+      // What it was not tried in yet is tried the next time.
+      if (this.#oneAtATime && this.#giveOne(job)) return;
+      if (!this.#oneAtATime) this.#giveAll(job);
+      this.#triedUpTo[job] = this.#change;
+    }
+    this.#isDone = true;
+  }
+
+  /** Gives the job the first row of the round that admits it; whether there was one. */
+  #giveOne(job: JobIndex): boolean {
+    const matrix = this.#matrix;
+    let first: RowId = -1;
+    for (let i = this.#rows.length - 1; i >= 0 && this.#isUntried(job, i); i--) {
+      const row = this.#rows[i];
+      if (first !== -1 && matrix.positionOf(row) > matrix.positionOf(first)) continue;
+      if (this.#host.admits(job, row)) first = row;
+    }
+    if (first !== -1) this.#host.giveSlot(job, first);
+    return first !== -1;
+  }
+
+  #giveAll(job: JobIndex): void {
+    for (let i = this.#rows.length - 1; i >= 0 && this.#isUntried(job, i); i--) {
+      const row = this.#rows[i];
+      if (this.#host.admits(job, row)) this.#host.giveSlot(job, row);
+    }
+  }
+
+  #isUntried(job: JobIndex, i: number): boolean {
+    return this.#changeOfRow[this.#rows[i]] > this.#triedUpTo[job];
+  }
+}
+
+/** Jobs in order of size, the largest first; ties: submitted first. */
+export class LargestFirst {
+  readonly jobs: JobIndex[] = [];
+  readonly #size: JobsView["size"];
+
+  constructor(jobs: JobsView) {
+    this.#size = jobs.size;
+  }
+
+  insert(job: JobIndex): void {
+    this.jobs.splice(this.#find(job), 0, job);
+  }
+
+  remove(job: JobIndex): void {
+    this.jobs.splice(this.#find(job), 1);
+  }
+
+  /** Where the job is, or belongs. */
+  #find(job: JobIndex): number {
+    const size = this.#size;
+    let low = 0;
+    let high = this.jobs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.jobs[middle];
+      if (size[other] > size[job] || (size[other] === size[job] && other < job)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). Queues share all processors; within
+ * a queue jobs start first fit, and an arrival starts at once where it fits, past the jobs that wait. A job that others
+ * pass too often, or that has no chance to see enough free processors at once, is connected to running jobs and inherits
+ * their processors when they end (see reservation-book.ts).
+ *
+ *   reservations  selection      in the paper
+ *   none          user           conventional (従来)
+ *   none          automatic      proposal 1: every limit of its table 4 is 0
+ *   limited       automatic      proposal 2
+ *
+ * Where the paper leaves things open: queues are served in the order of the classes; a job with a reservation no longer
+ * takes part in first fit; a job that was refused asks again at every instant while its priority is above the threshold;
+ * "overtaken" is meant within a queue.
+ */
+import { InputError } from "../../core/errors.ts";
+import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
+import type {
+  ParameterSpec,
+  ParameterValues,
+  Policy,
+  Pool,
+  SpacePolicyDefinition,
+} from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import {
+  checkQueueClasses,
+  exceededLimit,
+  HPC2500_CLASSES,
+  type JobShape,
+  limitOf,
+  NO_QUEUE,
+  type QueueClass,
+} from "../../core/queue-classes.ts";
+import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+import { selectQueue } from "./queue-selection.ts";
+import { ReservationBook } from "./reservation-book.ts";
+
+const RESERVATIONS = ["none", "limited", "unlimited"] as const;
+const SELECTIONS = ["automatic", "user"] as const;
+
+export class ConnectedReservation implements Policy {
+  /** For audits and tests; nobody else may change it. */
+  readonly book: ReservationBook;
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #classes: readonly QueueClass[];
+  readonly #byUser: boolean;
+  /** Highest number of reservations by queue; 0 where jobs never reserve. */
+  readonly #limits: readonly number[];
+  /** Processors that running jobs which passed others may have together. */
+  readonly #passLimit: number;
+  #passing = 0;
+  readonly #hasPassed: Uint8Array;
+
+  readonly #queueOf: Uint8Array;
+  /** Jobs that wait without a reservation, in order of arrival, by queue. */
+  readonly #waiting: readonly OrderedJobs[];
+  /** Priority by job; it grows each time the job is overtaken. */
+  readonly #priority: Float64Array;
+  /** Waiting jobs without a reservation whose priority is above the threshold, by queue. */
+  readonly #urgent: Int32Array;
+  #wasReleased = false;
+  #scratch = new Int32Array(64);
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues, classes: readonly QueueClass[]) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#classes = classes;
+    this.#byUser = parameters.selection === "user";
+    this.#limits = classes.map(({ reservations }) => {
+      if (reservations === undefined || parameters.reservations === "none") return 0;
+      return parameters.reservations === "limited" ? reservations.limit : Number.POSITIVE_INFINITY;
+    });
+    this.#passLimit = Math.floor(Number(parameters.passing) * pool.processors);
+    this.#hasPassed = new Uint8Array(jobs.count);
+    this.#queueOf = new Uint8Array(jobs.count);
+    this.#waiting = classes.map(() => new OrderedJobs(jobs.size, jobs.estimateS));
+    this.#priority = new Float64Array(jobs.count);
+    this.#urgent = new Int32Array(classes.length);
+    this.book = new ReservationBook(jobs.size, jobs.shape?.threads, this.#queueOf, classes.length);
+  }
+
+  /** Priority that the job has gained by being overtaken. */
+  priorityOf(job: JobIndex): number {
+    return this.#priority[job];
+  }
+
+  depart(job: JobIndex): void {
+    this.book.end(job);
+    this.#passing -= this.#hasPassed[job] * this.#jobs.size[job];
+    this.#wasReleased = true;
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queueOf[job] = this.#chooseQueue(job);
+    this.#startDue();
+    if (this.#wasReleased) this.#serveQueues();
+    for (const job of arrived) this.#admit(job);
+    this.#reserveUrgent();
+    this.#wasReleased = false;
+  }
+
+  /** Starts the requesters whose donors have all ended. */
+  #startDue(): void {
+    const { due } = this.book;
+    for (let i = 0; i < due.length; i++) {
+      this.book.inherit(due[i]);
+      this.#launch(due[i], StartRule.reserved);
+    }
+    due.length = 0;
+  }
+
+  #serveQueues(): void {
+    for (let queue = 0; queue < this.#classes.length; queue++) this.#firstFit(queue);
+    for (let queue = 0; queue < this.#classes.length; queue++) {
+      const head = this.#waiting[queue].first();
+      if (head !== NO_JOB && this.#classes[queue].reservations?.whenHeadBlocked) this.#reserve(head);
+    }
+  }
+
+  #firstFit(queue: number): void {
+    const list = this.#waiting[queue];
+    list.startSearch(0);
+    for (;;) {
+      const head = list.first();
+      if (head === NO_JOB) return;
+      const isHead = this.#jobs.size[head] <= this.#free();
+      const job = isHead ? head : list.nextFitting(this.#freeToPass(), Number.POSITIVE_INFINITY, 0);
+      if (job === NO_JOB) return;
+      if (isHead) {
+        list.removeFirst();
+        list.startSearch(0);
+      } else {
+        list.takeFound();
+        this.#overtake(queue, job);
+      }
+      this.#leaveQueue(job);
+      this.#launch(job, isHead ? StartRule.head : StartRule.firstFit);
+    }
+  }
+
+  /** An arrival starts at once, or goes to the tail of its queue. */
+  #admit(job: JobIndex): void {
+    const queue = this.#queueOf[job];
+    const list = this.#waiting[queue];
+    const size = this.#jobs.size[job];
+    if (list.length === 0 && size <= this.#free()) this.#launch(job, StartRule.head);
+    else if (list.length > 0 && size <= this.#freeToPass()) {
+      this.#overtake(queue, job);
+      this.#launch(job, StartRule.firstFit);
+    } else {
+      const isAlone = list.length === 0 && this.book.openIn(queue) === 0;
+      list.insert(job, 0);
+      if (isAlone) this.#reserve(job);
+    }
+  }
+
+  /** The starting job has passed all jobs of the queue before it, which gain priority. */
+  #overtake(queue: number, job: JobIndex): void {
+    this.#hasPassed[job] = 1;
+    this.#passing += this.#jobs.size[job];
+    if (this.#limits[queue] === 0) return;
+    const threshold = this.#thresholdOf(queue);
+    const count = this.#copyWaiting(queue);
+    for (let i = 0; i < count && this.#scratch[i] < job; i++) {
+      const passed = this.#scratch[i];
+      const before = this.#priority[passed];
+      this.#priority[passed] = before + this.#gainOf(passed, queue);
+      if (before <= threshold && this.#priority[passed] > threshold) this.#urgent[queue]++;
+    }
+  }
+
+  /** Reservations by priority, from the head of each queue. */
+  #reserveUrgent(): void {
+    for (let queue = 0; queue < this.#classes.length; queue++) {
+      if (this.#urgent[queue] === 0 || this.book.openIn(queue) >= this.#limits[queue]) continue;
+      const threshold = this.#thresholdOf(queue);
+      const count = this.#copyWaiting(queue);
+      for (let i = 0; i < count; i++) {
+        if (this.#priority[this.#scratch[i]] > threshold) this.#reserve(this.#scratch[i]);
+      }
+    }
+  }
+
+  /** A waiting job asks for a reservation; nothing changes when the limit is reached or too few jobs can be donors. */
+  #reserve(job: JobIndex): void {
+    const queue = this.#queueOf[job];
+    if (this.book.openIn(queue) >= this.#limits[queue]) return;
+    const startS = this.book.request(job);
+    if (Number.isNaN(startS)) return;
+    this.#waiting[queue].remove(job, 0);
+    this.#leaveQueue(job);
+    this.#pool.promise(job, startS);
+  }
+
+  #leaveQueue(job: JobIndex): void {
+    const queue = this.#queueOf[job];
+    if (this.#limits[queue] > 0 && this.#priority[job] > this.#thresholdOf(queue)) this.#urgent[queue]--;
+  }
+
+  #launch(job: JobIndex, rule: StartRule): void {
+    this.book.start(job, this.#pool.nowS + this.#jobs.estimateS[job]);
+    this.#pool.start(job, rule);
+  }
+
+  /** Free processors that are not held back for a requester. */
+  #free(): number {
+    return this.#pool.free - this.book.held;
+  }
+
+  #freeToPass(): number {
+    return Math.min(this.#free(), this.#passLimit - this.#passing);
+  }
+
+  /** What a job gains each time it is overtaken: formula (1), larger for smaller jobs. */
+  #gainOf(job: JobIndex, queue: number): number {
+    const { threads, processors } = this.#classes[queue];
+    const share = ((this.#jobs.shape?.threads[job] ?? 1) / threads) * (this.#jobs.size[job] / processors);
+    return 1 / Math.sqrt(share);
+  }
+
+  #thresholdOf(queue: number): number {
+    return this.#classes[queue].reservations?.threshold ?? Number.POSITIVE_INFINITY;
+  }
+
+  #copyWaiting(queue: number): number {
+    const list = this.#waiting[queue];
+    if (this.#scratch.length < list.length) this.#scratch = new Int32Array(2 * list.length);
+    return list.copyTo(this.#scratch);
+  }
+
+  #chooseQueue(job: JobIndex): number {
+    const shape = shapeOf(this.#jobs, job);
+    const chosen = this.#byUser ? (this.#jobs.shape?.queue[job] ?? NO_QUEUE) : NO_QUEUE;
+    if (chosen >= 0 && chosen < this.#classes.length) {
+      const limit = exceededLimit(this.#classes[chosen], shape);
+      if (limit === undefined) return chosen;
+      const asked = limit === "elapsed" ? shape.estimateS : shape[limit];
+      throw new InputError(
+        `Cannot put job row ${job} into queue "${this.#classes[chosen].name}": it asks ${asked} ${limit}, the queue's limit is ${limitOf(this.#classes[chosen], limit)}`,
+      );
+    }
+    const queue = selectQueue(this.#classes, shape);
+    if (queue !== NO_QUEUE) return queue;
+    const widest = Math.max(...this.#classes.map((one) => one.processors));
+    throw new InputError(
+      `Cannot find a queue for job row ${job} of ${shape.processors} processors, ${shape.processes} processes, ${shape.threads} threads: no queue class admits it, the widest allows ${widest} processors`,
+    );
+  }
+}
+
+/** The job as its queue sees it; without shape columns every processor runs one process of one thread. */
+function shapeOf(jobs: JobsView, job: JobIndex): JobShape {
+  return {
+    processors: jobs.size[job],
+    processes: jobs.shape?.processes[job] ?? jobs.size[job],
+    threads: jobs.shape?.threads[job] ?? 1,
+    estimateS: jobs.estimateS[job],
+  };
+}
+
+const PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: "reservations",
+    kind: "choice",
+    choices: RESERVATIONS,
+    default: "limited",
+    description:
+      "connected reservations: none (the paper's proposal 1); limited to the number of each queue class (proposal 2); unlimited",
+  },
+  {
+    name: "selection",
+    kind: "choice",
+    choices: SELECTIONS,
+    default: "automatic",
+    description:
+      "who chooses the queue: automatic, the tightest class that admits the job; user, as the workload says",
+  },
+  {
+    name: "passing",
+    kind: "number",
+    min: 0,
+    max: 1,
+    default: 1,
+    description:
+      "share of the machine's processors that running jobs which passed waiting ones may have together (section 3 says that the HPC2500 limits their nodes, not to how many)",
+  },
+];
+
+/** The policy over a site's own queue classes. @throws InputError for classes that cannot be used */
+export function connectedReservationOver(
+  classes: readonly QueueClass[],
+  name = "connected-reservation",
+): SpacePolicyDefinition {
+  checkQueueClasses(classes);
+  const names = classes.map((one) => one.name).join(", ");
+  return {
+    name,
+    title: "Batch queues with connected reservations",
+    sharing: "space",
+    summary:
+      "Jobs wait in queues by their shape and start first fit; one that is passed too often inherits the processors of running jobs.",
+    rules: [
+      "one decision per instant, after all of its ends and arrivals",
+      `queues share all processors and are served in the order ${names}`,
+      "automatic selection takes the class with the tightest limit that admits the job: fewest processors, then processes, then threads, then elapsed time; without shape columns a job is one process of one thread per processor",
+      "when a job has ended, each queue is searched once in order of arrival and every job that fits starts; an arrival starts at once if it fits, past waiting jobs, else it goes to the tail",
+      "each job of the queue that is passed gains ((threads / most threads) · (processors / most processors))^(−1/2), the most by its class",
+      "a job asks for a connected reservation when its priority is above the threshold of its class, when it cannot start on arrival and nobody waits in its queue, or (only where the class says so) when it is the first without a reservation and still cannot start after a job has ended",
+      "the reservation is on the running job of its queue with as many processors that started first; else on the largest of its queue (ties: most threads, then first start) until they suffice; else on the largest of all queues; a running job carries at most one reservation",
+      "processors of an ended donor are held for the requester, beyond its need released by the donor gathered last; the requester starts when its last donor ends and does not start otherwise",
+      "a request beyond the limit of its class, or without enough donors, is refused; the job waits on as before",
+    ],
+    source: "Kawanami, Yoshihisa and Kanazawa, Kyoto University, 2008, section 3",
+    parameters: PARAMETERS,
+    guarantees: ({ reservations, passing }) => ({
+      headNeverFits: reservations === "none",
+      workConserving: reservations === "none" && passing === 1,
+      keepsPromises: true,
+    }),
+    make: (pool, jobs, parameters) => new ConnectedReservation(pool, jobs, parameters, classes),
+  };
+}
+
+export const connectedReservation: SpacePolicyDefinition = connectedReservationOver(HPC2500_CLASSES);

@@ -1,0 +1,156 @@
+/**
+ * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a reservation, the
+ * earliest that was possible when it was made. When a job ends before its expected end, the hole is closed by compression:
+ * each waiting job in queue order gives up its reservation and takes the earliest one now possible, which is never
+ * later than the one given up.
+ *
+ * Compression looks only where something has changed: a job can move only into a window that meets a stretch of the
+ * profile that became freer, so a job that starts before that stretch, or is larger than its freest point, stays.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import { AvailabilityProfile } from "../../structures/availability-profile.ts";
+import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+
+class ConservativeBackfilling implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #queue: WaitingQueue;
+  readonly #profile: AvailabilityProfile;
+  /** Reserved start while the job waits, start once it runs. */
+  readonly #startS: Float64Array;
+  /** No reservation is due before this instant. */
+  #nextDueS = Number.POSITIVE_INFINITY;
+  /** Whether a job has ended before its expected end since the last decision. */
+  #endedEarly = false;
+  // The stretch of the profile that became freer since every waiting job was last looked at, and its freest point or more.
+  #freerFromS = Number.POSITIVE_INFINITY;
+  #freerUntilS = Number.NEGATIVE_INFINITY;
+  #freest = 0;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#queue = new WaitingQueue(jobs, parameters);
+    this.#profile = new AvailabilityProfile(pool.processors);
+    this.#startS = new Float64Array(jobs.count);
+  }
+
+  depart(job: JobIndex): void {
+    const nowS = this.#pool.nowS;
+    const expectedEndS = this.#startS[job] + this.#lengthS(job);
+    if (expectedEndS <= nowS) return;
+    this.#profile.release(nowS, expectedEndS, this.#jobs.size[job]);
+    this.#becameFreer(nowS, expectedEndS);
+    this.#endedEarly = true;
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    const nowS = this.#pool.nowS;
+    this.#profile.forgetBefore(nowS);
+    this.#queue.update(nowS);
+    if (this.#endedEarly) this.#compress(nowS);
+    this.#reserveArrivals(this.#queue.inQueueOrder(arrived), nowS);
+    if (this.#nextDueS <= nowS) this.#startDue(nowS);
+    // Compression leaves holes, so a reservation need not begin with the end of a job.
+    this.#pool.wakeAt(this.#nextDueS);
+  }
+
+  #compress(nowS: number): void {
+    // What a job gives up behind it is there for the jobs before it in the queue only at the next compression.
+    let givenUpFromS = Number.POSITIVE_INFINITY;
+    let givenUpUntilS = Number.NEGATIVE_INFINITY;
+    const count = this.#queue.copyInOrder();
+    const order = this.#queue.inOrder;
+    for (let i = 0; i < count; i++) {
+      const job = order[i];
+      const size = this.#jobs.size[job];
+      const heldS = this.#startS[job];
+      if (heldS <= this.#freerFromS || size > this.#freest) continue;
+      const lengthS = this.#lengthS(job);
+      const earliestS = this.#profile.segmentStart(this.#freerFromS - lengthS, nowS);
+      const startS = this.#profile.earlier(size, lengthS, earliestS, heldS);
+      if (startS >= heldS) continue;
+      this.#profile.release(heldS, heldS + lengthS, size);
+      this.#profile.reserve(startS, startS + lengthS, size);
+      this.#becameFreer(heldS, heldS + lengthS);
+      if (heldS < givenUpFromS) givenUpFromS = heldS;
+      if (heldS + lengthS > givenUpUntilS) givenUpUntilS = heldS + lengthS;
+      this.#hold(job, startS);
+    }
+    this.#endedEarly = false;
+    this.#freerFromS = Number.POSITIVE_INFINITY;
+    this.#freerUntilS = Number.NEGATIVE_INFINITY;
+    this.#freest = 0;
+    if (givenUpFromS < givenUpUntilS) this.#becameFreer(givenUpFromS, givenUpUntilS);
+  }
+
+  #reserveArrivals(arrivals: readonly JobIndex[], nowS: number): void {
+    for (let i = 0; i < arrivals.length; i++) {
+      const job = arrivals[i];
+      const size = this.#jobs.size[job];
+      const lengthS = this.#lengthS(job);
+      const startS = this.#profile.earliest(size, lengthS, nowS);
+      this.#profile.reserve(startS, startS + lengthS, size);
+      this.#queue.add(job);
+      this.#hold(job, startS);
+    }
+  }
+
+  /** Starts the jobs whose reservations are due; they fit, since every reservation has a length. */
+  #startDue(nowS: number): void {
+    const count = this.#queue.copyInOrder();
+    const order = this.#queue.inOrder;
+    this.#nextDueS = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < count; i++) {
+      const job = order[i];
+      if (this.#startS[job] <= nowS) {
+        this.#queue.remove(job);
+        this.#pool.start(job, i === 0 ? StartRule.head : StartRule.reserved);
+      } else if (this.#startS[job] < this.#nextDueS) this.#nextDueS = this.#startS[job];
+    }
+  }
+
+  /** Length of the job's reservation. Without a length it would keep no processors for the instant of the start. */
+  #lengthS(job: JobIndex): number {
+    const estimateS = this.#jobs.estimateS[job];
+    return estimateS > 0 ? estimateS : 1;
+  }
+
+  #hold(job: JobIndex, startS: number): void {
+    this.#startS[job] = startS;
+    if (startS < this.#nextDueS) this.#nextDueS = startS;
+    this.#pool.promise(job, startS);
+  }
+
+  #becameFreer(fromS: number, untilS: number): void {
+    if (fromS < this.#freerFromS) this.#freerFromS = fromS;
+    if (untilS > this.#freerUntilS) this.#freerUntilS = untilS;
+    const most = this.#profile.maxFree(fromS, untilS);
+    if (most > this.#freest) this.#freest = most;
+  }
+}
+
+export const conservative: SpacePolicyDefinition = {
+  name: "conservative",
+  title: "Conservative backfilling",
+  sharing: "space",
+  summary:
+    "Every job gets a reservation when it arrives and is never started later than that while estimates hold.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "an arriving job reserves the earliest start that delays no reservation made before",
+    "when a job ends before its expected end, each waiting job in queue order gives up its reservation and takes the earliest one possible, never a later one",
+    "this compression comes before the arrivals of the instant are given reservations",
+    "compression is a single pass in queue order: room given up by a job further behind is offered to the jobs before it at the next compression only",
+    "a job starts when its reservation is due",
+    "a job with estimate 0 reserves one second",
+    "the queue order decides who is served first among jobs of one instant and in compression",
+    "policies see estimates, never run times",
+  ],
+  source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
+  parameters: [ORDER_PARAMETER],
+  guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  make: (pool, jobs, parameters) => new ConservativeBackfilling(pool, jobs, parameters),
+};

@@ -1,0 +1,169 @@
+/**
+ * dynP (Streit, HiPC 2001 and HCW 2004): the queue order is chosen at every decision from first come, first served,
+ * shortest job first and longest job first, by the load; then all waiting jobs are planned anew in that order, each at the
+ * earliest time that delays none planned before it, and those planned for the present instant start.
+ *
+ * The simple decider looks at the mean estimate of the waiting jobs:
+ *
+ *   0 ──── shortest first ────┤ lower ├──── first come, first served ────┤ upper ├──── longest first ────▶ mean estimate
+ *
+ * We differ from the later papers in not having the self-tuning deciders, which plan with all three orders and compare.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import { AvailabilityProfile } from "../../structures/availability-profile.ts";
+import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+
+/** Factor of the estimate in the sort key, by queue order. */
+const FIRST_COME = 0;
+const SHORTEST = 1;
+const LONGEST = -1;
+
+class DynamicPolicySwitching implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #lowerS: number;
+  readonly #upperS: number;
+  /** Waiting jobs, keyed by the order of the last decision. */
+  readonly #queue: OrderedJobs;
+  #order = FIRST_COME;
+  #estimateSumS = 0;
+  /** Running jobs by expected end. */
+  readonly #running: OrderedJobs;
+  readonly #expectedEndS: Float64Array;
+  #scratch = new Int32Array(64);
+  #smallestFrom = new Int32Array(64);
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#lowerS = Number(parameters.lower);
+    this.#upperS = Math.max(Number(parameters.upper), this.#lowerS);
+    this.#queue = new OrderedJobs(jobs.size);
+    this.#running = new OrderedJobs(jobs.size);
+    this.#expectedEndS = new Float64Array(jobs.count);
+  }
+
+  depart(job: JobIndex): void {
+    this.#running.remove(job, this.#expectedEndS[job]);
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) {
+      this.#queue.insert(job, this.#key(job));
+      this.#estimateSumS += this.#jobs.estimateS[job];
+    }
+    if (this.#queue.length === 0) {
+      this.#estimateSumS = 0; // also drops what rounding has left over
+      return;
+    }
+    this.#chooseOrder();
+    if (this.#pool.free > 0) this.#plan();
+  }
+
+  #chooseOrder(): void {
+    const meanS = this.#estimateSumS / this.#queue.length;
+    const order = meanS <= this.#lowerS ? SHORTEST : meanS <= this.#upperS ? FIRST_COME : LONGEST;
+    if (order === this.#order) return;
+    const count = this.#copy(this.#queue);
+    this.#order = order;
+    this.#queue.clear();
+    for (let i = 0; i < count; i++) this.#queue.insert(this.#scratch[i], this.#key(this.#scratch[i]));
+  }
+
+  /** Plans the queue in order, until nothing that is still to be planned fits on the processors free now. */
+  #plan(): void {
+    const nowS = this.#pool.nowS;
+    const profile = this.#profileOfRunning(nowS);
+    const count = this.#copy(this.#queue);
+    this.#findSmallest(count);
+    for (let i = 0; i < count; i++) {
+      // A job of estimate 0 takes nothing from the profile, only from the pool.
+      if (this.#smallestFrom[i] > Math.min(profile.freeAt(nowS), this.#pool.free)) return;
+      const job = this.#scratch[i];
+      const size = this.#jobs.size[job];
+      const lengthS = this.#jobs.estimateS[job];
+      const startS = profile.earliest(size, lengthS, nowS);
+      profile.reserve(startS, startS + lengthS, size);
+      if (startS <= nowS && size <= this.#pool.free) this.#launch(job);
+    }
+  }
+
+  #launch(job: JobIndex): void {
+    const isHead = job === this.#queue.first();
+    this.#queue.remove(job, this.#key(job));
+    this.#estimateSumS -= this.#jobs.estimateS[job];
+    this.#expectedEndS[job] = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.#running.insert(job, this.#expectedEndS[job]);
+    this.#pool.start(job, isHead ? StartRule.head : StartRule.reserved);
+  }
+
+  #profileOfRunning(nowS: number): AvailabilityProfile {
+    const profile = new AvailabilityProfile(this.#pool.processors);
+    const count = this.#copy(this.#running);
+    // Latest end first: each reservation then cuts the profile's first segment only.
+    for (let i = count - 1; i >= 0; i--) {
+      const job = this.#scratch[i];
+      profile.reserve(nowS, this.#expectedEndS[job], this.#jobs.size[job]);
+    }
+    return profile;
+  }
+
+  /** Smallest size among the copied jobs from each place on. */
+  #findSmallest(count: number): void {
+    if (this.#smallestFrom.length < count) this.#smallestFrom = new Int32Array(this.#scratch.length);
+    let smallest = Number.POSITIVE_INFINITY;
+    for (let i = count - 1; i >= 0; i--) {
+      smallest = Math.min(smallest, this.#jobs.size[this.#scratch[i]]);
+      this.#smallestFrom[i] = smallest;
+    }
+  }
+
+  #copy(list: OrderedJobs): number {
+    if (this.#scratch.length < list.length) this.#scratch = new Int32Array(2 * list.length);
+    return list.copyTo(this.#scratch);
+  }
+
+  #key(job: JobIndex): number {
+    return this.#order * this.#jobs.estimateS[job];
+  }
+}
+
+export const dynp: SpacePolicyDefinition = {
+  name: "dynp",
+  title: "dynP: policy chosen by load",
+  sharing: "space",
+  summary:
+    "First come, shortest or longest job first, chosen by the mean estimate of the waiting jobs; the queue is planned anew each time.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "the mean estimate of the waiting jobs chooses the order: up to lower shortest first, up to upper first come first served, above it longest first; an upper below lower counts as lower",
+    "all waiting jobs are planned anew in that order, each at the earliest time that fits around the running jobs' expected ends and the jobs planned before it; those planned for now start",
+    "nothing is promised: a plan holds until the next decision",
+    "policies see estimates, never run times",
+  ],
+  source: "Streit, HiPC 2001 (bounds on the mean estimate); the dynP of Kawanami et al. 2008, section 2.3",
+  parameters: [
+    {
+      name: "lower",
+      kind: "number",
+      min: 0,
+      max: 1e12,
+      default: 7200,
+      unit: "s",
+      description: "shortest first up to this mean estimate",
+    },
+    {
+      name: "upper",
+      kind: "number",
+      min: 0,
+      max: 1e12,
+      default: 9000,
+      unit: "s",
+      description: "longest first above this mean estimate",
+    },
+  ],
+  guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  make: (pool, jobs, parameters) => new DynamicPolicySwitching(pool, jobs, parameters),
+};

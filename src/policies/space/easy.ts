@@ -1,0 +1,158 @@
+/**
+ * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the only
+ * reservation: the shadow time, at which enough running jobs will have ended by their estimates. Jobs behind it may
+ * pass when they end by the shadow time, or when they use only processors that the reservation leaves over:
+ *
+ *   processors ┌─────────┬──────────────
+ *              │ running │   reserved for the head of the queue
+ *              ├─────┬───┼──────────────
+ *              │ bf1 │   │   spare: bf2 may run on
+ *              └─────┴───┴──────────────▶ time
+ *                    now  shadow time
+ *
+ * When nothing has ended since the last decision and the head is the same, its reservation stands and jobs refused
+ * then would be refused now (less is free, less time is left): only new arrivals are looked at.
+ */
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import { NO_JOB } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+
+/** More than the relative error of one rounded sum. */
+const ROUNDING = 4 / 2 ** 53;
+
+class EasyBackfilling implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #queue: WaitingQueue;
+  /** Running jobs by expected end. */
+  readonly #running: OrderedJobs;
+  readonly #expectedEndS: Float64Array;
+
+  // The reservation of the head as last computed; void when a job has ended or a head has started since.
+  #reservedFor: JobIndex = NO_JOB;
+  #shadowS = 0;
+  #spare = 0;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#queue = new WaitingQueue(jobs, parameters);
+    this.#running = new OrderedJobs(jobs.size);
+    this.#expectedEndS = new Float64Array(jobs.count);
+  }
+
+  depart(job: JobIndex): void {
+    this.#running.remove(job, this.#expectedEndS[job]);
+    this.#reservedFor = NO_JOB;
+  }
+
+  decide(arrived: readonly JobIndex[]): void {
+    for (let i = 0; i < arrived.length; i++) this.#queue.add(arrived[i]);
+    this.#queue.update(this.#pool.nowS);
+    const head = this.#startHeads();
+    if (head !== NO_JOB && this.#pool.free > 0) {
+      if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals(arrived);
+      else {
+        this.#reserve(head);
+        this.#backfill();
+      }
+    }
+  }
+
+  /** Starts jobs from the front of the queue while they fit; returns the first that does not, or NO_JOB. */
+  #startHeads(): JobIndex {
+    const list = this.#queue.list;
+    let head = list.first();
+    while (head !== NO_JOB && this.#jobs.size[head] <= this.#pool.free) {
+      list.removeFirst();
+      this.#launch(head, StartRule.head);
+      this.#reservedFor = NO_JOB;
+      head = list.first();
+    }
+    return head;
+  }
+
+  #reserve(head: JobIndex): void {
+    const free = this.#pool.free;
+    this.#running.cover(this.#jobs.size[head] - free);
+    this.#reservedFor = head;
+    this.#shadowS = this.#running.coverKey;
+    this.#spare = free + this.#running.coverSum - this.#jobs.size[head];
+    this.#pool.promise(head, this.#shadowS);
+  }
+
+  #backfill(): void {
+    const list = this.#queue.list;
+    // Sums of times are rounded: the search takes in all that may end by the shadow time, endsByShadow decides.
+    const mostS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
+    list.startSearch(1);
+    while (this.#pool.free > 0) {
+      const job = list.nextFitting(this.#pool.free, mostS, this.#spare);
+      if (job === NO_JOB) return;
+      const inTime = this.#endsByShadow(job);
+      if (inTime || this.#jobs.size[job] <= this.#spare) {
+        list.takeFound();
+        this.#pass(job, inTime);
+      } else list.skipFound();
+    }
+  }
+
+  #backfillArrivals(arrived: readonly JobIndex[]): void {
+    const arrivals = this.#queue.inQueueOrder(arrived);
+    for (let i = 0; i < arrivals.length; i++) {
+      const job = arrivals[i];
+      const size = this.#jobs.size[job];
+      if (size > this.#pool.free) continue;
+      const inTime = this.#endsByShadow(job);
+      if (!inTime && size > this.#spare) continue;
+      this.#queue.remove(job);
+      this.#pass(job, inTime);
+    }
+  }
+
+  /** Whether a job that starts now ends by the shadow time, by the very sum that its expected end would be. */
+  #endsByShadow(job: JobIndex): boolean {
+    return this.#pool.nowS + this.#jobs.estimateS[job] <= this.#shadowS;
+  }
+
+  /** Starts a job past the head. */
+  #pass(job: JobIndex, inTime: boolean): void {
+    if (!inTime) this.#spare -= this.#jobs.size[job];
+    this.#launch(job, inTime ? StartRule.beforeShadow : StartRule.spareProcessors);
+  }
+
+  #launch(job: JobIndex, rule: StartRule): void {
+    const endS = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.#expectedEndS[job] = endS;
+    this.#running.insert(job, endS);
+    this.#pool.start(job, rule);
+  }
+}
+
+export const easy: SpacePolicyDefinition = {
+  name: "easy",
+  title: "EASY backfilling",
+  sharing: "space",
+  summary:
+    "The first job that does not fit gets a reservation; others may pass it if they do not delay that reservation.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "jobs start in queue order while they fit; the first that does not fit (the head) holds the only reservation",
+    "the shadow time is the earliest time at which the running jobs, ending by their estimates, leave enough processors for the head",
+    "the spare processors are those free at the shadow time beyond the head's, counting every job expected to end by that time",
+    "the rest of the queue is searched once in order: a job that fits now starts if by its estimate it ends by the shadow time, or if it uses spare processors only",
+    "policies see estimates, never run times",
+  ],
+  source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
+  parameters: [ORDER_PARAMETER],
+  guarantees: (parameters) => ({
+    headNeverFits: true,
+    workConserving: false,
+    // In another order an arrival may take the head's place, and with it the only reservation.
+    keepsPromises: parameters.order === "arrival",
+  }),
+  make: (pool, jobs, parameters) => new EasyBackfilling(pool, jobs, parameters),
+};

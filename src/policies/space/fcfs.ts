@@ -1,0 +1,46 @@
+import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import { NO_JOB } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+
+class FirstComeFirstServed implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #queue: WaitingQueue;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#queue = new WaitingQueue(jobs, parameters);
+  }
+
+  depart(): void {}
+
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) this.#queue.add(job);
+    this.#queue.update(this.#pool.nowS);
+    const list = this.#queue.list;
+    for (let head = list.first(); head !== NO_JOB; head = list.first()) {
+      if (this.#jobs.size[head] > this.#pool.free) return;
+      list.removeFirst();
+      this.#pool.start(head, StartRule.head);
+    }
+  }
+}
+
+export const fcfs: SpacePolicyDefinition = {
+  name: "fcfs",
+  title: "First come, first served",
+  sharing: "space",
+  summary: "Jobs start strictly in queue order; the first that does not fit blocks all behind it.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "the first job of the queue starts when its processors are free; nobody passes it",
+    "estimates are not used, unless the queue order does",
+  ],
+  source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
+  parameters: [ORDER_PARAMETER],
+  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  make: (pool, jobs, parameters) => new FirstComeFirstServed(pool, jobs, parameters),
+};

@@ -1,0 +1,88 @@
+/**
+ * Fit processors, most processors first served (Aida, Kasahara and Narita, JSSPP 1998): among the waiting jobs that fit,
+ * the one with most processors starts. (Their FPFS, first in order of arrival, is `first-fit` here.) Small jobs could starve,
+ * and large ones behind larger ones, so a job that has waited longer than a limit is treated like the head of a first come,
+ * first served queue: until it starts, nobody else does.
+ */
+import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
+import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
+import { StartRule } from "../../core/policy.ts";
+import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+
+class MostProcessorsFirst implements Policy {
+  readonly #pool: Pool;
+  readonly #jobs: JobsView;
+  readonly #waitLimitS: number;
+  // The same waiting jobs twice: in order of arrival and, keyed by −size, largest first.
+  readonly #byArrival: OrderedJobs;
+  readonly #bySize: OrderedJobs;
+
+  constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
+    this.#pool = pool;
+    this.#jobs = jobs;
+    this.#waitLimitS = Number(parameters.waitLimit);
+    this.#byArrival = new OrderedJobs(jobs.size);
+    this.#bySize = new OrderedJobs(jobs.size, jobs.estimateS);
+  }
+
+  depart(): void {}
+
+  decide(arrived: readonly JobIndex[]): void {
+    for (const job of arrived) {
+      this.#byArrival.insert(job, 0);
+      this.#bySize.insert(job, -this.#jobs.size[job]);
+    }
+    if (this.#startOverdue()) return;
+    this.#bySize.startSearch(0);
+    while (this.#pool.free > 0) {
+      const job = this.#bySize.nextFitting(this.#pool.free, Number.POSITIVE_INFINITY, 0);
+      if (job === NO_JOB) return;
+      const rule = job === this.#byArrival.first() ? StartRule.head : StartRule.firstFit;
+      this.#bySize.takeFound();
+      this.#byArrival.remove(job, 0);
+      this.#pool.start(job, rule);
+    }
+  }
+
+  /** Starts jobs past the limit in order of arrival; returns whether one of them has to wait on and blocks the others. */
+  #startOverdue(): boolean {
+    for (;;) {
+      const job = this.#byArrival.first();
+      if (job === NO_JOB || this.#pool.nowS - this.#jobs.submitS[job] <= this.#waitLimitS) return false;
+      if (this.#jobs.size[job] > this.#pool.free) return true;
+      this.#byArrival.removeFirst();
+      this.#bySize.remove(job, -this.#jobs.size[job]);
+      this.#pool.start(job, StartRule.head);
+    }
+  }
+}
+
+export const fpmpfs: SpacePolicyDefinition = {
+  name: "fpmpfs",
+  title: "Most processors first fit",
+  sharing: "space",
+  summary: "Of the waiting jobs that fit, the largest starts; a job past the wait limit blocks all others.",
+  rules: [
+    "one decision per instant, after all of its ends and arrivals",
+    "jobs that have waited longer than waitLimit start in order of arrival; while the first of them does not fit, nobody starts",
+    "otherwise, while any waiting job fits, the one with most processors starts; among equals the one that arrived first",
+    "how long a job waits beyond the limit is not bounded: the running jobs end when they end",
+    "estimates are not used",
+  ],
+  source:
+    "FPMPFS of Aida, Kasahara and Narita, JSSPP 1998; the wait limit as told by Kawanami et al. 2008, section 2.3",
+  parameters: [
+    {
+      name: "waitLimit",
+      kind: "number",
+      min: 0,
+      max: 1e12,
+      default: 86_400,
+      unit: "s",
+      description:
+        "a job that has waited longer is treated like the head of a first come, first served queue",
+    },
+  ],
+  guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  make: (pool, jobs, parameters) => new MostProcessorsFirst(pool, jobs, parameters),
+};

@@ -1,0 +1,71 @@
+/**
+ * Automatic queue selection (Kawanami, Yoshihisa and Kanazawa 2008, section 3.1): a job goes to the class with the tightest
+ * limit among those that admit it. The paper spells this out for the HPC2500 in six sentences (8 or fewer processors: ss8
+ * or s8; more than 32 threads: s128; more than 8 processes: d32, d128 or d512); all of them follow from its principle.
+ *
+ * Shapes that no sentence covers (few processes, few threads, more than 8 processors in all) follow the same principle.
+ * Where two classes allow as many processors, the one with fewer processes is tighter, then the one with fewer threads,
+ * then the one with the shorter elapsed time, then the one that stands first: 2 processes × 24 threads go to s128, not d128.
+ */
+import {
+  CLASS_LIMITS,
+  exceededLimit,
+  type JobShape,
+  limitOf,
+  NO_QUEUE,
+  type QueueClass,
+  type QueueSelection,
+  type RuledOutQueue,
+} from "../../core/queue-classes.ts";
+
+/** Place of the tightest class that admits the job; NO_QUEUE when none does. */
+export function selectQueue(classes: readonly QueueClass[], job: JobShape): number {
+  let best = NO_QUEUE;
+  for (let i = 0; i < classes.length; i++) {
+    if (exceededLimit(classes[i], job) !== undefined) continue;
+    if (best === NO_QUEUE || isTighter(classes[i], classes[best])) best = i;
+  }
+  return best;
+}
+
+/** The same selection with its reason as data. */
+export function explainQueue(classes: readonly QueueClass[], job: JobShape): QueueSelection {
+  const ruledOut: RuledOutQueue[] = [];
+  const admitting: number[] = [];
+  for (const [queue, one] of classes.entries()) {
+    const limit = exceededLimit(one, job);
+    if (limit === undefined) admitting.push(queue);
+    else {
+      const asked = limit === "elapsed" ? job.estimateS : job[limit];
+      ruledOut.push({ queue, limit, asked, allowed: limitOf(one, limit) });
+    }
+  }
+  const queue = selectQueue(classes, job);
+  const passedOver = admitting.filter((other) => other !== queue);
+  return { queue, rule: decidingRule(classes, queue, passedOver), ruledOut, passedOver };
+}
+
+function isTighter(a: QueueClass, b: QueueClass): boolean {
+  for (let i = 0; i < CLASS_LIMITS.length; i++) {
+    const ofA = limitOf(a, CLASS_LIMITS[i]);
+    const ofB = limitOf(b, CLASS_LIMITS[i]);
+    if (ofA !== ofB) return ofA < ofB;
+  }
+  return false;
+}
+
+/** The first limit by which the chosen class differs from every class that it was as tight as up to then. */
+function decidingRule(
+  classes: readonly QueueClass[],
+  chosen: number,
+  passedOver: readonly number[],
+): QueueSelection["rule"] {
+  if (chosen === NO_QUEUE) return "none";
+  if (passedOver.length === 0) return "only";
+  let alike = passedOver;
+  for (const limit of CLASS_LIMITS) {
+    alike = alike.filter((other) => limitOf(classes[other], limit) === limitOf(classes[chosen], limit));
+    if (alike.length === 0) return limit;
+  }
+  return "order";
+}

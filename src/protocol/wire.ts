@@ -1,0 +1,190 @@
+/** Lines of JSON in both directions, and what of them is a message that the conductor can act on. */
+import type { LaunchSpec } from "./attempts.ts";
+import type { PlacedGang, ToConductor, TurningMatrix } from "./conductor.ts";
+
+/** A launch carries the environment of a user's shell; nothing sensible is longer. */
+const LONGEST_LINE = 16 * 2 ** 20;
+const IDENTITY = /^[0-9a-f]{32}$/;
+
+/** Cuts a stream of bytes into lines. */
+export class LineReader {
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  /** @returns the lines that are complete, or undefined when one is too long to be a message */
+  push(chunk: Buffer): string[] | undefined {
+    const lines: string[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      this.#parts.push(chunk.subarray(from, end));
+      lines.push(Buffer.concat(this.#parts).toString("utf8"));
+      this.#parts = [];
+      this.#length = 0;
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      this.#parts.push(chunk.subarray(from));
+      this.#length += chunk.length - from;
+    }
+    return this.#length > LONGEST_LINE ? undefined : lines;
+  }
+}
+
+/** The message in a line, or why it is none. */
+export function parseMessage(
+  line: string,
+): ToConductor | { readonly type: "malformed"; readonly message: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return malformed("a line is no JSON");
+  }
+  if (!isObject(value)) return malformed("a message is no object");
+  const problem = problemOf(value);
+  return problem === undefined ? (value as unknown as ToConductor) : malformed(problem);
+}
+
+function malformed(problem: string) {
+  return {
+    type: "malformed",
+    message: `Cannot read a message: ${problem}, expected one of the protocol`,
+  } as const;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function problemOf(message: Fields): string | undefined {
+  switch (message.type) {
+    case "hello":
+      return message.protocol === 1 || message.protocol === 2
+        ? undefined
+        : `protocol ${show(message.protocol)} is unknown`;
+    case "matrix":
+      return isObject(message.matrix) ? matrixProblem(message.matrix) : "the matrix is missing";
+    case "launch":
+      return isObject(message.spec) ? specProblem(message.spec) : "the specification is missing";
+    case "stop":
+      if (typeof message.kill !== "boolean") return "kill is neither true nor false";
+      if (typeof message.reason !== "string") return "the reason is no word";
+      return keyProblem(message.attempt) ?? identityProblem(message.identity);
+    case "forget":
+    case "keep":
+      return keyProblem(message.attempt) ?? identityProblem(message.identity);
+    case "shutdown":
+      return typeof message.killJobs === "boolean" ? undefined : "killJobs is neither true nor false";
+    default:
+      return `the type ${show(message.type)} is unknown`;
+  }
+}
+
+function keyProblem(key: unknown): string | undefined {
+  if (!isObject(key)) return "the attempt is missing";
+  for (const field of ["job", "attempt"]) {
+    if (!isCount(key[field], 0, Number.MAX_SAFE_INTEGER)) return `${field} ${show(key[field])} is no number`;
+  }
+  return undefined;
+}
+
+/** The shim writes it into a script and into names of files, so it must be digits only. */
+function identityProblem(identity: unknown): string | undefined {
+  if (identity === undefined || (typeof identity === "string" && IDENTITY.test(identity))) return undefined;
+  return `the identity ${show(identity)} is not 32 hexadecimal digits`;
+}
+
+function specProblem(spec: Fields): string | undefined {
+  const wrong = keyProblem(spec) ?? identityProblem(spec.identity);
+  if (wrong !== undefined) return wrong;
+  for (const field of ["folder", "cwd", "stdout", "stderr"]) {
+    const path = spec[field];
+    if (!isText(path) || !path.startsWith("/")) return `${field} ${show(path)} is no absolute path`;
+  }
+  if (!Array.isArray(spec.command) || spec.command.length === 0 || !spec.command.every(isText)) {
+    return "the command is no list of words";
+  }
+  if (!isObject(spec.env)) return "the environment is missing";
+  for (const [name, value] of Object.entries(spec.env)) {
+    if (name === "" || name.includes("=") || name.includes("\0") || !isText(value)) {
+      return `the variable ${show(name)} cannot be in an environment`;
+    }
+  }
+  for (const field of ["uid", "gid", "memoryBytes", "limitMs"]) {
+    if (spec[field] !== undefined && !isCount(spec[field], 0, Number.MAX_SAFE_INTEGER)) {
+      return `${field} ${show(spec[field])} is no whole number from 0`;
+    }
+  }
+  if (spec.umask !== undefined && !isCount(spec.umask, 0, 0o777)) {
+    return `umask ${show(spec.umask)} is no whole number from 0 to 511`;
+  }
+  return isCount(spec.graceMs, 0, 2 ** 31 - 1) ? undefined : `graceMs ${show(spec.graceMs)} is no time in ms`;
+}
+
+/** Why no machine can turn that matrix. */
+export function matrixProblem(matrix: Fields | TurningMatrix): string | undefined {
+  const { sequence, slotMs, mode, fromSlot, rows } = matrix as Fields;
+  if (!isCount(sequence, 0, Number.MAX_SAFE_INTEGER)) return `sequence ${show(sequence)} is no number`;
+  if (typeof slotMs !== "number" || !(slotMs >= 20 && slotMs <= 60_000)) {
+    return `slotMs ${show(slotMs)} is not between 20 and 60000`;
+  }
+  if (mode !== "gang" && mode !== "concurrent") return `mode ${show(mode)} is neither gang nor concurrent`;
+  if (fromSlot !== undefined && !Number.isSafeInteger(fromSlot)) {
+    return `fromSlot ${show(fromSlot)} is no whole number`;
+  }
+  if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is no list of lists";
+  const cpusOfGang = new Map<string, string>();
+  for (const row of rows) {
+    const taken = new Set<number>();
+    const gangs = new Set<string>();
+    for (const gang of row) {
+      const problem = gangProblem(gang, taken, gangs, cpusOfGang);
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
+}
+
+function gangProblem(
+  gang: unknown,
+  taken: Set<number>,
+  gangs: Set<string>,
+  cpusOfGang: Map<string, string>,
+): string | undefined {
+  const wrong = keyProblem(gang);
+  if (wrong !== undefined) return wrong;
+  const { job, attempt, cpus } = gang as PlacedGang;
+  const name = `${job}.${attempt}`;
+  if (gangs.has(name)) return `job ${name} stands twice in a row`;
+  gangs.add(name);
+  if (!Array.isArray(cpus) || !cpus.every((cpu) => isCount(cpu, 0, 65_535))) {
+    return `the CPUs of job ${name} are no list of numbers`;
+  }
+  for (const cpu of cpus) {
+    if (taken.has(cpu)) return `CPU ${cpu} is given twice in a row`;
+    taken.add(cpu);
+  }
+  const list = cpus.join(",");
+  if ((cpusOfGang.get(name) ?? list) !== list) return `job ${name} has other CPUs in another row`;
+  cpusOfGang.set(name, list);
+  return undefined;
+}
+
+/** Name of the gang of an attempt, as in groups and marks. */
+export function gangName({ job, attempt }: Pick<LaunchSpec, "job" | "attempt">): string {
+  return `${job}.${attempt}`;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && !value.includes("\0");
+}
+
+function isCount(value: unknown, least: number, most: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function show(value: unknown): string {
+  return value === undefined ? "(none)" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
+}

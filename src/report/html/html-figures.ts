@@ -1,0 +1,270 @@
+/** The report's figures: a frame for each chart, with its choices, a description and the same data as a table. */
+import type { Comparison } from "../comparison.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatMetric,
+  formatNumber,
+  formatPercent,
+  timeUnit,
+} from "../text/format.ts";
+import { escapeHtml } from "./escape.ts";
+import type { TimeSpan } from "./gantt.ts";
+import { dataTable } from "./html-tables.ts";
+import type { PageData, Value } from "./page-data.ts";
+import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "./page-data.ts";
+
+/** Rows of the table beside a chart over time or over waits. */
+const TABLE_ROWS = 12;
+
+interface Figure {
+  /** Key of the chart in browser/report-page.ts. */
+  readonly chart: string;
+  readonly title: string;
+  readonly note: string;
+  readonly selects: string;
+  readonly table: string;
+  /** Of the chart, in pixels. */
+  readonly height?: number;
+}
+
+export function chartFigures(comparison: Comparison, data: PageData): string {
+  const gantt = ganttFigure(data);
+  return [
+    `<div class="pair">${frame(barsFigure(data))}${frame(survivalFigure(data))}</div>`,
+    frame(classesFigure(comparison, data)),
+    frame(utilisationFigure(comparison, data)),
+    frame(queueFigure(data)),
+    data.rows.some((rows) => rows !== null) ? frame(rowsFigure(data)) : "",
+    gantt === undefined ? "" : frame(gantt),
+    data.matrices.some((one) => one !== null) ? frame(matrixFigure(data)) : "",
+  ].join("\n");
+}
+
+function frame({ chart, title, note, selects, table, height = 340 }: Figure): string {
+  return `<figure data-chart="${chart}">
+<figcaption><h2>${title}</h2><span class="controls">${selects}</span></figcaption>
+<p class="note">${note}</p>
+<div class="canvas" style="height:${height}px" role="img" aria-label="${title}. ${note}"></div>
+<noscript><p class="note">The chart needs scripts; the table below has its numbers.</p></noscript>
+${table}
+</figure>`;
+}
+
+function barsFigure(data: PageData): Figure {
+  const rows = data.metrics.flatMap((metric) => {
+    const formats = STATISTICS.map((statistic) => statisticFormatter(metric, statistic));
+    return data.policies.map((policy, i) => [
+      `${metric.title}, ${policy}`,
+      ...STATISTICS.map((statistic, s) => formats[s](metric.values[statistic][i])),
+    ]);
+  });
+  const isOne = data.policies.length === 1;
+  const statistics = STATISTICS.map((name): [string, string] => [name, STATISTIC_TITLES[name]]);
+  return {
+    chart: "bars",
+    title: isOne ? "From the mean to the longest" : "Policies side by side",
+    note: "Hover over a bar for the whole distribution.",
+    selects:
+      metricSelect(data, data.survival.metric) +
+      (isOne ? "" : select("statistic", "statistic", statistics, "mean")),
+    table: dataTable(["", ...STATISTICS.map((name) => STATISTIC_TITLES[name])], rows),
+  };
+}
+
+function survivalFigure(data: PageData): Figure {
+  const { metric, atS, share } = data.survival;
+  const rows = everyNth(atS.length).map((k) => [
+    `longer than ${formatDuration(atS[k])}`,
+    ...share.map((values) => shown(values[k], formatPercent)),
+  ]);
+  return {
+    chart: "survival",
+    title: metric === "wait" ? "How many wait how long" : "How many take how long",
+    note: `Share of the jobs whose ${metric} is longer than a time; lower is better. Logarithmic time, from one second.`,
+    selects: "",
+    table: dataTable([metric, ...data.policies], rows),
+  };
+}
+
+function classesFigure({ policies }: Comparison, data: PageData): Figure {
+  const { classScheme, classes } = policies[0].summary;
+  const rows = data.metrics.flatMap((metric) =>
+    data.classes.map((label, c) => [
+      `${metric.title}, ${label}`,
+      ...metric.byClass.map((means) => shown(means[c], (v) => formatMetric(v, metric.unit))),
+    ]),
+  );
+  const empty = classes.flatMap(({ label, jobs }) => (jobs === 0 ? [label] : [])).join("; ");
+  return {
+    chart: "classes",
+    title: "Who pays: means by class of job",
+    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic where the means differ by more than a factor of 50.`,
+    selects: metricSelect(data, "bounded-slowdown"),
+    table: dataTable(["mean of", ...data.policies], rows),
+  };
+}
+
+function utilisationFigure({ policies }: Comparison, data: PageData): Figure {
+  const gang = policies.some(({ summary }) => summary.gang !== undefined);
+  return {
+    chart: "utilisation",
+    height: 62 + 84 * Math.max(2, data.policies.length),
+    title: gang ? "Demand of the running jobs over time" : "Utilisation over time",
+    note: `Processors of the running jobs, as a share of the machine.${gang ? " Where rows take turns it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time move together.`,
+    selects: "",
+    table: timeTable(data, data.utilisation, formatPercent),
+  };
+}
+
+function queueFigure(data: PageData): Figure {
+  return {
+    chart: "queue",
+    title: "Queue length over time",
+    note: "Jobs submitted and not yet started. Click a name to hide its line; the axis follows.",
+    selects: select(
+      "value",
+      "per interval",
+      [
+        ["mean", "mean"],
+        ["max", "longest"],
+      ],
+      "mean",
+    ),
+    table: timeTable(data, data.queueMean, formatNumber),
+  };
+}
+
+function rowsFigure(data: PageData): Figure {
+  return {
+    chart: "rows",
+    title: "Rows of the matrix over time",
+    note: "Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. Policies with time sharing only.",
+    selects: "",
+    table: timeTable(data, data.rows, formatNumber),
+  };
+}
+
+function ganttFigure(data: PageData): Figure | undefined {
+  const { gantt } = data;
+  if (gantt === null) return undefined;
+  const drawn = data.policies.flatMap((policy, i): [string, string][] =>
+    gantt.charts[i] == null ? [] : [[String(i), policy]],
+  );
+  const unit = timeUnit(gantt.toS - data.time.firstS);
+  const stretch = ({ fromS, toS }: TimeSpan) =>
+    `from ${formatDuration(fromS - data.time.firstS, unit)} to ${formatDuration(toS - data.time.firstS, unit)} after the first submit`;
+  const whole = gantt.fromS <= data.time.firstS && gantt.toS >= data.time.toS;
+  const isZoomed = gantt.shown.fromS > gantt.fromS || gantt.shown.toS < gantt.toS;
+  const about = whole ? "the whole run" : `the time around the longest queue, ${stretch(gantt)}`;
+  const span = isZoomed
+    ? `At first ${stretch(gantt.shown)}; zoom out for ${about}`
+    : `${about[0].toUpperCase()}${about.slice(1)}`;
+  const wait = data.metrics.find(({ name }) => name === "wait");
+  const waited = wait === undefined ? formatDuration : statisticFormatter(wait, "max");
+  const isGang = (i: string) => gantt.charts[Number(i)]!.boxRow !== null;
+  const gangs = drawn.some(([i]) => isGang(i))
+    ? "; gangs that share processors lie on one another, and their colour says in which row they were placed"
+    : "";
+  const dealt = drawn.every(([i]) => isGang(i)) ? "" : "Processors are dealt out lowest first.";
+  const rows = drawn.map(([i, policy]) => {
+    const chart = gantt.charts[Number(i)]!;
+    const waits = chart.id.map((_, job) => chart.startS[job]! - chart.submitS[job]!);
+    const longest = waits.reduce((a, _, job) => (waits[job] > (waits[a] ?? -1) ? job : a), 0);
+    return [
+      policy,
+      formatCount(chart.id.length),
+      waits.length === 0 ? "–" : `${waited(waits[longest])} (job ${chart.id[longest]})`,
+    ];
+  });
+  return {
+    chart: "gantt",
+    title: "Who ran where",
+    note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover for the job. ${dealt}`,
+    selects: select("policy", "policy", drawn, String(gantt.first)),
+    table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
+    height: 540,
+  };
+}
+
+function matrixFigure(data: PageData): Figure {
+  const recorded = data.policies.flatMap((policy, i): [number, string][] =>
+    data.matrices[i] == null ? [] : [[i, policy]],
+  );
+  const rows = recorded.map(([i, policy]) => {
+    const { snapshots, busiest } = data.matrices[i]!;
+    const { atS, rows, job } = snapshots[busiest];
+    return [
+      policy,
+      formatDuration(atS - data.time.firstS),
+      formatCount(rows),
+      formatCount(new Set(job).size),
+      formatCount(snapshots.length),
+    ];
+  });
+  const { snapshots, busiest } = data.matrices[recorded[0]![0]]!;
+  const most = Math.max(
+    ...recorded.map(([i]) => data.matrices[i]!.snapshots[data.matrices[i]!.busiest]!.rows),
+  );
+  const share = snapshots.length < 2 ? 0 : busiest / (snapshots.length - 1);
+  const policies = recorded.map(([i, policy]): [string, string] => [String(i), policy]);
+  return {
+    chart: "matrix",
+    title: "The matrix",
+    note: "A line is a row of the round, a box a gang: what stands in one line runs together, and the lines take turns. At first the instant with the most rows; the slider goes through the run.",
+    selects: `${select("policy", "policy", policies, policies[0][0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
+    table: dataTable(["policy", "most rows after", "rows", "gangs in them", "instants kept"], rows),
+    height: Math.min(640, Math.max(220, 70 + 28 * most)),
+  };
+}
+
+function timeTable(
+  data: PageData,
+  values: readonly (readonly Value[] | null)[],
+  format: (value: number) => string,
+): string {
+  const { fromS, toS, firstS } = data.time;
+  const shownPolicies = data.policies.flatMap((_, i) => (values[i] === null ? [] : [i]));
+  const buckets = values[shownPolicies[0]!]!.length;
+  const unit = timeUnit(toS - fromS);
+  const rows = Array.from({ length: TABLE_ROWS }, (_, row) => {
+    const from = Math.floor((row * buckets) / TABLE_ROWS);
+    const to = Math.floor(((row + 1) * buckets) / TABLE_ROWS);
+    const at = (bucket: number) => formatDuration(fromS - firstS + ((toS - fromS) * bucket) / buckets, unit);
+    return [
+      `${at(from)} – ${at(to)}`,
+      ...shownPolicies.map((i) => {
+        const part = values[i]!.slice(from, to) as readonly number[];
+        return format(part.reduce((sum, value) => sum + value, 0) / part.length);
+      }),
+    ];
+  });
+  return dataTable(["mean over", ...shownPolicies.map((i) => data.policies[i])], rows);
+}
+
+function metricSelect(data: PageData, chosen: string): string {
+  const options = data.metrics.map(({ title }, i): [string, string] => [String(i), title]);
+  const index = data.metrics.findIndex(({ name }) => name === chosen);
+  return select("metric", "metric", options, String(Math.max(0, index)));
+}
+
+function select(
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+  chosen: string,
+): string {
+  const items = options.map(
+    ([value, text]) =>
+      `<option value="${escapeHtml(value)}"${value === chosen ? " selected" : ""}>${escapeHtml(text)}</option>`,
+  );
+  return `<label>${label} <select name="${name}">${items.join("")}</select></label>`;
+}
+
+function shown(value: Value, format: (value: number) => string): string {
+  return format(value ?? Number.NaN);
+}
+
+function everyNth(length: number): number[] {
+  return Array.from({ length: TABLE_ROWS }, (_, i) => Math.round((i * (length - 1)) / (TABLE_ROWS - 1)));
+}

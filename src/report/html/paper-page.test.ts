@@ -1,0 +1,225 @@
+import { describe, expect, test } from "vitest";
+import {
+  countReproduction,
+  deviates,
+  deviation,
+  deviationText,
+  type ReproducedPaper,
+  valueTexts,
+} from "../reproduction.ts";
+import { matrixSvg } from "../svg/matrix-svg.ts";
+import { paperPage, papersIndex } from "./paper-page.ts";
+
+const EVIL = `</style><script>alert(1)</script><img src=x>"'`;
+
+/** Three compared values: 4 % off, 50 % off with a reason, 100 % off without; one that nothing is published for. */
+function reproduced(name = "a & b"): ReproducedPaper {
+  const column = { name: "t", unit: "slots", meaning: "turnaround" };
+  return {
+    tutti: { version: "1.2.3" },
+    paper: { key: "key", title: `On ${name}`, authors: "A. Author", published: "2000" },
+    seed: 7,
+    tables: [
+      {
+        id: "Table 1",
+        title: name,
+        labelColumns: ["scheme"],
+        valueColumns: [column, { name: "wait", unit: "s", meaning: "wait" }],
+        rows: [
+          {
+            labels: ["BC"],
+            values: [
+              { published: 100, ours: 104, halfWidth: 3 },
+              { published: null, ours: 93, halfWidth: null },
+            ],
+          },
+          {
+            labels: ["BR"],
+            values: [
+              { published: 0.194, ours: 0.291, halfWidth: null, reason: "few sets of jobs" },
+              { published: null, ours: 1019520, halfWidth: null },
+            ],
+          },
+          {
+            labels: ["BRMS"],
+            values: [
+              { published: 5, ours: 10, halfWidth: null },
+              { published: null, ours: 6840, halfWidth: null },
+            ],
+          },
+        ],
+      },
+    ],
+    figures: [
+      {
+        id: "Figure 3",
+        title: name,
+        xAxis: "load",
+        yAxis: "slots",
+        series: [
+          {
+            name: "BC",
+            ours: [
+              [0.2, 30],
+              [0.5, 60],
+            ],
+            published: [[0.2, 31]],
+          },
+        ],
+      },
+      {
+        id: "Figure 4",
+        title: "bars",
+        xAxis: "queue",
+        yAxis: "wait in s",
+        categories: ["small", "large"],
+        yScale: "log",
+        series: [
+          {
+            name: "one",
+            ours: [
+              [1, 0],
+              [2, 100],
+            ],
+          },
+        ],
+      },
+    ],
+    matrices: [
+      {
+        id: "Figure 5",
+        title: "packing",
+        steps: [
+          {
+            caption: "before",
+            rows: [
+              ["A", "A", null],
+              [null, "B", "B"],
+            ],
+          },
+        ],
+      },
+    ],
+    statements: [
+      { statement: "BR beats BC", holds: true, evidence: "1 < 2" },
+      { statement: "BC beats BR", holds: false, evidence: "2 > 1" },
+    ],
+    notes: [name],
+  };
+}
+
+describe("deviation", () => {
+  test.each([
+    [100, 104, "+4.0 %", false],
+    [100, 90, "−10.0 %", false],
+    [100, 89, "−11.0 %", true],
+    [100, 100.01, "0.0 %", false],
+    [0, 0, "0.0 %", false],
+    [0, 1, "∞", true],
+    [null, 1, "", false],
+    [100, Number.NaN, "∞", true],
+  ])("%s published, %s ours: %s, to be explained: %s", (published, ours, text, isBeyond) => {
+    const value = { published, ours, halfWidth: null };
+    expect(deviationText(value)).toBe(text);
+    expect(deviates(value)).toBe(isBeyond);
+  });
+
+  test("deviation() is ours over published less 1", () => {
+    expect(deviation({ published: 4, ours: 5, halfWidth: null })).toBe(0.25);
+  });
+});
+
+test("countReproduction() counts values and statements", () => {
+  expect(countReproduction(reproduced())).toEqual({
+    compared: 3,
+    within: 1,
+    explained: 1,
+    unexplained: 1,
+    statements: 2,
+    holding: 1,
+  });
+});
+
+describe("valueTexts()", () => {
+  test.each([
+    [{ published: 0.194, ours: 0.29, halfWidth: 0.0123 }, false, ["0.194", "0.290", "0.012"]],
+    [{ published: 11487.64, ours: 12345.6, halfWidth: null }, false, ["11,487.64", "12,346", ""]],
+    [{ published: null, ours: 6840, halfWidth: 93 }, true, ["–", "1.90 h", "93 s"]],
+    [{ published: null, ours: 6840, halfWidth: Number.NaN }, false, ["–", "6,840", ""]],
+  ] as const)("%o, durations: %s", (value, areDurations, [published, ours, halfWidth]) => {
+    expect(valueTexts(value, areDurations)).toEqual({ published, ours, halfWidth });
+  });
+});
+
+describe("paperPage()", () => {
+  const page = paperPage(reproduced());
+
+  test("holds published values, ours, deviations, reasons, statements, notes, command, seed and version", () => {
+    for (const text of [
+      "<b>104</b>",
+      "± 3",
+      "100 · +4.0 %",
+      "0.194 · +50.0 % <sup>1</sup>",
+      "<li>few sets of jobs</li>",
+      "1.90 h",
+      ">holds</span>",
+      ">does not hold</span>",
+      "2 &gt; 1",
+      "On a &amp; b",
+      "tutti reproduce key --seed 7",
+      "tutti 1.2.3",
+    ])
+      expect(page).toContain(text);
+  });
+
+  test("says where a reason is missing, and only there", () => {
+    expect(page.match(/no reason given/g)?.length).toBe(1);
+    expect(page).toMatch(/5 · \+100\.0 % <strong class="missing">no reason given/);
+  });
+
+  test("draws published values dashed, categories as bars, and every figure as a table too", () => {
+    expect(page.match(/stroke-dasharray="6,4"/g)?.length).toBe(2); // the line and its legend
+    expect(page).toContain(">small</text>");
+    expect(page.match(/Show as a table/g)?.length).toBe(2);
+    expect(page).toContain('<th scope="row">large</th><td>100</td>');
+  });
+
+  test("needs no script and no network, and forbids both", () => {
+    expect(page).toContain("content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"");
+    expect(page).not.toMatch(/<script|https?:|@import|src=/);
+    expect(page.match(/href="[^"]*"/g)).toEqual(['href="data:,"', 'href="index.html"']);
+  });
+
+  test("ids in the figures differ, and what they name is there", () => {
+    const ids = Array.from(page.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of page.matchAll(/url\(#([^)]*)\)/g)) expect(ids).toContain(id);
+  });
+
+  test("texts stay texts", () => {
+    const evil = paperPage(reproduced(EVIL));
+    expect(evil).not.toMatch(/<script|<img/);
+    expect(evil.match(/<\/style/g)?.length).toBe(1);
+  });
+
+  test("is the same text for the same numbers", () => {
+    expect(paperPage(reproduced())).toBe(page);
+  });
+});
+
+test("matrixSvg() draws a gang as one box and says the matrix in words", () => {
+  const rows = [
+    ["A", "A", null],
+    [null, "B", "B"],
+  ];
+  const svg = matrixSvg(rows, "before", ["A", "B"]);
+  expect(svg.match(/<rect/g)?.length).toBe(4);
+  expect(svg.match(/width="60" height="26" fill="var\(--series-/g)?.length).toBe(2);
+  expect(svg).toContain('aria-label="before: row 1 A A idle; row 2 idle B B"');
+});
+
+test("papersIndex() links every page and counts what came out", () => {
+  const html = papersIndex([reproduced()]);
+  expect(html).toContain('<a href="key.html">On a &amp; b</a>');
+  expect(html).toContain("<td>1 of 3</td><td>1</td><td>1</td><td>1 of 2</td>");
+});

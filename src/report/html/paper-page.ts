@@ -1,0 +1,203 @@
+/**
+ * Pages on reproduced papers: published values beside ours, figures in the papers' form, statements with what decides them. Plain
+ * HTML without scripts. A page names the version, the seed and the command, and nothing that changes from run to run, so that the
+ * same program makes the same bytes.
+ */
+
+import {
+  countReproduction,
+  deviates,
+  deviationText,
+  type ReproducedFigure,
+  type ReproducedPaper,
+  type ReproducedStatement,
+  type ReproducedTable,
+  type ReproducedValue,
+  type ReproductionCounts,
+  valueColumns,
+  valueTexts,
+} from "../reproduction.ts";
+import { matricesFigure } from "../svg/matrix-svg.ts";
+import { inlineFigureSvg, legendMark } from "../svg/svg.ts";
+import { formatCount, formatNumber } from "../text/format.ts";
+import { escapeHtml } from "./escape.ts";
+import { bullets, factList, htmlPage, termList } from "./html-parts.ts";
+import { dataTable } from "./html-tables.ts";
+
+const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
+
+/** The page of one paper. */
+export function paperPage(reproduction: ReproducedPaper): string {
+  const { paper, tables, figures, matrices = [], statements, notes, seed, tutti } = reproduction;
+  const counts = countReproduction(reproduction);
+  return htmlPage({
+    title: paper.title,
+    version: tutti.version,
+    brand: "Tutti · a paper reproduced",
+    lead: `<p>${escapeHtml(`${paper.authors}, ${paper.published}`)}</p>${factList(countFacts(counts))}`,
+    main: [
+      statements.length === 0 ? "" : statementsSection(statements),
+      ...matrices.map(matricesFigure),
+      ...tables.map(tableSection),
+      figuresSection(figures),
+      `<section><h2>How the paper was read</h2>${bullets(notes)}</section>`,
+      `<section><h2>How this page was made</h2>${termList([
+        ["command", reproduceCommand(reproduction)],
+        ["seed", String(seed)],
+        ["program", `tutti ${tutti.version}`],
+      ])}<p class="note">The same command prints the same numbers to the last digit, with any number of threads.</p></section>`,
+    ].join("\n"),
+    footer: `${FOOTER}${escapeHtml(tutti.version)}. <a href="index.html">All papers</a>`,
+  });
+}
+
+/** A table of all papers, each with a link to its page, `<key>.html`. */
+export function papersIndex(papers: readonly ReproducedPaper[]): string {
+  const version = papers[0]?.tutti.version ?? "";
+  const rows = papers.map((reproduction) => {
+    const { paper } = reproduction;
+    const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
+    const values = [
+      compared === 0 ? "–" : `${formatCount(within)} of ${formatCount(compared)}`,
+      formatCount(explained),
+      formatCount(unexplained),
+      statements === 0 ? "–" : `${formatCount(holding)} of ${formatCount(statements)}`,
+    ];
+    return `<tr><th scope="row" class="words"><a href="${escapeHtml(paper.key)}.html">${escapeHtml(paper.title)}</a><br><span class="note">${escapeHtml(`${paper.authors}, ${paper.published}`)}</span></th>${values.map((text) => `<td>${text}</td>`).join("")}</tr>`;
+  });
+  const head = [
+    "paper",
+    "published values met within 10 %",
+    "beyond, with a reason",
+    "beyond, without",
+    "statements that hold",
+  ].map((title) => `<th scope="col">${title}</th>`);
+  return htmlPage({
+    title: "Papers reproduced",
+    version,
+    brand: "Tutti · laboratory",
+    lead: `<p>Every table and figure, computed anew: the published value beside ours, the deviation, and the reason where it exceeds 10 %.</p>`,
+    main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
+<section><h2>How these pages were made</h2>${termList([
+      ["command", "tutti reproduce --all --html docs/papers"],
+      ["seeds", papers.map(({ paper, seed }) => `${paper.key} ${seed}`).join(", ")],
+      ["program", `tutti ${version}`],
+    ])}</section>`,
+    footer: `${FOOTER}${escapeHtml(version)}.`,
+  });
+}
+
+/** The command that makes the numbers again. */
+export function reproduceCommand({ paper, seed }: Pick<ReproducedPaper, "paper" | "seed">): string {
+  return `tutti reproduce ${paper.key} --seed ${seed}`;
+}
+
+function countFacts(counts: ReproductionCounts): [string, string][] {
+  const { compared, within, explained, unexplained, statements, holding } = counts;
+  const facts: [string, string][] = [];
+  if (compared > 0) {
+    facts.push(["published values", formatCount(compared)], ["met within 10 %", formatCount(within)]);
+    facts.push(["beyond, with a reason", formatCount(explained)]);
+  }
+  if (unexplained > 0) facts.push(["beyond, without a reason", formatCount(unexplained)]);
+  if (statements > 0)
+    facts.push(["statements that hold", `${formatCount(holding)} of ${formatCount(statements)}`]);
+  return facts;
+}
+
+function statementsSection(statements: readonly ReproducedStatement[]): string {
+  const items = statements.map(
+    ({ statement, holds, evidence }) =>
+      `<li><span class="verdict ${holds ? "yes" : "no"}">${holds ? "holds" : "does not hold"}</span><div>${escapeHtml(statement)}<p class="note">${escapeHtml(evidence)}</p></div></li>`,
+  );
+  return `<section><h2>What the paper says</h2><ol class="statements">${items.join("")}</ol></section>`;
+}
+
+function tableSection(table: ReproducedTable): string {
+  const { id, title, labelColumns, rows } = table;
+  const columns = valueColumns(table);
+  const reasons: string[] = [];
+  const values = rows.flatMap((row) => row.values);
+  const isCompared = values.some(({ published }) => published !== null);
+  const hasIntervals = values.some(({ halfWidth }) => halfWidth !== null);
+  const body = rows.map(
+    ({ labels, values }) =>
+      `<tr>${labels.map((label) => `<th scope="row">${escapeHtml(label)}</th>`).join("")}${values.map((value, i) => cell(value, columns[i].areDurations, reasons)).join("")}</tr>`,
+  );
+  const head = [
+    ...labelColumns.map((name) => `<th scope="col" class="label">${escapeHtml(name)}</th>`),
+    ...columns.map(({ heading }) => `<th scope="col">${escapeHtml(heading)}</th>`),
+  ];
+  const legend = [
+    `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
+    isCompared ? "; below it the published value and the deviation of ours" : "",
+  ].join("");
+  return `<section>
+<h2>${escapeHtml(`${id}. ${title}`)}</h2>
+<p class="note">${legend}.</p>
+<div class="scroll"><table class="paper"><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>
+${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<li>${escapeHtml(reason)}</li>`).join("")}</ol>`}
+<details><summary>What the columns mean</summary>${termList(table.valueColumns.map(({ name, meaning }) => [name, meaning]))}</details>
+</section>`;
+}
+
+/** The same reason has the same number. */
+function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
+  const { reason = "" } = value;
+  const { published, ours, halfWidth } = valueTexts(value, areDurations);
+  const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
+  if (value.published === null) return `<td>${mine}</td>`;
+  const isBeyond = deviates(value);
+  if (reason !== "" && !reasons.includes(reason)) reasons.push(reason);
+  const mark =
+    reason !== ""
+      ? ` <sup>${reasons.indexOf(reason) + 1}</sup>`
+      : isBeyond
+        ? ' <strong class="missing">no reason given</strong>'
+        : "";
+  const text = deviationText(value);
+  return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${published}${text === "" ? "" : ` · ${text}`}${mark}</small></td>`;
+}
+
+function figuresSection(figures: readonly ReproducedFigure[]): string {
+  if (figures.length === 0) return "";
+  return `<div class="pair">${figures.map(figureOf).join("\n")}</div>`;
+}
+
+function figureOf(figure: ReproducedFigure, index: number): string {
+  const { id, title, xAxis, yAxis, series, categories, yScale } = figure;
+  const isBars = categories !== undefined;
+  const marks = series.flatMap(({ name, published }, i) => [
+    `<span>${legendMark(i, isBars ? "bar" : "line")}${escapeHtml(name)}</span>`,
+    ...(published === undefined ? [] : [`<span>${legendMark(i, "published")}published</span>`]),
+  ]);
+  const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
+  const svg = inlineFigureSvg(
+    { title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale },
+    `f${index}`,
+  );
+  return `<figure>
+<figcaption><h2>${escapeHtml(`${id}. ${title}`)}</h2></figcaption>
+<p class="legend">${marks.join("")}</p>
+<div class="drawing">${svg}</div>
+${dataTable([xAxis, ...columnsOf(figure)], figureRows(figure))}
+</figure>`;
+}
+
+function columnsOf({ series }: ReproducedFigure): string[] {
+  return series.flatMap(({ name, published }) =>
+    published === undefined ? [name] : [name, `${name}, published`],
+  );
+}
+
+/** One row per x of any series. */
+function figureRows({ series, categories }: ReproducedFigure): string[][] {
+  const lines = series.flatMap(({ ours, published }) =>
+    published === undefined ? [ours] : [ours, published],
+  );
+  const xs = [...new Set(lines.flatMap((line) => line.map(([x]) => x)))].sort((a, b) => a - b);
+  return xs.map((x) => [
+    categories?.[x - 1] ?? formatNumber(x),
+    ...lines.map((line) => formatNumber(line.find(([at]) => at === x)?.[1] ?? Number.NaN)),
+  ]);
+}

@@ -1,0 +1,222 @@
+/**
+ * Static figures as SVG, such as those of a paper: our values solid, the published ones dashed in the same colour; groups of bars
+ * where x has names. Drawn by ECharts without a browser. Loads ECharts, so it is imported only where a figure is wanted:
+ * `await import("./svg.ts")`.
+ */
+import { BarChart, LineChart } from "echarts/charts";
+import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
+import * as echarts from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+import { escapeHtml, withoutControls } from "../html/escape.ts";
+import { formatNumber } from "../text/format.ts";
+import { LIGHT } from "./palette.ts";
+
+echarts.use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+
+export interface LineFigure {
+  readonly title: string;
+  readonly xTitle: string;
+  readonly yTitle: string;
+  /** In the order of the legend; points in ascending x. */
+  readonly lines: readonly FigureLine[];
+  /** Names of x = 1, 2, …: bars instead of lines. */
+  readonly categories?: readonly string[] | undefined;
+  /** Default linear. */
+  readonly yScale?: "linear" | "log" | undefined;
+}
+
+export interface FigureLine {
+  readonly name: string;
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** Published values, drawn dashed with open marks; undefined where none are known. */
+  readonly published?: readonly (readonly [x: number, y: number])[] | undefined;
+}
+
+/** Colours and measures of a figure. */
+interface Look {
+  readonly width: number;
+  readonly height: number;
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly ground: string;
+  readonly series: readonly string[];
+  /** Title and legend are part of the picture. */
+  readonly isComplete: boolean;
+}
+
+const FILE: Look = {
+  width: 720,
+  height: 460,
+  text: "#16202b",
+  muted: "#566373",
+  line: "#dde2e8",
+  ground: "#ffffff",
+  series: LIGHT.series,
+  isComplete: true,
+};
+
+/** Colours are the page's own, so that light and dark follow the reader. */
+const INLINE: Look = {
+  width: 460,
+  height: 290,
+  text: "var(--text)",
+  muted: "var(--muted)",
+  line: "var(--line)",
+  ground: "transparent",
+  series: LIGHT.series.map((_, i) => `var(--series-${i})`),
+  isComplete: false,
+};
+
+const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
+const DASH = [6, 4];
+
+/** The figure as an SVG document on white ground; the same bytes for the same figure. */
+export function lineFigureSvg(figure: LineFigure): string {
+  return `${draw(figure, FILE, "tutti")}\n`;
+}
+
+/**
+ * The figure without title and legend, to stand in a page with the report's style sheet.
+ * @param id unlike that of any other figure of the page
+ */
+export function inlineFigureSvg(figure: LineFigure, id: string): string {
+  return draw(figure, INLINE, id).replace(/ (?:xmlns(?::xlink)?|version|baseProfile)="[^"]*"/g, "");
+}
+
+/** The mark of a series as `inlineFigureSvg` draws it, for a legend. */
+export function legendMark(series: number, kind: "line" | "published" | "bar"): string {
+  const colour = INLINE.series[series % INLINE.series.length];
+  if (kind === "bar")
+    return `<svg class="mark" viewBox="0 0 34 12" aria-hidden="true"><rect x="9" y="1" width="16" height="10" fill="${colour}"/></svg>`;
+  const isPublished = kind === "published";
+  const fill = `fill="${isPublished ? "var(--surface)" : colour}" stroke="${colour}"`;
+  const mark = [
+    `<circle cx="17" cy="6" r="3.5" ${fill}/>`,
+    `<rect x="13.5" y="2.5" width="7" height="7" ${fill}/>`,
+    `<path d="M17 2.5L20.5 9.5L13.5 9.5Z" ${fill}/>`,
+    `<path d="M17 2L21 6L17 10L13 6Z" ${fill}/>`,
+  ][series % SYMBOLS.length];
+  return `<svg class="mark" viewBox="0 0 34 12" aria-hidden="true"><path d="M1 6H33" fill="none" stroke="${colour}" stroke-width="2"${isPublished ? ` stroke-dasharray="${DASH}"` : ""}/>${mark}</svg>`;
+}
+
+function draw(figure: LineFigure, look: Look, id: string): string {
+  const chart = echarts.init(null, null, {
+    renderer: "svg",
+    ssr: true,
+    width: look.width,
+    height: look.height,
+  });
+  chart.setOption(figureOption(figure, look));
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  return withStableIds(svg, id).replace("<svg ", `<svg role="img" aria-label="${escapeHtml(figure.title)}" `);
+}
+
+function figureOption(figure: LineFigure, look: Look): echarts.EChartsCoreOption {
+  const { title, xTitle, yTitle, lines, categories, yScale = "linear" } = figure;
+  const series = lines.flatMap((line, i): (object & { readonly name: string })[] => {
+    const mark = { symbol: SYMBOLS[i % SYMBOLS.length], color: look.series[i % look.series.length] };
+    if (categories !== undefined) return [barSeries(line, mark.color, categories.length)];
+    const ours = lineSeries(line.name, line.points, mark, false);
+    return line.published === undefined
+      ? [ours]
+      : [ours, lineSeries(`${line.name}, published`, line.published, mark, true)];
+  });
+  const { text, isComplete } = look;
+  return {
+    animation: false,
+    backgroundColor: look.ground,
+    textStyle: { fontFamily: "system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif" },
+    ...(isComplete && {
+      title: { text: withoutControls(title), left: 16, top: 12, textStyle: { fontSize: 16, color: text } },
+      legend: {
+        data: series.map(({ name }) => name),
+        orient: "vertical",
+        right: 12,
+        top: 48,
+        itemWidth: 34,
+        textStyle: { color: text },
+      },
+    }),
+    grid: isComplete
+      ? { left: 72, right: 200, top: 56, bottom: 56 }
+      : { left: 66, right: 14, top: 12, bottom: 50 },
+    xAxis:
+      categories === undefined
+        ? { ...axis(xTitle, 32, look), type: "value", scale: true }
+        : { ...axis(xTitle, 32, look), ...categoryAxis(categories, look) },
+    yAxis: {
+      ...axis(yTitle, isComplete ? 52 : 50, look),
+      type: yScale === "log" ? "log" : "value",
+      logBase: 10,
+    },
+    series,
+  };
+}
+
+function lineSeries(
+  name: string,
+  points: readonly (readonly [number, number])[],
+  { symbol, color }: { symbol: string; color: string },
+  isPublished: boolean,
+) {
+  return {
+    type: "line",
+    name: withoutControls(name),
+    data: points.map(([x, y]) => [x, y]),
+    symbol: isPublished ? `empty${symbol[0].toUpperCase()}${symbol.slice(1)}` : symbol,
+    symbolSize: 7,
+    lineStyle: { width: isPublished ? 1.5 : 2, type: isPublished ? DASH : "solid", color },
+    itemStyle: { color },
+  };
+}
+
+/** Heights by category; a category without a point, or with one that a logarithmic axis cannot show, has no bar. */
+function barSeries({ name, points }: FigureLine, color: string, categories: number) {
+  const data: (number | null)[] = new Array(categories).fill(null);
+  for (const [x, y] of points) data[x - 1] = y > 0 ? y : null;
+  return { type: "bar", name: withoutControls(name), data, itemStyle: { color }, barGap: "6%" };
+}
+
+function axis(name: string, nameGap: number, { muted, line }: Look): object {
+  return {
+    name: withoutControls(name),
+    nameLocation: "middle",
+    nameGap,
+    nameTextStyle: { color: muted },
+    axisLabel: { color: muted, formatter: tickText },
+    axisLine: { show: true, lineStyle: { color: muted } },
+    splitLine: { lineStyle: { color: line } },
+  };
+}
+
+function categoryAxis(categories: readonly string[], { muted }: Look): object {
+  return {
+    type: "category",
+    data: categories.map(withoutControls),
+    axisLabel: { color: muted, interval: 0 },
+    axisTick: { show: false },
+    splitLine: { show: false },
+  };
+}
+
+function tickText(value: number): string {
+  return Math.abs(value) >= 1000 ? formatNumber(value) : String(Number(value.toPrecision(4)));
+}
+
+/**
+ * ECharts counts its ids over the life of the program; here they count from 0 in every figure. Its style sheet holds effects of
+ * hovering only and goes, with the class names it is for.
+ */
+function withStableIds(svg: string, prefix: string): string {
+  const names = new Map<string, string>();
+  return svg
+    .replace(/<style[\s\S]*?<\/style>\s*/g, "")
+    .replace(/ class="[^"]*"/g, "")
+    .replace(/\bzr\d+-[a-z]+-?\d+/g, (id) => {
+      const name = names.get(id) ?? `${prefix}-${names.size}`;
+      names.set(id, name);
+      return name;
+    });
+}

@@ -1,0 +1,90 @@
+/** Comma-separated values by RFC 4180, lines ended by a line feed. A value that does not exist is an empty field. */
+import type { Instance } from "../../core/jobs.ts";
+import type { Schedule } from "../../core/schedule.ts";
+import type { Distribution } from "../../metrics/distribution.ts";
+import type { Comparison } from "../comparison.ts";
+import { ruleSettings } from "../comparison.ts";
+
+/** One line. Texts with a comma, a quote or a line end are quoted; NaN is an empty field. */
+export function csvLine(fields: readonly (string | number)[]): string {
+  return `${fields.map(field).join(",")}\n`;
+}
+
+const SUMMARY_COLUMNS =
+  "policy,seed,metric,unit,class,jobs,mean,sd,median,p90,p95,p99,max,max_job,area_weighted_mean," +
+  "workload,processors,workload_hash,schedule_hash,rules,version,revision";
+
+/**
+ * One line per policy, seed (where there is one), metric and class (`all` first), with a heading. Each line says what it was
+ * made from: the hashes are those of its own seed, the rules are given by their settings (the window is among them).
+ */
+export function summariesCsv(comparison: Comparison): string {
+  const { instance, rules, made } = comparison;
+  const lines = [`${SUMMARY_COLUMNS}\n`];
+  for (const { label, summary, hashes } of runsOf(comparison)) {
+    const provenance = [
+      hashes.name,
+      instance.processors,
+      hashes.workload,
+      hashes.schedule,
+      ruleSettings(rules),
+      made.version,
+      made.revision,
+    ];
+    for (const { name, unit, all, byClass } of summary.metrics) {
+      const line = (of: Distribution, group: string) =>
+        csvLine([
+          label,
+          hashes.seed ?? "",
+          name,
+          unit,
+          group,
+          ...[of.count, of.mean, of.sd, of.median, of.p90, of.p95, of.p99, of.max],
+          of.maxJobId < 0 ? "" : of.maxJobId,
+          of.areaWeightedMean,
+          ...provenance,
+        ]);
+      lines.push(line(all, "all"), ...byClass.map((of, i) => line(of, summary.classes[i].name)));
+    }
+  }
+  return lines.join("");
+}
+
+/** Every run: with replications, those of each policy one after the other. */
+function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
+  return policies.flatMap(({ label, summary, scheduleHash, replications = [summary], replicationHashes }) =>
+    replications.map((one, r) => ({
+      label,
+      summary: one,
+      hashes: replicationHashes?.[r] ?? {
+        seed,
+        name: instance.workload.name,
+        workload: workloadHash,
+        schedule: scheduleHash,
+      },
+    })),
+  );
+}
+
+/** Jobs per piece of `jobsCsv`. */
+const PIECE = 8192;
+
+/** One line per job in submit order, with a heading; in pieces, since a trace may have millions of jobs. */
+export function* jobsCsv(instance: Instance, schedule: Schedule): Generator<string> {
+  yield "job,submit_s,start_s,end_s,wait_s,run_s,processors\n";
+  const { count, id, submitS, runS, size } = instance;
+  const { startS, endS } = schedule;
+  for (let from = 0; from < count; from += PIECE) {
+    let piece = "";
+    for (let job = from; job < Math.min(from + PIECE, count); job++) {
+      const times = [submitS[job], startS[job], endS[job], startS[job] - submitS[job], runS[job]];
+      piece += csvLine([id[job], ...times, size[job]]);
+    }
+    yield piece;
+  }
+}
+
+function field(value: string | number): string {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}

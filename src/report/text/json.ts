@@ -1,0 +1,42 @@
+/**
+ * Results as JSON. Every document begins with the name and version of its schema; within one version keys are only added.
+ * Keys keep the order in which the results are built, which is fixed; values that do not exist (NaN) are null.
+ */
+import type { Comparison } from "../comparison.ts";
+
+/** Adds the schema's name in front and writes the document, two spaces deep, with a line end. */
+export function jsonDocument(schema: string, content: object): string {
+  return `${JSON.stringify({ schema, ...content }, plainValues, 2)}\n`;
+}
+
+/** A comparison without its schedules: what was simulated, under which rules, and every number. */
+export function comparisonJson(comparison: Comparison): string {
+  const { instance, workloadHash, seed, rules, made, policies } = comparison;
+  return jsonDocument("tutti.comparison/1", {
+    made,
+    workload: {
+      name: instance.workload.name,
+      hash: workloadHash,
+      jobs: instance.count,
+      processors: instance.processors,
+      diagnostics: [...instance.workload.diagnostics, ...instance.diagnostics],
+    },
+    seed,
+    rules,
+    policies: policies.map(
+      ({ label, title, rules, summary, scheduleHash, replications, replicationHashes }) => ({
+        label,
+        title,
+        rules,
+        scheduleHash,
+        summary,
+        replications,
+        replicationHashes,
+      }),
+    ),
+  });
+}
+
+function plainValues(_key: string, value: unknown): unknown {
+  return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value;
+}

@@ -1,0 +1,152 @@
+/**
+ * Plain text tables that fit a width. The table itself never wraps: when it is too wide, the columns that matter least are left out and
+ * named below it; then the texts on the left are shortened.
+ */
+import { withoutControls } from "../html/escape.ts";
+
+export interface TableColumn {
+  readonly title: string;
+  readonly align: "left" | "right";
+  /** Columns with the largest number go first when the width does not suffice; 0 is never left out. */
+  readonly dispensable: number;
+}
+
+export interface TableOptions {
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Bold heading by ANSI codes; default off. */
+  readonly colour?: boolean;
+}
+
+const GAP = "  ";
+const NARROWEST_TEXT = 6;
+
+/** The table as lines that end in a line end. Rows hold one text per column. */
+export function renderTable(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  options: TableOptions,
+): string {
+  const table = new Table(columns, rows, options);
+  return table.heading() + table.lines(rows) + table.foot();
+}
+
+/**
+ * A table whose rows come in parts. Its columns are as wide as the first rows need. A text of a later row that is wider is cut where the
+ * width is that of a terminal and the text stands on the left; else it takes the room it needs, and only its line is out of line.
+ */
+export class Table {
+  readonly #columns: readonly TableColumn[];
+  readonly #options: TableOptions;
+  readonly #widths: number[];
+  readonly #shown: number[];
+
+  /** @param rows those that decide the widths */
+  constructor(columns: readonly TableColumn[], rows: readonly (readonly string[])[], options: TableOptions) {
+    this.#columns = columns;
+    this.#options = options;
+    this.#widths = columns.map(({ title }, i) =>
+      rows.reduce(
+        (widest, row) => Math.max(widest, displayWidth(withoutControls(row[i] ?? ""))),
+        displayWidth(title),
+      ),
+    );
+    this.#shown = columns.map((_, i) => i);
+    this.#fit(options.width);
+  }
+
+  heading(): string {
+    const heading = this.#line(this.#columns.map(({ title }) => title));
+    return this.#options.colour ? `\u001b[1m${heading}\u001b[22m\n` : `${heading}\n`;
+  }
+
+  lines(rows: readonly (readonly string[])[]): string {
+    return rows.map((row) => `${this.#line(row)}\n`).join("");
+  }
+
+  /** What is not shown. */
+  foot(): string {
+    const left = this.#columns.filter((_, i) => !this.#shown.includes(i)).map(({ title }) => title);
+    if (left.length === 0) return "";
+    return `${folded(`not shown at this width: ${left.join(", ")}`, this.#options.width).join("\n")}\n`;
+  }
+
+  #fit(width: number): void {
+    const columns = this.#columns;
+    const widths = this.#widths;
+    const shown = this.#shown;
+    const total = () => shown.reduce((sum, i) => sum + widths[i], GAP.length * (shown.length - 1));
+    while (total() > width) {
+      const worst = shown.reduce(
+        (a, b) => (columns[b].dispensable >= columns[a].dispensable ? b : a),
+        shown[0],
+      );
+      if (columns[worst].dispensable === 0) break;
+      shown.splice(shown.indexOf(worst), 1);
+    }
+    for (const i of shown) {
+      const excess = total() - width;
+      if (excess > 0 && columns[i].align === "left") {
+        widths[i] = Math.max(Math.min(NARROWEST_TEXT, widths[i]), widths[i] - excess);
+      }
+    }
+  }
+
+  #line(row: readonly string[]): string {
+    const cells = this.#shown.map((i) => {
+      const { align } = this.#columns[i];
+      const width = this.#widths[i];
+      const text = withoutControls(row[i] ?? "");
+      const isCut = align === "left" && Number.isFinite(this.#options.width);
+      return pad(isCut ? shorten(text, width) : text, width, align);
+    });
+    return cells.join(GAP).trimEnd();
+  }
+}
+
+/** A text on lines that fit; a word that does not is cut. */
+function folded(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? word : `${last} ${word}`;
+    if (last !== undefined && displayWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(shorten(word, width));
+  }
+  return lines;
+}
+
+/** Places a text takes on a terminal: two for East Asian wide characters and emoji, none for combining marks. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += characterWidth(character);
+  return width;
+}
+
+/** Cut to `width` places, with an ellipsis at the end where something was cut. */
+export function shorten(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let result = "";
+  let used = 0;
+  for (const character of text) {
+    used += characterWidth(character);
+    if (used > width - 1) break;
+    result += character;
+  }
+  return width < 1 ? "" : `${result}…`;
+}
+
+function characterWidth(character: string): number {
+  if (/^[\u0020-\u007e]$/.test(character)) return 1;
+  if (/^\p{Mark}$/u.test(character)) return 0;
+  return /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u.test(
+    character,
+  )
+    ? 2
+    : 1;
+}
+
+function pad(text: string, width: number, align: "left" | "right"): string {
+  const space = " ".repeat(Math.max(0, width - displayWidth(text)));
+  return align === "left" ? text + space : space + text;
+}

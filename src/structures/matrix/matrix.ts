@@ -1,0 +1,224 @@
+/**
+ * The Ousterhout matrix: rows take turns, one slot each per round; a job's processes stand in one row, side by side, so
+ * that they always run at the same time (Ousterhout 1982; Zhou, Walsh and Brent 2000, section 1).
+ *
+ *   position 0   AAAAAABBB.......     a run: one job's processors in one row
+ *   position 1   CC..DDDDDDDD....     rows keep lists of runs sorted by processor, not cells (run-lists.ts)
+ *   position 2   CC......EEEEEEEE     a job may have several rows, always on the same processors
+ *
+ * Every verb refuses what would tear a gang or give a processor twice, with a RuleViolation.
+ */
+import { RuleViolation } from "../../core/errors.ts";
+import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
+import type { RowId, RunId } from "../../core/policy.ts";
+import { RunLists } from "./run-lists.ts";
+
+const NONE = -1;
+
+export class OusterhoutMatrix extends RunLists {
+  /** The present instant in seconds, told with violations; kept by whoever owns the matrix. */
+  nowS = 0;
+  readonly #oneStretch = new Int32Array(2);
+
+  /** Adds an empty row at a position of the round, at its end if left out; the rows behind it move back. */
+  addRow(position = this.rowCount): RowId {
+    return this.insertRow(position);
+  }
+
+  /** Removes an empty row; the rows behind it move up. */
+  deleteRow(row: RowId): void {
+    this.#checkRow("delete", row);
+    const run = this.firstRun(row);
+    if (run !== NONE) {
+      throw this.#violation("row-not-empty", this.runJob(run), `Cannot delete row ${row}: it holds a job`);
+    }
+    this.takeRow(row);
+  }
+
+  /** Gives the job the processors first … first + size − 1 in the row; all its rows have the same processors. */
+  place(job: JobIndex, row: RowId, first: number): void {
+    this.#oneStretch[0] = first;
+    this.#oneStretch[1] = first + this.size[job];
+    this.#place(job, row, this.#oneStretch, 1);
+  }
+
+  /** Gives the job processors that lie in `count` stretches, `stretches` their first processors and ends in turn, ascending. */
+  placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    let sum = 0;
+    for (let i = 0; i < count; i++) {
+      const isBehind = i === 0 || stretches[2 * i] > stretches[2 * i - 1];
+      sum = isBehind ? sum + Math.max(0, stretches[2 * i + 1] - stretches[2 * i]) : Number.NaN;
+    }
+    if (sum !== this.size[job]) {
+      throw this.#violation(
+        "wrong-size",
+        job,
+        `Cannot place job ${this.jobName(job)} on ${count} stretches: expected ${this.size[job]} processors in ascending stretches that do not touch`,
+      );
+    }
+    this.#place(job, row, stretches, count);
+  }
+
+  /** Takes one slot back from a job that has more than one. */
+  release(job: JobIndex, row: RowId): void {
+    const run = this.runIn(job, row);
+    if (run === NONE) {
+      throw this.#violation(
+        "not-there",
+        job,
+        `Cannot take job ${this.jobName(job)} out of row ${row}: it is not there`,
+      );
+    }
+    if (this.slotsOf(job) < 2) {
+      throw this.#violation(
+        "last-slot",
+        job,
+        `Cannot take job ${this.jobName(job)} out of row ${row}: it has no other slot`,
+      );
+    }
+    this.removeRun(run);
+  }
+
+  /** Moves a job that has one slot to other processors, first … first + size − 1 of a row, which are idle. */
+  move(job: JobIndex, row: RowId, first: number): void {
+    const slots = this.slotsOf(job);
+    if (slots !== 1) {
+      throw this.#violation(
+        slots === 0 ? "not-there" : "migrated",
+        job,
+        `Cannot move job ${this.jobName(job)}: it has ${slots} slots per round, expected 1`,
+      );
+    }
+    this.#checkRow("move a job to", row, job);
+    this.#checkIdle(job, row, first, first + this.size[job]);
+    this.removeRun(this.firstRunOfJob(job));
+    this.#oneStretch[0] = first;
+    this.#oneStretch[1] = first + this.size[job];
+    this.insert(job, row, this.#oneStretch, 1);
+  }
+
+  /** Removes all runs of a job, at its end. */
+  removeJob(job: JobIndex): void {
+    for (let run = this.firstRunOfJob(job); run !== NONE; run = this.firstRunOfJob(job)) this.removeRun(run);
+  }
+
+  /**
+   * Exchanges what two rows hold on processors first … end − 1. Both cuts must be legal: no job of either row stands on
+   * both sides of `first` or of `end` (Zhou, Brent, Johnson and Walsh 1999, property 1).
+   */
+  exchange(a: RowId, b: RowId, first: number, end: number): void {
+    this.#checkRow("exchange", a);
+    this.#checkRow("exchange", b);
+    if (!(first >= 0 && first <= end && end <= this.processors)) {
+      throw this.#violation(
+        "off-machine",
+        NONE,
+        `Cannot exchange processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+      );
+    }
+    if (a === b || first === end) return;
+    if (this.hasStretches()) {
+      this.#checkStretches(a, first, end);
+      this.#checkStretches(b, first, end);
+    }
+    const beforeA = this.#cut(a, first);
+    const beforeB = this.#cut(b, first);
+    const lastA = this.#cut(a, end);
+    const lastB = this.#cut(b, end);
+    this.exchangeRuns(a, beforeA, lastA, b, beforeB, lastB);
+  }
+
+  /** How messages name a job; here by its row in the table. */
+  protected jobName(job: JobIndex): string {
+    return String(job);
+  }
+
+  #place(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    this.#checkRow("place a job in", row, job);
+    for (let i = 0; i < count; i++) this.#checkIdle(job, row, stretches[2 * i], stretches[2 * i + 1]);
+    this.#checkSame(job, stretches, count);
+    this.insert(job, row, stretches, count);
+  }
+
+  #checkIdle(job: JobIndex, row: RowId, first: number, end: number): void {
+    if (!(first >= 0 && end <= this.processors)) {
+      throw this.#violation(
+        "off-machine",
+        job,
+        `Cannot place job ${this.jobName(job)} on processors ${first} to ${end - 1}: the machine has 0 to ${this.processors - 1}`,
+      );
+    }
+    const before = this.runBefore(row, end - 1);
+    if (before !== NONE && this.runEnd(before) > first) {
+      throw this.#violation(
+        "not-idle",
+        job,
+        `Cannot place job ${this.jobName(job)} on processors ${first} to ${end - 1} of row ${row}: job ${this.jobName(this.runJob(before))} is there`,
+      );
+    }
+  }
+
+  /** Refuses other processors than those of the job's other slots. */
+  #checkSame(job: JobIndex, stretches: ReadonlyColumn, count: number): void {
+    const lead = this.firstRunOfJob(job);
+    if (lead === NONE) return;
+    let run = lead;
+    let i = 0;
+    for (; i < count && run !== NONE; i++, run = this.nextStretch(run)) {
+      if (this.runFirst(run) !== stretches[2 * i] || this.runEnd(run) !== stretches[2 * i + 1]) break;
+    }
+    if (i === count && run === NONE) return;
+    const at = Math.min(i, count - 1);
+    throw this.#violation(
+      "migrated",
+      job,
+      run === NONE
+        ? `Cannot place job ${this.jobName(job)} on ${count} stretches: its other slots have ${i}`
+        : `Cannot place job ${this.jobName(job)} at processor ${stretches[2 * at]}: its other slots are at processor ${this.runFirst(run)}`,
+    );
+  }
+
+  /** Refuses to move some stretches of a job without the others. */
+  #checkStretches(row: RowId, first: number, end: number): void {
+    for (
+      let run = this.runFrom(row, first);
+      run !== NONE && this.runFirst(run) < end;
+      run = this.nextRun(run)
+    ) {
+      const lead = this.leadOf(run);
+      // Each stretch looks at its lead, the lead at all of them.
+      let stretch = lead;
+      while (stretch !== NONE && this.runFirst(stretch) >= first && this.runEnd(stretch) <= end)
+        stretch = run === lead ? this.nextStretch(stretch) : NONE;
+      if (stretch === NONE) continue;
+      throw this.#violation(
+        "torn-gang",
+        this.runJob(run),
+        `Cannot exchange processors ${first} to ${end - 1} of row ${row}: job ${this.jobName(this.runJob(run))} also has processor ${this.runFirst(stretch)}`,
+      );
+    }
+  }
+
+  /** Last run that begins before a cut; throws when it reaches over the cut. */
+  #cut(row: RowId, processor: number): RunId {
+    const run = processor > 0 ? this.runBefore(row, processor - 1) : NONE;
+    if (run !== NONE && this.runEnd(run) > processor) {
+      throw this.#violation(
+        "torn-gang",
+        this.runJob(run),
+        `Cannot cut row ${row} before processor ${processor}: job ${this.jobName(this.runJob(run))} stands on both sides`,
+      );
+    }
+    return run;
+  }
+
+  #checkRow(action: string, row: RowId, job: JobIndex = NONE): void {
+    if (!this.exists(row)) {
+      throw this.#violation("no-such-row", job, `Cannot ${action} row ${row}: there is no such row`);
+    }
+  }
+
+  #violation(rule: string, job: JobIndex, message: string): RuleViolation {
+    return new RuleViolation(rule, job, this.nowS, message);
+  }
+}

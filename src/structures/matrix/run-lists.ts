@@ -1,0 +1,422 @@
+/**
+ * The storage of the Ousterhout matrix: for each row a list of runs sorted by processor, for each job a list of its rows.
+ * Runs are records in a struct of arrays, linked within their row and with the job's other runs; buckets of processors
+ * (run-buckets.ts) lead to a run in the middle of a row. Nothing is checked here; matrix.ts holds the rules.
+ *
+ *   row 0   AAAAAABBB.......     a run: one job's processors in one row
+ *   row 1   CC..DDDDDDDD....
+ *
+ * A job's processors in a row may also lie in several stretches (scattered, or around the end of a ring). Then each stretch is a
+ * run, linked in ascending order from the first one, the lead; only leads are linked with the job's other rows.
+ */
+import { assert } from "../../core/errors.ts";
+import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
+import type { MatrixView, RowId, RunId } from "../../core/policy.ts";
+import { doubled, grown } from "../grow.ts";
+import { RunBuckets } from "./run-buckets.ts";
+
+const NONE = -1;
+
+export class RunLists implements MatrixView {
+  readonly processors: number;
+  /** Processors of each job, by job index. */
+  protected readonly size: ReadonlyColumn;
+
+  // Runs. #next also links the free ones.
+  #job = new Int32Array(16);
+  #row = new Int32Array(16);
+  #first = new Int32Array(16);
+  #end = new Int32Array(16);
+  #next = new Int32Array(16);
+  #previous = new Int32Array(16);
+  #nextOfJob = new Int32Array(16);
+  #previousOfJob = new Int32Array(16);
+  #lead = new Int32Array(16);
+  #nextStretch = new Int32Array(16);
+  #runsUsed = 0;
+  #freeRun: RunId = NONE;
+  /** Runs that are not leads. */
+  #furtherStretches = 0;
+
+  // Jobs.
+  #runOfJob = new Int32Array(16).fill(NONE);
+  #slots = new Int32Array(16);
+
+  // Rows. A row that does not exist has position −1.
+  #head = new Int32Array(4);
+  #position = new Int32Array(4);
+  #order = new Int32Array(4);
+  #freeRows = new Int32Array(4);
+  #freeRowCount = 0;
+  #rowsUsed = 0;
+  #rowCount = 0;
+
+  readonly #buckets: RunBuckets;
+
+  /**
+   * @param processors 1 or more
+   * @param size processors of each job, by job index
+   */
+  constructor(processors: number, size: ReadonlyColumn) {
+    this.processors = processors;
+    this.size = size;
+    this.#buckets = new RunBuckets(processors);
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+  rowAt(position: number): RowId {
+    return this.#order[position];
+  }
+  positionOf(row: RowId): number {
+    return this.#position[row];
+  }
+  firstRun(row: RowId): RunId {
+    return this.#head[row];
+  }
+  nextRun(run: RunId): RunId {
+    return this.#next[run];
+  }
+  runJob(run: RunId): JobIndex {
+    return this.#job[run];
+  }
+  runRow(run: RunId): RowId {
+    return this.#row[run];
+  }
+  runFirst(run: RunId): number {
+    return this.#first[run];
+  }
+  runSize(run: RunId): number {
+    return this.#end[run] - this.#first[run];
+  }
+  nextStretch(run: RunId): RunId {
+    return this.#nextStretch[run];
+  }
+  /** The first of the stretches that the job of the run has in the row. */
+  leadOf(run: RunId): RunId {
+    return this.#lead[run];
+  }
+  firstRunOfJob(job: JobIndex): RunId {
+    return job < this.#runOfJob.length ? this.#runOfJob[job] : NONE;
+  }
+  nextRunOfJob(run: RunId): RunId {
+    return this.#nextOfJob[run];
+  }
+  slotsOf(job: JobIndex): number {
+    return job < this.#slots.length ? this.#slots[job] : 0;
+  }
+  /** Behind the last processor of the run. */
+  runEnd(run: RunId): number {
+    return this.#end[run];
+  }
+  isIdle(row: RowId, first: number, end: number): boolean {
+    const run = this.runBefore(row, end - 1);
+    return run === NONE || this.#end[run] <= first;
+  }
+
+  runBefore(row: RowId, processor: number): RunId {
+    const bucket = this.#buckets.of(processor);
+    let run = this.#buckets.head(row, bucket);
+    if (run !== NONE && this.#first[run] > processor) return this.#previous[run];
+    if (run === NONE) {
+      run = this.#head[row] === NONE ? NONE : this.#buckets.headBefore(row, bucket);
+      if (run === NONE) return NONE;
+    }
+    for (
+      let next = this.#next[run];
+      next !== NONE && this.#first[next] <= processor;
+      next = this.#next[run]
+    ) {
+      run = next;
+    }
+    return run;
+  }
+
+  /** First run of the row that begins at or behind the processor. */
+  runFrom(row: RowId, processor: number): RunId {
+    return this.after(row, processor > 0 ? this.runBefore(row, processor - 1) : NONE);
+  }
+
+  /** Checks all links, counts and buckets against the runs themselves. Throws an Error where they disagree. */
+  audit(): void {
+    let runs = 0;
+    for (let position = 0; position < this.#rowCount; position++) {
+      const row = this.#order[position];
+      assert(this.#position[row] === position, `position of row ${row}`);
+      runs += this.#auditRow(row);
+    }
+    let runsOfJobs = 0;
+    let leads = 0;
+    for (let job = 0; job < this.#runOfJob.length; job++) {
+      let slots = 0;
+      let previous = NONE;
+      for (let run = this.#runOfJob[job]; run !== NONE; run = this.#nextOfJob[run]) {
+        assert(this.#job[run] === job && this.#previousOfJob[run] === previous, `runs of job ${job}`);
+        runsOfJobs += this.#auditStretches(run, this.#runOfJob[job]);
+        leads++;
+        previous = run;
+        slots++;
+      }
+      assert(slots === this.#slots[job], `number of slots of job ${job}`);
+    }
+    assert(runs === runsOfJobs, "every run is in a row and with its job");
+    assert(runs - leads === this.#furtherStretches, "number of runs that are not leads");
+    let free = 0;
+    for (let run = this.#freeRun; run !== NONE; run = this.#next[run]) free++;
+    assert(runs + free === this.#runsUsed, "every run is in use or free");
+    assert(this.#rowCount + this.#freeRowCount === this.#rowsUsed, "every row is in use or free");
+  }
+
+  #auditRow(row: RowId): number {
+    let runs = 0;
+    let previous = NONE;
+    const firstIn = new Int32Array(this.#buckets.count).fill(NONE);
+    for (let run = this.#head[row]; run !== NONE; run = this.#next[run]) {
+      assert(this.#row[run] === row && this.#previous[run] === previous, `links of row ${row}`);
+      assert(previous === NONE || this.#end[previous] <= this.#first[run], `order of row ${row}`);
+      assert(this.#first[run] >= 0 && this.#end[run] <= this.processors, `row ${row} stays on the machine`);
+      const bucket = this.#buckets.of(this.#first[run]);
+      if (firstIn[bucket] === NONE) firstIn[bucket] = run;
+      previous = run;
+      runs++;
+    }
+    let last = NONE;
+    for (let bucket = 0; bucket < this.#buckets.count; bucket++) {
+      assert(this.#buckets.head(row, bucket) === firstIn[bucket], `bucket ${bucket} of row ${row}`);
+      assert(this.#buckets.headBefore(row, bucket) === last, `buckets before ${bucket} of row ${row}`);
+      if (firstIn[bucket] !== NONE) last = firstIn[bucket];
+    }
+    return runs;
+  }
+
+  /** Returns the number of stretches of a lead; `other` is a lead of the same job. */
+  #auditStretches(lead: RunId, other: RunId): number {
+    const job = this.#job[lead];
+    let stretches = 0;
+    let size = 0;
+    let end = NONE;
+    let same = other;
+    for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
+      assert(this.#lead[run] === lead && this.#job[run] === job, `stretches of job ${job} belong together`);
+      assert(this.#row[run] === this.#row[lead], `stretches of job ${job} are in one row`);
+      assert(this.#first[run] > end, `stretches of job ${job} ascend`);
+      assert(
+        same !== NONE && this.#first[run] === this.#first[same] && this.#end[run] === this.#end[same],
+        `job ${job} has the same processors in each row`,
+      );
+      end = this.#end[run];
+      size += end - this.#first[run];
+      same = this.#nextStretch[same];
+      stretches++;
+    }
+    assert(same === NONE && size === this.size[job], `size of job ${job} in row ${this.#row[lead]}`);
+    return stretches;
+  }
+
+  protected exists(row: RowId): boolean {
+    return row >= 0 && row < this.#rowsUsed && this.#position[row] !== NONE;
+  }
+
+  protected hasStretches(): boolean {
+    return this.#furtherStretches > 0;
+  }
+
+  /** Adds an empty row at a position; the rows behind it move back. */
+  protected insertRow(position: number): RowId {
+    const row = this.#freeRowCount > 0 ? this.#freeRows[--this.#freeRowCount] : this.#newRow();
+    this.#head[row] = NONE;
+    for (let behind = this.#rowCount++; behind > position; behind--) {
+      const moved = this.#order[behind - 1];
+      this.#order[behind] = moved;
+      this.#position[moved] = behind;
+    }
+    this.#order[position] = row;
+    this.#position[row] = position;
+    return row;
+  }
+
+  /** Takes an empty row away; the rows behind it move up. */
+  protected takeRow(row: RowId): void {
+    for (let position = this.#position[row] + 1; position < this.#rowCount; position++) {
+      const moved = this.#order[position];
+      this.#order[position - 1] = moved;
+      this.#position[moved] = position - 1;
+    }
+    this.#rowCount--;
+    this.#position[row] = NONE;
+    this.#freeRows[this.#freeRowCount++] = row;
+  }
+
+  /** Enters a job on idle processors: `stretches` are their first processors and ends in turn, ascending. */
+  protected insert(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
+    let lead = NONE;
+    let last = NONE;
+    for (let i = 0; i < count; i++) {
+      const run = this.#newRun();
+      if (lead === NONE) lead = run;
+      else this.#nextStretch[last] = run;
+      this.#job[run] = job;
+      this.#row[run] = row;
+      this.#first[run] = stretches[2 * i];
+      this.#end[run] = stretches[2 * i + 1];
+      this.#lead[run] = lead;
+      this.#nextStretch[run] = NONE;
+      this.#linkRow(run, this.runBefore(row, this.#first[run]));
+      this.#enterBucket(run);
+      last = run;
+    }
+    this.#furtherStretches += count - 1;
+    this.#linkJob(lead);
+  }
+
+  /** Exchanges the runs between two legal cuts; before… and last… are the last runs of each row before either cut. */
+  protected exchangeRuns(
+    a: RowId,
+    beforeA: RunId,
+    lastA: RunId,
+    b: RowId,
+    beforeB: RunId,
+    lastB: RunId,
+  ): void {
+    const firstA = lastA === beforeA ? NONE : this.after(a, beforeA);
+    const firstB = lastB === beforeB ? NONE : this.after(b, beforeB);
+    const restA = this.after(a, lastA);
+    const restB = this.after(b, lastB);
+    if (firstA !== NONE) this.#leaveBuckets(firstA, lastA);
+    if (firstB !== NONE) this.#leaveBuckets(firstB, lastB);
+    this.#join(a, beforeA, firstB, lastB, restA);
+    this.#join(b, beforeB, firstA, lastA, restB);
+    if (firstA !== NONE) this.#enterBuckets(firstA, lastA, b);
+    if (firstB !== NONE) this.#enterBuckets(firstB, lastB, a);
+  }
+
+  /** The run of the row behind a run; the row's first one behind −1. */
+  protected after(row: RowId, run: RunId): RunId {
+    return run === NONE ? this.#head[row] : this.#next[run];
+  }
+
+  /** Makes the row read before, first … last, rest; an empty middle has first −1. */
+  #join(row: RowId, before: RunId, first: RunId, last: RunId, rest: RunId): void {
+    const head = first === NONE ? rest : first;
+    if (before === NONE) this.#head[row] = head;
+    else this.#next[before] = head;
+    if (first !== NONE) {
+      this.#previous[first] = before;
+      this.#next[last] = rest;
+    }
+    if (rest !== NONE) this.#previous[rest] = first === NONE ? before : last;
+  }
+
+  #linkRow(run: RunId, before: RunId): void {
+    const row = this.#row[run];
+    const rest = this.after(row, before);
+    this.#join(row, before, run, run, rest);
+  }
+
+  #linkJob(run: RunId): void {
+    const job = this.#job[run];
+    if (job >= this.#runOfJob.length) this.#growJobs(job);
+    const other = this.#runOfJob[job];
+    this.#nextOfJob[run] = other;
+    this.#previousOfJob[run] = NONE;
+    if (other !== NONE) this.#previousOfJob[other] = run;
+    this.#runOfJob[job] = run;
+    this.#slots[job]++;
+  }
+
+  /** Removes a lead and the stretches that follow it. */
+  protected removeRun(lead: RunId): void {
+    const job = this.#job[lead];
+    const before = this.#previousOfJob[lead];
+    const after = this.#nextOfJob[lead];
+    if (before === NONE) this.#runOfJob[job] = after;
+    else this.#nextOfJob[before] = after;
+    if (after !== NONE) this.#previousOfJob[after] = before;
+    this.#slots[job]--;
+    for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
+      this.#leaveBuckets(run, run);
+      this.#join(this.#row[run], this.#previous[run], NONE, NONE, this.#next[run]);
+      this.#next[run] = this.#freeRun;
+      this.#freeRun = run;
+      if (run !== lead) this.#furtherStretches--;
+    }
+  }
+
+  /** The job's lead in the row, or −1. */
+  protected runIn(job: JobIndex, row: RowId): RunId {
+    let run = this.firstRunOfJob(job);
+    while (run !== NONE && this.#row[run] !== row) run = this.#nextOfJob[run];
+    return run;
+  }
+
+  /** Takes the runs from … to, which are neighbours, out of the buckets; their links still hold. */
+  #leaveBuckets(from: RunId, to: RunId): void {
+    const buckets = this.#buckets;
+    const row = this.#row[from];
+    const rest = this.#next[to];
+    for (let run = from; ; run = this.#next[run]) {
+      const bucket = buckets.of(this.#first[run]);
+      if (buckets.head(row, bucket) === run) {
+        // The first run behind the ones that leave follows, if it begins in the same bucket.
+        const follows = rest !== NONE && buckets.of(this.#first[rest]) === bucket;
+        buckets.setHead(row, bucket, follows ? rest : NONE);
+      }
+      if (run === to) return;
+    }
+  }
+
+  #enterBuckets(from: RunId, to: RunId, row: RowId): void {
+    for (let run = from; ; run = this.#next[run]) {
+      this.#row[run] = row;
+      this.#enterBucket(run);
+      if (run === to) return;
+    }
+  }
+
+  #enterBucket(run: RunId): void {
+    const row = this.#row[run];
+    const bucket = this.#buckets.of(this.#first[run]);
+    const head = this.#buckets.head(row, bucket);
+    if (head === NONE || this.#first[head] > this.#first[run]) this.#buckets.setHead(row, bucket, run);
+  }
+
+  #newRun(): RunId {
+    const run = this.#freeRun;
+    if (run !== NONE) {
+      this.#freeRun = this.#next[run];
+      return run;
+    }
+    if (this.#runsUsed === this.#job.length) {
+      this.#job = doubled(this.#job);
+      this.#row = doubled(this.#row);
+      this.#first = doubled(this.#first);
+      this.#end = doubled(this.#end);
+      this.#next = doubled(this.#next);
+      this.#previous = doubled(this.#previous);
+      this.#nextOfJob = doubled(this.#nextOfJob);
+      this.#previousOfJob = doubled(this.#previousOfJob);
+      this.#lead = doubled(this.#lead);
+      this.#nextStretch = doubled(this.#nextStretch);
+    }
+    return this.#runsUsed++;
+  }
+
+  #newRow(): RowId {
+    const row = this.#rowsUsed++;
+    if (row === this.#head.length) {
+      this.#head = doubled(this.#head);
+      this.#position = doubled(this.#position);
+      this.#order = doubled(this.#order);
+      this.#freeRows = doubled(this.#freeRows);
+    }
+    this.#buckets.reserve(this.#head.length);
+    return row;
+  }
+
+  #growJobs(job: JobIndex): void {
+    const length = Math.max(2 * this.#runOfJob.length, job + 1);
+    this.#runOfJob = grown(this.#runOfJob, length, NONE);
+    this.#slots = grown(this.#slots, length, 0);
+  }
+}

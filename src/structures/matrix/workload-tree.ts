@@ -1,0 +1,315 @@
+/**
+ * The workload tree of Zhou, Walsh and Brent 2000, section 3: how many slots per round every processor has idle, and
+ * which buddy block is least loaded.
+ *
+ *   root               0               value of a node: the sum of its children when both are nonzero, else 0.
+ *               0             5        It is nonzero exactly when every processor below has an idle slot,
+ *            0     2       2     3     and then it is the number of idle slots below.
+ *   leaves  0 0   1 1     1 1   1 2
+ *
+ * The paper recomputes values node by node. Here every node keeps the least, the largest and the sum of its leaves under
+ * pending additions, so that a change of a range of processors, or of all of them, costs the height of the tree. For the
+ * search of the least loaded block every node also keeps, per level below it, the largest value of a node of that
+ * level. A pending addition changes those in a simple way unless a leaf becomes or ceases to be 0; only then, and
+ * only where leaves differ, the addition goes further down.
+ *
+ * Nodes can be marked (with the jobs whose block they are); `candidates` lists the nonzero marked nodes without a walk over
+ * all marks.
+ *
+ * On a machine that is no power of two, missing processors have no leaf: the last block of a level may be cut off, takes
+ * jobs that fit in what is left, and its value is that of the processors it has.
+ */
+import { assert } from "../../core/errors.ts";
+import { blockLevel } from "./buddy.ts";
+
+/** Least leaf of a subtree that has no processors. */
+const NO_LEAF = 0x3fffffff;
+
+/** Where in a subtree there may be candidates: nowhere, at the node or on warm ways below it, anywhere. */
+const COLD = 0;
+const WARM_BELOW = 1;
+const WARM_ALL = 2;
+
+export class WorkloadTree {
+  readonly processors: number;
+  /** Level of the root: 2^height ≥ processors. */
+  readonly height: number;
+  readonly #leaves: number;
+  // Per node, in heap order from 1. The pending addition is contained in the node's own entries, not in its children's.
+  readonly #least: Int32Array;
+  readonly #most: Int32Array;
+  readonly #sum: Float64Array;
+  readonly #pending: Int32Array;
+  readonly #marks: Int32Array;
+  readonly #marksBelow: Int32Array;
+  readonly #warm: Uint8Array;
+  // Largest value per node and level: #bestAt[height of the node] + (number within its level) × (height + 1) + level.
+  readonly #best: Float64Array;
+  readonly #bestAt: Int32Array;
+
+  /** A tree over `processors` processors (1 … 2^24) with no idle slot at all. */
+  constructor(processors: number) {
+    this.processors = processors;
+    this.height = blockLevel(processors);
+    this.#leaves = 1 << this.height;
+    const nodes = 2 * this.#leaves;
+    this.#least = new Int32Array(nodes).fill(NO_LEAF);
+    this.#most = new Int32Array(nodes).fill(-1);
+    this.#sum = new Float64Array(nodes);
+    this.#pending = new Int32Array(nodes);
+    this.#marks = new Int32Array(nodes);
+    this.#marksBelow = new Int32Array(nodes);
+    this.#warm = new Uint8Array(nodes);
+    this.#bestAt = new Int32Array(this.height + 1);
+    let length = 0;
+    for (let level = 0; level <= this.height; level++) {
+      this.#bestAt[level] = length;
+      const existing = Math.ceil(processors / 2 ** level);
+      for (let node = 0; node < existing; node++) {
+        this.#least[(this.#leaves >> level) + node] = 0;
+        this.#most[(this.#leaves >> level) + node] = 0;
+      }
+      length += (this.#leaves >> level) * (level + 1);
+    }
+    this.#best = new Float64Array(length);
+  }
+
+  /** Adds `delta` idle slots to each of the processors first … end − 1. None may fall below 0. */
+  add(first: number, end: number, delta: number): void {
+    assert(first >= 0 && first <= end && end <= this.processors, `processors ${first} to ${end - 1} exist`);
+    if (first < end && delta !== 0) this.#add(1, this.height, 0, first, end, delta);
+  }
+
+  /** Least number of idle slots of a processor of the block; 0 means that no job can have the block. */
+  least(level: number, node: number): number {
+    const index = (this.#leaves >> level) + node;
+    return this.#least[index] + this.#above(index);
+  }
+
+  /** Writes the idle slots of every processor. */
+  copyTo(out: Int32Array): void {
+    this.#copy(1, this.height, 0, 0, out);
+  }
+
+  /** Value of a node: idle slots below it when every processor below has one, else 0. */
+  value(level: number, node: number): number {
+    const index = (this.#leaves >> level) + node;
+    const above = this.#above(index);
+    return this.#least[index] + above > 0 ? this.#sum[index] + above * this.width(level, node) : 0;
+  }
+
+  /** Processors of a block: 2^level, fewer where the machine's end cuts it off. */
+  width(level: number, node: number): number {
+    return Math.max(0, Math.min(1 << level, this.processors - (node << level)));
+  }
+
+  /**
+   * The block with the largest value for a job of `size` processors, the leftmost among equals; −1 when none of its
+   * level is nonzero. Returns the block's number within the level `blockLevel(size)`. Cost: the height of the tree.
+   */
+  leastLoaded(size: number): number {
+    const level = blockLevel(size);
+    if (level > this.height) return -1;
+    const wanted = this.#bestOf(1, this.height, level);
+    // The last block is not among the best when it is cut off; it counts for the jobs that fit.
+    const cut = this.processors >> level;
+    if (this.width(level, cut) >= size && this.value(level, cut) > wanted) return cut;
+    if (wanted === 0) return -1;
+    let node = 1;
+    for (let height = this.height; height > level; height--) {
+      this.#push(node, height);
+      node = this.#bestOf(2 * node, height - 1, level) === wanted ? 2 * node : 2 * node + 1;
+    }
+    return node - (this.#leaves >> level);
+  }
+
+  /** Adds `delta` marks to a node. A node that has marks can be a candidate. */
+  mark(level: number, node: number, delta: number): void {
+    const index = (this.#leaves >> level) + node;
+    this.#marks[index] += delta;
+    assert(this.#marks[index] >= 0, "a node has no fewer than 0 marks");
+    for (let above = index; above >= 1; above >>= 1) this.#marksBelow[above] += delta;
+    if (delta > 0) this.#warmUp(index);
+  }
+
+  /**
+   * Lists the nodes that have marks and a nonzero value, wide blocks before the blocks inside them, from left to right.
+   * Subtrees in which there was none the last time are not looked at before one of them gains an idle slot or a mark.
+   * Entries are `(1 << (height − level)) + node`; `levelOf` and `nodeOf` take them apart.
+   *
+   * @param out where to write; its length must be at least twice the number of leaves, 2^(height + 1)
+   * @returns the number of entries written
+   */
+  candidates(out: Int32Array): number {
+    return this.#list(1, this.height, 0, out, 0);
+  }
+
+  levelOf(entry: number): number {
+    return this.height - 31 + Math.clz32(entry);
+  }
+
+  nodeOf(entry: number): number {
+    return entry - (this.#leaves >> this.levelOf(entry));
+  }
+
+  #add(node: number, height: number, low: number, first: number, end: number, delta: number): void {
+    const high = low + (1 << height);
+    if (first <= low && end >= high) {
+      this.#apply(node, height, delta);
+      if (delta > 0) this.#warm[node] = WARM_ALL;
+      return;
+    }
+    this.#push(node, height);
+    const middle = low + (1 << (height - 1));
+    if (first < middle) this.#add(2 * node, height - 1, low, first, end, delta);
+    if (end > middle) this.#add(2 * node + 1, height - 1, middle, first, end, delta);
+    if (delta > 0 && this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
+    this.#pull(node, height);
+  }
+
+  #copy(node: number, height: number, low: number, above: number, out: Int32Array): void {
+    if (low >= this.processors) return;
+    if (height === 0 || this.#least[node] === this.#most[node]) {
+      out.fill(this.#least[node] + above, low, Math.min(low + (1 << height), this.processors));
+      return;
+    }
+    const below = above + this.#pending[node];
+    this.#copy(2 * node, height - 1, low, below, out);
+    this.#copy(2 * node + 1, height - 1, low + (1 << (height - 1)), below, out);
+  }
+
+  /** Adds to all leaves of a subtree that has all its processors. */
+  #apply(node: number, height: number, delta: number): void {
+    const least = this.#least[node];
+    const now = least + delta;
+    assert(now >= 0, "a processor has no fewer than 0 idle slots");
+    this.#least[node] = now;
+    this.#most[node] += delta;
+    this.#sum[node] += delta * (1 << height);
+    const best = this.#best;
+    const at = this.#bestIndex(node, height);
+    if (height === 0) {
+      best[at] = now;
+      return;
+    }
+    this.#pending[node] += delta;
+    if (now === this.#most[node]) {
+      for (let level = 0, width = 1; level <= height; level++, width *= 2) best[at + level] = now * width;
+    } else if (least > 0 && now > 0) {
+      for (let level = 0, width = delta; level <= height; level++, width *= 2) best[at + level] += width;
+    } else {
+      this.#push(node, height);
+      this.#pull(node, height);
+    }
+  }
+
+  #warmUp(index: number): void {
+    for (let node = index; node >= 1; node >>= 1)
+      if (this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
+  }
+
+  #push(node: number, height: number): void {
+    const pending = this.#pending[node];
+    if (pending === 0) return;
+    this.#pending[node] = 0;
+    this.#apply(2 * node, height - 1, pending);
+    this.#apply(2 * node + 1, height - 1, pending);
+  }
+
+  #pull(node: number, height: number): void {
+    const left = 2 * node;
+    const right = left + 1;
+    const least = Math.min(this.#least[left], this.#least[right]);
+    this.#least[node] = least;
+    this.#most[node] = Math.max(this.#most[left], this.#most[right]);
+    this.#sum[node] = this.#sum[left] + this.#sum[right];
+    const best = this.#best;
+    const at = this.#bestIndex(node, height);
+    const atLeft = this.#bestIndex(left, height - 1);
+    const atRight = atLeft + height;
+    for (let level = 0; level < height; level++) {
+      best[at + level] = Math.max(best[atLeft + level], best[atRight + level]);
+    }
+    const number = node - (this.#leaves >> height);
+    const whole = (number + 1) << height <= this.processors;
+    best[at + height] = whole && least > 0 ? this.#sum[node] : 0;
+  }
+
+  #bestIndex(node: number, height: number): number {
+    return this.#bestAt[height] + (node - (this.#leaves >> height)) * (height + 1);
+  }
+
+  #bestOf(node: number, height: number, level: number): number {
+    return this.#best[this.#bestIndex(node, height) + level];
+  }
+
+  /** Sum of the pending additions above a node. */
+  #above(index: number): number {
+    let sum = 0;
+    for (let node = index >> 1; node >= 1; node >>= 1) sum += this.#pending[node];
+    return sum;
+  }
+
+  #list(node: number, height: number, above: number, out: Int32Array, from: number): number {
+    const warm = this.#warm[node];
+    if (warm === COLD) return from;
+    this.#warm[node] = COLD;
+    if (this.#marksBelow[node] === 0 || this.#most[node] + above <= 0) return from;
+    let count = from;
+    if (this.#marks[node] > 0 && this.#least[node] + above > 0) out[count++] = node;
+    if (height > 0) {
+      if (warm === WARM_ALL) {
+        this.#warm[2 * node] = WARM_ALL;
+        this.#warm[2 * node + 1] = WARM_ALL;
+      }
+      const below = above + this.#pending[node];
+      count = this.#list(2 * node, height - 1, below, out, count);
+      count = this.#list(2 * node + 1, height - 1, below, out, count);
+    }
+    if (count > from) this.#warm[node] = WARM_BELOW;
+    return count;
+  }
+
+  /** Recomputes every node from the leaves. Throws an Error where the bookkeeping does not agree. */
+  audit(): void {
+    this.#audit(1, this.height, 0);
+  }
+
+  /** Returns the leaves' values below a node, pending additions above it left out. */
+  #audit(node: number, height: number, pending: number): number[] {
+    const number = node - (this.#leaves >> height);
+    const width = this.width(height, number);
+    let leaves: number[];
+    if (height === 0) {
+      leaves = width === 1 ? [this.#least[node] + pending] : [];
+    } else {
+      const below = pending + this.#pending[node];
+      leaves = [...this.#audit(2 * node, height - 1, below), ...this.#audit(2 * node + 1, height - 1, below)];
+      const marks = this.#marks[node] + this.#marksBelow[2 * node] + this.#marksBelow[2 * node + 1];
+      assert(this.#marksBelow[node] === marks, `marks below node ${node}`);
+    }
+    if (width === 0) return leaves;
+    assert(leaves.length === width, `processors below node ${node}`);
+    assert(this.#least[node] + pending === Math.min(...leaves), `least leaf of node ${node}`);
+    assert(this.#most[node] + pending === Math.max(...leaves), `largest leaf of node ${node}`);
+    const sum = leaves.reduce((a, b) => a + b, 0);
+    assert(this.#sum[node] + pending * width === sum, `sum of node ${node}`);
+    if (pending !== 0) return leaves; // what it knows of its levels is out of date until the addition reaches it
+    for (let level = 0; level <= height; level++) {
+      let best = 0;
+      for (let at = 0; at + 2 ** level <= leaves.length; at += 2 ** level) {
+        const block = leaves.slice(at, at + 2 ** level);
+        if (Math.min(...block) > 0)
+          best = Math.max(
+            best,
+            block.reduce((a, b) => a + b, 0),
+          );
+      }
+      assert(
+        this.#best[this.#bestIndex(node, height) + level] === best,
+        `best of level ${level} below node ${node}`,
+      );
+    }
+    return leaves;
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The workload vector of Zhou, Brent, Johnson and Walsh 1999, section 4: how many slots per round every processor has idle, and
+ * which window of a job's size is least loaded.
+ *
+ *   processor   0 1 2 3 4 5 6 7        kept as segments of equal values       0 | 1 | 2     | 3
+ *   idle        0 0 1 2 2 2 2 3                                               0   2   3       7
+ *
+ * A window can be had when none of its processors is 0 (its fragments can be gathered in one row), and is the less loaded the
+ * more idle slots it has. Its sum grows and falls in straight lines while it slides, and bends only where one of its ends passes
+ * from one segment to the next: only there the search has to look. So a search costs twice the number of segments, a
+ * change the number of segments in its range and a move of those behind it. There are at most min(processors, 2 × jobs + 1).
+ *
+ * Windows may go on at the machine's front (a ring): processor x and x − processors are the same.
+ */
+import { assert } from "../../core/errors.ts";
+import { doubled } from "../grow.ts";
+
+export class WorkloadVector {
+  readonly processors: number;
+  /** Added to every value. */
+  #everywhere = 0;
+  #first = new Int32Array(16);
+  #value = new Int32Array(16);
+  #count = 1;
+  // The best window of the running search.
+  #best = 0;
+  #bestAt = -1;
+
+  /** A vector over `processors` processors (1 or more) with no idle slot at all. */
+  constructor(processors: number) {
+    this.processors = processors;
+  }
+
+  /** Number of segments, for measurements. */
+  get segments(): number {
+    return this.#count;
+  }
+
+  /** Idle slots of a processor. */
+  at(processor: number): number {
+    return this.#value[this.#find(processor)] + this.#everywhere;
+  }
+
+  /** Writes the idle slots of every processor. */
+  copyTo(out: Int32Array): void {
+    for (let k = 0; k < this.#count; k++) {
+      const end = k + 1 < this.#count ? this.#first[k + 1] : this.processors;
+      out.fill(this.#value[k] + this.#everywhere, this.#first[k], end);
+    }
+  }
+
+  /** Adds `delta` idle slots to every processor. */
+  addEverywhere(delta: number): void {
+    this.#everywhere += delta;
+  }
+
+  /** Adds `delta` idle slots to `size` processors from `first` on, on a ring if they pass the machine's end. */
+  add(first: number, size: number, delta: number): void {
+    const end = first + size;
+    this.#add(first, Math.min(end, this.processors), delta);
+    if (end > this.processors) this.#add(0, end - this.processors, delta);
+  }
+
+  /** Least number of idle slots of `size` (1 or more) processors from `first` on, on a ring if they pass the machine's end. */
+  least(first: number, size: number): number {
+    const end = first + size;
+    const least = this.#least(first, Math.min(end, this.processors));
+    return end > this.processors ? Math.min(least, this.#least(0, end - this.processors)) : least;
+  }
+
+  /**
+   * First processor of the window of `size` processors within from … end − 1 that has most idle slots and none at 0, the leftmost
+   * among equals; −1 when there is none.
+   *
+   * @param from 0 … processors − 1
+   * @param end up to 2 × processors; a window may pass the machine's end if this does
+   */
+  leastLoaded(size: number, from: number, end: number): number {
+    this.#close(end > this.processors);
+    const first = this.#first;
+    const value = this.#value;
+    // Values that mean 0 idle slots.
+    const none = -this.#everywhere;
+    this.#best = 0;
+    this.#bestAt = -1;
+    for (let k = this.#find(from); first[k] < end; ) {
+      if (value[k] <= none) {
+        k++;
+        continue;
+      }
+      // A stretch of segments above 0: k … next − 1.
+      let next = k + 1;
+      while (first[next] < end && value[next] > none) next++;
+      const begin = Math.max(from, first[k]);
+      if (Math.min(end, first[next]) - begin >= size) this.#slide(k, begin, Math.min(end, first[next]), size);
+      k = next;
+    }
+    return this.#bestAt;
+  }
+
+  /** Writes behind the last segment where it ends and, for a ring, all segments once more, `processors` further on. */
+  #close(isRing: boolean): void {
+    const count = this.#count;
+    while (this.#first.length < 2 * count + 1) {
+      this.#first = doubled(this.#first);
+      this.#value = doubled(this.#value);
+    }
+    this.#first[count] = this.processors;
+    if (!isRing) return;
+    for (let k = 0; k < count; k++) this.#first[count + k] = this.#first[k] + this.processors;
+    this.#value.copyWithin(count, 0, count);
+    this.#first[2 * count] = 2 * this.processors;
+  }
+
+  /** Slides a window through the stretch begin … end − 1, which begins in segment k; keeps the best place that it finds. */
+  #slide(k: number, begin: number, end: number, size: number): void {
+    const first = this.#first;
+    const value = this.#value;
+    let sum = size * this.#everywhere;
+    let right = k;
+    for (let at = begin; at < begin + size; right++) {
+      const segmentEnd = Math.min(first[right + 1], begin + size);
+      sum += (segmentEnd - at) * value[right];
+      at = segmentEnd;
+    }
+    // The segment of the processor behind the window.
+    if (first[right] > begin + size) right--;
+    let left = k;
+    const lastAt = end - size;
+    for (let at = begin; ; ) {
+      if (sum > this.#best) {
+        this.#best = sum;
+        this.#bestAt = at;
+      }
+      if (at >= lastAt) return;
+      const step = Math.min(first[left + 1] - at, first[right + 1] - at - size, lastAt - at);
+      sum += step * (value[right] - value[left]);
+      at += step;
+      if (at === first[left + 1]) left++;
+      if (at + size === first[right + 1]) right++;
+    }
+  }
+
+  #least(first: number, end: number): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (let k = this.#find(first); k < this.#count && this.#first[k] < end; k++)
+      if (this.#value[k] < least) least = this.#value[k];
+    return least + this.#everywhere;
+  }
+
+  #add(first: number, end: number, delta: number): void {
+    if (first >= end || delta === 0) return;
+    const from = this.#split(first);
+    const to = end < this.processors ? this.#split(end) : this.#count;
+    for (let k = from; k < to; k++) {
+      this.#value[k] += delta;
+      assert(this.#value[k] + this.#everywhere >= 0, "a processor has no fewer than 0 idle slots");
+    }
+    if (to < this.#count) this.#joinWithPrevious(to);
+    this.#joinWithPrevious(from);
+  }
+
+  /** Segment that holds the processor. */
+  #find(processor: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.#first[middle] <= processor) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Segment that begins at the processor, made if need be. */
+  #split(processor: number): number {
+    const k = this.#find(processor);
+    if (this.#first[k] === processor) return k;
+    if (this.#count === this.#first.length) {
+      this.#first = doubled(this.#first);
+      this.#value = doubled(this.#value);
+    }
+    this.#first.copyWithin(k + 2, k + 1, this.#count);
+    this.#value.copyWithin(k + 1, k, this.#count);
+    this.#first[k + 1] = processor;
+    this.#count++;
+    return k + 1;
+  }
+
+  #joinWithPrevious(k: number): void {
+    if (k === 0 || this.#value[k] !== this.#value[k - 1]) return;
+    this.#first.copyWithin(k, k + 1, this.#count);
+    this.#value.copyWithin(k, k + 1, this.#count);
+    this.#count--;
+  }
+
+  /** Checks order and values of the segments. Throws an Error where they are wrong. */
+  audit(): void {
+    assert(this.#first[0] === 0, "the first segment begins at processor 0");
+    for (let k = 0; k < this.#count; k++) {
+      assert(this.#value[k] + this.#everywhere >= 0, `value of segment ${k}`);
+      assert(k === 0 || this.#first[k] > this.#first[k - 1], `order of segment ${k}`);
+      assert(k === 0 || this.#value[k] !== this.#value[k - 1], `segments ${k - 1} and ${k} differ`);
+    }
+    assert(this.#first[this.#count - 1] < this.processors, "the last segment begins on the machine");
+  }
+}

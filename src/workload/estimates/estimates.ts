@@ -1,0 +1,82 @@
+/** Where a workload's estimates come from: the same three rules for models and for `tutti workload convert`. */
+import type { Workload } from "../../core/jobs.ts";
+import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import { withTsafrirEstimates } from "./tsafrir.ts";
+
+export type EstimateRule =
+  /** The run time. */
+  | { readonly kind: "exact" }
+  /** Uniform between the run time and this many times it, rounded up to whole seconds. */
+  | { readonly kind: "factor"; readonly factor: number }
+  /** The Tsafrir model; 0 for the longest run time rounded up to whole hours. */
+  | { readonly kind: "tsafrir"; readonly maxEstimateS: number };
+
+/** Parameters of a model whose estimates follow one of the rules. */
+export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
+  {
+    name: "estimates",
+    kind: "choice",
+    choices: ["exact", "factor", "tsafrir"],
+    default: "exact",
+    description: "estimates: the run time, up to a multiple of it, or the model of Tsafrir et al. 2005",
+  },
+  {
+    name: "estimateFactor",
+    kind: "number",
+    min: 1,
+    max: 1000,
+    default: 5,
+    description: "with estimates=factor: largest estimate ÷ run time",
+  },
+  {
+    name: "maxEstimateS",
+    kind: "integer",
+    min: 0,
+    max: 2_000_000_000,
+    default: 0,
+    unit: "s",
+    description:
+      "with estimates=tsafrir: the largest estimate, from 3600; 0 for the longest run time in whole hours",
+  },
+];
+
+/** What the parameters ask for. */
+export const ESTIMATE_RULE_TEXT =
+  "estimates are the run times, or uniform between the run time and estimateFactor times it in whole seconds, or drawn by the model of Tsafrir, Etsion and Feitelson 2005";
+
+/** The rule that a model's parameters name. */
+export function estimateRule(parameters: ParameterValues): EstimateRule {
+  if (parameters.estimates === "factor") return { kind: "factor", factor: Number(parameters.estimateFactor) };
+  if (parameters.estimates === "tsafrir") {
+    return { kind: "tsafrir", maxEstimateS: Number(parameters.maxEstimateS) };
+  }
+  return { kind: "exact" };
+}
+
+/**
+ * The workload with estimates by the rule; its name says so.
+ * @throws InputError when the Tsafrir model cannot cover the run times
+ */
+export function withEstimates(workload: Workload, rule: EstimateRule, seed: number): Workload {
+  if (rule.kind === "tsafrir") return withTsafrirEstimates(workload, rule.maxEstimateS, seed);
+  const { jobs, header } = workload;
+  const note =
+    rule.kind === "exact"
+      ? "estimates are the run times"
+      : `estimates up to ${rule.factor} times the run time, seed ${seed}`;
+  return {
+    ...workload,
+    name: `${workload.name}, ${note}`,
+    jobs: {
+      ...jobs,
+      estimateS: rule.kind === "exact" ? jobs.runS : drawFactors(jobs.runS, rule.factor, seed),
+    },
+    header: header.length === 0 ? [] : [...header, `; Note: ${note}`],
+  };
+}
+
+function drawFactors(runS: Float64Array, factor: number, seed: number): Float64Array {
+  const random = new Random(seed, "estimates");
+  return runS.map((run) => Math.max(run, Math.ceil(run * (1 + random.uniform() * (factor - 1)))));
+}

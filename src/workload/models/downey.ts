@@ -1,0 +1,193 @@
+/**
+ * The log-uniform workload model of zhou2000 section 4.2, after Downey 1997: run times and sizes uniform in log space and
+ * independent of each other, Poisson arrivals. Downey draws the total work and lets the run time follow from the
+ * processors given; here, as in zhou2000, jobs are rigid and the run time itself is log-uniform.
+ *
+ *   λ = load · processors / (mean size · mean run time)     with the exact means of the rounded distributions
+ *
+ * The defaults are the paper's machine and jobs: 128 processors, run times of 1 … 120 slots of 5 s (mean 24.85 slots, as
+ * against 24.86 unrounded), sizes 1 … 128 (mean 26.17).
+ */
+import { InputError } from "../../core/errors.ts";
+import type { Workload } from "../../core/jobs.ts";
+import { parameterSuffix } from "../../core/parameters.ts";
+import type { ParameterValues } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.ts";
+import type { ModelDefinition } from "./registry.ts";
+
+/** Largest number of multiples of the unit: the mean of the rounded distribution sums over all of them. */
+const MOST_UNITS = 10_000_000;
+
+/** What the parameters mean: the two distributions and the mean time between arrivals. */
+export interface DowneyMoments {
+  readonly size: LogUniform;
+  readonly runS: LogUniform;
+  readonly meanSize: number;
+  readonly meanRunS: number;
+  readonly meanInterarrivalS: number;
+}
+
+/**
+ * Distributions and exact means for the parameters of the model.
+ * @throws InputError when a largest value is below the smallest one, or the rounding unit does not fit the run times
+ */
+export function downeyMoments(parameters: ParameterValues): DowneyMoments {
+  const value = (name: string) => Number(parameters[name]);
+  const size = {
+    min: value("minSize"),
+    max: value("maxSize") === 0 ? value("processors") : value("maxSize"),
+    unit: 1,
+  };
+  const runS = { min: value("minRunS"), max: value("maxRunS"), unit: value("unitS") };
+  if (size.min > size.max) {
+    throw new InputError(
+      `Cannot draw sizes from ${size.min} to ${size.max}: expected minSize not above maxSize`,
+    );
+  }
+  if (runS.min > runS.max) {
+    throw new InputError(
+      `Cannot draw run times from ${runS.min} s to ${runS.max} s: expected minRunS not above maxRunS`,
+    );
+  }
+  if (runS.unit > runS.max || (runS.unit > 0 && runS.max / runS.unit > MOST_UNITS)) {
+    throw new InputError(
+      `Cannot round run times up to ${runS.max} s to multiples of ${runS.unit} s: expected unitS from ${runS.max / MOST_UNITS} to ${runS.max}, or 0 for run times as drawn`,
+    );
+  }
+  const meanSize = logUniformMean(size);
+  const meanRunS = logUniformMean(runS);
+  const meanInterarrivalS = (meanSize * meanRunS) / (value("load") * value("processors"));
+  return { size, runS, meanSize, meanRunS, meanInterarrivalS };
+}
+
+/** The model as `tutti workload generate downey` offers it. */
+export const downey: ModelDefinition = {
+  name: "downey",
+  title: "Log-uniform (Downey)",
+  summary: "Run times and sizes uniform in log space, independent, Poisson arrivals.",
+  rules: [
+    "a run time is e to a number drawn uniformly between ln minRunS and ln maxRunS, then rounded to the nearest multiple of unitS, at least one of it",
+    "a size is e to a number drawn uniformly between ln minSize and ln maxSize, then rounded to the nearest whole number",
+    "times between arrivals are exponential with mean (mean size × mean run time) / (load × processors), by the exact means of the rounded distributions",
+    "an estimate is drawn uniformly between the run time and estimateFactor times the run time, and rounded up to a multiple of unitS",
+    "arrivals, sizes, run times and estimates come from random streams of their own, so changing one leaves the others as they were",
+  ],
+  source:
+    "B. B. Zhou, D. Walsh and R. P. Brent 2000, section 4.2, after A. B. Downey 1997, A parallel workload model and its implications for processor allocation",
+  parameters: [
+    {
+      name: "jobs",
+      kind: "integer",
+      min: 1,
+      max: 100_000_000,
+      default: 10_000,
+      description: "number of jobs",
+    },
+    {
+      name: "processors",
+      kind: "integer",
+      min: 1,
+      max: 10_000_000,
+      default: 128,
+      description: "processors of the machine that the load refers to",
+    },
+    {
+      name: "load",
+      kind: "number",
+      min: 0.001,
+      max: 100,
+      default: 0.7,
+      description: "offered load: work that arrives per second ÷ processors",
+    },
+    {
+      name: "minRunS",
+      kind: "number",
+      min: 0.001,
+      max: 1e9,
+      default: 5,
+      unit: "s",
+      description: "shortest run time",
+    },
+    {
+      name: "maxRunS",
+      kind: "number",
+      min: 0.001,
+      max: 1e9,
+      default: 600,
+      unit: "s",
+      description: "longest run time",
+    },
+    {
+      name: "unitS",
+      kind: "number",
+      min: 0,
+      max: 1e9,
+      default: 5,
+      unit: "s",
+      description: "run times are whole multiples of this; 0 leaves them as drawn",
+    },
+    { name: "minSize", kind: "integer", min: 1, max: 10_000_000, default: 1, description: "smallest size" },
+    {
+      name: "maxSize",
+      kind: "integer",
+      min: 0,
+      max: 10_000_000,
+      default: 0,
+      description: "largest size; 0 for all processors of the machine",
+    },
+    {
+      name: "estimateFactor",
+      kind: "number",
+      min: 1,
+      max: 1000,
+      default: 1,
+      description: "largest estimate ÷ run time; 1 for exact estimates",
+    },
+  ],
+  generate: generateDowney,
+};
+
+function generateDowney(parameters: ParameterValues, seed: number): Workload {
+  const { size, runS, meanInterarrivalS } = downeyMoments(parameters);
+  const count = Number(parameters.jobs);
+  const jobs = {
+    id: new Int32Array(count),
+    submitS: new Float64Array(count),
+    runS: new Float64Array(count),
+    size: new Int32Array(count),
+  };
+  const arrivals = new Random(seed, "arrivals");
+  let nowS = 0;
+  for (let row = 0; row < count; row++) {
+    nowS += arrivals.exponential(meanInterarrivalS);
+    jobs.submitS[row] = nowS;
+    jobs.id[row] = row + 1;
+  }
+  fillLogUniform(jobs.size, size, new Random(seed, "sizes"));
+  fillLogUniform(jobs.runS, runS, new Random(seed, "runs"));
+  return {
+    name: `downey${parameterSuffix(downey.parameters, parameters)}, seed ${seed}`,
+    count,
+    jobs: {
+      ...jobs,
+      estimateS: drawEstimates(jobs.runS, runS.unit, Number(parameters.estimateFactor), seed),
+    },
+    processors: Number(parameters.processors),
+    trace: undefined,
+    header: [],
+    diagnostics: [],
+  };
+}
+
+/** Exact estimates share the column of the run times. */
+function drawEstimates(runS: Float64Array, unit: number, factor: number, seed: number): Float64Array {
+  if (factor === 1) return runS;
+  const random = new Random(seed, "estimates");
+  const estimateS = new Float64Array(runS.length);
+  for (let row = 0; row < runS.length; row++) {
+    const drawn = runS[row] * (1 + random.uniform() * (factor - 1));
+    estimateS[row] = unit === 0 ? drawn : Math.ceil(drawn / unit) * unit;
+  }
+  return estimateS;
+}

@@ -1,0 +1,286 @@
+/**
+ * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is not public.
+ * Taken from the paper: the degrees of parallelism and the median CPU time of each (its table 1), the limits of the queue
+ * classes (its table 2), that small jobs are by far the most, that elapsed times vary very much, and that users choose among
+ * the queues open to them "at random" (section 2.2). Ours, since the paper prints nothing: everything else.
+ *
+ *   processors      1     4     8    16     32     64    128     512     table 1; the paper's examples, here all there are
+ *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M     its medians, converted from ms
+ *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k     CPU time ÷ processors: medians of the log-normal
+ *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2     ours
+ *
+ * Users submit batches of like jobs. Without them half of the jobs would start at once and the median wait would be 0 in most
+ * queues under every scheduler, which is not the machine that the paper describes.
+ *
+ * A job's processors divide into processes × threads: one process of as many threads as a class allows, one thread per process, or
+ * a power of two between. Every shape is admitted by at least one class of the HPC2500.
+ */
+import { exp, ln } from "../../core/elementary.ts";
+import type { ShapeColumns, Workload } from "../../core/jobs.ts";
+import { parameterSuffix } from "../../core/parameters.ts";
+import type { ParameterValues } from "../../core/policy.ts";
+import { exceededLimit, HPC2500_CLASSES, type JobShape } from "../../core/queue-classes.ts";
+import { Random } from "../../core/random.ts";
+import type { ModelDefinition } from "./registry.ts";
+
+/** One degree of parallelism: table 1 of the paper, and our share of the jobs. */
+export interface ParallelismClass {
+  readonly processors: number;
+  /** Median CPU time over all processors in ms, as printed. */
+  readonly medianCpuMs: number;
+  /** Of all jobs; the shares sum to 1. */
+  readonly share: number;
+}
+
+export const HPC2500_JOBS: readonly ParallelismClass[] = [
+  { processors: 1, medianCpuMs: 1.26e4, share: 0.45 },
+  { processors: 4, medianCpuMs: 5.17e5, share: 0.25 },
+  { processors: 8, medianCpuMs: 3.62e5, share: 0.2 },
+  { processors: 16, medianCpuMs: 1.41e7, share: 0.05 },
+  { processors: 32, medianCpuMs: 2.38e8, share: 0.025 },
+  { processors: 64, medianCpuMs: 1.63e8, share: 0.015 },
+  { processors: 128, medianCpuMs: 1.86e9, share: 0.008 },
+  { processors: 512, medianCpuMs: 1.99e10, share: 0.002 },
+];
+
+/** Shares of jobs whose processors are threads of one process, and processes of one thread; the rest has some of both. */
+const THREADS_ONLY = 0.35;
+const PROCESSES_ONLY = 0.45;
+/** Most threads that a class allows with up to 128 processors, and with more. */
+const MOST_THREADS = 128;
+const MOST_THREADS_LARGE = 32;
+/** Estimates are up to five times the run time, in steps of ten minutes. */
+const ESTIMATE_FACTOR = 5;
+const ESTIMATE_STEP_S = 600;
+
+/** The model as `tutti workload generate hpc2500` offers it. */
+export const hpc2500: ModelDefinition = {
+  name: "hpc2500",
+  title: "Kyoto University HPC2500",
+  summary:
+    "Jobs with processes, threads and a queue chosen by hand, after the CPU times and queue classes of one site.",
+  rules: [
+    "jobs come in batches of as many as make up `batch` processors on average (geometric, at least one); the jobs of a batch are submitted at once and are alike in processors, processes, threads and the way their user chooses",
+    "the degree of parallelism is drawn from the eight of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
+    "the elapsed time is log-normal about the median CPU time of table 1 ÷ processors, with standard deviation sigma of its logarithm, at least 1 s, whole seconds, drawn again above longest",
+    "35 % of the jobs are one process of threads (32 threads at most beyond 128 processors), 45 % processes of one thread, 20 % a power of two between",
+    "an estimate is drawn uniformly between the run time and five times the run time, and rounded up to ten minutes",
+    "the user of a batch is careful with the given probability and then takes the first class of fewest processors that admits the job; others take any class that admits it, with equal probability",
+    "batches arrive as a Poisson process; the mean gap is the mean over the drawn batches of processors × run time ÷ (load × processors of the machine)",
+  ],
+  source:
+    "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are ours",
+  parameters: [
+    {
+      name: "jobs",
+      kind: "integer",
+      min: 1,
+      max: 10_000_000,
+      default: 20_000,
+      description: "number of jobs",
+    },
+    {
+      name: "processors",
+      kind: "integer",
+      min: 512,
+      max: 10_000_000,
+      default: 1408,
+      description: "processors of the machine; the default is 11 nodes of 128, the paper prints no number",
+    },
+    {
+      name: "load",
+      kind: "number",
+      min: 0.001,
+      max: 100,
+      default: 1.1,
+      description: "offered load: work that arrives per second ÷ processors",
+    },
+    {
+      name: "careful",
+      kind: "number",
+      min: 0,
+      max: 1,
+      default: 0.5,
+      description: "probability that a user chooses the smallest queue that admits the job",
+    },
+    {
+      name: "batch",
+      kind: "number",
+      min: 1,
+      max: 1e6,
+      default: 512,
+      description: "mean number of processors of the jobs that a user submits at once",
+    },
+    {
+      name: "sigma",
+      kind: "number",
+      min: 0,
+      max: 4,
+      default: 1.5,
+      description: "standard deviation of the natural logarithm of the elapsed time",
+    },
+    {
+      name: "longest",
+      kind: "number",
+      min: 86_400,
+      max: 1e9,
+      default: 604_800,
+      unit: "s",
+      description: "longest elapsed time",
+    },
+  ],
+  generate: generateHpc2500,
+};
+
+function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
+  const count = Number(parameters.jobs);
+  const processors = Number(parameters.processors);
+  const jobs = {
+    id: Int32Array.from({ length: count }, (_, row) => row + 1),
+    submitS: new Float64Array(count),
+    runS: new Float64Array(count),
+    size: new Int32Array(count),
+    estimateS: new Float64Array(count),
+  };
+  const shape = {
+    processes: new Int32Array(count),
+    threads: new Int32Array(count),
+    queue: new Int32Array(count),
+  };
+  const batches = drawBatches(jobs.size, shape, Number(parameters.batch), seed);
+  const area = drawTimes(jobs, parameters, seed);
+  drawQueues(jobs, shape, batches, Number(parameters.careful), seed);
+  const arrivals = new Random(seed, "arrivals");
+  const meanGapS = area / batches.length / (Number(parameters.load) * processors);
+  let nowS = 0;
+  for (let b = 0; b < batches.length; b++) {
+    nowS += arrivals.exponential(meanGapS);
+    jobs.submitS.fill(nowS, batches[b], batches[b + 1] ?? count);
+  }
+  return {
+    name: `hpc2500${parameterSuffix(hpc2500.parameters, parameters)}, seed ${seed}`,
+    count,
+    jobs,
+    processors,
+    trace: undefined,
+    shape,
+    header: [],
+    diagnostics: [],
+  };
+}
+
+interface JobDraws {
+  readonly runS: Float64Array;
+  readonly size: Int32Array;
+  readonly estimateS: Float64Array;
+}
+
+/** Draws batches of jobs alike in processors, processes and threads; returns the first row of each. */
+function drawBatches(size: Int32Array, shape: ShapeColumns, batch: number, seed: number): number[] {
+  const random = new Random(seed, "batches");
+  const lengths = HPC2500_JOBS.map((one) => Math.max(1, batch / one.processors));
+  const weights = HPC2500_JOBS.map((one, i) => one.share / lengths[i]);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const firsts: number[] = [];
+  for (let row = 0; row < size.length; ) {
+    firsts.push(row);
+    const drawn = pick(weights, random.uniform() * total);
+    const { processors } = HPC2500_JOBS[drawn];
+    const threads = drawThreads(processors, random);
+    const end = Math.min(size.length, row + geometric(lengths[drawn], random));
+    size.fill(processors, row, end);
+    shape.threads.fill(threads, row, end);
+    shape.processes.fill(processors / threads, row, end);
+    row = end;
+  }
+  return firsts;
+}
+
+function pick(weights: readonly number[], at: number): number {
+  let upTo = 0;
+  for (let i = 0; i < weights.length; i++) {
+    upTo += weights[i];
+    if (at < upTo) return i;
+  }
+  return 0; // reached by rounding only
+}
+
+/** 1, 2, ... with the given mean. */
+function geometric(mean: number, random: Random): number {
+  return mean <= 1 ? 1 : 1 + Math.floor(ln(random.uniform()) / ln(1 - 1 / mean));
+}
+
+/** A power of two; so are all sizes. */
+function drawThreads(processors: number, random: Random): number {
+  const most = processors <= MOST_THREADS ? processors : MOST_THREADS_LARGE;
+  const kind = random.uniform();
+  if (kind < THREADS_ONLY) return most;
+  if (kind < THREADS_ONLY + PROCESSES_ONLY || most <= 2) return 1;
+  return 2 << random.below(30 - Math.clz32(most)); // 2 … most / 2
+}
+
+/** Draws run times and estimates; returns the sum of processors × run time. */
+function drawTimes({ runS, size, estimateS }: JobDraws, parameters: ParameterValues, seed: number): number {
+  const runs = new Random(seed, "runs");
+  const estimates = new Random(seed, "estimates");
+  const sigma = Number(parameters.sigma);
+  const longestS = Number(parameters.longest);
+  const medianS = new Map(
+    HPC2500_JOBS.map((one) => [one.processors, one.medianCpuMs / 1000 / one.processors]),
+  );
+  let area = 0;
+  for (let row = 0; row < size.length; row++) {
+    const median = medianS.get(size[row])!;
+    do {
+      runS[row] = Math.max(1, Math.round(median * exp(sigma * runs.normal())));
+    } while (runS[row] > longestS);
+    const factor = 1 + estimates.uniform() * (ESTIMATE_FACTOR - 1);
+    estimateS[row] = Math.ceil((runS[row] * factor) / ESTIMATE_STEP_S) * ESTIMATE_STEP_S;
+    area += size[row] * runS[row];
+  }
+  return area;
+}
+
+/** The queues that users choose by hand, one for each job. */
+function drawQueues(
+  jobs: JobDraws,
+  shape: ShapeColumns,
+  batches: readonly number[],
+  careful: number,
+  seed: number,
+): void {
+  const random = new Random(seed, "queues");
+  let batch = 0;
+  let isCareful = false;
+  let taste = 0;
+  for (let row = 0; row < jobs.size.length; row++) {
+    if (row === batches[batch]) {
+      batch++;
+      isCareful = random.uniform() < careful;
+      taste = random.uniform();
+    }
+    const open = queuesThatAdmit({
+      processors: jobs.size[row],
+      processes: shape.processes[row],
+      threads: shape.threads[row],
+      estimateS: jobs.estimateS[row],
+    });
+    shape.queue[row] = isCareful ? smallestOf(open) : open[Math.floor(taste * open.length)];
+  }
+}
+
+function queuesThatAdmit(job: JobShape): number[] {
+  const open: number[] = [];
+  for (const [queue, one] of HPC2500_CLASSES.entries()) {
+    if (exceededLimit(one, job) === undefined) open.push(queue);
+  }
+  return open;
+}
+
+function smallestOf(queues: readonly number[]): number {
+  let smallest = queues[0];
+  for (const queue of queues) {
+    if (HPC2500_CLASSES[queue].processors < HPC2500_CLASSES[smallest].processors) smallest = queue;
+  }
+  return smallest;
+}

@@ -1,0 +1,266 @@
+/**
+ * The workload model of Lublin and Feitelson 2003, "The workload on parallel supercomputers: modeling the characteristics of rigid jobs"
+ * (J. Parallel Distrib. Comput. 63(11)), after its authors' program (m_lublin99), which also has the values.
+ *
+ *   size      1, or 2^u with u from two joined uniform distributions; u is rounded for jobs of a power of two
+ *   run time  e^x with x from the first gamma distribution with a probability that falls with the size, else from the second
+ *   arrivals  gaps are e^g "points" with g gamma distributed; a half hour costs as many points as its weight in the day
+ *
+ *      points  ├───gap 1───┼──────gap 2───────┼─gap 3─┤         each job pays its gap in full, half hours are crossed
+ *      weights │ 0.2 │ 0.3 │   0.9    │      1.6      │         in the middle, and what a half hour has left is not lost
+ *
+ * Two things are easily missed. One random number decides both "serial" and "power of two", so the latter is a share of all jobs.
+ * And points left over in a half hour count for the next job. Where we differ: the program cuts each arrival to whole
+ * seconds before it adds the next gap, we only cut the result; and machines other than 128 processors are a parameter.
+ */
+import { exp, ln } from "../../core/elementary.ts";
+import { type TraceColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { parameterSuffix } from "../../core/parameters.ts";
+import type { ParameterValues } from "../../core/policy.ts";
+import { Random } from "../../core/random.ts";
+import {
+  ESTIMATE_PARAMETERS,
+  ESTIMATE_RULE_TEXT,
+  estimateRule,
+  withEstimates,
+} from "../estimates/estimates.ts";
+import { scaleToLoad } from "../scale.ts";
+import { makeColumns } from "../traces/swf-table.ts";
+import { drawGamma, gammaCdf } from "./gamma.ts";
+import type { ModelDefinition } from "./registry.ts";
+
+/** The values of one class of jobs, named as in the program. */
+export interface LublinClass {
+  readonly serial: number;
+  readonly powerOfTwo: number;
+  /** Log₂ of sizes, for a machine of 128 processors. */
+  readonly uLow: number;
+  readonly uMed: number;
+  readonly uHi: number;
+  readonly uProb: number;
+  /** Shapes a and scales b of the logarithm of the run time. */
+  readonly a1: number;
+  readonly b1: number;
+  readonly a2: number;
+  readonly b2: number;
+  /** Probability of the first: pa · size + pb. */
+  readonly pa: number;
+  readonly pb: number;
+  /** Logarithm of the gap in the rush hours: shape and scale. */
+  readonly aarr: number;
+  readonly barr: number;
+  /** Half hour of the day: shape and scale. */
+  readonly anum: number;
+  readonly bnum: number;
+  /** Factor of `aarr` that turns rush hours into all hours. */
+  readonly arar: number;
+}
+
+/** The published values: all jobs as one class, or batch and interactive jobs apart. */
+// biome-ignore format: a table
+export const LUBLIN_CLASSES: Readonly<Record<"one" | "batch" | "interactive", LublinClass>> = {
+  one: {
+    serial: 0.244, powerOfTwo: 0.576, uLow: 0.8, uMed: 4.5, uHi: 7, uProb: 0.86,
+    a1: 4.2, b1: 0.94, a2: 312, b2: 0.03, pa: -0.0054, pb: 0.78,
+    aarr: 10.2303, barr: 0.4871, anum: 8.1737, bnum: 3.9631, arar: 1.0225,
+  },
+  batch: {
+    serial: 0.2927, powerOfTwo: 0.6686, uLow: 1.2, uMed: 5, uHi: 7, uProb: 0.875,
+    a1: 6.57, b1: 0.823, a2: 639.1, b2: 0.0156, pa: -0.003, pb: 0.6986,
+    aarr: 6.0415, barr: 0.8531, anum: 6.1271, bnum: 5.2740, arar: 1.0519,
+  },
+  interactive: {
+    serial: 0.1541, powerOfTwo: 0.625, uLow: 1, uMed: 3, uHi: 5.5, uProb: 0.705,
+    a1: 3.8351, b1: 0.6605, a2: 7.073, b2: 0.6856, pa: -0.0118, pb: 0.9156,
+    aarr: 6.5510, barr: 0.6621, anum: 8.9186, bnum: 3.6680, arar: 0.9797,
+  },
+};
+
+/** Run times stay below e^12 s, gaps below e^13 s at a weight of 1. */
+const LARGEST_LN_RUN = 12;
+const LARGEST_LN_GAP = 13;
+const HALF_HOURS = 48;
+const HALF_HOUR_S = 1800;
+/** The half hour with which the gamma distribution of the day begins. */
+const DAY_START = 11;
+/** Log₂ of the machine that the sizes above are for. */
+const LOG_PROCESSORS = 7;
+const LN_2 = ln(2);
+
+/** Queue numbers in the workload with both classes, as the program writes them. */
+const INTERACTIVE_QUEUE = 0;
+const BATCH_QUEUE = 1;
+
+/** The model as `tutti workload generate lublin` offers it. */
+export const lublin: ModelDefinition = {
+  name: "lublin",
+  title: "Lublin–Feitelson",
+  summary: "Sizes with many powers of two, longer runs of larger jobs, and a daily cycle of arrivals.",
+  rules: [
+    "classes: one for all jobs, batch and interactive for jobs of that class alone, both for the two with a clock of arrivals each, of which the earlier goes next",
+    "a job is serial when a uniform number is at most the serial share; when the same number is at most the serial and the power-of-two share together, its u is rounded",
+    "other sizes are 2^u, rounded, with u uniform between uLow and uMed with probability uProb, else between uMed and uHi",
+    "uMed and uHi are moved by log₂(processors) − 7 from their values for 128 processors and kept above uLow; a rounded u is at most the whole part of log₂(processors)",
+    "a run time is the whole part of e^x s; x is from Gamma(a1, b1) with probability pa × size + pb, else from Gamma(a2, b2), and drawn again above 12",
+    "a gap between arrivals is e^g s, g from Gamma(aarr × ARAR, barr), drawn again above 13; it passes at a speed of 1 ÷ the weight of the half hour",
+    "the weight of a half hour is its probability under Gamma(anum, bnum) from half hour 11 on, scaled to a mean of 1; the first job comes one gap after midnight",
+    "submit times are whole seconds; with a load above 0 they are scaled by one factor, which stretches the day too, and are no longer whole",
+    "with both classes, interactive jobs are in queue 0 and batch jobs in queue 1",
+    ESTIMATE_RULE_TEXT,
+    "arrivals, sizes, run times and estimates come from random streams of their own",
+  ],
+  source:
+    "U. Lublin and D. G. Feitelson 2003, The workload on parallel supercomputers; values and procedure as in two public copies of the authors' program m_lublin99",
+  parameters: [
+    {
+      name: "jobs",
+      kind: "integer",
+      min: 1,
+      max: 100_000_000,
+      default: 10_000,
+      description: "number of jobs",
+    },
+    {
+      name: "processors",
+      kind: "integer",
+      min: 4,
+      max: 10_000_000,
+      default: 128,
+      description: "processors of the machine, to which the sizes are fitted",
+    },
+    {
+      name: "classes",
+      kind: "choice",
+      choices: ["one", "batch", "interactive", "both"],
+      default: "one",
+      description: "all jobs as one class, one of the two classes, or both together",
+    },
+    {
+      name: "load",
+      kind: "number",
+      min: 0,
+      max: 100,
+      default: 0,
+      description: "offered load that the submit times are scaled to; 0 for the times of the model",
+    },
+    ...ESTIMATE_PARAMETERS,
+  ],
+  generate: generateLublin,
+};
+
+/** Weights of the 48 half hours from midnight on; their mean is 1. */
+export function dailyWeights({ anum, bnum }: Pick<LublinClass, "anum" | "bnum">): Float64Array {
+  const weights = new Float64Array(HALF_HOURS);
+  let sum = 0;
+  for (let i = DAY_START; i < DAY_START + HALF_HOURS; i++) {
+    const weight = gammaCdf(i + 0.5, anum, bnum) - gammaCdf(i - 0.5, anum, bnum);
+    weights[(i - 1) % HALF_HOURS] = weight;
+    sum += weight;
+  }
+  return weights.map((weight) => (weight * HALF_HOURS) / sum);
+}
+
+function generateLublin(parameters: ParameterValues, seed: number): Workload {
+  const count = Number(parameters.jobs);
+  const processors = Number(parameters.processors);
+  const choice = parameters.classes as "one" | "batch" | "interactive" | "both";
+  const queue = choice === "both" ? new Int32Array(count) : undefined;
+  const jobs = {
+    id: Int32Array.from({ length: count }, (_, row) => row + 1),
+    submitS: new Float64Array(count),
+    runS: new Float64Array(count),
+    size: new Int32Array(count),
+  };
+  const names = choice === "both" ? (["interactive", "batch"] as const) : [choice];
+  const classes = names.map((name) => fitToMachine(LUBLIN_CLASSES[name], processors));
+  const clocks = names.map((name, i) => new ArrivalClock(classes[i], new Random(seed, `${name} arrivals`)));
+  const sizes = new Random(seed, "sizes");
+  const runs = new Random(seed, "runs");
+  for (let row = 0; row < count; row++) {
+    const next = clocks.length === 2 && clocks[1].nextS < clocks[0].nextS ? 1 : 0;
+    jobs.submitS[row] = clocks[next].nextS;
+    clocks[next].advance();
+    jobs.size[row] = drawSize(classes[next], processors, sizes);
+    jobs.runS[row] = drawRun(classes[next], jobs.size[row], runs);
+    if (queue !== undefined) queue[row] = next === 0 ? INTERACTIVE_QUEUE : BATCH_QUEUE;
+  }
+  const name = `lublin${parameterSuffix(lublin.parameters, parameters)}, seed ${seed}`;
+  const exact: Workload = {
+    name,
+    count,
+    jobs: { ...jobs, estimateS: jobs.runS },
+    processors,
+    trace: queue && traceOf(jobs.size, queue),
+    header: [],
+    diagnostics: [],
+  };
+  const load = Number(parameters.load);
+  const scaled = load === 0 ? exact : scaleToLoad(exact, load, processors);
+  return { ...withEstimates(scaled, estimateRule(parameters), seed), name };
+}
+
+/** All unknown but the requested processors and the queue, so that a file written has the class of each job. */
+function traceOf(requested: Int32Array, queue: Int32Array): TraceColumns {
+  const { id, submitS, runS, size, estimateS, line, ...trace } = makeColumns(queue.length);
+  for (const column of Object.values(trace)) column.fill(UNKNOWN);
+  return { ...trace, requested, queue };
+}
+
+/** The class with sizes for a machine of so many processors. */
+export function fitToMachine(one: LublinClass, processors: number): LublinClass {
+  const by = ln(processors) / LN_2 - LOG_PROCESSORS;
+  return { ...one, uMed: Math.max(one.uLow, one.uMed + by), uHi: Math.max(one.uLow, one.uHi + by) };
+}
+
+/** Arrivals of one class: position in the half hours, kept as points already spent in the present one. */
+class ArrivalClock {
+  /** Submit time of the next job in whole seconds. */
+  nextS = 0;
+  readonly #weights: Float64Array;
+  readonly #shape: number;
+  readonly #scale: number;
+  readonly #random: Random;
+  /** Half hours since midnight of the first day, and points spent in the present one. */
+  #halfHour = 0;
+  #points = 0;
+
+  constructor(one: LublinClass, random: Random) {
+    this.#weights = dailyWeights(one);
+    this.#shape = one.aarr * one.arar;
+    this.#scale = one.barr;
+    this.#random = random;
+    this.advance();
+  }
+
+  advance(): void {
+    let lnGap = LARGEST_LN_GAP + 1;
+    while (lnGap > LARGEST_LN_GAP) lnGap = drawGamma(this.#shape, this.#scale, this.#random);
+    this.#points += exp(lnGap) / HALF_HOUR_S;
+    let weight = this.#weights[this.#halfHour % HALF_HOURS];
+    while (this.#points > weight) {
+      this.#points -= weight;
+      this.#halfHour++;
+      weight = this.#weights[this.#halfHour % HALF_HOURS];
+    }
+    this.nextS = Math.floor((this.#halfHour + this.#points / weight) * HALF_HOUR_S);
+  }
+}
+
+function drawSize(one: LublinClass, processors: number, random: Random): number {
+  const kind = random.uniform();
+  if (kind <= one.serial) return 1;
+  const low = random.uniform() <= one.uProb;
+  const from = low ? one.uLow : one.uMed;
+  const u = from + random.uniform() * ((low ? one.uMed : one.uHi) - from);
+  if (kind > one.serial + one.powerOfTwo) return Math.min(processors, Math.round(exp(u * LN_2)));
+  return 1 << Math.min(31 - Math.clz32(processors), Math.round(u));
+}
+
+function drawRun(one: LublinClass, size: number, random: Random): number {
+  const p = Math.min(1, Math.max(0, one.pa * size + one.pb));
+  for (;;) {
+    const first = random.uniform() <= p;
+    const x = first ? drawGamma(one.a1, one.b1, random) : drawGamma(one.a2, one.b2, random);
+    if (x <= LARGEST_LN_RUN) return Math.floor(exp(x));
+  }
+}

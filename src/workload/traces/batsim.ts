@@ -1,0 +1,259 @@
+/**
+ * Batsim's workloads (Dutot, Mercier, Poquet and Richard 2016, "Batsim: a realistic language-independent resources and jobs management
+ * systems simulator"): one JSON object with jobs and the profiles that say how long they run.
+ *
+ *   { "nb_res": 128, "jobs": [{ "id": 1, "subtime": 5.5, "res": 8, "walltime": 300, "profile": "a" }],
+ *     "profiles": { "a": { "type": "delay", "delay": 250 } } }
+ *
+ * Profiles with a delay have a run time, and so have sequences ("composed") of such ones. Those with amounts of computation and
+ * communication have one only on a platform with speeds and a network, which we do not model: their jobs are left out and counted.
+ */
+import { DiagnosticCollector } from "../../core/diagnostics.ts";
+import { InputError } from "../../core/errors.ts";
+import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { BATSIM_RULES, type BatsimCode } from "./batsim-rules.ts";
+import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+
+/** The text is parsed as a whole, which a string has to hold. */
+const MOST_BYTES = 400_000_000;
+const LARGEST_INT32 = 2147483647;
+const LATEST_S = 1e12;
+const DEEPEST = 100;
+const JOBS_PER_CHUNK = 1024;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Collects the pieces of the text; all work is done at the end. */
+export class BatsimReader {
+  readonly #name: string;
+  readonly #decoder = new TextDecoder();
+  readonly #pieces: string[] = [];
+  #bytes = 0;
+
+  /** @param name shown in tables and messages: file name without folder */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Reads on. @throws InputError when the text becomes longer than 400 MB */
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MOST_BYTES) {
+      throw new InputError(
+        `Cannot read "${this.#name}" as a Batsim workload: it is larger than ${MOST_BYTES / 1e6} MB, expected at most that`,
+      );
+    }
+    this.#pieces.push(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** Ends the reading; without a usable job the workload has 0 jobs. @throws InputError when the text is no Batsim workload */
+  end(): Workload {
+    this.#pieces.push(this.#decoder.decode());
+    const { jobs, profiles, nb_res: processors } = parseObject(this.#pieces.join(""), this.#name);
+    if (!Array.isArray(jobs) || !isEntry(profiles)) {
+      throw new InputError(
+        `Cannot read "${this.#name}" as a Batsim workload: it has no ${Array.isArray(jobs) ? "object of profiles" : "list of jobs"}, expected an object with "jobs" and "profiles"`,
+      );
+    }
+    const diagnostics = new DiagnosticCollector();
+    const columns = readJobs(jobs, new Profiles(profiles), diagnostics);
+    const { id, submitS, runS, size, estimateS } = columns;
+    return {
+      name: this.#name,
+      count: id.length,
+      jobs: { id, submitS, runS, size, estimateS },
+      processors: isWhole(processors) && processors >= 1 ? processors : undefined,
+      trace: undefined,
+      header: [],
+      diagnostics: diagnostics.list(),
+    };
+  }
+}
+
+/**
+ * Writes the jobs as a Batsim workload, one delay profile per run time. An unknown estimate becomes no walltime. Without a
+ * machine size, `nb_res` is the largest size.
+ */
+export function* writeBatsim({
+  name,
+  count,
+  jobs,
+  processors,
+}: Workload): Generator<string, void, undefined> {
+  const profileOf = new Map<number, number>();
+  let largest = 1;
+  for (let row = 0; row < count; row++) {
+    largest = Math.max(largest, jobs.size[row]);
+    if (!profileOf.has(jobs.runS[row])) profileOf.set(jobs.runS[row], profileOf.size + 1);
+  }
+  yield `{\n"description": ${JSON.stringify(name)},\n"nb_res": ${processors ?? largest},\n"jobs": [`;
+  for (let first = 0; first < count; first += JOBS_PER_CHUNK) {
+    const end = Math.min(count, first + JOBS_PER_CHUNK);
+    let text = "";
+    for (let row = first; row < end; row++) {
+      const walltime = jobs.estimateS[row] >= 0 ? `, "walltime": ${jobs.estimateS[row]}` : "";
+      const profile = profileOf.get(jobs.runS[row]);
+      text += `${row === 0 ? "" : ","}\n{ "id": ${jobs.id[row]}, "subtime": ${jobs.submitS[row]}, "res": ${jobs.size[row]}${walltime}, "profile": "${profile}" }`;
+    }
+    yield text;
+  }
+  yield '\n],\n"profiles": {';
+  let separator = "";
+  for (const [delay, profile] of profileOf) {
+    yield `${separator}\n"${profile}": { "type": "delay", "delay": ${delay} }`;
+    separator = ",";
+  }
+  yield "\n}\n}\n";
+}
+
+function parseObject(text: string, name: string): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/\s+/g, " ") : "";
+    throw new InputError(
+      `Cannot read "${name}" as a Batsim workload: it is no valid JSON (${reason}), expected an object with "jobs" and "profiles"`,
+      { cause: error },
+    );
+  }
+  if (isEntry(value)) return value;
+  throw new InputError(
+    `Cannot read "${name}" as a Batsim workload: it is no JSON object, expected one with "jobs" and "profiles"`,
+  );
+}
+
+function readJobs(
+  list: readonly unknown[],
+  profiles: Profiles,
+  diagnostics: DiagnosticCollector,
+): SwfColumns {
+  const columns = makeColumns(list.length);
+  let count = 0;
+  let sorted = true;
+  const note = (code: BatsimCode, place: number, field: string, value: unknown) => {
+    const { action, message } = BATSIM_RULES[code];
+    diagnostics.add(code, action, message, { line: place + 1, field, value: shown(value) });
+  };
+  for (const [place, job] of list.entries()) {
+    const usable = readJob(job, place, profiles, note);
+    if (usable === undefined) continue;
+    const row = count++;
+    columns.line[row] = place + 1;
+    columns.id[row] = usable.id;
+    columns.submitS[row] = usable.submitS;
+    columns.runS[row] = usable.runS;
+    columns.size[row] = usable.size;
+    columns.estimateS[row] = usable.estimateS;
+    if (row > 0 && usable.submitS < columns.submitS[row - 1]) {
+      sorted = false;
+      note("unsorted-submit", place, "subtime", usable.submitS);
+    }
+  }
+  resizeColumns(columns, count);
+  repairJobNumbers(columns.id, columns.line, diagnostics);
+  if (!sorted) sortBySubmit(columns);
+  return columns;
+}
+
+function readJob(
+  job: unknown,
+  place: number,
+  profiles: Profiles,
+  note: (code: BatsimCode, place: number, field: string, value: unknown) => void,
+): { id: number; submitS: number; runS: number; size: number; estimateS: number } | undefined {
+  if (!isEntry(job)) {
+    note("no-job", place, "job", job);
+    return undefined;
+  }
+  const { id, subtime, res, walltime, profile } = job;
+  const runS =
+    typeof profile === "string" || isWhole(profile) ? profiles.runS(String(profile)) : "no-profile";
+  const trouble: readonly [BatsimCode, string, unknown] | undefined = !isTime(subtime)
+    ? ["bad-needed-field", "subtime", subtime]
+    : !isWhole(res) || res < 1
+      ? ["bad-needed-field", "res", res]
+      : typeof runS === "string"
+        ? [runS, "profile", profile]
+        : undefined;
+  if (trouble !== undefined) {
+    note(trouble[0], place, trouble[1], trouble[2]);
+    return undefined;
+  }
+  const hasLimit = isTime(walltime) && walltime > 0;
+  if (!hasLimit && walltime !== undefined && walltime !== -1)
+    note("bad-walltime", place, "walltime", walltime);
+  if (!hasLimit && (walltime === undefined || walltime === -1)) {
+    note("no-walltime", place, "walltime", walltime);
+  }
+  if (runS === 0) note("zero-run-time", place, "profile", profile);
+  return {
+    id: numberOf(id),
+    submitS: subtime as number,
+    runS: runS as number,
+    size: res as number,
+    estimateS: hasLimit ? walltime : UNKNOWN,
+  };
+}
+
+/** Run times of profiles by name; each is worked out once. */
+class Profiles {
+  readonly #profiles: Entry;
+  readonly #known = new Map<string, number | BatsimCode>();
+
+  constructor(profiles: Entry) {
+    this.#profiles = profiles;
+  }
+
+  /** Seconds, or the code of the rule by which jobs of the profile are left out. */
+  runS(name: string, depth = 0): number | BatsimCode {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    this.#known.set(name, "bad-profile"); // stands while its parts are looked up: a profile inside itself
+    const profile = Object.hasOwn(this.#profiles, name) ? this.#profiles[name] : undefined;
+    const found = profile === undefined ? "no-profile" : this.#work(profile, depth);
+    this.#known.set(name, found);
+    return found;
+  }
+
+  #work(profile: unknown, depth: number): number | BatsimCode {
+    if (!isEntry(profile) || depth > DEEPEST) return "bad-profile";
+    const { type, delay, seq, repeat, nb } = profile;
+    if (type === "delay" || type === "DelayProfile") return isTime(delay) ? delay : "bad-profile";
+    if (type !== "composed" && type !== "SequenceProfile") {
+      return typeof type === "string" ? "profile-needs-platform" : "bad-profile";
+    }
+    const times = repeat ?? nb ?? 1;
+    if (!Array.isArray(seq) || !isWhole(times) || times < 0) return "bad-profile";
+    let sum = 0;
+    for (const part of seq) {
+      const runS = typeof part === "string" ? this.runS(part, depth + 1) : "bad-profile";
+      if (typeof runS === "string") return runS;
+      sum += runS;
+    }
+    return isTime(sum * times) ? sum * times : "bad-profile";
+  }
+}
+
+/** A job's number: of `7`, `"7"` or `"w0!7"`; UNKNOWN for others. */
+function numberOf(id: unknown): number {
+  if (isWhole(id) && id >= 0) return id;
+  const digits = typeof id === "string" ? /^(?:[^!]*!)?(\d{1,10})$/.exec(id)?.[1] : undefined;
+  return digits !== undefined && Number(digits) <= LARGEST_INT32 ? Number(digits) : UNKNOWN;
+}
+
+function isEntry(value: unknown): value is Entry {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= LATEST_S;
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= LARGEST_INT32;
+}
+
+function shown(value: unknown): string {
+  return typeof value === "object" && value !== null ? "{…}" : String(value);
+}

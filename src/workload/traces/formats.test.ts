@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { InputError } from "../../core/errors.ts";
+import { hashWorkload } from "../hash.ts";
+import { traceBytes, traceFile } from "../traces-for-tests.ts";
+import { workloadOf } from "../workloads-for-tests.ts";
+import { detectFormat, FORMATS } from "./formats.ts";
+import { sampleBytes, sampleFile } from "./formats-for-tests.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("detectFormat()", () => {
+  test.each([
+    ['{"jobs": []}', "batsim"],
+    ['\ufeff \n {\n"jobs"', "batsim"],
+    ["JobID|Submit|Start\n1|", "sacct"],
+    ["Submit|State|JobIDRaw", "sacct"],
+    ["Submit|JobID|State\r\n", "sacct"],
+    ["\ufeffjobid|submit", "sacct"],
+    ["; MaxProcs: 100\n1 2 3", "swf"],
+    ["1 0 -1 5 1 -1", "swf"],
+    ["; JobID|Submit\n", "swf"],
+    ["a|b|c\n", "swf"],
+    ["", "swf"],
+    ["<html>", "swf"],
+    ["JobID Submit\n", "swf"],
+  ])("tells %j as %s", (text, name) => {
+    expect(detectFormat(bytes(text)).name).toBe(name);
+  });
+
+  test.skipIf(sampleFile("sacct-parsable2-sample.txt") === undefined)("tells the samples", () => {
+    expect(detectFormat(sampleBytes("sacct-parsable2-sample.txt")).name).toBe("sacct");
+    expect(detectFormat(sampleBytes("batsim-workload-sample.json")).name).toBe("batsim");
+  });
+
+  test.skipIf(traceFile("KTH-SP2") === undefined)("tells the archive's logs", () => {
+    for (const name of ["KTH-SP2", "lublin_256", "CTC-SP2"]) {
+      expect(detectFormat(traceBytes(name)).name).toBe("swf");
+    }
+  });
+});
+
+describe("FORMATS", () => {
+  test("names are different, and what a format writes is told as it and read as the same jobs", () => {
+    expect(new Set(FORMATS.map(({ name }) => name)).size).toBe(FORMATS.length);
+    const workload = workloadOf(
+      [
+        { submitS: 0, runS: 10, size: 4, estimateS: 20 },
+        { submitS: 2.5, runS: 7, size: 1, estimateS: -1 },
+      ],
+      8,
+    );
+    const writable = FORMATS.filter(({ write }) => write !== undefined);
+    expect(writable.map(({ name }) => name)).toEqual(["batsim", "swf"]);
+    for (const { name, write } of writable) {
+      const text = bytes([...write!(workload)].join(""));
+      const format = detectFormat(text);
+      expect(format.name).toBe(name);
+      const reader = format.open("again", text.length);
+      reader.push(text);
+      const again = reader.end();
+      expect(hashWorkload(again)).toBe(hashWorkload(workload));
+      expect(again.processors).toBe(8);
+    }
+  });
+
+  test("an empty text is a workload without jobs or an InputError in every format", () => {
+    for (const format of FORMATS) {
+      const reader = format.open("empty", 0);
+      if (format.name === "swf") expect(reader.end().count).toBe(0);
+      else expect(() => reader.end()).toThrow(InputError);
+    }
+  });
+});

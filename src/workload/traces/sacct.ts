@@ -1,0 +1,340 @@
+/**
+ * Reads the accounting of Slurm as `sacct --parsable2` (or --parsable) prints it: one line per job, fields separated by |, names in
+ * the first line, in any order; fields that we do not know are passed over. sacct-rules.ts says what becomes of lines that are no job.
+ *
+ *   sacct --allusers --starttime 2024-01-01 --allocations --parsable2 \
+ *     --format JobIDRaw,Submit,Start,End,Elapsed,State,AllocCPUS,ReqCPUS,Timelimit,User,Group,QOS,Partition
+ *
+ * Times are local, as printed: an hour is lost or gained where summer time begins or ends. Time 0 is the first submit. Users, groups,
+ * QOS (as queue) and partitions are numbered in order of appearance; the header that goes with the workload has the names.
+ */
+import { DiagnosticCollector } from "../../core/diagnostics.ts";
+import { assert, InputError } from "../../core/errors.ts";
+import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import {
+  meaningOfState,
+  parseDurationS,
+  parseLimitS,
+  parseTimeS,
+  type StateMeaning,
+} from "./sacct-fields.ts";
+import { SACCT_RULES, type SacctCode } from "./sacct-rules.ts";
+import { LONGEST_LINE } from "./swf-rules.ts";
+import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+
+/** Fields by purpose: names in order of preference, in lower case. */
+const NAMES = {
+  number: ["jobidraw", "jobid"],
+  step: ["jobid", "jobidraw"],
+  submit: ["submit"],
+  start: ["start"],
+  end: ["end"],
+  elapsed: ["elapsed"],
+  elapsedRaw: ["elapsedraw"],
+  allocated: ["alloccpus", "ncpus"],
+  requested: ["reqcpus"],
+  limit: ["timelimit"],
+  limitRaw: ["timelimitraw"],
+  state: ["state"],
+  user: ["uid", "user"],
+  group: ["gid", "group"],
+  queue: ["qos"],
+  partition: ["partition"],
+} as const;
+type Purpose = keyof typeof NAMES;
+
+const LARGEST_INT32 = 2147483647;
+const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
+/** Names kept per kind for the header; numbers go on beyond. */
+const MOST_NAMES_SHOWN = 1000;
+
+/** Reads piece by piece; pieces may be split anywhere. */
+export class SacctReader {
+  readonly #name: string;
+  readonly #decoder = new TextDecoder();
+  readonly #diagnostics = new DiagnosticCollector();
+  readonly #columns: SwfColumns = makeColumns(0);
+  #count = 0;
+  #capacity = 0;
+  #line = 0;
+  #carry = "";
+  #tooLong = false;
+  #fieldCount = 0;
+  #places: Readonly<Record<Purpose, number>> | undefined;
+  #fields: readonly string[] = [];
+  #firstSubmit: { readonly atS: number; readonly text: string } | undefined;
+  #lastSubmitS = 0;
+  #sorted = true;
+  readonly #users = new Numbering();
+  readonly #groups = new Numbering();
+  readonly #queues = new Numbering();
+  readonly #partitions = new Numbering();
+
+  /** @param name shown in tables and messages: file name without folder */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Reads on.
+   * @throws InputError when the first line has not the names of the fields that are needed
+   */
+  push(chunk: Uint8Array): void {
+    this.#split(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  /** Ends the reading; without a usable job the workload has 0 jobs. @throws InputError when there is no header line */
+  end(): Workload {
+    this.#split(this.#decoder.decode());
+    if (this.#carry !== "" || this.#tooLong) this.#readLine(this.#carry);
+    if (this.#places === undefined) {
+      throw new InputError(
+        `Cannot read "${this.#name}" as output of sacct: it is empty, expected a first line with the names of the fields`,
+      );
+    }
+    const count = this.#count;
+    const columns = this.#columns;
+    resizeColumns(columns, count);
+    repairJobNumbers(columns.id, columns.line, this.#diagnostics);
+    if (!this.#sorted) sortBySubmit(columns);
+    const { id, submitS, runS, size, estimateS, line: _, ...trace } = columns;
+    const firstS = this.#firstSubmit?.atS ?? 0;
+    for (let row = 0; row < count; row++) submitS[row] -= firstS;
+    return {
+      name: this.#name,
+      count,
+      jobs: { id, submitS, runS, size, estimateS },
+      processors: undefined,
+      trace,
+      header: this.#header(),
+      diagnostics: this.#diagnostics.list(),
+    };
+  }
+
+  #split(text: string): void {
+    let start = 0;
+    for (;;) {
+      const newline = text.indexOf("\n", start);
+      const piece = text.slice(start, newline < 0 ? text.length : newline);
+      if (this.#carry.length + piece.length > LONGEST_LINE) this.#tooLong = true;
+      this.#carry = this.#tooLong ? (this.#carry + piece).slice(0, 40) : this.#carry + piece;
+      if (newline < 0) return;
+      const line = this.#carry;
+      this.#carry = "";
+      this.#readLine(line);
+      this.#tooLong = false;
+      start = newline + 1;
+    }
+  }
+
+  #readLine(text: string): void {
+    this.#line++;
+    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+    if (this.#tooLong) {
+      if (this.#places === undefined) this.#places = this.#readHeader(line);
+      this.#note("long-line", undefined, line);
+      return;
+    }
+    if (line.trim() === "") return;
+    if (this.#places === undefined) {
+      this.#places = this.#readHeader(line);
+      return;
+    }
+    this.#fields = line.split("|");
+    if (this.#fields.length !== this.#fieldCount) this.#note("wrong-field-count", undefined, line);
+    else this.#readJob();
+  }
+
+  #readHeader(line: string): Readonly<Record<Purpose, number>> {
+    const names = line.split("|").map((name) => name.trim().toLowerCase());
+    this.#fieldCount = names.length;
+    const place = (purpose: Purpose) => {
+      const found = NAMES[purpose].find((name) => names.includes(name));
+      return found === undefined ? -1 : names.indexOf(found);
+    };
+    const places = Object.fromEntries(
+      (Object.keys(NAMES) as Purpose[]).map((purpose) => [purpose, place(purpose)]),
+    ) as Record<Purpose, number>;
+    const missing = [
+      ...(places.number < 0 ? ["JobID"] : []),
+      ...(places.submit < 0 ? ["Submit"] : []),
+      ...(places.elapsed < 0 && places.elapsedRaw < 0 && (places.start < 0 || places.end < 0)
+        ? ["Elapsed"]
+        : []),
+      ...(places.allocated < 0 && places.requested < 0 ? ["AllocCPUS"] : []),
+    ];
+    if (missing.length > 0) {
+      throw new InputError(
+        `Cannot read "${this.#name}" as output of sacct: line ${this.#line} names no field ${missing.join(", ")}, expected a first line such as JobIDRaw|Submit|Elapsed|AllocCPUS|Timelimit|State (sacct --parsable2)`,
+      );
+    }
+    return places;
+  }
+
+  #field(purpose: Purpose): string {
+    assert(this.#places !== undefined, "the header is read before the jobs");
+    const place = this.#places[purpose];
+    return place < 0 ? "" : this.#fields[place].trim();
+  }
+
+  #readJob(): void {
+    const meaning = meaningOfState(this.#field("state"));
+    const submitS = parseTimeS(this.#field("submit"));
+    const startS = parseTimeS(this.#field("start"));
+    const runS = this.#elapsed(startS);
+    const allocated = this.#processors("allocated");
+    const requested = this.#processors("requested");
+    const size = allocated > 0 ? allocated : requested;
+    const reason = this.#reasonToDrop(meaning, submitS, startS, runS, size);
+    if (reason !== undefined) {
+      this.#note(reason[0], reason[1]);
+      return;
+    }
+    const row = this.#append(submitS as number, runS as number, size);
+    const columns = this.#columns;
+    if (Number.isNaN(allocated)) this.#note("bad-field", "allocated");
+    if (Number.isNaN(requested)) this.#note("bad-field", "requested");
+    columns.allocated[row] = allocated > 0 ? allocated : UNKNOWN;
+    columns.requested[row] = requested > 0 ? requested : UNKNOWN;
+    columns.status[row] = STATUS[meaning as keyof typeof STATUS];
+    columns.waitS[row] = this.#wait(submitS as number, startS);
+    columns.estimateS[row] = this.#limit();
+    columns.user[row] = this.#users.of(this.#field("user"));
+    columns.group[row] = this.#groups.of(this.#field("group"));
+    columns.queue[row] = this.#queues.of(this.#field("queue"));
+    columns.partition[row] = this.#partitions.of(this.#field("partition"));
+    if (meaning === "unknown" && this.#field("state") !== "") this.#note("unknown-state", "state");
+    if (runS === 0) this.#note("zero-run-time", "elapsed");
+  }
+
+  #reasonToDrop(
+    meaning: StateMeaning,
+    submitS: number | undefined,
+    startS: number | undefined,
+    runS: number | undefined,
+    size: number,
+  ): readonly [SacctCode, Purpose] | undefined {
+    if (this.#field("step").includes(".")) return ["step", "step"];
+    if (meaning === "unfinished") return ["unfinished", "state"];
+    if (submitS === undefined) return ["no-submit-time", "submit"];
+    if (Number.isNaN(submitS)) return ["bad-needed-field", "submit"];
+    if (startS === undefined && this.#places!.start >= 0) return ["not-started", "start"];
+    if (meaning === "cancelled" && runS === 0) return ["not-started", "elapsed"];
+    if (runS === undefined) return ["no-run-time", "elapsed"];
+    if (Number.isNaN(runS)) return ["bad-needed-field", "elapsed"];
+    if (Number.isNaN(size)) return ["bad-needed-field", "allocated"];
+    return size <= 0 ? ["no-processors", "allocated"] : undefined;
+  }
+
+  /** Undefined when the time is not known, NaN when it cannot be read. */
+  #elapsed(startS: number | undefined): number | undefined {
+    const raw = this.#field("elapsedRaw");
+    if (raw !== "") return /^\d{1,10}$/.test(raw) ? Number(raw) : Number.NaN;
+    const elapsed = this.#field("elapsed");
+    if (elapsed !== "") return parseDurationS(elapsed);
+    const endS = parseTimeS(this.#field("end"));
+    if (startS === undefined || endS === undefined) return undefined;
+    return endS >= startS ? endS - startS : Number.NaN;
+  }
+
+  #processors(purpose: "allocated" | "requested"): number {
+    const text = this.#field(purpose);
+    if (text === "") return 0;
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    return value <= LARGEST_INT32 ? value : Number.NaN;
+  }
+
+  #wait(submitS: number, startS: number | undefined): number {
+    if (startS === undefined) return UNKNOWN;
+    if (Number.isNaN(startS)) this.#note("bad-field", "start");
+    else if (startS >= submitS) return startS - submitS;
+    else this.#note("start-before-submit", "start");
+    return UNKNOWN;
+  }
+
+  #limit(): number {
+    const raw = this.#places!.limit < 0;
+    const purpose = raw ? "limitRaw" : "limit";
+    const limitS = parseLimitS(this.#field(purpose), raw);
+    if (limitS !== undefined && limitS > 0) return limitS;
+    this.#note(Number.isNaN(limitS) ? "bad-field" : "no-time-limit", purpose);
+    return UNKNOWN;
+  }
+
+  #append(submitS: number, runS: number, size: number): number {
+    if (this.#count === this.#capacity) {
+      this.#capacity = Math.max(16, 2 * this.#capacity);
+      const before = this.#count;
+      resizeColumns(this.#columns, this.#capacity);
+      for (const column of Object.values(this.#columns)) column.fill(UNKNOWN, before);
+    }
+    const row = this.#count++;
+    const columns = this.#columns;
+    if (row > 0 && submitS < this.#lastSubmitS) {
+      this.#sorted = false;
+      this.#note("unsorted-submit", "submit");
+    }
+    if (this.#firstSubmit === undefined || submitS < this.#firstSubmit.atS) {
+      this.#firstSubmit = { atS: submitS, text: this.#field("submit") };
+    }
+    this.#lastSubmitS = submitS;
+    columns.id[row] = this.#jobNumber();
+    columns.submitS[row] = submitS;
+    columns.runS[row] = runS;
+    columns.size[row] = size;
+    columns.line[row] = this.#line;
+    return row;
+  }
+
+  /** Negative where there is none, to be replaced at the end. */
+  #jobNumber(): number {
+    const text = this.#field("number");
+    return /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_INT32 ? Number(text) : UNKNOWN;
+  }
+
+  /** Header lines as an SWF file has them, so that a converted file says where it came from. */
+  #header(): string[] {
+    return [
+      "; Version: 2.2",
+      `; Computer: Slurm, converted from ${this.#name} as sacct printed it`,
+      `; MaxJobs: ${this.#count}`,
+      `; MaxRecords: ${this.#count}`,
+      "; Preemption: No",
+      ...(this.#firstSubmit === undefined ? [] : [`; Note: time 0 is ${this.#firstSubmit.text}, local time`]),
+      ...this.#queues.lines("Queue"),
+      ...this.#partitions.lines("Partition"),
+    ];
+  }
+
+  #note(code: SacctCode, purpose: Purpose | undefined, value?: string): void {
+    const { action, message } = SACCT_RULES[code];
+    const number = purpose === undefined ? UNKNOWN : this.#jobNumber();
+    this.#diagnostics.add(code, action, message, {
+      line: this.#line,
+      job: number >= 0 ? number : undefined,
+      field: purpose === undefined ? undefined : NAMES[purpose][0],
+      value: value ?? (purpose === undefined ? undefined : this.#field(purpose)),
+    });
+  }
+}
+
+/** Numbers from 1 for names in order of appearance. */
+class Numbering {
+  readonly #numbers = new Map<string, number>();
+
+  /** UNKNOWN for an empty name. */
+  of(name: string): number {
+    if (name === "") return UNKNOWN;
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#numbers.size + 1;
+      this.#numbers.set(name, number);
+    }
+    return number;
+  }
+
+  lines(key: string): string[] {
+    const shown = [...this.#numbers].slice(0, MOST_NAMES_SHOWN);
+    return shown.map(([name, number]) => `; ${key}: ${number} ${name}`);
+  }
+}

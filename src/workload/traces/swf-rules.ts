@@ -1,0 +1,116 @@
+/**
+ * What the SWF reader does with lines and fields that cannot be used as they stand: one rule per diagnostic code. Every line
+ * that is neither blank nor a comment becomes a job or is counted under exactly one code with the action "dropped".
+ */
+import type { Diagnostic, DiagnosticAction } from "../../core/diagnostics.ts";
+import { InputError } from "../../core/errors.ts";
+import type { Workload } from "../../core/jobs.ts";
+
+interface Rule {
+  readonly action: DiagnosticAction;
+  /** The rule in one sentence: what was found, and what was done. */
+  readonly message: string;
+}
+
+/** Longest line in bytes. */
+export const LONGEST_LINE = 65536;
+/** Most bytes of comments that are kept. */
+export const MOST_COMMENT_BYTES = 1048576;
+
+/** The reader's rules by diagnostic code. */
+export const SWF_RULES = {
+  "short-line": { action: "dropped", message: "The line has fewer than 18 fields: left out" },
+  "extra-fields": { action: "dropped", message: "The line has more than 18 fields: left out" },
+  "long-line": { action: "dropped", message: "The line is longer than 64 KiB: left out" },
+  "part-of-job": {
+    action: "dropped",
+    message: "Status 2, 3 or 4 marks a part of a preempted job: left out, the job's summary line counts",
+  },
+  "bad-needed-field": {
+    action: "dropped",
+    message:
+      "A field that is needed (submit time, run time, processors) is no number, has a fraction where it must be whole, or is above 10^12 s or 2^31 − 1: line left out",
+  },
+  "negative-submit": { action: "dropped", message: "The submit time is negative: line left out" },
+  "no-run-time": {
+    action: "dropped",
+    message: "The run time is unknown (the job was cancelled before it started): line left out",
+  },
+  "no-processors": {
+    action: "dropped",
+    message: "Neither allocated nor requested processors are known: line left out",
+  },
+  "bad-field": {
+    action: "repaired",
+    message:
+      "The field is no number, has a fraction where it must be whole, is too large, or is negative and not −1: set to −1, unknown",
+  },
+  "zero-estimate": { action: "repaired", message: "The requested time is 0: counts as missing" },
+  "bad-job-number": {
+    action: "repaired",
+    message: "The job number is missing or no whole number from 0 to 2^31 − 1: the job was given a new one",
+  },
+  "duplicate-job-number": {
+    action: "repaired",
+    message: "The job number was used by an earlier line: the job was given a new one",
+  },
+  "unsorted-submit": {
+    action: "repaired",
+    message: "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
+  },
+  "header-cut": {
+    action: "repaired",
+    message: "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
+  },
+  "zero-run-time": {
+    action: "kept",
+    message: "The run time is 0: the job ends in the instant in which it starts",
+  },
+} as const satisfies Readonly<Record<string, Rule>>;
+
+export type SwfCode = keyof typeof SWF_RULES;
+
+/** Codes of lines that are not job lines of this format at all, as against jobs that cannot be simulated. */
+const UNREADABLE: readonly string[] = [
+  "short-line",
+  "extra-fields",
+  "long-line",
+  "bad-needed-field",
+] satisfies SwfCode[];
+
+/**
+ * The workload itself, when it has a job.
+ * @throws InputError when there is none, saying why: an empty file, no trace at all, or no job that can be simulated
+ */
+export function requireJobs(workload: Workload): Workload {
+  if (workload.count > 0) return workload;
+  const dropped = workload.diagnostics.filter(({ action }) => action === "dropped");
+  const lines = dropped.reduce((sum, { count }) => sum + count, 0);
+  const unreadable = dropped.find(({ code }) => UNREADABLE.includes(code));
+  if (unreadable !== undefined) {
+    throw new InputError(
+      `Cannot read "${workload.name}" as a trace in Standard Workload Format: ${describeFirst(unreadable)}, expected 18 numbers separated by blanks; none of its ${lines} lines is a usable job`,
+    );
+  }
+  if (lines > 0) {
+    const reasons = dropped.map(({ code, count }) => `${code} ${count}`).join(", ");
+    throw new InputError(
+      `Cannot use the jobs of "${workload.name}": none of its ${lines} job lines can be simulated (${reasons}), expected a submit time, a run time and a number of processors in each`,
+    );
+  }
+  throw new InputError(
+    `Cannot use the jobs of "${workload.name}": it has no jobs, expected lines of 18 numbers (Standard Workload Format) or jobs in another format that is read`,
+  );
+}
+
+function describeFirst({ code, examples }: Diagnostic): string {
+  const [example] = examples;
+  const value = example?.value === undefined ? "" : ` "${example.value}"`;
+  const state: Readonly<Record<string, string>> = {
+    "short-line": `has fewer than 18 fields:${value}`,
+    "extra-fields": `has more than 18 fields:${value}`,
+    "long-line": `is longer than 64 KiB:${value}`,
+    "bad-needed-field": `has the ${example?.field}${value}`,
+  };
+  return `line ${example?.line} ${state[code]}`;
+}

@@ -1,0 +1,116 @@
+/** The columns of a trace while it is read: they grow, and are put in order once all lines are known. */
+import type { DiagnosticCollector } from "../../core/diagnostics.ts";
+import type { JobColumns, TraceColumns } from "../../core/jobs.ts";
+import { SWF_RULES, type SwfCode } from "./swf-rules.ts";
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** All columns of one table, and the line in the source that each row came from. */
+export type SwfColumns = Writable<JobColumns & TraceColumns> & { line: Uint32Array };
+
+const LARGEST_JOB_NUMBER = 2147483647;
+
+/** Columns without rows that have room for `capacity`. */
+export function makeColumns(capacity: number): SwfColumns {
+  const float = () => new Float64Array(capacity);
+  const int = () => new Int32Array(capacity);
+  return {
+    id: int(),
+    submitS: float(),
+    runS: float(),
+    size: int(),
+    estimateS: float(),
+    waitS: float(),
+    cpuS: float(),
+    allocated: int(),
+    requested: int(),
+    usedMemoryKB: float(),
+    requestedMemoryKB: float(),
+    status: int(),
+    user: int(),
+    group: int(),
+    application: int(),
+    queue: int(),
+    partition: int(),
+    precedingJob: int(),
+    thinkTimeS: float(),
+    line: new Uint32Array(capacity),
+  };
+}
+
+/** Changes the length of every column; rows beyond the old length are 0. Earlier column objects become unusable. */
+export function resizeColumns(columns: SwfColumns, length: number): void {
+  mapColumns(columns, (column) => {
+    const Column = column.constructor as new (source: number | ArrayBuffer) => typeof column;
+    // A new array's pages are not touched until they are written, those of a longer transfer() are.
+    if (length > column.length) {
+      const longer = new Column(length);
+      longer.set(column);
+      return longer;
+    }
+    return new Column((column.buffer as ArrayBuffer).transfer(length * column.BYTES_PER_ELEMENT));
+  });
+}
+
+/**
+ * Sorts all rows by submit time; rows of one submit time stay in the order they are in.
+ * The columns must have no spare room.
+ */
+export function sortBySubmit(columns: SwfColumns): void {
+  const { submitS } = columns;
+  const order = Uint32Array.from({ length: submitS.length }, (_, row) => row);
+  order.sort((a, b) => submitS[a] - submitS[b] || a - b);
+  mapColumns(columns, (column) => {
+    const sorted = column.slice();
+    for (let row = 0; row < order.length; row++) sorted[row] = column[order[row]];
+    return sorted;
+  });
+}
+
+/**
+ * Gives a new number to every row whose number is negative or was used by an earlier row: the smallest one above
+ * all of the trace's numbers that is free (from 1 again above the largest Int32).
+ */
+export function repairJobNumbers(id: Int32Array, line: Uint32Array, diagnostics: DiagnosticCollector): void {
+  const sorted = id.slice().sort();
+  const used = new Set<number>();
+  const repeated = new Set<number>();
+  for (let i = 1; i < sorted.length; i++) if (sorted[i] === sorted[i - 1]) repeated.add(sorted[i]);
+  let candidate = Math.max(0, sorted[sorted.length - 1]);
+  for (let row = 0; row < id.length; row++) {
+    const number = id[row];
+    if (number >= 0 && !repeated.has(number)) continue;
+    if (number >= 0 && !used.has(number)) {
+      used.add(number);
+      continue;
+    }
+    do {
+      candidate = candidate === LARGEST_JOB_NUMBER ? 1 : candidate + 1;
+    } while (contains(sorted, candidate));
+    id[row] = candidate;
+    const code: SwfCode = number < 0 ? "bad-job-number" : "duplicate-job-number";
+    const { action, message } = SWF_RULES[code];
+    const value = number < 0 ? undefined : String(number);
+    diagnostics.add(code, action, message, { line: line[row], job: candidate, field: "job number", value });
+  }
+}
+
+function mapColumns(
+  columns: SwfColumns,
+  change: (column: Float64Array | Int32Array | Uint32Array) => Float64Array | Int32Array | Uint32Array,
+): void {
+  const byName = columns as Record<string, Float64Array | Int32Array | Uint32Array>;
+  for (const name of Object.keys(byName)) byName[name] = change(byName[name]);
+}
+
+/** Binary search in ascending numbers. */
+function contains(sorted: Int32Array, number: number): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < number) low = middle + 1;
+    else high = middle;
+  }
+  return low < sorted.length && sorted[low] === number;
+}

@@ -1,0 +1,130 @@
+/**
+ * Writes a workload, or the schedule of one, in the Standard Workload Format 2.2. A trace as it was read is written with its own
+ * header and fields; a schedule gets a header of its own and keeps that of its trace below, quoted, so that a notice such
+ * as SDSC's copyright stays in every copy and no program mistakes the old MaxProcs for the simulated one.
+ *
+ *   ; Version: 2.2                      ; Note: header of the source:
+ *   ; Computer: Tutti simulation        ;   > Computer: IBM SP2
+ */
+import { type Instance, UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { describeRules } from "../../core/rules.ts";
+import type { Schedule } from "../../core/schedule.ts";
+
+/** Job lines per piece of text. */
+const LINES_PER_CHUNK = 1024;
+
+/** Writes the jobs, without starts; waits as the trace has them. The text comes in pieces, so that it need not fit in one string. */
+export function* writeSwf(workload: Workload): Generator<string, void, undefined> {
+  const { count, jobs, trace, header } = workload;
+  yield header.length > 0 ? commentLines(header) : modelHeader(workload);
+  for (let first = 0; first < count; first += LINES_PER_CHUNK) {
+    const end = Math.min(count, first + LINES_PER_CHUNK);
+    let text = "";
+    for (let row = first; row < end; row++) {
+      const waitS = trace === undefined ? UNKNOWN : trace.waitS[row];
+      const allocated = trace === undefined ? UNKNOWN : trace.allocated[row];
+      text += jobLine(
+        workload,
+        row,
+        waitS,
+        jobs.runS[row],
+        allocated,
+        trace === undefined ? UNKNOWN : trace.status[row],
+      );
+    }
+    yield text;
+  }
+}
+
+/**
+ * Writes a schedule: the jobs of the instance with the waits, run times and sizes that were simulated. The run time is the
+ * simulated one; under time sharing, the time from the first start to the end. A job that never started has wait and run
+ * time −1, one that was killed at its estimate has status 0 (failed).
+ * @param notes further header lines, such as the policy's rules and the seed
+ */
+export function* writeScheduleSwf(
+  instance: Instance,
+  schedule: Schedule,
+  notes: readonly string[] = [],
+): Generator<string, void, undefined> {
+  const { workload, count, workloadRow } = instance;
+  yield scheduleHeader(instance, schedule, notes);
+  for (let first = 0; first < count; first += LINES_PER_CHUNK) {
+    const end = Math.min(count, first + LINES_PER_CHUNK);
+    let text = "";
+    for (let job = first; job < end; job++) {
+      const row = workloadRow === undefined ? job : workloadRow[job];
+      const startS = schedule.startS[job];
+      const started = startS >= 0;
+      const shared = schedule.gang !== undefined;
+      const runS = shared ? schedule.endS[job] - startS : instance.runS[job];
+      const killed = instance.runS[job] < workload.jobs.runS[row];
+      text += jobLine(
+        workload,
+        row,
+        started ? startS - instance.submitS[job] : UNKNOWN,
+        started && runS >= 0 ? runS : UNKNOWN,
+        started ? instance.size[job] : UNKNOWN,
+        killed ? 0 : workload.trace === undefined ? UNKNOWN : workload.trace.status[row],
+      );
+    }
+    yield text;
+  }
+}
+
+function jobLine(
+  { jobs, trace }: Workload,
+  row: number,
+  waitS: number,
+  runS: number,
+  allocated: number,
+  status: number,
+): string {
+  const start = `${jobs.id[row]} ${jobs.submitS[row]} ${waitS} ${runS} ${allocated}`;
+  if (trace === undefined) {
+    return `${start} -1 -1 ${jobs.size[row]} ${jobs.estimateS[row]} -1 ${status} -1 -1 -1 -1 -1 -1 -1\n`;
+  }
+  return (
+    `${start} ${trace.cpuS[row]} ${trace.usedMemoryKB[row]} ${trace.requested[row]} ${jobs.estimateS[row]} ` +
+    `${trace.requestedMemoryKB[row]} ${status} ${trace.user[row]} ${trace.group[row]} ${trace.application[row]} ` +
+    `${trace.queue[row]} ${trace.partition[row]} ${trace.precedingJob[row]} ${trace.thinkTimeS[row]}\n`
+  );
+}
+
+function modelHeader({ name, count, processors }: Workload): string {
+  return commentLines([
+    "Version: 2.2",
+    "Computer: Tutti workload model",
+    `MaxJobs: ${count}`,
+    `MaxRecords: ${count}`,
+    "Preemption: No",
+    ...(processors === undefined ? [] : [`MaxNodes: ${processors}`, `MaxProcs: ${processors}`]),
+    `Note: ${name}`,
+  ]);
+}
+
+function scheduleHeader(instance: Instance, schedule: Schedule, notes: readonly string[]): string {
+  const { workload, processors, rules, count } = instance;
+  return commentLines([
+    "Version: 2.2",
+    "Computer: Tutti simulation",
+    `MaxJobs: ${count}`,
+    `MaxRecords: ${count}`,
+    `Preemption: ${schedule.gang === undefined ? "No" : "TS"}`,
+    `MaxNodes: ${processors}`,
+    `MaxProcs: ${processors}`,
+    `Note: jobs of ${workload.name}`,
+    ...[...describeRules(rules), ...notes].map((note) => `Note: ${note}`),
+    ...instance.diagnostics.map(({ code, count, message }) => `Note: ${code}, ${count} jobs: ${message}`),
+    ...(workload.header.length > 0 ? ["Note: header of the source:"] : []),
+    ...workload.header.map((line) => `  > ${line.replace(/^\s*;\s?/, "")}`),
+  ]);
+}
+
+/** Comment lines, each with its semicolon and line end; line ends inside a text become blanks. */
+function commentLines(lines: readonly string[]): string {
+  return lines
+    .map((line) => line.replace(/[\r\n]+/g, " "))
+    .map((line) => (/^\s*;/.test(line) ? `${line}\n` : `; ${line}\n`))
+    .join("");
+}

@@ -1,0 +1,290 @@
+/**
+ * Reads workload logs in the Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al. 1999,
+ * "Benchmarks and standards for the evaluation of parallel job schedulers"; the archive's page "swf"). A job line becomes a row
+ * when it can be simulated; swf-rules.ts says what becomes of all others.
+ *
+ *   chunks → lines (a line cut by a chunk's end waits in #carry) → 18 numbers → rules → columns
+ */
+import { DiagnosticCollector } from "../../core/diagnostics.ts";
+import { assert } from "../../core/errors.ts";
+import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import {
+  FIELD_COUNT,
+  FIELD_NAMES,
+  Field,
+  fieldText,
+  isBlank,
+  isInRange,
+  isUsable,
+  NOT_PLAIN,
+  parseFields,
+  printable,
+} from "./swf-fields.ts";
+import { LONGEST_LINE, MOST_COMMENT_BYTES, SWF_RULES, type SwfCode } from "./swf-rules.ts";
+import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+
+/**
+ * The field that gives a job's size where both are known: the processors that it was allocated, since the recorded
+ * run time is the time on those. The other field is used where this one is unknown.
+ */
+const SIZE_FIELD: typeof Field.allocated | typeof Field.requested = Field.allocated;
+const OTHER_SIZE_FIELD = SIZE_FIELD === Field.allocated ? Field.requested : Field.allocated;
+
+/** The rule above in words, as results print it. */
+export const SIZE_RULE =
+  SIZE_FIELD === Field.allocated
+    ? "size=allocated: a job's size is its allocated processors, where unknown its requested ones"
+    : "size=requested: a job's size is its requested processors, where unknown its allocated ones";
+
+/** Bytes of a usual job line, to guess the number of rows from the number of bytes. */
+const USUAL_LINE = 64;
+const NEWLINE = 10;
+const CARRIAGE_RETURN = 13;
+const SEMICOLON = 59;
+
+/**
+ * Reads a trace piece by piece; pieces may be split anywhere. Memory beyond the columns and the header is bounded.
+ *
+ *   const reader = new SwfReader("KTH-SP2.swf");
+ *   for (const chunk of chunks) reader.push(chunk);
+ *   const workload = requireJobs(reader.end());
+ */
+export class SwfReader {
+  readonly #name: string;
+  readonly #diagnostics = new DiagnosticCollector();
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #header: string[] = [];
+  #commentBytes = 0;
+  readonly #values = new Float64Array(FIELD_COUNT);
+  readonly #columns: SwfColumns = makeColumns(0);
+  #count = 0;
+  #capacity = 0;
+  #byteHint: number;
+  #lastSubmitS = 0;
+  #sorted = true;
+  /** All numbers so far are valid and each is above the one before. */
+  #numbersAscend = true;
+  #lastNumber = -1;
+  /** Lines begun before the present one. */
+  #line = 0;
+  /** Start of a line whose end has not been pushed yet. */
+  #carry = new Uint8Array(0);
+  #carryLength = 0;
+  /** The present line is longer than LONGEST_LINE. */
+  #tooLong = false;
+  #ended = false;
+
+  /**
+   * @param name shown in tables and messages: file name without folder
+   * @param bytes length of the uncompressed trace where known; saves memory while reading
+   */
+  constructor(name: string, bytes = 0) {
+    this.#name = name;
+    this.#byteHint = bytes;
+  }
+
+  /** Reads on. The chunk is not kept. */
+  push(chunk: Uint8Array): void {
+    assert(!this.#ended, "push after end");
+    if (this.#byteHint === 0) this.#byteHint = chunk.length;
+    // One hidden class for all byte arrays: subclasses such as Node's Buffer would make the parser's loops twice as slow.
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
+    let start = 0;
+    while (start < bytes.length) {
+      const newline = bytes.indexOf(NEWLINE, start);
+      const end = newline < 0 ? bytes.length : newline;
+      if (newline >= 0 && this.#carryLength === 0) {
+        this.#readLine(bytes, start, end);
+      } else {
+        this.#carryOver(bytes, start, end);
+        if (newline >= 0) this.#readCarried();
+      }
+      start = end + 1;
+    }
+  }
+
+  /** Ends the reading; a last line without line end counts. A trace without a job gives a workload of 0 jobs (see requireJobs). */
+  end(): Workload {
+    assert(!this.#ended, "end called twice");
+    if (this.#carryLength > 0) this.#readCarried();
+    this.#ended = true;
+    const count = this.#count;
+    const columns = this.#columns;
+    resizeColumns(columns, count);
+    if (!this.#numbersAscend) repairJobNumbers(columns.id, columns.line, this.#diagnostics);
+    if (!this.#sorted) sortBySubmit(columns);
+    const { id, submitS, runS, size, estimateS, line: _, ...trace } = columns;
+    return {
+      name: this.#name,
+      count,
+      jobs: { id, submitS, runS, size, estimateS },
+      processors: headerProcessors(this.#header),
+      trace,
+      header: this.#header,
+      diagnostics: this.#diagnostics.list(),
+    };
+  }
+
+  #carryOver(chunk: Uint8Array, start: number, end: number): void {
+    const length = Math.min(end - start, LONGEST_LINE - this.#carryLength);
+    if (length < end - start) this.#tooLong = true;
+    // One byte more, for the newline that parseFields needs.
+    if (this.#carryLength + length >= this.#carry.length) {
+      const larger = new Uint8Array(Math.min(LONGEST_LINE, 2 * (this.#carryLength + length)) + 1);
+      larger.set(this.#carry.subarray(0, this.#carryLength));
+      this.#carry = larger;
+    }
+    this.#carry.set(chunk.subarray(start, start + length), this.#carryLength);
+    this.#carryLength += length;
+  }
+
+  #readCarried(): void {
+    const length = this.#carryLength;
+    this.#carryLength = 0;
+    this.#carry[length] = NEWLINE;
+    this.#readLine(this.#carry, 0, length);
+    this.#tooLong = false;
+  }
+
+  #readLine(bytes: Uint8Array, start: number, end: number): void {
+    this.#line++;
+    let first = start;
+    if (this.#line === 1 && bytes[first] === 0xef && bytes[first + 1] === 0xbb && bytes[first + 2] === 0xbf)
+      first += 3;
+    const from = first;
+    const tooLong = this.#tooLong || end - start > LONGEST_LINE;
+    const searchEnd = tooLong ? start + LONGEST_LINE : end;
+    while (first < searchEnd && isBlank(bytes[first])) first++;
+    if (first < searchEnd && bytes[first] === SEMICOLON) this.#readComment(bytes, from, end, tooLong);
+    else if (tooLong) this.#note("long-line", UNKNOWN, printable(bytes, from, searchEnd));
+    else if (first < end) this.#readJob(bytes, first, end);
+  }
+
+  #readComment(bytes: Uint8Array, start: number, end: number, tooLong: boolean): void {
+    const textEnd = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+    if (tooLong || this.#commentBytes + textEnd - start > MOST_COMMENT_BYTES) {
+      this.#note("header-cut", UNKNOWN, printable(bytes, start, textEnd));
+      return;
+    }
+    this.#commentBytes += textEnd - start + 1;
+    this.#header.push(this.#decoder.decode(bytes.subarray(start, textEnd)));
+  }
+
+  #readJob(bytes: Uint8Array, start: number, end: number): void {
+    const values = this.#values;
+    const parsed = parseFields(bytes, start, end, values);
+    const found = parsed & ~NOT_PLAIN;
+    if (found !== FIELD_COUNT) {
+      this.#note(found < FIELD_COUNT ? "short-line" : "extra-fields", UNKNOWN, printable(bytes, start, end));
+      return;
+    }
+    const status = values[Field.status];
+    const size = values[SIZE_FIELD] > 0 ? values[SIZE_FIELD] : values[OTHER_SIZE_FIELD];
+    const bad = parsed === found ? UNKNOWN : this.#badNeededField(size);
+    if (status === 2 || status === 3 || status === 4) this.#note("part-of-job", Field.status, String(status));
+    else if (bad >= 0) this.#note("bad-needed-field", bad, fieldText(bytes, start, end, bad));
+    else if (values[Field.submit] < 0)
+      this.#note("negative-submit", Field.submit, String(values[Field.submit]));
+    else if (values[Field.run] < 0) this.#note("no-run-time", Field.run, String(values[Field.run]));
+    else if (size <= 0) this.#note("no-processors", SIZE_FIELD, String(values[SIZE_FIELD]));
+    else {
+      if (parsed !== found) this.#repair(bytes, start, end);
+      this.#append(size);
+    }
+  }
+
+  #badNeededField(size: number): number {
+    const values = this.#values;
+    if (!isInRange(Field.submit, values[Field.submit])) return Field.submit;
+    if (!isInRange(Field.run, values[Field.run])) return Field.run;
+    if (!isInRange(SIZE_FIELD, values[SIZE_FIELD])) return SIZE_FIELD;
+    if (!isInRange(OTHER_SIZE_FIELD, size)) return OTHER_SIZE_FIELD;
+    return UNKNOWN;
+  }
+
+  /** Sets fields that cannot be used to −1; only called for lines that become rows. */
+  #repair(bytes: Uint8Array, start: number, end: number): void {
+    const values = this.#values;
+    for (let field = 0; field < FIELD_COUNT; field++) {
+      if (isUsable(field, values[field])) continue;
+      values[field] = UNKNOWN;
+      // A bad job number is counted where it is replaced.
+      if (field !== Field.jobNumber) this.#note("bad-field", field, fieldText(bytes, start, end, field));
+    }
+  }
+
+  #append(size: number): void {
+    if (this.#count === this.#capacity) {
+      this.#capacity = Math.max(16, Math.ceil(this.#byteHint / USUAL_LINE), 2 * this.#capacity);
+      resizeColumns(this.#columns, this.#capacity);
+    }
+    const values = this.#values;
+    const columns = this.#columns;
+    const row = this.#count++;
+    const number = values[Field.jobNumber];
+    if (number <= this.#lastNumber) this.#numbersAscend = false;
+    this.#lastNumber = number;
+    const submitS = values[Field.submit];
+    if (submitS < this.#lastSubmitS) {
+      this.#sorted = false;
+      this.#note("unsorted-submit", Field.submit, String(submitS));
+    }
+    this.#lastSubmitS = submitS;
+    if (values[Field.run] === 0) this.#note("zero-run-time", Field.run, "0");
+    if (values[Field.estimate] === 0) {
+      values[Field.estimate] = UNKNOWN;
+      this.#note("zero-estimate", Field.estimate, "0");
+    }
+    columns.line[row] = this.#line;
+    columns.id[row] = number;
+    columns.submitS[row] = submitS;
+    columns.runS[row] = values[Field.run];
+    columns.size[row] = size;
+    columns.estimateS[row] = values[Field.estimate];
+    columns.waitS[row] = values[Field.wait];
+    columns.cpuS[row] = values[Field.cpu];
+    columns.allocated[row] = values[Field.allocated];
+    columns.requested[row] = values[Field.requested];
+    columns.usedMemoryKB[row] = values[Field.usedMemory];
+    columns.requestedMemoryKB[row] = values[Field.requestedMemory];
+    columns.status[row] = values[Field.status];
+    columns.user[row] = values[Field.user];
+    columns.group[row] = values[Field.group];
+    columns.application[row] = values[Field.application];
+    columns.queue[row] = values[Field.queue];
+    columns.partition[row] = values[Field.partition];
+    columns.precedingJob[row] = values[Field.precedingJob];
+    columns.thinkTimeS[row] = values[Field.thinkTime];
+  }
+
+  /** Counts the present line under a rule; `field` is UNKNOWN where the whole line is meant. */
+  #note(code: SwfCode, field: number, value: string): void {
+    const { action, message } = SWF_RULES[code];
+    const number = this.#values[Field.jobNumber];
+    this.#diagnostics.add(code, action, message, {
+      line: this.#line,
+      job: field >= 0 && number >= 0 ? number : undefined,
+      field: field >= 0 ? FIELD_NAMES[field] : undefined,
+      value,
+    });
+  }
+}
+
+/** Reads a whole trace that is in memory. */
+export function readSwf(source: string | Uint8Array, name: string): Workload {
+  const reader = new SwfReader(name);
+  reader.push(typeof source === "string" ? new TextEncoder().encode(source) : source);
+  return reader.end();
+}
+
+/** Processors of the machine: the number that MaxProcs begins with, else MaxNodes; text may follow the number. */
+function headerProcessors(header: readonly string[]): number | undefined {
+  for (const key of ["MaxProcs", "MaxNodes"]) {
+    const pattern = new RegExp(`^\\s*;\\s*${key}\\s*:\\s*(\\d{1,9})(?!\\d)`, "i");
+    for (const line of header) {
+      const processors = Number(pattern.exec(line)?.[1] ?? 0);
+      if (processors > 0) return processors;
+    }
+  }
+  return undefined;
+}
