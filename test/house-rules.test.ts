@@ -71,7 +71,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   cli: ["commander"],
   protocol: ["zod"],
   api: ["hono", "@hono", "zod"],
-  daemon: ["smol-toml"],
+  daemon: ["smol-toml", "zod"],
 };
 const PURE = [
   "core",

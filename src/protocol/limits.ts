@@ -25,3 +25,8 @@ export const MAX_QUEUE_LENGTH = 64;
 export const MAX_KEY_LENGTH = 200;
 /** Ten years: what is longer is a slip. */
 export const MAX_LIMIT_MS = 10 * 365 * 86_400_000;
+
+export const MIN_SLOT_MS = 20;
+export const MAX_SLOT_MS = 60_000;
+/** Of the matrix. */
+export const MAX_ROWS = 1000;

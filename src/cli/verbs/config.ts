@@ -1,9 +1,10 @@
 /** `tutti config check FILE` and `tutti config schema`: the configuration of `tutti serve`, before it is used. */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
-import { type Config, configSchema, readConfig } from "../../daemon/config/config.ts";
+import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor } from "../../daemon/scheduling/policy-choice.ts";
+import { configSchema, WIDEST } from "../../protocol/config.ts";
 import { renderTable } from "../../report/text/table.ts";
 import { writeJson } from "../text/json.ts";
 import { isColourful, tableWidth, writeOut } from "../text/text.ts";
@@ -72,7 +73,7 @@ function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): st
   const { name, processors, elapsedBelowS, reservations } = queueClass;
   return [
     visibleLine(name),
-    processors >= 1_000_000 ? "any number of CPUs" : `at most ${processors} CPUs`,
+    processors >= WIDEST ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
     ...(defaultLimitMs === undefined ? [] : [`${defaultLimitMs} ms where none is stated`]),
     ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),

@@ -10,6 +10,7 @@ import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
 import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
 import { parseCpus } from "../../host/cpu-list.ts";
 import { ownVersion } from "../../lab/experiments/provenance.ts";
+import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "../../protocol/limits.ts";
 import { formatDuration } from "../../report/text/format.ts";
 import { UsageError } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
@@ -63,7 +64,11 @@ export function configure(command: Command): void {
       `length of a slot, 20ms to 60s (default: ${DEFAULT_CONFIG.slotMs}ms)`,
       duration("above zero"),
     )
-    .option("--rows <n>", `most rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`, integer(1, 1000))
+    .option(
+      "--rows <n>",
+      `most rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`,
+      integer(1, MAX_ROWS),
+    )
     .addOption(
       new Option(
         "--mode <mode>",
@@ -175,7 +180,7 @@ function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<C
 
 function slotMs(seconds: number): number {
   const ms = Math.round(seconds * 1000);
-  if (ms >= 20 && ms <= 60_000) return ms;
+  if (ms >= MIN_SLOT_MS && ms <= MAX_SLOT_MS) return ms;
   throw new UsageError(`Cannot use slots of ${formatDuration(ms / 1000)}: expected 20 ms to 60 s`);
 }
 

@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
+import { configSchema } from "../../protocol/config.ts";
 import { chooseQueue } from "../contract/submission.ts";
 import { request } from "../front-end/front-end-for-tests.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
-import { configSchema, DEFAULT_CONFIG, parseConfig, readConfig } from "./config.ts";
+import { DEFAULT_CONFIG, parseConfig, readConfig } from "./config.ts";
 
 const example = readFileSync(fileURLToPath(new URL("../../../docs/tutti.toml", import.meta.url)), "utf8");
 
