@@ -5,9 +5,9 @@ import type { ParameterSpec } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { MODELS } from "../../workload/models/registry.ts";
+import { entryText, overviewText, ruleText } from "../catalogue.ts";
 import { UsageError } from "../errors.ts";
-import { bold, dim, wrap, writeOut } from "../text/text.ts";
-import { parameterText } from "./policies.ts";
+import { bold, writeOut } from "../text/text.ts";
 
 interface Listed {
   readonly name: string;
@@ -65,46 +65,19 @@ export function configure(command: Command): void {
 type Chosen = { readonly model: Listed; readonly command: string };
 
 function asData({ model, command }: Chosen) {
-  const { name, title, summary, rules, source, parameters, policies } = model;
-  return {
-    name,
-    title,
-    summary,
-    rules,
-    source,
-    parameters,
-    policies: policies?.map((one) => one.name),
-    command,
-  };
+  return { ...model, policies: model.policies?.map(({ name }) => name), command };
 }
 
 function overview(): string {
-  const width = Math.max(...GROUPS.flatMap(({ models }) => models.map(({ name }) => name.length))) + 2;
-  const groups = GROUPS.map(({ title, models, command }) => {
-    const lines = models.map(
-      (model) =>
-        `  ${bold(model.name)}${" ".repeat(width - model.name.length)}${wrap(model.summary, width + 2)}`,
-    );
-    return `${title}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
-  });
-  return `${groups.join("\n")}\ntutti models NAME states rules and parameters.\n`;
+  const groups = GROUPS.map(({ title, models, command }) => ({
+    title,
+    entries: models,
+    command: command("NAME"),
+  }));
+  return overviewText(groups, "tutti models NAME states rules and parameters.");
 }
 
 function description({ model, command }: Chosen): string {
-  const { name, title, summary, rules, source, parameters } = model;
-  return [
-    `${bold(name)}: ${title}`,
-    wrap(summary, 0),
-    "",
-    bold("Rules"),
-    ...rules.map((rule) => `  - ${wrap(rule, 4)}`),
-    "",
-    bold("Parameters"),
-    ...parameters.map((parameter) => parameterText(name, parameter)),
-    "",
-    `${bold("Source")}\n  ${wrap(source, 2)}`,
-    "",
-    `${bold("Runs with")}\n  ${command}`,
-    "",
-  ].join("\n");
+  const heading = `${bold(model.name)}: ${model.title}`;
+  return entryText({ ...model, heading, rules: model.rules.map(ruleText), command });
 }

@@ -1,7 +1,6 @@
 /** `tutti policies [NAME]`: what each policy is; what it schedules, its exact rules, parameters and source, and the command that runs it. */
 import type { Command } from "commander";
 import {
-  type ParameterSpec,
   type PolicyChoice,
   type PolicyDefinition,
   type PolicyDescription,
@@ -14,8 +13,9 @@ import { chooseAmong, makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
+import { entryText, overviewText, ruleText } from "../catalogue.ts";
 import { asUsage } from "../errors.ts";
-import { bold, dim, wrap, writeOut } from "../text/text.ts";
+import { bold, dim, writeOut } from "../text/text.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
@@ -119,53 +119,33 @@ function asData(grouped: Grouped, written = grouped.choice.definition.name) {
 }
 
 function overview(): string {
-  const width = Math.max(...listed().map(({ choice }) => choice.definition.name.length)) + 2;
-  const groups = GROUPS.map(({ title, machine, policies, command }) => {
-    const lines = policies.map(
-      ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
-    );
-    return `${wrap(`${title}: ${machine}`, 0)}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
-  });
-  return `${groups.join("\n")}\ntutti policies NAME states the exact rules, those of other settings with name:parameter=value.\n`;
+  const groups = GROUPS.map(({ title, machine, policies, command }) => ({
+    title: `${title}: ${machine}`,
+    entries: policies,
+    command: command("NAME"),
+  }));
+  return overviewText(
+    groups,
+    "tutti policies NAME states the exact rules, those of other settings with name:parameter=value.",
+  );
 }
 
 function description(grouped: Grouped, written: string, all = false): string {
   const { choice, group } = grouped;
-  const { name, title, summary, source, parameters } = choice.definition;
   const { own, inherited } = rulesOf(grouped);
-  const rules = [...own, ...(all ? inherited : [])].map((rule) => `  - ${wrap(rule, 4)}`);
+  const rules = [...own, ...(all ? inherited : [])].map(ruleText);
   if (!all && inherited.length > 0)
     rules.push(`  ${dim(`${inherited.length} more of what it stands on: --all`)}`);
-  return [
-    `${bold(name)}: ${title} (${group.title.toLowerCase()})`,
-    wrap(summary, 0),
-    "",
-    `${bold("Schedules")}\n  ${wrap(group.machine, 2)}`,
-    "",
-    ...(rules.length === 0 ? [] : [bold("Rules"), ...rules, ""]),
-    ...(parameters.length === 0
-      ? []
-      : [bold("Parameters"), ...parameters.map((parameter) => parameterText(name, parameter)), ""]),
-    `${bold("Source")}\n  ${wrap(source, 2)}`,
-    "",
-    `${bold("Runs with")}\n  ${group.command(written)}`,
-    "",
-  ].join("\n");
+  const { name, title } = choice.definition;
+  return entryText({
+    ...choice.definition,
+    heading: `${bold(name)}: ${title} (${group.title.toLowerCase()})`,
+    schedules: group.machine,
+    rules,
+    command: group.command(written),
+  });
 }
 
 function onTrace(policy: string): string {
   return `tutti simulate TRACE --policy ${policy}`;
-}
-
-/** One parameter of a policy or a model, as help shows it. */
-export function parameterText(owner: string, spec: ParameterSpec): string {
-  return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
-}
-
-function rangeOf(spec: ParameterSpec): string {
-  if (spec.kind === "choice") return spec.choices.join(", ");
-  const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
-  const kind = spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind;
-  const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;
-  return spec.kind === "list" || spec.noneFrom === undefined ? range : `${range}, or none`;
 }

@@ -49,7 +49,9 @@ export class SitesChecker implements SitesObserver {
   readonly #ended = new Set<JobIndex>();
   /** The gang whose tasks are being told of. */
   #starting: JobIndex = NO_JOB;
+  /** What is being told: when, and of which job. */
   #lastS = 0;
+  #job: JobIndex = NO_JOB;
 
   constructor(instance: SitesInstance, guarantees: SitesGuarantees, remaining: RemainingRule = "exact") {
     this.#instance = instance;
@@ -64,37 +66,29 @@ export class SitesChecker implements SitesObserver {
 
   arrived(timeS: number, job: JobIndex): void {
     this.#step(timeS, job);
-    this.#require(this.#instance.submitS[job] === timeS, "arrival", job, timeS, "it arrives at another time");
-    this.#require(!this.#arrived.has(job), "arrival", job, timeS, "it arrived before");
+    this.#require(this.#instance.submitS[job] === timeS, "arrival", "it arrives at another time");
+    this.#require(!this.#arrived.has(job), "arrival", "it arrived before");
     this.#arrived.add(job);
     if (this.#instance.home[job] === GRID) this.#atGrid.add(job);
   }
 
   enqueued(timeS: number, local: JobIndex, processor: ProcessorId): void {
     this.#step(timeS, local);
-    const seat = this.#seat(processor, local, timeS);
-    this.#requireLocal(timeS, local, seat);
-    this.#require(!this.#queues(local), "queued-twice", local, timeS, "it waits in a queue already");
+    const seat = this.#seat(processor);
+    this.#requireLocal(local, seat);
+    this.#require(!this.#queues(local), "queued-twice", "it waits in a queue already");
     seat.locals.push(local);
   }
 
   claimed(timeS: number, gang: JobIndex, processor: ProcessorId): void {
     this.#step(timeS, gang);
-    const seat = this.#seat(processor, gang, timeS);
-    this.#require(this.#arrived.has(gang), "start-before-arrival", gang, timeS, "it has not arrived");
-    this.#require(
-      seat.gang === NO_JOB,
-      "gang-behind-gang",
-      gang,
-      timeS,
-      `a gang waits at processor ${processor} already`,
-    );
+    const seat = this.#seat(processor);
+    this.#require(this.#arrived.has(gang), "start-before-arrival", "it has not arrived");
+    this.#require(seat.gang === NO_JOB, "gang-behind-gang", `a gang waits at processor ${processor} already`);
     const ahead = this.#guarantees.criticalAhead && this.#instance.critical[gang] === 1;
     this.#require(
       ahead || seat.locals.length === 0,
       "gang-not-at-head",
-      gang,
-      timeS,
       `local jobs wait at processor ${processor}`,
     );
     seat.gang = gang;
@@ -106,14 +100,12 @@ export class SitesChecker implements SitesObserver {
 
   started(timeS: number, job: JobIndex, processor: ProcessorId, rule: SitesStartRule): void {
     this.#step(timeS, job, this.#starting === job);
-    const seat = this.#seat(processor, job, timeS);
-    this.#require(this.#arrived.has(job), "start-before-arrival", job, timeS, "it has not arrived");
-    this.#require(!this.#ended.has(job), "started-twice", job, timeS, "it has ended");
+    const seat = this.#seat(processor);
+    this.#require(this.#arrived.has(job), "start-before-arrival", "it has not arrived");
+    this.#require(!this.#ended.has(job), "started-twice", "it has ended");
     this.#require(
       seat.running === NO_JOB,
       "processor-twice",
-      job,
-      timeS,
       `processor ${processor} serves job row ${seat.running}`,
     );
     if (this.#instance.home[job] === GRID) this.#gangStarted(timeS, job, processor, seat);
@@ -125,9 +117,9 @@ export class SitesChecker implements SitesObserver {
   departed(timeS: number, job: JobIndex): void {
     this.#step(timeS, job);
     const run = this.#running.get(job);
-    if (run === undefined) this.#fail("departure", job, timeS, "it is not in service");
+    if (run === undefined) this.#fail("departure", "it is not in service");
     const expectedS = run.sinceS + this.#serviceS(job, run.processors, this.#instance.serviceS[job]);
-    this.#require(expectedS === timeS, "departure", job, timeS, `it was to end at ${expectedS} s`);
+    this.#require(expectedS === timeS, "departure", `it was to end at ${expectedS} s`);
     for (const processor of run.processors) {
       const seat = this.#seats[processor];
       seat.running = NO_JOB;
@@ -141,32 +133,22 @@ export class SitesChecker implements SitesObserver {
     this.#step(timeS, NO_JOB);
     for (const [processor, seat] of this.#seats.entries()) {
       const idle = seat.running === NO_JOB && seat.gang === NO_JOB && seat.locals.length > 0;
-      this.#require(
-        !idle,
-        "idle-with-work",
-        seat.locals[0] ?? NO_JOB,
-        timeS,
-        `processor ${processor} is idle`,
-      );
+      this.#require(!idle, "idle-with-work", `processor ${processor} is idle`, seat.locals[0] ?? NO_JOB);
     }
     for (const [gang, claims] of this.#claims) {
       const size = this.#instance.size[gang];
-      this.#require(
-        claims.length === size,
-        "gang-torn",
-        gang,
-        timeS,
-        `it waits at ${claims.length} of ${size}`,
-      );
+      this.#require(claims.length === size, "gang-torn", `it waits at ${claims.length} of ${size}`, gang);
       const busy = claims.some((processor) => this.#seats[processor].running !== NO_JOB);
-      this.#require(busy, "gang-held-up", gang, timeS, "all of its processors are idle");
+      this.#require(busy, "gang-held-up", "all of its processors are idle", gang);
     }
-    if (this.#atGrid.size > 0) this.#checkGrid(timeS);
+    if (this.#atGrid.size > 0) this.#checkGrid();
   }
 
   /** Compares the schedule's sums with those of the events. */
   finished(schedule: SitesSchedule): void {
     const { stopS } = schedule;
+    this.#lastS = stopS;
+    this.#job = NO_JOB;
     const busyS = this.#instance.sites.map(() => 0);
     for (const seat of this.#seats) {
       busyS[seat.site] += seat.busyS + (seat.running === NO_JOB ? 0 : stopS - seat.sinceS);
@@ -174,11 +156,11 @@ export class SitesChecker implements SitesObserver {
     for (const [site, ours] of busyS.entries()) {
       const theirs = schedule.busyS[site];
       const close = Math.abs(theirs - ours) <= 1e-9 * (1 + ours);
-      this.#require(close, "accounting", NO_JOB, stopS, `site ${site} was busy ${ours} s, not ${theirs} s`);
+      this.#require(close, "accounting", `site ${site} was busy ${ours} s, not ${theirs} s`);
     }
     const count = schedule.endS.reduce((ended, endS) => (Number.isNaN(endS) ? ended : ended + 1), 0);
     const agrees = count === this.#ended.size && count === schedule.completed;
-    this.#require(agrees, "accounting", NO_JOB, stopS, `${this.#ended.size} jobs ended, not ${count}`);
+    this.#require(agrees, "accounting", `${this.#ended.size} jobs ended, not ${count}`);
   }
 
   #localStarted(
@@ -188,39 +170,21 @@ export class SitesChecker implements SitesObserver {
     seat: Seat,
     rule: SitesStartRule,
   ): void {
-    this.#requireLocal(timeS, job, seat);
+    this.#requireLocal(job, seat);
     const place = seat.locals.indexOf(job);
-    this.#require(
-      place >= 0 || !this.#queues(job),
-      "other-queue",
-      job,
-      timeS,
-      "it waits at another processor",
-    );
+    this.#require(place >= 0 || !this.#queues(job), "other-queue", "it waits at another processor");
     const passed = place < 0 ? seat.locals : seat.locals.slice(0, place);
     if (seat.gang === NO_JOB) {
-      this.#require(
-        passed.length === 0,
-        "out-of-turn",
-        job,
-        timeS,
-        `it passes job row ${passed[0]} (rule ${rule})`,
-      );
+      this.#require(passed.length === 0, "out-of-turn", `it passes job row ${passed[0]} (rule ${rule})`);
     } else {
       const limitS = this.#untilStartS(timeS, seat.gang) + this.#guarantees.thresholdS;
       const needS = this.#serviceS(job, [processor], this.#instance.predictedS[job]);
       const fits = this.#guarantees.thresholdS >= 0 && needS <= limitS;
-      this.#require(
-        fits,
-        "backfill-too-long",
-        job,
-        timeS,
-        `it needs ${needS} s by its prediction, ${limitS} s are left`,
-      );
+      this.#require(fits, "backfill-too-long", `it needs ${needS} s by its prediction, ${limitS} s are left`);
       // Behind it in the queue are jobs that fit, or not; those before it must not.
       for (const other of place < 0 ? [] : passed) {
         const otherS = this.#serviceS(other, [processor], this.#instance.predictedS[other]);
-        this.#require(otherS > limitS, "out-of-turn", job, timeS, `job row ${other} before it fits, too`);
+        this.#require(otherS > limitS, "out-of-turn", `job row ${other} before it fits, too`);
       }
     }
     if (place >= 0) seat.locals.splice(place, 1);
@@ -232,29 +196,17 @@ export class SitesChecker implements SitesObserver {
     // All tasks were waiting, or none was.
     const waited = seat.gang === gang;
     const inOneWay = waited === (run === undefined ? this.#claims.has(gang) : run.waited);
-    this.#require(inOneWay, "gang-torn", gang, timeS, `it waits elsewhere than at processor ${processor}`);
+    this.#require(inOneWay, "gang-torn", `it waits elsewhere than at processor ${processor}`);
     if (waited) seat.gang = NO_JOB;
     else {
       const past = seat.gang === NO_JOB ? seat.locals[0] : this.#guarantees.takesHeld ? undefined : seat.gang;
-      this.#require(past === undefined, "out-of-turn", gang, timeS, `it passes job row ${past}`);
+      this.#require(past === undefined, "out-of-turn", `it passes job row ${past}`);
       this.#atGrid.delete(gang);
     }
     if (run === undefined) this.#running.set(gang, { sinceS: timeS, processors: [processor], waited });
     else {
-      this.#require(
-        run.sinceS === timeS,
-        "gang-torn",
-        gang,
-        timeS,
-        `its first task started at ${run.sinceS} s`,
-      );
-      this.#require(
-        !run.processors.includes(processor),
-        "processor-twice",
-        gang,
-        timeS,
-        "two of its tasks share one",
-      );
+      this.#require(run.sinceS === timeS, "gang-torn", `its first task started at ${run.sinceS} s`);
+      this.#require(!run.processors.includes(processor), "processor-twice", "two of its tasks share one");
       run.processors.push(processor);
     }
     this.#claims.delete(gang);
@@ -263,7 +215,7 @@ export class SitesChecker implements SitesObserver {
   }
 
   /** No gang at the grid scheduler that could be sent, as far as that is guaranteed. */
-  #checkGrid(timeS: number): void {
+  #checkGrid(): void {
     const { sites, size } = this.#instance;
     let smallest = NO_JOB;
     for (const gang of this.#atGrid) if (smallest === NO_JOB || size[gang] < size[smallest]) smallest = gang;
@@ -275,7 +227,7 @@ export class SitesChecker implements SitesObserver {
       const mayTake = isEmpty || (this.#guarantees.takesHeld && seat.gang !== NO_JOB);
       if (mayTake && seat.running === NO_JOB) free++;
     }
-    const left = (why: string) => this.#fail("gang-left", smallest, timeS, why);
+    const left = (why: string) => this.#fail("gang-left", why, smallest);
     if (this.#guarantees.noGangLeft && Math.max(...empty) >= size[smallest])
       left("one site has the empty queues");
     if (this.#guarantees.noGangLeftAcrossSites && free >= size[smallest])
@@ -310,40 +262,34 @@ export class SitesChecker implements SitesObserver {
     );
   }
 
-  #requireLocal(timeS: number, job: JobIndex, seat: Seat): void {
-    this.#require(this.#arrived.has(job), "start-before-arrival", job, timeS, "it has not arrived");
+  #requireLocal(job: JobIndex, seat: Seat): void {
+    this.#require(this.#arrived.has(job), "start-before-arrival", "it has not arrived");
     const started = this.#running.has(job) || this.#ended.has(job);
-    this.#require(!started, "started-twice", job, timeS, "it has started");
-    this.#require(
-      this.#instance.home[job] === seat.site,
-      "foreign-site",
-      job,
-      timeS,
-      `this is site ${seat.site}`,
-    );
+    this.#require(!started, "started-twice", "it has started");
+    this.#require(this.#instance.home[job] === seat.site, "foreign-site", `this is site ${seat.site}`);
   }
 
   /** Time never runs back, and nothing happens between the tasks of a gang that starts. */
   #step(timeS: number, job: JobIndex, isNextTask = false): void {
     this.checks++;
-    this.#require(timeS >= this.#lastS, "time", job, timeS, `${this.#lastS} s was told before`);
+    const beforeS = this.#lastS;
     this.#lastS = timeS;
+    this.#job = job;
+    this.#require(timeS >= beforeS, "time", `${beforeS} s was told before`);
     const isWhole = this.#starting === NO_JOB || isNextTask;
-    this.#require(isWhole, "gang-torn", this.#starting, timeS, "only some of its tasks started");
+    this.#require(isWhole, "gang-torn", "only some of its tasks started", this.#starting);
   }
 
-  #seat(processor: ProcessorId, job: JobIndex, timeS: number): Seat {
-    return (
-      this.#seats[processor] ??
-      this.#fail("unknown-processor", job, timeS, `processor ${processor} does not exist`)
-    );
+  #seat(processor: ProcessorId): Seat {
+    return this.#seats[processor] ?? this.#fail("unknown-processor", `processor ${processor} does not exist`);
   }
 
-  #require(holds: boolean, rule: string, job: JobIndex, timeS: number, why: string): void {
-    if (!holds) this.#fail(rule, job, timeS, why);
+  #require(holds: boolean, rule: string, why: string, job = this.#job): void {
+    if (!holds) this.#fail(rule, why, job);
   }
 
-  #fail(rule: string, job: JobIndex, timeS: number, why: string): never {
+  #fail(rule: string, why: string, job = this.#job): never {
+    const timeS = this.#lastS;
     throw new RuleViolation(rule, job, timeS, `Broken rule ${rule} at ${timeS} s, job row ${job}: ${why}`);
   }
 }

@@ -1,0 +1,70 @@
+/** Lists of what there is, policies and models, and all that is to be said of one. */
+import type { ParameterSpec } from "../core/policy.ts";
+import { bold, dim, wrap } from "./text/text.ts";
+
+interface EntryGroup {
+  readonly title: string;
+  readonly entries: readonly { readonly name: string; readonly summary: string }[];
+  /** The command that runs one of them. */
+  readonly command: string;
+}
+
+/** All groups, a line for each entry. */
+export function overviewText(groups: readonly EntryGroup[], note: string): string {
+  const names = groups.flatMap(({ entries }) => entries.map(({ name }) => name.length));
+  const width = Math.max(...names) + 2;
+  const texts = groups.map(({ title, entries, command }) => {
+    const lines = entries.map(
+      ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
+    );
+    return `${wrap(title, 0)}\n${lines.join("\n")}\n  ${dim(command)}\n`;
+  });
+  return `${texts.join("\n")}\n${note}\n`;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly heading: string;
+  readonly summary: string;
+  readonly schedules?: string;
+  /** Lines. */
+  readonly rules: readonly string[];
+  readonly parameters: readonly ParameterSpec[];
+  readonly source: string;
+  readonly command: string;
+}
+
+/** One entry in full. */
+export function entryText({ name, summary, heading, schedules, rules, ...rest }: Entry): string {
+  const parameters = rest.parameters.map((parameter) => parameterText(name, parameter));
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ["", bold(title), ...lines];
+  return [
+    heading,
+    wrap(summary, 0),
+    ...section("Schedules", schedules === undefined ? [] : [`  ${wrap(schedules, 2)}`]),
+    ...section("Rules", rules),
+    ...section("Parameters", parameters),
+    ...section("Source", [`  ${wrap(rest.source, 2)}`]),
+    ...section("Runs with", [`  ${rest.command}`]),
+    "",
+  ].join("\n");
+}
+
+/** One rule of an entry. */
+export function ruleText(rule: string): string {
+  return `  - ${wrap(rule, 4)}`;
+}
+
+/** One parameter of a policy or a model, as help shows it. */
+export function parameterText(owner: string, spec: ParameterSpec): string {
+  return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
+}
+
+function rangeOf(spec: ParameterSpec): string {
+  if (spec.kind === "choice") return spec.choices.join(", ");
+  const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
+  const kind = spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind;
+  const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;
+  return spec.kind === "list" || spec.noneFrom === undefined ? range : `${range}, or none`;
+}
