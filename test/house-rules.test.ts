@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workload: ["core"],
   simulator: ["core", "structures", "machines"],
   metrics: ["core"],
-  models: ["core", "structures", "policies", "workload", "simulator", "metrics"],
+  models: ["core", "structures", "policies", "workload", "metrics"],
   results: [],
   report: ["core", "metrics", "results"],
   host: [],

@@ -5,8 +5,8 @@ import type { ParameterSpec } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { MODELS } from "../../workload/models/registry.ts";
-import { entryText, overviewText, ruleText } from "../catalogue.ts";
 import { UsageError } from "../errors.ts";
+import { entryText, overviewText, ruleText } from "../text/catalogue.ts";
 import { bold, writeOut } from "../text/text.ts";
 
 interface Listed {

@@ -13,8 +13,8 @@ import { chooseAmong, makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
-import { entryText, overviewText, ruleText } from "../catalogue.ts";
 import { asUsage } from "../errors.ts";
+import { entryText, overviewText, ruleText } from "../text/catalogue.ts";
 import { bold, dim, writeOut } from "../text/text.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;

@@ -16,11 +16,11 @@ import { scaleArrivals, scaleToLoad } from "../../workload/scale.ts";
 import { FORMATS } from "../../workload/traces/formats.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
-import { parameterText } from "../catalogue.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { SOURCE_HELP } from "../options/options.ts";
 import { checkOutputs } from "../options/output-paths.ts";
 import { duration, integer } from "../options/parse.ts";
+import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines, left, right, table } from "../text/result-text.ts";
 import { bold, hint, plural, wrap, writeOut } from "../text/text.ts";
 

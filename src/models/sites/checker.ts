@@ -1,6 +1,6 @@
 /**
  * The checker of schedulers for sites: an observer that keeps its own picture of every processor from what it is told, compares each
- * step with the rules of models/sites/contract.ts and with what the policy guarantees, and throws at the first violation. It shares
+ * step with the rules of contract.ts and with what the policy guarantees, and throws at the first violation. It shares
  * no bookkeeping with the machine. Each decision costs a look at every processor and every waiting gang: for tests and audits.
  */
 import { RuleViolation } from "../../core/errors.ts";

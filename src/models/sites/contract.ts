@@ -7,7 +7,7 @@
  *               (own queue)    └──▶ site 1   ▶▯●  ▶▯▯●
  *                      local jobs ──▲ arrive at their site
  *
- * A policy decides as in policy.ts: it is told of departures, then of arrivals in order of submission, then `decide` is called, once
+ * A policy decides as in core/policy.ts: it is told of departures, then `decide` is called with the arrivals in order of submission, once
  * per instant; a job without service time departs in the instant in which it starts, which is then decided again. What a paper
  * leaves to chance is decided by the job's `lot`, drawn with the job, so that policies stay deterministic and all of
  * them meet the same jobs (common random numbers).

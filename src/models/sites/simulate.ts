@@ -1,5 +1,5 @@
 /**
- * Sites in virtual time: the driver of the contract in models/sites/contract.ts. The machine (sites-machine.ts) keeps queues and
+ * Sites in virtual time: the driver of the contract (contract.ts). The machine (machine.ts) keeps queues and
  * processors; here are the order of events and the end of the run.
  */
 import { InputError } from "../../core/errors.ts";

@@ -23,7 +23,6 @@
 import { assert } from "../../core/errors.ts";
 import type { RowId } from "../../core/policy.ts";
 import { EventHeap } from "../../structures/event-heap.ts";
-import { WinnerTree } from "../../structures/winner-tree.ts";
 import {
   type BlockReason,
   type LocalTaskScheduler,
@@ -35,7 +34,8 @@ import {
 } from "./contract.ts";
 import { ProcessorTime, Use } from "./processor-time.ts";
 import type { TasksOptions, TasksResult, TaskTotals } from "./run.ts";
-import { FrontEnd } from "./task-gangs.ts";
+import { TaskGangs } from "./task-gangs.ts";
+import { WinnerTree } from "./winner-tree.ts";
 
 /** What the simulator of tasks does that no local scheduler decides, one sentence each. */
 export const TASKS_RULES: readonly string[] = [
@@ -69,7 +69,7 @@ class Processors {
   readonly #programs: TaskPrograms;
   readonly #options: TasksOptions;
   readonly #observer: TaskObserver | undefined;
-  readonly #frontEnd: FrontEnd;
+  readonly #gangs: TaskGangs;
   readonly #local: LocalTaskScheduler;
   #nowMs = 0;
   #nextSignalMs = 0;
@@ -120,7 +120,7 @@ class Processors {
     this.#programs = programs;
     this.#options = options;
     this.#observer = options.observer;
-    this.#frontEnd = new FrontEnd(
+    this.#gangs = new TaskGangs(
       programs,
       processors,
       slotMs,
@@ -191,7 +191,7 @@ class Processors {
   #wake(task: TaskIndex): void {
     this.#state[task] = READY;
     this.#statement[task]++;
-    const p = this.#frontEnd.processorOf[task];
+    const p = this.#gangs.processorOf[task];
     if (this.#own[p] === task) this.#time.setOwn(p, Use.empty, this.#nowMs);
     this.#attend(p);
   }
@@ -216,7 +216,7 @@ class Processors {
   }
 
   #signal(): void {
-    const frontEnd = this.#frontEnd;
+    const gangs = this.#gangs;
     const { processors, slotMs } = this.#options;
     for (let p = 0; p < processors; p++) {
       if (this.#running[p] !== NO_TASK) this.#preempt(p);
@@ -224,29 +224,29 @@ class Processors {
       this.#attend(p);
     }
     this.#position++;
-    if (this.#position >= frontEnd.rowCount) {
-      frontEnd.act(this.#nowMs);
-      this.#position = frontEnd.rowCount > 0 ? 0 : -1;
+    if (this.#position >= gangs.rowCount) {
+      gangs.act(this.#nowMs);
+      this.#position = gangs.rowCount > 0 ? 0 : -1;
     }
-    const row = this.#position < 0 ? -1 : frontEnd.rowAt(this.#position);
+    const row = this.#position < 0 ? -1 : gangs.rowAt(this.#position);
     this.#observer?.signalled?.(this.#nowMs, row);
     if (row >= 0) this.#takeTurn(row);
     this.#nextSignalMs = this.#nowMs + slotMs;
     this.#signals++;
-    this.#rowSum += frontEnd.rowCount;
-    if (frontEnd.rowCount > this.#maxRows) this.#maxRows = frontEnd.rowCount;
+    this.#rowSum += gangs.rowCount;
+    if (gangs.rowCount > this.#maxRows) this.#maxRows = gangs.rowCount;
   }
 
   /** Makes the tasks of the row their processors' own. */
   #takeTurn(row: RowId): void {
-    const frontEnd = this.#frontEnd;
+    const gangs = this.#gangs;
     const { firstTask } = this.#programs;
-    for (let run = frontEnd.firstRun(row); run !== -1; run = frontEnd.nextRun(run)) {
-      const job = frontEnd.runJob(run);
-      const first = frontEnd.runFirst(run);
-      const end = first + frontEnd.runSize(run);
+    for (let run = gangs.firstRun(row); run !== -1; run = gangs.nextRun(run)) {
+      const job = gangs.runJob(run);
+      const first = gangs.runFirst(run);
+      const end = first + gangs.runSize(run);
       for (let task = firstTask[job]; task < firstTask[job + 1]; task++) {
-        const p = frontEnd.processorOf[task];
+        const p = gangs.processorOf[task];
         const state = this.#state[task];
         if (p < first || p >= end || state === ENDED) continue;
         this.#own[p] = task;
@@ -305,8 +305,8 @@ class Processors {
   }
 
   #pick(p: number): TaskIndex {
-    const tasks = this.#frontEnd.tasks[p];
-    const count = this.#frontEnd.taskCounts[p];
+    const tasks = this.#gangs.tasks[p];
+    const count = this.#gangs.taskCounts[p];
     if (this.#ready.length < count) this.#ready = new Int32Array(2 * count);
     let readyCount = 0;
     for (let i = 0; i < count; i++) if (this.#state[tasks[i]] === READY) this.#ready[readyCount++] = tasks[i];
@@ -409,7 +409,7 @@ class Processors {
     if (--this.#tasksLeft[job] > 0) return;
     this.#endMs[job] = this.#nowMs;
     this.#jobsCompleted++;
-    this.#frontEnd.noteEnd(job);
+    this.#gangs.noteEnd(job);
   }
 }
 

@@ -9,7 +9,7 @@ import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId 
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import type { TaskIndex, TaskObserver, TaskPrograms } from "./contract.ts";
 
-export class FrontEnd extends OusterhoutMatrix implements GangMachine {
+export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
   /** Processor of each task, −1 before its job is placed. */
   readonly processorOf: Int32Array;

@@ -1,6 +1,6 @@
 /** Lists of what there is, policies and models, and all that is to be said of one. */
-import type { ParameterSpec } from "../core/policy.ts";
-import { bold, dim, wrap } from "./text/text.ts";
+import type { ParameterSpec } from "../../core/policy.ts";
+import { bold, dim, wrap } from "./text.ts";
 
 interface EntryGroup {
   readonly title: string;

@@ -6,7 +6,7 @@
  *          0       3
  *        0   1   2   3      leaves: times
  */
-import { assert } from "../core/errors.ts";
+import { assert } from "../../core/errors.ts";
 
 export class WinnerTree {
   readonly #leaves: number;
