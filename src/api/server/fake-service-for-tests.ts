@@ -26,12 +26,13 @@ export class FakeService implements Service {
   readonly events: DaemonEvent[] = [];
   /** What `submit` was asked, oldest first. */
   readonly submitted: SubmitJob[] = [];
+  /** Jobs by user and key. */
+  readonly keys = new Map<string, number[]>();
   policyText = "fcfs";
   onShutdown: (killJobs: boolean) => void = () => {};
   /** Refuses every submit with this, when set. */
   refuseSubmits: Refusal | undefined;
   readonly #listeners = new Set<(event: DaemonEvent) => void>();
-  readonly #keys = new Map<string, number[]>();
   readonly #folder: string;
   readonly #cpus: number;
   #next = 1;
@@ -45,7 +46,7 @@ export class FakeService implements Service {
 
   async submit(caller: Caller, jobs: readonly SubmitJob[], key?: string) {
     if (this.refuseSubmits !== undefined) return this.refuseSubmits;
-    const known = key === undefined ? undefined : this.#keys.get(`${caller.uid} ${key}`);
+    const known = key === undefined ? undefined : this.keys.get(`${caller.uid} ${key}`);
     if (known !== undefined) return { jobs: known.map((job) => this.entries.get(job)!.info) };
     for (const { tasks = 1, priority = 0, after = [] } of jobs) {
       if (tasks > this.#cpus) {
@@ -67,7 +68,7 @@ export class FakeService implements Service {
       for (const index of spec.indices) infos.push(this.#add(caller, request, first, index));
     }
     if (key !== undefined)
-      this.#keys.set(
+      this.keys.set(
         `${caller.uid} ${key}`,
         infos.map(({ job }) => job),
       );
@@ -303,7 +304,7 @@ export class FakeService implements Service {
     this.entries.clear();
     this.events.length = 0;
     this.submitted.length = 0;
-    this.#keys.clear();
+    this.keys.clear();
   }
 
   /** The job has its processors; its output so far is `text`. */
