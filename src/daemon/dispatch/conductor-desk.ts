@@ -16,8 +16,8 @@ import { START_RULE_NAMES } from "../../core/policy.ts";
 import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import type { Context } from "../context.ts";
 import type { JobRecord } from "../contract/record.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Start } from "../scheduling/live-driver.ts";
 import type { Outcome } from "../scheduling/scheduler.ts";
 import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
@@ -33,7 +33,7 @@ const MOST_CANCELLED_IN_TURN = 500;
 export class ConductorDesk {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #past: Past;
   #outbox: ToConductor[] = [];
   #refused: AttemptEnd[] = [];
@@ -44,7 +44,7 @@ export class ConductorDesk {
   /** Values before the turn, for `rollback`. */
   #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
 
-  constructor(context: Context, past: Past) {
+  constructor(context: FrontEndParts, past: Past) {
     this.#context = context;
     this.#past = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);

@@ -2,7 +2,7 @@
 
 import type { SlotStatistics } from "../../protocol/attempts.ts";
 import type { FromConductor } from "../../protocol/conductor.ts";
-import type { Context } from "../context.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 
 /** What it told when it was connected to. */
 export type ConductorState = Extract<FromConductor, { type: "state" }>;
@@ -12,7 +12,7 @@ const SILENCE_MS = 10_000;
 const SILENT_SLOTS = 2;
 
 export class ConductorHealth {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   #state: ConductorState | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
@@ -20,7 +20,7 @@ export class ConductorHealth {
   #heardMs = Number.NEGATIVE_INFINITY;
   #isTurning = false;
 
-  constructor(context: Context) {
+  constructor(context: FrontEndParts) {
     this.#context = context;
   }
 

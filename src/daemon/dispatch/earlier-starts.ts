@@ -5,15 +5,15 @@
  */
 
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { Context } from "../context.ts";
 import type { JobRecord } from "../contract/record.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Strays } from "./strays.ts";
 
 export class EarlierStarts {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #strays: Strays;
 
-  constructor(context: Context, strays: Strays) {
+  constructor(context: FrontEndParts, strays: Strays) {
     this.#context = context;
     this.#strays = strays;
   }

@@ -2,7 +2,7 @@
 
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { TurningMatrix } from "../../protocol/conductor.ts";
-import type { Context } from "../context.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Layout } from "../scheduling/live-driver.ts";
 
 export interface Seat {
@@ -12,14 +12,14 @@ export interface Seat {
 }
 
 export class MatrixSender {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   #sequence: number;
   #sentRows = "";
   /** Values before the turn, for `rollback`. */
   #before: { readonly sequence: number; readonly sentRows: string } | undefined;
 
   /** Goes on with the matrix that was sent last. */
-  constructor(context: Context) {
+  constructor(context: FrontEndParts) {
     this.#context = context;
     const stored = context.store.meta("matrix");
     const matrix: TurningMatrix | undefined = stored === undefined ? undefined : JSON.parse(stored);

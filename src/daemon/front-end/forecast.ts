@@ -4,10 +4,10 @@
  */
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { Context } from "../context.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { type ForecastTask, rank } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 
 export interface Forecast {
   /** Unix times in ms. */
@@ -31,7 +31,7 @@ const SOON_MS = 500;
 const REST_PER_RUN = 20;
 
 export class Forecaster {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #engine: ForecastEngine;
   #cached: { label: string; atMs: number; starts: Promise<Forecasts> } | undefined;
   #ratios: { atMs: number; values: Float64Array } | undefined;
@@ -44,7 +44,7 @@ export class Forecaster {
   #isRunning = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: Context, engine: ForecastEngine) {
+  constructor(context: FrontEndParts, engine: ForecastEngine) {
     this.#context = context;
     this.#engine = engine;
   }

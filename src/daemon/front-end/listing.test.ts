@@ -6,9 +6,9 @@ import { holds, mergeRanges } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { JobBook } from "../book/job-book.ts";
-import type { Context } from "../context.ts";
 import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, JobQuery } from "../contract/service.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import { Store } from "../store/store.ts";
 import { ANNA, BEN, ROOT } from "./front-end-for-tests.ts";
 import { Listing } from "./listing.ts";
@@ -20,7 +20,7 @@ class Jobs {
   /** All that are kept, by number. */
   readonly kept = new Map<number, JobRecord>();
   readonly listing = new Listing(
-    { book: this.book, store: this.store } as Context,
+    { book: this.book, store: this.store } as FrontEndParts,
     (record) => infoOf(record),
     {
       window: 4,

@@ -8,10 +8,10 @@ import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Job, MissingJobs } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
-import type { Context } from "../context.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
 import { retainedBytes } from "../contract/submission.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedNumber } from "../store/ended-numbers.ts";
 import { exportSwf } from "./swf-export.ts";
 
@@ -31,11 +31,11 @@ const ALL_NUMBERS: readonly NumberRange[] = [{ first: 1, last: Number.MAX_SAFE_I
 type Key = EndedNumber;
 
 export class Listing {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #infoOf: (record: JobRecord) => Job;
   readonly #sizes: PageSizes;
 
-  constructor(context: Context, infoOf: (record: JobRecord) => Job, sizes = SIZES) {
+  constructor(context: FrontEndParts, infoOf: (record: JobRecord) => Job, sizes = SIZES) {
     this.#context = context;
     this.#infoOf = infoOf;
     this.#sizes = sizes;

@@ -2,10 +2,10 @@
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
-import type { Context } from "../context.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/submission.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Needs } from "./share.ts";
 
 /** What was asked for, and what was found out about it. */
@@ -17,9 +17,9 @@ export interface Accepted extends Submission {
 }
 
 export class NewJobs {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
 
-  constructor(context: Context) {
+  constructor(context: FrontEndParts) {
     this.#context = context;
   }
 

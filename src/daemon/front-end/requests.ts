@@ -4,12 +4,12 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { hasProcess, isEnded } from "../../protocol/states.ts";
-import type { Context } from "../context.ts";
 import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, Change } from "../contract/service.ts";
 import { chooseQueue, jobCount, type Submission } from "../contract/submission.ts";
 import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
 import { recordOfStray } from "../dispatch/strays.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import { isLost } from "../store/lost-jobs.ts";
 import { type Accepted, NewJobs } from "./new-jobs.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
@@ -18,11 +18,11 @@ const LOST =
   "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
 
 export class Requests {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #desk: ConductorDesk;
   readonly #newJobs: NewJobs;
 
-  constructor(context: Context, desk: ConductorDesk) {
+  constructor(context: FrontEndParts, desk: ConductorDesk) {
     this.#context = context;
     this.#desk = desk;
     this.#newJobs = new NewJobs(context);

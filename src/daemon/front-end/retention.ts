@@ -19,7 +19,7 @@
  * A job goes from the store in one transaction, which leaves a note that its folder is to be removed; so after a crash a job is
  * there wholly or not at all, and no folder stays behind. A job that has not ended never goes.
  */
-import type { Context } from "../context.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedJob, EventCount } from "../store/kept.ts";
 
 /** What is kept at most, of all users together. */
@@ -39,7 +39,7 @@ const ROUND_MS = 60_000;
 const FIRST_ROUND_MS = 1000;
 
 export class Retention {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #most: RetentionLimits;
   #cancelTimer: (() => void) | undefined;
   #isStarted = false;
@@ -48,7 +48,7 @@ export class Retention {
   #isBusy = false;
   #isRemoving = false;
 
-  constructor(context: Context, most: Partial<RetentionLimits> = {}) {
+  constructor(context: FrontEndParts, most: Partial<RetentionLimits> = {}) {
     this.#context = context;
     this.#most = { ...MOST, ...most };
   }

@@ -1,9 +1,9 @@
 /** Whether there is room for new jobs: in the scheduler and its store, and in what one user may have, so that there is room for the others'. */
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
-import type { Context } from "../context.ts";
 import type { Caller } from "../contract/service.ts";
 import { jobCount, retainedBytes, type Submission } from "../contract/submission.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Content } from "../store/contents.ts";
 import type { Store } from "../store/store.ts";
 
@@ -26,7 +26,7 @@ export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs 
 
 /** Says what there is no room for; for administrators too. */
 export function refuseWhenFull(
-  { book, store, mostJobs, mostStoreBytes }: Context,
+  { book, store, mostJobs, mostStoreBytes }: FrontEndParts,
   count: number,
 ): Refusal | undefined {
   if (book.liveCount + count > mostJobs) {
@@ -45,7 +45,7 @@ export function refuseWhenFull(
 
 /** Says what one user would have too much of; administrators may have any share. */
 export function refuseOverShare(
-  context: Context,
+  context: FrontEndParts,
   caller: Caller,
   batch: readonly Submission[],
   needs: readonly Needs[],
@@ -71,7 +71,7 @@ export function refuseOverShare(
 }
 
 /** Bytes of environments and scripts that no job of the user has yet. */
-function newBytes({ book, store }: Context, { uid }: Caller, needs: readonly Needs[]): number {
+function newBytes({ book, store }: FrontEndParts, { uid }: Caller, needs: readonly Needs[]): number {
   const seen = new Set<string>();
   let bytes = 0;
   const count = (content: Content): void => {

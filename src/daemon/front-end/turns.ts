@@ -16,10 +16,10 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import type { FromConductor } from "../../protocol/conductor.ts";
 import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { FairQueue } from "../../structures/fair-queue.ts";
-import type { Context } from "../context.ts";
 import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
 import type { Past } from "../dispatch/past.ts";
 import type { ConductorClient } from "../executor/conductor-client.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import { messageOf } from "../store/store.ts";
@@ -31,7 +31,7 @@ interface Request {
 }
 
 export interface TurnParts {
-  readonly context: Context;
+  readonly context: FrontEndParts;
   readonly conductor: ConductorClient;
   readonly desk: ConductorDesk;
   readonly past: Past;
@@ -56,7 +56,7 @@ const REST_PER_ADOPTION = 4;
 const MOST_DECISIONS = 100_000;
 
 export class Turns {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #conductor: ConductorClient;
   readonly #desk: ConductorDesk;
   readonly #past: Past;

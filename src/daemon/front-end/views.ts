@@ -1,16 +1,16 @@
 /** What users may look at; nothing here changes anything. */
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
-import type { Context } from "../context.ts";
 import { infoOf, type JobRecord } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
 import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 
 export class Views {
-  readonly #context: Context;
+  readonly #context: FrontEndParts;
   readonly #desk: ConductorDesk;
 
-  constructor(context: Context, desk: ConductorDesk) {
+  constructor(context: FrontEndParts, desk: ConductorDesk) {
     this.#context = context;
     this.#desk = desk;
   }

@@ -8,7 +8,7 @@ import type { Launcher } from "./executor/launcher.ts";
 import type { Scheduler } from "./scheduling/scheduler.ts";
 import type { Store } from "./store/store.ts";
 
-export interface Context {
+export interface FrontEndParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly config: Config;
