@@ -104,8 +104,18 @@ export interface MatrixView {
   isIdle(row: RowId, first: number, end: number): boolean;
 }
 
+/** What a machine has room for, beside its processors. */
+export interface GangLimits {
+  /** Rows of the matrix at most; Infinity: no limit. */
+  readonly maxRows: number;
+  /** Whether the job can be in the matrix together with the jobs that are there, rows and processors aside. */
+  fits(job: JobIndex): boolean;
+}
+
 /** A machine whose rows take turns, one slot each per round: time sharing by gangs. */
 export interface GangMachine extends MatrixView {
+  /** Kept by an admission queue in front of the policy; left out: there are none. */
+  readonly limits?: GangLimits | undefined;
   readonly nowS: number;
   /** Useful length of a slot in seconds. */
   readonly slotS: number;
@@ -139,12 +149,6 @@ export interface GangMachine extends MatrixView {
   servedSlots?(job: JobIndex): number;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
   promise?(job: JobIndex, startS: number): void;
-}
-
-/** What whoever stands in front of a gang policy does not allow it; only policies that ask can be limited so. */
-export interface PlacementLimits {
-  /** Whether the job may be given the processors first … first + size − 1, in whichever row. */
-  mayHold(job: JobIndex, first: number): boolean;
 }
 
 /** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
@@ -262,12 +266,9 @@ export interface SpacePolicyDefinition extends PolicyDescription {
 
 export interface GangPolicyDefinition extends PolicyDescription {
   readonly sharing: "time";
-  make(
-    machine: GangMachine,
-    jobs: JobsView,
-    parameters: ParameterValues,
-    limits?: PlacementLimits | undefined,
-  ): Policy;
+  /** Whether `make` puts an admission queue in front of the policy on a machine with limits. */
+  readonly isAdmitted?: boolean;
+  make(machine: GangMachine, jobs: JobsView, parameters: ParameterValues): Policy;
 }
 
 export type PolicyDefinition = SpacePolicyDefinition | GangPolicyDefinition;

@@ -1,7 +1,10 @@
 /** The one list of policies. The names are what the command line, the tables and the charts show. */
 import type { PolicyDefinition } from "../core/policy.ts";
-import { bc, br, brmms, brms, buddy, gang, wlv } from "./gangs/gangs-with-admission.ts";
+import { bc, buddy } from "./gangs/buddy.ts";
+import { br, brmms, brms } from "./gangs/buddy-blocks.ts";
+import { gang } from "./gangs/gang.ts";
 import { random } from "./gangs/random.ts";
+import { wlv } from "./gangs/wlv.ts";
 import { connectedReservation } from "./space/connected-reservation.ts";
 import { conservative } from "./space/conservative.ts";
 import { dynp } from "./space/dynp.ts";

@@ -45,9 +45,7 @@ function ownSettings(definition: PolicyDefinition): string[][] {
   let settings: string[][] = [[]];
   for (const spec of definition.parameters) {
     if (spec.kind !== "choice" || spec.name === "queue" || spec.name === "queueOrder") continue;
-    const possible = spec.choices.filter(
-      (choice) => choice !== "ring" && !(choice === "returned" && definition.name !== "wlv"),
-    );
+    const possible = spec.choices.filter((choice) => choice !== "ring");
     settings = settings.flatMap((before) => possible.map((choice) => [...before, `${spec.name}=${choice}`]));
   }
   return settings;

@@ -8,7 +8,10 @@ import { stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { arbitraryInstance } from "../instances-for-tests.ts";
-import { bc, br, brmms, brms, gang, wlv } from "./gangs-with-admission.ts";
+import { bc } from "./buddy.ts";
+import { br, brmms, brms } from "./buddy-blocks.ts";
+import { gang } from "./gang.ts";
+import { wlv } from "./wlv.ts";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 const GANGS = [gang, bc, br, brms, brmms, wlv];
@@ -341,8 +344,6 @@ describe("limits by hand", () => {
     const make = (definition: GangPolicyDefinition, ...settings: string[]) =>
       simulateRounds(instance, definition, set(definition, "rows=2", ...settings), SLOTS);
     expect(() => make(wlv, "array=ring")).toThrow(InputError);
-    expect(() => make(gang, "unify=returned")).toThrow(
-      'Cannot limit rows or memory with "extraSlots=returned"',
-    );
+    expect(() => make(wlv, "migrate=3")).toThrow('Cannot limit rows or memory with "migrate=3"');
   });
 });

@@ -1,81 +1,97 @@
 /**
- * Admission in front of a gang policy: at most m rows (a multiprogramming level) and at most so much memory per processor, with a
- * queue of jobs that wait outside the matrix. One row is space sharing, unlimited rows are plain gang scheduling; this gives
- * everything between.
+ * Admission in front of a gang policy: at most m rows (a multiprogramming level) and at most so much memory per processor, or
+ * what else the machine has no room for, with a queue of jobs that wait outside the matrix. One row is space sharing, unlimited
+ * rows are plain gang scheduling; this gives everything between, in the laboratory and live.
  *
  *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which waiting job is let in: first come, first served, first fit or
  *                          └─────────────────────────┘      EASY, in any queue order
  *
- * The gang policy is any of them, unchanged: it is told of a job's arrival when the job is let in. A row limit is the multiprogramming level
- * of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and Brent 2000, section 5.
+ * The gang policy says whether a job fits, and places it when it is let in. A row limit is the multiprogramming level of Feitelson
+ * and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and Brent 2000, section 5.
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
-import {
-  type Condition,
-  type GangMachine,
-  type GangPolicyDefinition,
-  type Guarantees,
-  type MemoryRule,
-  NONE,
-  type ParameterSpec,
-  type ParameterValues,
-  type PlacementLimits,
-  type Policy,
-  type Rule,
-  setNumber,
-} from "../../core/policy.ts";
-import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+import type { GangMachine, MemoryRule, ParameterValues, Policy, RunId } from "../../core/policy.ts";
+import { WaitingQueue } from "../queue-order.ts";
 import { HeadForecast } from "./head-forecast.ts";
-import { MatrixRoom, type MatrixUse } from "./matrix-room.ts";
+import type { MayBegin } from "./idle-index.ts";
+import { MatrixMemory } from "./matrix-memory.ts";
 
-class Admission implements Policy, PlacementLimits {
+/** How a gang policy uses the matrix. */
+export interface MatrixUse {
+  /**
+   * A job needs idle processors within one row; or idle slots of different rows are gathered (re-packing), so that a
+   * processor has room while fewer than m of its slots are taken.
+   */
+  readonly lines: "rows" | "columns";
+  /** Where a job may begin; `whole`: nobody else uses what it leaves of its block. */
+  readonly blocks: "side by side" | "buddy" | "whole buddy";
+  /** Whether the policy asks `mayBegin`. */
+  readonly asks: boolean;
+}
+
+/** A gang policy that can be asked. */
+export interface AskedGangs extends Policy {
+  readonly use: MatrixUse;
+  /** Whether the job can be placed now in a matrix of at most so many rows. @param mayBegin left out: anywhere */
+  fits(job: JobIndex, maxRows: number, mayBegin?: MayBegin): boolean;
+  /** Whether a job has the slot for good; no: it is an extra one that goes when somebody needs it. */
+  isTaken(run: RunId): boolean;
+  decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void;
+}
+
+export interface AdmissionOptions {
+  /** Infinity: no limit. */
+  readonly maxRows: number;
+  readonly memory: MemoryRule | undefined;
+  readonly queue: ParameterValues[string] | undefined;
+  /** Queue order. */
+  readonly order: ParameterValues[string] | undefined;
+}
+
+export class Admission implements Policy {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
-  readonly #inner: Policy;
-  readonly #room: MatrixRoom;
+  readonly #gangs: AskedGangs;
+  readonly #maxRows: number;
+  readonly #memory: MatrixMemory | undefined;
   readonly #queue: WaitingQueue;
   readonly #passes: "nobody" | "fitting" | "harmless";
   readonly #forecast: HeadForecast;
-  readonly #mayHold = (job: JobIndex, first: number) => this.mayHold(job, first);
   /** The reservation of a head stands, and jobs that would delay it are not let in. */
   #isReserved = false;
-  /** Expected end of the job that is tried. */
+  /** The job that is tried, and its expected end. */
+  #tried: JobIndex = NO_JOB;
   #triedEndS = 0;
   #hasDecided = true;
   readonly #noRoom = new Refusals();
   /** Refusals of jobs that are not gone by the shadow time. */
   readonly #noRoomForLong = new Refusals();
 
-  constructor(
-    machine: GangMachine,
-    jobs: JobsView,
-    parameters: ParameterValues,
-    room: MatrixRoom,
-    makeInner: (limits: PlacementLimits) => Policy,
-  ) {
+  constructor(machine: GangMachine, jobs: JobsView, gangs: AskedGangs, options: AdmissionOptions) {
+    const { maxRows, memory, queue = "fcfs", order = "arrival" } = options;
     this.#machine = machine;
     this.#jobs = jobs;
-    this.#room = room;
-    this.#queue = new WaitingQueue(jobs, { order: parameters.queueOrder ?? "arrival" });
-    this.#passes =
-      parameters.queue === "easy" ? "harmless" : parameters.queue === "first-fit" ? "fitting" : "nobody";
-    this.#forecast = new HeadForecast(machine, jobs, room);
-    this.#inner = makeInner(this);
+    this.#gangs = gangs;
+    this.#maxRows = maxRows;
+    this.#memory = memory && new MatrixMemory(memory, jobs, machine.processors);
+    this.#queue = new WaitingQueue(jobs, { order });
+    this.#passes = queue === "easy" ? "harmless" : queue === "first-fit" ? "fitting" : "nobody";
+    this.#forecast = new HeadForecast(machine, jobs, gangs, maxRows, this.#memory);
   }
 
   depart(job: JobIndex): void {
-    this.#room.remove(job);
-    this.#inner.depart(job);
+    this.#memory?.remove(job);
+    this.#gangs.depart(job);
     this.#hasDecided = false;
   }
 
   decide(arrived: readonly JobIndex[]): void {
     for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#machine.nowS);
-    const list = this.#queue.list;
+    const { list } = this.#queue;
     this.#isReserved = false;
     let head = list.first();
-    while (head !== NO_JOB && this.#room.hasRoom(head, this.#mayHold)) {
+    while (head !== NO_JOB && this.#hasRoom(head)) {
       list.removeFirst();
       this.#letIn(head);
       head = list.first();
@@ -89,15 +105,8 @@ class Admission implements Policy, PlacementLimits {
       this.#isReserved = false;
     }
     // After departures the gang policy has rows to save even when nobody is let in.
-    if (!this.#hasDecided) this.#decideInner();
-  }
-
-  /** Asked by the gang policy, too: memory, and whether the head's reservation would be delayed. */
-  mayHold(job: JobIndex, first: number): boolean {
-    return (
-      this.#room.hasMemory(job, first) &&
-      (!this.#isReserved || this.#forecast.allows(job, this.#triedEndS, first))
-    );
+    if (!this.#hasDecided) this.#gangs.decide([]);
+    this.#hasDecided = true;
   }
 
   /** Lets in jobs behind the head. */
@@ -109,13 +118,13 @@ class Admission implements Policy, PlacementLimits {
     for (let i = 1; i < count; i++) {
       const job = queue[i];
       const size = this.#jobs.size[job];
-      const memoryKB = this.#room.memoryOf(job);
-      if (this.#noRoom.covers(size, memoryKB)) continue;
+      const memoryKB = this.#memory?.of(job) ?? 0;
+      if (this.#machine.limits?.fits(job) === false || this.#noRoom.covers(size, memoryKB)) continue;
       if (this.#isReserved) this.#triedEndS = this.#forecast.expectedEndS(job, false);
       // A policy that does not ask where it may place a job can take only those that are gone in time.
       const inTime = !this.#isReserved || this.#triedEndS <= this.#forecast.shadowS;
-      if (!inTime && (!this.#room.use.asks || this.#noRoomForLong.covers(size, memoryKB))) continue;
-      if (this.#room.hasRoom(job, this.#mayHold)) {
+      if (!inTime && (!this.#gangs.use.asks || this.#noRoomForLong.covers(size, memoryKB))) continue;
+      if (this.#hasRoom(job)) {
         this.#queue.remove(job);
         this.#letIn(job);
         if (this.#isReserved) this.#forecast.passed(job, this.#triedEndS);
@@ -123,18 +132,26 @@ class Admission implements Policy, PlacementLimits {
     }
   }
 
-  #letIn(job: JobIndex): void {
-    this.#inner.decide([job]);
-    this.#hasDecided = true;
-    this.#room.add(job);
-    this.#room.noteExtraSlots();
+  #hasRoom(job: JobIndex): boolean {
+    this.#tried = job;
+    return this.#machine.limits?.fits(job) !== false && this.#gangs.fits(job, this.#maxRows, this.#mayBegin);
   }
 
-  #decideInner(): void {
-    this.#inner.decide([]);
+  /** Places the job that was tried. */
+  #letIn(job: JobIndex): void {
+    this.#gangs.decide([job], this.#mayBegin);
     this.#hasDecided = true;
-    this.#room.noteExtraSlots();
+    this.#memory?.add(job, this.#machine.runFirst(this.#machine.firstRunOfJob(job)));
   }
+
+  /** Where the tried job may begin; undefined: anywhere. */
+  get #mayBegin(): MayBegin | undefined {
+    return this.#memory === undefined && !this.#isReserved ? undefined : this.#mayTriedBegin;
+  }
+
+  readonly #mayTriedBegin: MayBegin = (first) =>
+    (this.#memory?.has(this.#tried, first) ?? true) &&
+    (!this.#isReserved || this.#forecast.allows(this.#tried, this.#triedEndS, first));
 }
 
 /**
@@ -171,162 +188,27 @@ class Refusals {
   }
 }
 
-const KB_PER_MB = 1024;
-
-const QUEUES = ["fcfs", "first-fit", "easy"] as const;
-
-const ROWS: ParameterSpec = {
-  name: "rows",
-  kind: "integer",
-  min: 1,
-  max: 1_000_000,
-  default: NONE,
-  noneFrom: 0,
-  description: "most rows of the matrix; 1 is space sharing",
-};
-const QUEUE: ParameterSpec = {
-  name: "queue",
-  kind: "choice",
-  choices: QUEUES,
-  default: "fcfs",
-  description: "who is let in from the queue in front of the matrix; nobody waits without a limit",
-};
-const MEMORY: readonly ParameterSpec[] = [
-  {
-    name: "memory",
-    kind: "integer",
-    min: 1,
-    max: 1_000_000_000,
-    default: NONE,
-    noneFrom: 0,
-    unit: "MB",
-    description: "memory of each processor in MB of 1024 KB",
-  },
-  {
-    name: "jobMemory",
-    kind: "integer",
-    min: 0,
-    max: 1_000_000_000,
-    default: 0,
-    unit: "MB",
-    description: "memory per processor of a job of which the workload tells none",
-  },
-];
-
-/** The parameters of an admission queue; memory where the policy can be told of it. */
-function admissionParameters(use: MatrixUse): readonly ParameterSpec[] {
-  return [ROWS, QUEUE, { ...ORDER_PARAMETER, name: "queueOrder" }, ...(use.asks ? MEMORY : [])];
-}
-
-const limited: Condition = (parameters) =>
-  rowLimit(parameters) !== undefined || memoryRule(parameters) !== undefined;
-const limitedBy =
-  (queue: string): Condition =>
-  (parameters) =>
-    limited(parameters) && parameters.queue === queue;
-
-export const NOBODY_WAITS: Rule = {
-  when: (parameters) => !limited(parameters),
-  text: "nobody waits: every arrival is placed at once",
-};
-
-/** Sentences that hold with a limit. @param asks whether the policy can be told of the limits */
-function admissionRules(asks: boolean): readonly Rule[] {
-  const harmless = asks
-    ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
-    : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)";
-  const memory: Condition = (parameters) => memoryRule(parameters) !== undefined;
-  const memoryRules: readonly (readonly [Condition, string])[] = [
-    [
-      memory,
-      "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
-    ],
-    [
-      memory,
-      "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
-    ],
-  ];
-  const rules: readonly (readonly [Condition, string])[] = [
-    [
-      limited,
-      "with a limit on rows or memory jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
-    ],
-    [limited, "the head of the queue is let in as soon as the policy can place it without a row too many"],
-    [limitedBy("fcfs"), "queue=fcfs: nobody passes the head"],
-    [
-      limitedBy("first-fit"),
-      "queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
-    ],
-    [
-      limitedBy("easy"),
-      "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
-    ],
-    [
-      limitedBy("easy"),
-      "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
-    ],
-    [limitedBy("easy"), harmless],
-    [
-      limitedBy("easy"),
-      "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn",
-    ],
-  ];
-  return [...rules, ...(asks ? memoryRules : [])].map(([when, text]) => ({ when, text, isInherited: true }));
-}
-
-/**
- * The gang policy with an admission queue in front of it, as further parameters. With their defaults it is the policy itself.
- * @param use how the policy uses the matrix, by its parameters
- */
-export function withAdmission(
-  inner: GangPolicyDefinition,
-  use: (parameters: ParameterValues) => MatrixUse,
-): GangPolicyDefinition {
-  const defaults = Object.fromEntries(inner.parameters.map((spec) => [spec.name, spec.default]));
-  const { asks } = use(defaults);
+/** A policy that cannot be asked is taken to use a gap of some row, though it may not. */
+export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: JobsView): AskedGangs {
+  if ("fits" in policy) return policy;
   return {
-    ...inner,
-    rules: [...inner.rules, NOBODY_WAITS, ...admissionRules(asks)],
-    parameters: [...inner.parameters, ...admissionParameters(use(defaults))],
-    guarantees: (parameters) => admissionGuarantees(inner.guarantees(parameters), parameters),
-    make: (machine, jobs, parameters, limits) => {
-      const maxRows = rowLimit(parameters);
-      const memory = memoryRule(parameters);
-      if (maxRows === undefined && memory === undefined) return inner.make(machine, jobs, parameters, limits);
-      const room = new MatrixRoom(
-        machine,
-        jobs,
-        use(parameters),
-        maxRows ?? Number.POSITIVE_INFINITY,
-        memory,
-      );
-      return new Admission(machine, jobs, parameters, room, (own) =>
-        inner.make(machine, jobs, parameters, own),
-      );
-    },
+    use: { lines: "rows", blocks: "side by side", asks: false },
+    fits: (job, maxRows) => machine.rowCount < maxRows || hasGap(machine, jobs.size[job]),
+    isTaken: () => true,
+    depart: (job) => policy.depart(job),
+    decide: (arrived) => policy.decide(arrived),
   };
 }
 
-function rowLimit(parameters: ParameterValues): number | undefined {
-  return setNumber(parameters.rows);
-}
-
-function memoryRule(parameters: ParameterValues): MemoryRule | undefined {
-  const limitMB = setNumber(parameters.memory);
-  if (limitMB === undefined) return undefined;
-  return { limitKB: KB_PER_MB * limitMB, unknownKB: KB_PER_MB * Number(parameters.jobMemory ?? 0) };
-}
-
-function admissionGuarantees(inner: Guarantees, parameters: ParameterValues): Guarantees {
-  const maxRows = rowLimit(parameters);
-  const memory = memoryRule(parameters);
-  if (maxRows === undefined && memory === undefined) return inner;
-  return {
-    headNeverFits: true,
-    workConserving: parameters.queue === "first-fit",
-    // With one row nothing can cost a job its turn, and in order of arrival nobody takes the head's place.
-    keepsPromises: maxRows === 1 && (parameters.queueOrder ?? "arrival") === "arrival",
-    maxRows,
-    memory,
-  };
+/** Whether some row has so many idle processors side by side. */
+function hasGap(machine: GangMachine, size: number): boolean {
+  for (let position = 0; position < machine.rowCount; position++) {
+    let end = 0;
+    for (let run = machine.firstRun(machine.rowAt(position)); run !== -1; run = machine.nextRun(run)) {
+      if (machine.runFirst(run) - end >= size) return true;
+      end = machine.runFirst(run) + machine.runSize(run);
+    }
+    if (machine.processors - end >= size) return true;
+  }
+  return false;
 }

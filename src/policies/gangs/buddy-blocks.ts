@@ -1,61 +1,64 @@
 /** Re-packing gangs on buddy blocks (Zhou, Walsh and Brent 2000, sections 3 and 4.1). */
-import type { GangPolicyDefinition } from "../../core/policy.ts";
+
 import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
 import { BlockIndex, CandidatesByBlock } from "./idle-index.ts";
-import { MIGRATE, MIGRATION_RULES, migrationOf, withMigration } from "./migration.ts";
+import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
 import { preset } from "./preset.ts";
 import { EXTRA_ORDER, EXTRA_PER_CHANGE, extraSlotRule, RepackingGang } from "./repacking-gang.ts";
+import { withAdmission } from "./with-admission.ts";
 
-const blocks: GangPolicyDefinition = {
-  name: "br",
-  title: "Buddy, re-packing",
-  sharing: "time",
-  summary:
-    "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
-  rules: [
-    "a job's block is the smallest buddy block that holds it; the job occupies its own processors at the block's left end, other jobs may use the rest",
-    "on a machine that is no power of two, a block that the machine's end cuts off takes a job that fits in what is left",
-    "an arrival is given the block with most idle slots among the blocks of its size in which every processor has one (ties: the leftmost)",
-    "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
-    "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
-    "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
-    ...MIGRATION_RULES,
-    { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
-    { when: withExtraSlots("none"), text: "a job has one slot per round" },
-    {
-      when: withExtraSlots("kept"),
-      text: "after each workload change jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
-    },
-    {
-      when: withExtraSlots("kept"),
-      text: "a job keeps its extra slots to the end; they count as busy for all decisions",
-    },
-    {
-      when: withExtraSlots("returned"),
-      text: "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
-    },
-    {
-      when: withExtraSlots("returned"),
-      text: "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as with extraSlots=none, where nobody migrates",
-    },
-    {
-      when: withExtraSlots("returned"),
-      text: "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
-    },
-  ],
-  source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
-  parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, MIGRATE],
-  guarantees: (parameters) =>
-    withMigration({ headNeverFits: true, workConserving: true, keepsPromises: true }, parameters),
-  make: (machine, jobs, parameters, limits) =>
-    new RepackingGang(machine, jobs, {
-      makeIndex: (processors) => new BlockIndex(processors),
-      makeCandidates: (known, idle) => new CandidatesByBlock(known, idle),
-      extra: extraSlotRule(parameters),
-      limits,
-      migration: migrationOf(machine, jobs, true, parameters),
-    }),
-};
+const blocks = withAdmission(
+  {
+    name: "br",
+    title: "Buddy, re-packing",
+    sharing: "time",
+    summary:
+      "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
+    rules: [
+      "a job's block is the smallest buddy block that holds it; the job occupies its own processors at the block's left end, other jobs may use the rest",
+      "on a machine that is no power of two, a block that the machine's end cuts off takes a job that fits in what is left",
+      "an arrival is given the block with most idle slots among the blocks of its size in which every processor has one (ties: the leftmost)",
+      "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
+      "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
+      "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
+      ...MIGRATION_RULES,
+      { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
+      { when: withExtraSlots("none"), text: "a job has one slot per round" },
+      {
+        when: withExtraSlots("kept"),
+        text: "after each workload change jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
+      },
+      {
+        when: withExtraSlots("kept"),
+        text: "a job keeps its extra slots to the end; they count as busy for all decisions",
+      },
+      {
+        when: withExtraSlots("returned"),
+        text: "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
+      },
+      {
+        when: withExtraSlots("returned"),
+        text: "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as with extraSlots=none, where nobody migrates",
+      },
+      {
+        when: withExtraSlots("returned"),
+        text: "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
+      },
+    ],
+    source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
+    parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, MIGRATE],
+    guarantees: (parameters) =>
+      withMigration({ headNeverFits: true, workConserving: true, keepsPromises: true }, parameters),
+    make: (machine, jobs, parameters) =>
+      new RepackingGang(machine, jobs, {
+        makeIndex: (processors) => new BlockIndex(processors),
+        makeCandidates: (known, idle) => new CandidatesByBlock(known, idle),
+        extra: extraSlotRule(parameters),
+        migration: migrationOf(machine, jobs, true, parameters),
+      }),
+  },
+  { parameters: true, asks: true, refuses: migrates },
+);
 
 export const br = preset(blocks, { extraOrder: "largest", extraPerChange: 1 }, {});
 

@@ -1,31 +1,35 @@
 /** Buddy blocks row by row, with slot unification: the allocation of distributed hierarchical control without its controllers. */
-import type { GangPolicyDefinition } from "../../core/policy.ts";
+
 import { extraSlotsOf, UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { preset } from "./preset.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { BuddyFit } from "./row-fits.ts";
+import { withAdmission } from "./with-admission.ts";
 
-export const buddy: GangPolicyDefinition = {
-  name: "buddy",
-  title: "Buddy, row by row",
-  sharing: "time",
-  summary: "Gang scheduling on buddy blocks, each row by itself, with or without slot unification.",
-  rules: [
-    "a job is given a whole buddy block, its size rounded up to a power of two; no other job uses the rest of it",
-    "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
-    {
-      when: (parameters) => !withExtraSlots("none")(parameters),
-      text: "an extra slot needs the job's whole block free in the row",
-    },
-    ...ROW_BY_ROW_RULES,
-  ],
-  source:
-    "Zhou, Brent, Johnson and Walsh 1999, section 2 (after Feitelson and Rudolph 1990, distributed hierarchical control)",
-  parameters: [UNIFY],
-  guarantees: () => ROW_BY_ROW_GUARANTEES,
-  make: (machine, jobs, parameters) =>
-    new RowByRow(machine, jobs, extraSlotsOf(parameters), (layout) => new BuddyFit(layout)),
-};
+export const buddy = withAdmission(
+  {
+    name: "buddy",
+    title: "Buddy, row by row",
+    sharing: "time",
+    summary: "Gang scheduling on buddy blocks, each row by itself, with or without slot unification.",
+    rules: [
+      "a job is given a whole buddy block, its size rounded up to a power of two; no other job uses the rest of it",
+      "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
+      {
+        when: (parameters) => !withExtraSlots("none")(parameters),
+        text: "an extra slot needs the job's whole block free in the row",
+      },
+      ...ROW_BY_ROW_RULES,
+    ],
+    source:
+      "Zhou, Brent, Johnson and Walsh 1999, section 2 (after Feitelson and Rudolph 1990, distributed hierarchical control)",
+    parameters: [UNIFY],
+    guarantees: () => ROW_BY_ROW_GUARANTEES,
+    make: (machine, jobs, parameters) =>
+      new RowByRow(machine, jobs, extraSlotsOf(parameters), (layout) => new BuddyFit(layout)),
+  },
+  { parameters: true, asks: false },
+);
 
 export const bc = preset(
   buddy,

@@ -3,47 +3,51 @@
  * silva1999 ("first fit without thread migration", section 4) and of zhou1999 (first and best fit without re-packing).
  * silva1999 asks only whether a slice has enough idle processors; here a job's processors stand side by side.
  */
-import type { GangPolicyDefinition } from "../../core/policy.ts";
+
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { GapFit } from "./row-fits.ts";
+import { withAdmission } from "./with-admission.ts";
 
-export const gang: GangPolicyDefinition = {
-  name: "gang",
-  title: "Gang scheduling, row by row",
-  sharing: "time",
-  summary:
-    "Conventional gang scheduling: an arrival goes to the first (or best) row with room; nothing moves.",
-  rules: [
-    "an arrival takes idle processors side by side in one row; without such a row a new row is added at the end of the round",
-    {
-      when: ({ fit }) => fit === "first",
-      text: "fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough",
-    },
-    {
-      when: ({ fit }) => fit === "best",
-      text: "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
-    },
-    ...ROW_BY_ROW_RULES,
-  ],
-  source:
-    "Ousterhout 1982; Silva and Scherson 1999, section 4 (first fit without thread migration); unification: Zhou, Brent, Johnson and Walsh 1999, section 2",
-  parameters: [
-    {
-      name: "fit",
-      kind: "choice",
-      choices: ["first", "best"],
-      default: "first",
-      description: "which gap an arrival takes: the first one, or the narrowest",
-    },
-    UNIFY,
-  ],
-  guarantees: () => ROW_BY_ROW_GUARANTEES,
-  make: (machine, jobs, parameters) =>
-    new RowByRow(
-      machine,
-      jobs,
-      extraSlotsOf(parameters),
-      (layout) => new GapFit(layout, parameters.fit === "best"),
-    ),
-};
+export const gang = withAdmission(
+  {
+    name: "gang",
+    title: "Gang scheduling, row by row",
+    sharing: "time",
+    summary:
+      "Conventional gang scheduling: an arrival goes to the first (or best) row with room; nothing moves.",
+    rules: [
+      "an arrival takes idle processors side by side in one row; without such a row a new row is added at the end of the round",
+      {
+        when: ({ fit }) => fit === "first",
+        text: "fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough",
+      },
+      {
+        when: ({ fit }) => fit === "best",
+        text: "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
+      },
+      ...ROW_BY_ROW_RULES,
+    ],
+    source:
+      "Ousterhout 1982; Silva and Scherson 1999, section 4 (first fit without thread migration); unification: Zhou, Brent, Johnson and Walsh 1999, section 2",
+    parameters: [
+      {
+        name: "fit",
+        kind: "choice",
+        choices: ["first", "best"],
+        default: "first",
+        description: "which gap an arrival takes: the first one, or the narrowest",
+      },
+      UNIFY,
+    ],
+    guarantees: () => ROW_BY_ROW_GUARANTEES,
+    make: (machine, jobs, parameters) =>
+      new RowByRow(
+        machine,
+        jobs,
+        extraSlotsOf(parameters),
+        (layout) => new GapFit(layout, parameters.fit === "best"),
+      ),
+  },
+  { parameters: true, asks: false },
+);

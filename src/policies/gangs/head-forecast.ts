@@ -13,7 +13,9 @@
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
-import type { MatrixRoom } from "./matrix-room.ts";
+import { blockLevel } from "../../structures/matrix/buddy.ts";
+import type { AskedGangs } from "./admission.ts";
+import type { MatrixMemory } from "./matrix-memory.ts";
 
 const NONE = -1;
 
@@ -22,12 +24,17 @@ export class HeadForecast {
   shadowS = 0;
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
-  readonly #room: MatrixRoom;
+  readonly #gangs: AskedGangs;
+  readonly #maxRows: number;
+  readonly #memory: MatrixMemory | undefined;
   readonly #slotS: number;
   readonly #switchS: number;
   /** Expected end of each job in the matrix, as of the last `reserve`. */
   readonly #endS: Float64Array;
-  #byEnd: JobIndex[] = [];
+  /** Jobs of the matrix, as of then. */
+  readonly #byEnd: JobIndex[] = [];
+  /** Slots of a round that each of them holds for good. */
+  readonly #slots: Int32Array;
 
   // Per processor, of the line of the head's block. When the head may have it; how much is left then beside the head.
   readonly #freeS: Float64Array;
@@ -39,13 +46,23 @@ export class HeadForecast {
   #head: JobIndex = NONE;
   #first = 0;
 
-  constructor(machine: GangMachine, jobs: JobsView, room: MatrixRoom) {
+  /** @param maxRows Infinity for no limit */
+  constructor(
+    machine: GangMachine,
+    jobs: JobsView,
+    gangs: AskedGangs,
+    maxRows: number,
+    memory: MatrixMemory | undefined,
+  ) {
     this.#machine = machine;
     this.#jobs = jobs;
-    this.#room = room;
+    this.#gangs = gangs;
+    this.#maxRows = maxRows;
+    this.#memory = memory;
     this.#slotS = machine.slotS;
-    this.#switchS = room.maxRows > 1 ? (machine.switchS ?? 0) : 0;
+    this.#switchS = maxRows > 1 ? (machine.switchS ?? 0) : 0;
     this.#endS = new Float64Array(jobs.count);
+    this.#slots = new Int32Array(jobs.count);
     const { processors } = machine;
     this.#freeS = new Float64Array(processors);
     this.#memoryFreeS = new Float64Array(processors);
@@ -62,8 +79,7 @@ export class HeadForecast {
   expectedEndS(job: JobIndex, isPlaced: boolean): number {
     const served = isPlaced ? (this.#machine.servedSlots?.(job) ?? 0) : 0;
     const slots = Math.max(1, slotsOfEstimate(this.#jobs.estimateS[job], this.#slotS) - served);
-    const { maxRows } = this.#room;
-    const rows = maxRows === Number.POSITIVE_INFINITY ? this.#machine.rowCount + 1 : maxRows;
+    const rows = this.#maxRows === Number.POSITIVE_INFINITY ? this.#machine.rowCount + 1 : this.#maxRows;
     return this.#machine.nowS + slots * rows * (this.#slotS + this.#switchS);
   }
 
@@ -73,7 +89,7 @@ export class HeadForecast {
     this.#order();
     this.#findMemoryFree(head);
     this.shadowS = Number.POSITIVE_INFINITY;
-    if (this.#room.use.lines === "columns") {
+    if (this.#gangs.use.lines === "columns") {
       this.#findColumnsFree();
       this.#findBlock();
     } else {
@@ -89,7 +105,7 @@ export class HeadForecast {
   /** Whether a job that ends at `endS` may be placed from `first` on without a delay of the reservation. */
   allows(job: JobIndex, endS: number, first: number): boolean {
     if (endS <= this.shadowS) return true;
-    const memoryKB = this.#room.memoryOf(job);
+    const memoryKB = this.#memoryOf(job);
     const end = first + this.#jobs.size[job];
     for (let processor = first; processor < end; processor++)
       if (this.#spareSlots[processor] < 1 || this.#spareKB[processor] < memoryKB) return false;
@@ -99,8 +115,8 @@ export class HeadForecast {
   /** A job that ends at `endS` has been placed past the head. */
   passed(job: JobIndex, endS: number): void {
     if (endS <= this.shadowS) return;
-    const first = this.#room.firstOf(job);
-    const memoryKB = this.#room.memoryOf(job);
+    const first = this.#firstOf(job);
+    const memoryKB = this.#memoryOf(job);
     for (let processor = first; processor < first + this.#jobs.size[job]; processor++) {
       this.#spareSlots[processor]--;
       this.#spareKB[processor] -= memoryKB;
@@ -110,40 +126,51 @@ export class HeadForecast {
   /** Jobs of the matrix by expected end; ties: submitted first. */
   #order(): void {
     const ends = this.#endS;
-    this.#byEnd = this.#room.placed.slice();
+    for (const job of this.#byEnd) this.#slots[job] = 0;
+    this.#byEnd.length = 0;
+    for (let position = 0; position < this.#machine.rowCount; position++)
+      this.#collect(this.#machine.rowAt(position));
     for (const job of this.#byEnd) ends[job] = this.expectedEndS(job, true);
     this.#byEnd.sort((a, b) => ends[a] - ends[b] || a - b);
   }
 
+  /** Notes the jobs of a row, and how many slots they have for good. */
+  #collect(row: RowId): void {
+    const machine = this.#machine;
+    for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
+      if (!this.#gangs.isTaken(run)) continue;
+      const job = machine.runJob(run);
+      if (this.#slots[job]++ === 0) this.#byEnd.push(job);
+    }
+  }
+
   /** When each processor has memory for the head. */
   #findMemoryFree(head: JobIndex): void {
-    const room = this.#room;
     const freeS = this.#memoryFreeS.fill(this.#machine.nowS);
-    if (room.memory === undefined) return;
-    const most = room.memory.limitKB - room.memoryOf(head);
+    if (this.#memory === undefined) return;
+    const most = this.#memory.limitKB - this.#memoryOf(head);
     const inUse = this.#spareKB.fill(0);
-    for (const job of this.#byEnd) this.#addTo(inUse, job, room.memoryOf(job));
+    for (const job of this.#byEnd) this.#addTo(inUse, job, this.#memoryOf(job));
     for (const job of this.#byEnd) {
-      const end = room.firstOf(job) + this.#jobs.size[job];
-      for (let processor = room.firstOf(job); processor < end; processor++) {
-        if (inUse[processor] > most && inUse[processor] - room.memoryOf(job) <= most)
+      const end = this.#firstOf(job) + this.#jobs.size[job];
+      for (let processor = this.#firstOf(job); processor < end; processor++) {
+        if (inUse[processor] > most && inUse[processor] - this.#memoryOf(job) <= most)
           freeS[processor] = this.#endS[job];
-        inUse[processor] -= room.memoryOf(job);
+        inUse[processor] -= this.#memoryOf(job);
       }
     }
   }
 
   /** When fewer than m slots of each processor are taken: at the first end of a job there, if all are now. */
   #findColumnsFree(): void {
-    const room = this.#room;
     const freeS = this.#freeS.fill(this.#machine.nowS);
     const taken = this.#spareSlots.fill(0);
-    for (const job of this.#byEnd) this.#addTo(taken, job, room.slotsOf(job));
+    for (const job of this.#byEnd) this.#addTo(taken, job, this.#slots[job]);
     for (const job of this.#byEnd) {
-      const end = room.firstOf(job) + this.#jobs.size[job];
-      for (let processor = room.firstOf(job); processor < end; processor++) {
-        if (taken[processor] >= room.maxRows) freeS[processor] = this.#endS[job];
-        taken[processor] -= room.slotsOf(job);
+      const end = this.#firstOf(job) + this.#jobs.size[job];
+      for (let processor = this.#firstOf(job); processor < end; processor++) {
+        if (taken[processor] >= this.#maxRows) freeS[processor] = this.#endS[job];
+        taken[processor] -= this.#slots[job];
       }
     }
   }
@@ -153,16 +180,16 @@ export class HeadForecast {
     const machine = this.#machine;
     const freeS = this.#freeS.fill(machine.nowS);
     for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
+      if (!this.#gangs.isTaken(run)) continue;
       const job = machine.runJob(run);
-      freeS.fill(this.#endS[job], machine.runFirst(run), this.#room.takenEnd(job));
+      freeS.fill(this.#endS[job], machine.runFirst(run), this.#takenEnd(job));
     }
   }
 
   /** Takes the block that is free first, if it is earlier than what was found before. */
   #findBlock(): void {
-    const room = this.#room;
     const size = this.#jobs.size[this.#head];
-    const step = room.stepOf(size);
+    const step = this.#stepOf(size);
     const freeS = this.#freeS;
     const memoryFreeS = this.#memoryFreeS;
     if (step === 1) {
@@ -172,7 +199,7 @@ export class HeadForecast {
     for (let first = 0; first + size <= freeS.length; first += step) {
       let blockS = step === 1 ? this.#windowS[first] : 0;
       if (step > 1) {
-        for (let at = first; at < room.endOf(size, first); at++) blockS = Math.max(blockS, freeS[at]);
+        for (let at = first; at < this.#endOf(size, first); at++) blockS = Math.max(blockS, freeS[at]);
         for (let at = first; at < first + size; at++) blockS = Math.max(blockS, memoryFreeS[at]);
       }
       if (blockS >= this.shadowS) continue;
@@ -197,22 +224,47 @@ export class HeadForecast {
 
   /** What is left of the head's block at the shadow time, beside the head and the jobs expected to be there still. */
   #findSpare(): void {
-    const room = this.#room;
     const size = this.#jobs.size[this.#head];
     const slots = this.#spareSlots.fill(Number.POSITIVE_INFINITY);
     const memory = this.#spareKB.fill(Number.POSITIVE_INFINITY);
-    slots.fill(room.maxRows - 1, this.#first, room.endOf(size, this.#first));
-    if (room.memory !== undefined)
-      memory.fill(room.memory.limitKB - room.memoryOf(this.#head), this.#first, this.#first + size);
+    slots.fill(this.#maxRows - 1, this.#first, this.#endOf(size, this.#first));
+    if (this.#memory !== undefined)
+      memory.fill(this.#memory.limitKB - this.#memoryOf(this.#head), this.#first, this.#first + size);
     for (const job of this.#byEnd) {
       if (this.#endS[job] <= this.shadowS) continue;
-      this.#addTo(slots, job, -room.slotsOf(job));
-      this.#addTo(memory, job, -room.memoryOf(job));
+      this.#addTo(slots, job, -this.#slots[job]);
+      this.#addTo(memory, job, -this.#memoryOf(job));
     }
   }
 
+  #firstOf(job: JobIndex): number {
+    return this.#machine.runFirst(this.#machine.firstRunOfJob(job));
+  }
+
+  #memoryOf(job: JobIndex): number {
+    return this.#memory?.of(job) ?? 0;
+  }
+
+  /** Processors between two places at which a job of the size may begin. */
+  #stepOf(size: number): number {
+    return this.#gangs.use.blocks === "side by side" ? 1 : 1 << blockLevel(size);
+  }
+
+  /** Processors that have to be idle for a job that begins at `first`. */
+  #endOf(size: number, first: number): number {
+    if (this.#gangs.use.blocks === "side by side") return first + size;
+    return Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
+  }
+
+  /** Processors that nobody else can use in the row while the job is there. */
+  #takenEnd(job: JobIndex): number {
+    const size = this.#jobs.size[job];
+    const first = this.#firstOf(job);
+    return this.#gangs.use.blocks === "whole buddy" ? this.#endOf(size, first) : first + size;
+  }
+
   #addTo(column: Float64Array, job: JobIndex, amount: number): void {
-    const first = this.#room.firstOf(job);
+    const first = this.#firstOf(job);
     const end = first + this.#jobs.size[job];
     for (let processor = first; processor < end; processor++) column[processor] += amount;
   }

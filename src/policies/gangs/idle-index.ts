@@ -6,6 +6,7 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
 import { WorkloadVector } from "../../structures/matrix/workload-vector.ts";
+import type { MatrixUse } from "./admission.ts";
 import { LargestFirst } from "./slot-unification.ts";
 
 const NONE = -1;
@@ -14,6 +15,7 @@ const NONE = -1;
 export type MayBegin = (first: number) => boolean;
 
 export interface IdleIndex {
+  readonly blocks: MatrixUse["blocks"];
   /** Adds `delta` idle slots to each of the processors first … first + size − 1. */
   add(first: number, size: number, delta: number): void;
   addEverywhere(delta: number): void;
@@ -39,6 +41,7 @@ export interface ExtraCandidates {
 
 /** Windows of any processors side by side. */
 export class WindowIndex implements IdleIndex {
+  readonly blocks = "side by side";
   protected readonly vector: WorkloadVector;
 
   constructor(processors: number) {
@@ -103,6 +106,7 @@ export class RingIndex extends WindowIndex {
 
 /** Buddy blocks: aligned, and an extra slot needs all of the block's processors idle. */
 export class BlockIndex implements IdleIndex {
+  readonly blocks = "buddy";
   readonly tree: WorkloadTree;
 
   constructor(processors: number) {

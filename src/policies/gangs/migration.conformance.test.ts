@@ -4,8 +4,9 @@ import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { audit, auditLines } from "../../lab/audit/audit.ts";
 import { makeChoice } from "../choose.ts";
 import { conformanceInstances } from "../instances-for-tests.ts";
-import { br, brmms, brms, wlv } from "./gangs-with-admission.ts";
+import { br, brmms, brms } from "./buddy-blocks.ts";
 import { migrationCostS } from "./migration.ts";
+import { wlv } from "./wlv.ts";
 
 const COSTS_S = [0, 3, 60];
 const SLOTS = [

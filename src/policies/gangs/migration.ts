@@ -273,3 +273,9 @@ export function migrationOf(
   }
   return new Migration(machine as MovingMachine, jobs, inBlocks, costS);
 }
+
+/** Why rows and memory cannot be limited where gangs migrate. */
+export function migrates({ migrate }: ParameterValues): readonly [string, string] | undefined {
+  if (setNumber(migrate) === undefined) return undefined;
+  return [`migrate=${migrate}`, "reservations are forecast on processors that gangs keep"];
+}

@@ -15,8 +15,7 @@ export function preset(
     }),
     parameters: base.parameters.filter(({ name }) => !(name in fixed)),
     guarantees: (parameters) => base.guarantees({ ...parameters, ...fixed }),
-    make: (machine, jobs, parameters, limits) =>
-      base.make(machine, jobs, { ...parameters, ...fixed }, limits),
+    make: (machine, jobs, parameters) => base.make(machine, jobs, { ...parameters, ...fixed }),
     ...description,
   };
 }

@@ -1,39 +1,41 @@
 /** Random allocation within a row: the scheme that zhou1999 argues against. */
-import type { GangPolicyDefinition } from "../../core/policy.ts";
-import { NOBODY_WAITS } from "./admission.ts";
+
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { RandomFit } from "./row-fits.ts";
+import { withAdmission } from "./with-admission.ts";
 
-export const random: GangPolicyDefinition = {
-  name: "random",
-  title: "Random processors, row by row",
-  sharing: "time",
-  summary: "Gang scheduling on any idle processors of a row, drawn at random.",
-  rules: [
-    "an arrival goes to the first row, in order of the round, with enough idle processors; without one a new row is added at the end of the round",
-    "its processors are drawn from the idle ones of the row without regard to where they stand, by a generator that is seeded with `seed`",
-    ...ROW_BY_ROW_RULES,
-    NOBODY_WAITS,
-  ],
-  source: "Zhou, Brent, Johnson and Walsh 1999, section 2",
-  parameters: [
-    UNIFY,
-    {
-      name: "seed",
-      kind: "integer",
-      min: 0,
-      max: Number.MAX_SAFE_INTEGER,
-      default: 1,
-      description: "seed of the drawn processors",
-    },
-  ],
-  guarantees: () => ROW_BY_ROW_GUARANTEES,
-  make: (machine, jobs, parameters) =>
-    new RowByRow(
-      machine,
-      jobs,
-      extraSlotsOf(parameters),
-      (layout) => new RandomFit(layout, Number(parameters.seed)),
-    ),
-};
+export const random = withAdmission(
+  {
+    name: "random",
+    title: "Random processors, row by row",
+    sharing: "time",
+    summary: "Gang scheduling on any idle processors of a row, drawn at random.",
+    rules: [
+      "an arrival goes to the first row, in order of the round, with enough idle processors; without one a new row is added at the end of the round",
+      "its processors are drawn from the idle ones of the row without regard to where they stand, by a generator that is seeded with `seed`",
+      ...ROW_BY_ROW_RULES,
+    ],
+    source: "Zhou, Brent, Johnson and Walsh 1999, section 2",
+    parameters: [
+      UNIFY,
+      {
+        name: "seed",
+        kind: "integer",
+        min: 0,
+        max: Number.MAX_SAFE_INTEGER,
+        default: 1,
+        description: "seed of the drawn processors",
+      },
+    ],
+    guarantees: () => ROW_BY_ROW_GUARANTEES,
+    make: (machine, jobs, parameters) =>
+      new RowByRow(
+        machine,
+        jobs,
+        extraSlotsOf(parameters),
+        (layout) => new RandomFit(layout, Number(parameters.seed)),
+      ),
+  },
+  { parameters: false, asks: false },
+);

@@ -19,14 +19,14 @@ import {
   type GangMachine,
   type ParameterSpec,
   type ParameterValues,
-  type PlacementLimits,
-  type Policy,
   type RowId,
+  type RunId,
   setNumber,
 } from "../../core/policy.ts";
 import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
+import type { AskedGangs, MatrixUse } from "./admission.ts";
 import { extraSlotsOf } from "./extra-slots.ts";
-import type { ExtraCandidates, IdleIndex } from "./idle-index.ts";
+import type { ExtraCandidates, IdleIndex, MayBegin } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
 
 const NONE = -1;
@@ -81,13 +81,11 @@ export interface RepackingOptions<Index extends IdleIndex> {
   /** Undefined: every job has one slot per round. */
   readonly extra: ExtraSlotRule | undefined;
   readonly makeCandidates: (jobs: JobsView, idle: Index) => ExtraCandidates;
-  /** Undefined: every window with room will do. */
-  readonly limits?: PlacementLimits | undefined;
   /** Undefined: gangs keep their processors. */
   readonly migration?: Migration | undefined;
 }
 
-export class RepackingGang<Index extends IdleIndex> implements Policy, SlotReclaimer {
+export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotReclaimer {
   protected readonly machine: GangMachine;
   /** Idle slots if extra slots were given back; the same index as `#idle` when they never are. */
   protected readonly baseIdle: Index;
@@ -98,18 +96,16 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
   readonly #idle: Index;
   readonly #extra: ExtraSlotRule | undefined;
   readonly #candidates: ExtraCandidates | undefined;
-  readonly #limits: PlacementLimits | undefined;
   readonly #migration: Migration | undefined;
   /** First processor and slots per round of each placed job. */
   readonly #first: Int32Array;
   readonly #slots: Int32Array;
 
   constructor(machine: GangMachine, jobs: JobsView, options: RepackingOptions<Index>) {
-    const { makeIndex, extra, makeCandidates, limits, migration } = options;
+    const { makeIndex, extra, makeCandidates, migration } = options;
     this.machine = machine;
     this.#jobs = jobs;
     this.#extra = extra;
-    this.#limits = limits;
     this.#migration = migration;
     this.#idle = makeIndex(machine.processors);
     this.baseIdle = extra?.returned ? makeIndex(machine.processors) : this.#idle;
@@ -124,9 +120,29 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
     this.#candidates?.leave(job);
   }
 
-  decide(arrived: readonly JobIndex[]): void {
+  get use(): MatrixUse {
+    return { lines: "columns", blocks: this.#idle.blocks, asks: true };
+  }
+
+  fits(job: JobIndex, maxRows: number, mayBegin?: MayBegin): boolean {
+    const size = this.#jobs.size[job];
+    if (this.baseIdle.leastLoaded(size, mayBegin) !== NONE) return true;
+    if (this.machine.rowCount >= maxRows) return false;
+    if (mayBegin === undefined) return true;
+    this.baseIdle.addEverywhere(1);
+    const first = this.baseIdle.leastLoaded(size, mayBegin);
+    this.baseIdle.addEverywhere(-1);
+    return first !== NONE;
+  }
+
+  isTaken(run: RunId): boolean {
+    const job = this.machine.runJob(run);
+    return this.reclaimer === undefined || this.machine.firstRunOfJob(job) === run;
+  }
+
+  decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void {
     this.#deleteRows();
-    for (const job of arrived) this.#place(job);
+    for (const job of arrived) this.#place(job, mayBegin);
     // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
     this.#deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
@@ -184,9 +200,9 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
     this.#candidates?.enter(job, first);
   }
 
-  #place(job: JobIndex): void {
+  #place(job: JobIndex, mayBegin: MayBegin | undefined): void {
     const size = this.#jobs.size[job];
-    let first = this.#windowFor(job, size);
+    let first = this.baseIdle.leastLoaded(size, mayBegin);
     let row = first === NONE ? NONE : this.free(first, size, this.reclaimer);
     if (row === NONE && first !== NONE) {
       first = this.otherWindow(size);
@@ -195,7 +211,7 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
     if (row === NONE) {
       this.machine.addRow();
       this.#addEverywhere(1);
-      first = this.#windowFor(job, size);
+      first = this.baseIdle.leastLoaded(size, mayBegin);
       // Not always the new row: in a block that had none idle the job's own processors may be idle in another one.
       row = this.free(first, size, this.reclaimer);
     }
@@ -204,13 +220,6 @@ export class RepackingGang<Index extends IdleIndex> implements Policy, SlotRecla
     this.#slots[job] = 1;
     this.#add(job, -1, -1);
     this.#candidates?.enter(job, first);
-  }
-
-  #windowFor(job: JobIndex, size: number): number {
-    const limits = this.#limits;
-    return limits === undefined
-      ? this.baseIdle.leastLoaded(size)
-      : this.baseIdle.leastLoaded(size, (first) => limits.mayHold(job, first));
   }
 
   /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */

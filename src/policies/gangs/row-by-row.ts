@@ -10,8 +10,9 @@
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
-import type { GangMachine, Policy, RowId, Rule, RunId } from "../../core/policy.ts";
+import type { GangMachine, RowId, Rule, RunId } from "../../core/policy.ts";
 import { grown } from "../../structures/grow.ts";
+import type { AskedGangs, MatrixUse } from "./admission.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
@@ -19,12 +20,14 @@ const NONE = -1;
 
 /** How room is found in the rows. */
 export interface RowFit {
+  readonly blocks: MatrixUse["blocks"];
   /** Processors that `take` has found: first and end of each stretch in turn. */
   readonly stretches: Int32Array;
   /** Number of stretches found. */
   readonly stretchCount: number;
   /** A row was added and is empty. */
   rowAdded(row: RowId): void;
+  hasRoom(row: RowId, size: number): boolean;
   /** Finds room in a row, takes it and returns the row; −1 when no row has room. */
   take(size: number): RowId;
   /** Takes the same processors, which are idle, in another row: those of a job that begins at `first`. */
@@ -42,7 +45,7 @@ export interface RowLayout {
   isTaken(run: RunId): boolean;
 }
 
-export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
+export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   readonly machine: GangMachine;
   readonly #jobs: JobsView;
   readonly #fit: RowFit;
@@ -78,6 +81,19 @@ export class RowByRow implements Policy, RowLayout, ExtraSlotHost {
     for (const row of this.#extraRows[job] ?? []) this.#vacate(job, row, !this.#returned);
     this.#extraRows[job] = [];
     this.#unification?.jobEnded(job);
+  }
+
+  get use(): MatrixUse {
+    return { lines: "rows", blocks: this.#fit.blocks, asks: false };
+  }
+
+  /** It chooses the processors itself, by what is idle only. */
+  fits(job: JobIndex, maxRows: number): boolean {
+    const { machine } = this;
+    if (machine.rowCount < maxRows) return true;
+    for (let position = 0; position < machine.rowCount; position++)
+      if (this.#fit.hasRoom(machine.rowAt(position), this.#jobs.size[job])) return true;
+    return false;
   }
 
   decide(arrived: readonly JobIndex[]): void {

@@ -9,6 +9,7 @@ const NONE = -1;
 
 /** First fit: the leftmost gap of the first row that has one wide enough. Best fit: the narrowest gap wide enough over all rows. */
 export class GapFit implements RowFit {
+  readonly blocks = "side by side";
   readonly stretches = new Int32Array(2);
   readonly stretchCount = 1;
   readonly #layout: RowLayout;
@@ -52,7 +53,7 @@ export class GapFit implements RowFit {
     return true;
   }
 
-  #hasRoom(row: RowId, size: number): boolean {
+  hasRoom(row: RowId, size: number): boolean {
     if (this.#widest[row] === NONE) this.#widest[row] = this.#measure(row);
     return this.#widest[row] >= size;
   }
@@ -61,7 +62,7 @@ export class GapFit implements RowFit {
     const machine = this.#machine;
     for (let position = 0; position < machine.rowCount; position++) {
       const row = machine.rowAt(position);
-      if (!this.#hasRoom(row, size)) continue;
+      if (!this.hasRoom(row, size)) continue;
       this.#search(row, size);
       return row;
     }
@@ -76,7 +77,7 @@ export class GapFit implements RowFit {
     let bestSize = machine.processors + 1;
     for (let position = 0; position < machine.rowCount && bestSize > size; position++) {
       const row = machine.rowAt(position);
-      if (!this.#hasRoom(row, size)) continue;
+      if (!this.hasRoom(row, size)) continue;
       this.#search(row, size);
       if (this.#gapSize >= bestSize) continue;
       best = row;
@@ -123,6 +124,7 @@ export class GapFit implements RowFit {
 
 /** Buddy blocks, handed out whole: the leftmost free block of the first row that has one. */
 export class BuddyFit implements RowFit {
+  readonly blocks = "whole buddy";
   readonly stretches = new Int32Array(2);
   readonly stretchCount = 1;
   readonly #machine: GangMachine;
@@ -142,12 +144,16 @@ export class BuddyFit implements RowFit {
     const rows = machine.rowCount;
     for (let position = 0; position < rows; position++) {
       const row = machine.rowAt(position);
-      if (this.#blocks.widest(row) < size) continue;
+      if (!this.hasRoom(row, size)) continue;
       this.stretches[0] = this.#blocks.take(row, size);
       this.stretches[1] = this.stretches[0] + size;
       return row;
     }
     return NONE;
+  }
+
+  hasRoom(row: RowId, size: number): boolean {
+    return this.#blocks.widest(row) >= size;
   }
 
   takeAlso(row: RowId, first: number, size: number): void {
@@ -168,6 +174,7 @@ export class BuddyFit implements RowFit {
 
 /** Any idle processors of the first row that has enough of them, drawn at random. */
 export class RandomFit implements RowFit {
+  readonly blocks = "side by side";
   readonly stretches: Int32Array;
   stretchCount = 0;
   readonly #layout: RowLayout;
@@ -194,12 +201,16 @@ export class RandomFit implements RowFit {
     const rows = machine.rowCount;
     for (let position = 0; position < rows; position++) {
       const row = machine.rowAt(position);
-      if (this.#idle[row] < size) continue;
+      if (!this.hasRoom(row, size)) continue;
       this.#draw(this.#listIdle(row), size);
       this.#idle[row] -= size;
       return row;
     }
     return NONE;
+  }
+
+  hasRoom(row: RowId, size: number): boolean {
+    return this.#idle[row] >= size;
   }
 
   takeAlso(row: RowId, _first: number, size: number): void {

@@ -1,0 +1,177 @@
+/** Admission (admission.ts) as further parameters of a gang policy, and on machines with limits of their own. */
+import { InputError } from "../../core/errors.ts";
+import {
+  type Condition,
+  type GangPolicyDefinition,
+  type Guarantees,
+  type MemoryRule,
+  NONE,
+  type ParameterSpec,
+  type ParameterValues,
+  type Rule,
+  setNumber,
+} from "../../core/policy.ts";
+import { ORDER_PARAMETER } from "../queue-order.ts";
+import { Admission, asked } from "./admission.ts";
+
+const KB_PER_MB = 1024;
+
+const QUEUES = ["fcfs", "first-fit", "easy"] as const;
+
+const ROWS: ParameterSpec = {
+  name: "rows",
+  kind: "integer",
+  min: 1,
+  max: 1_000_000,
+  default: NONE,
+  noneFrom: 0,
+  description: "most rows of the matrix; 1 is space sharing",
+};
+const QUEUE: ParameterSpec = {
+  name: "queue",
+  kind: "choice",
+  choices: QUEUES,
+  default: "fcfs",
+  description: "who is let in from the queue in front of the matrix; nobody waits without a limit",
+};
+const MEMORY: readonly ParameterSpec[] = [
+  {
+    name: "memory",
+    kind: "integer",
+    min: 1,
+    max: 1_000_000_000,
+    default: NONE,
+    noneFrom: 0,
+    unit: "MB",
+    description: "memory of each processor in MB of 1024 KB",
+  },
+  {
+    name: "jobMemory",
+    kind: "integer",
+    min: 0,
+    max: 1_000_000_000,
+    default: 0,
+    unit: "MB",
+    description: "memory per processor of a job of which the workload tells none",
+  },
+];
+
+const limited: Condition = (parameters) =>
+  rowLimit(parameters) !== undefined || memoryRule(parameters) !== undefined;
+const limitedBy =
+  (queue: string): Condition =>
+  (parameters) =>
+    limited(parameters) && parameters.queue === queue;
+
+const NOBODY_WAITS: Rule = {
+  when: (parameters) => !limited(parameters),
+  text: "nobody waits: every arrival is placed at once",
+};
+
+/** Sentences that hold with a limit. @param asks as in `MatrixUse` */
+function admissionRules(asks: boolean): readonly Rule[] {
+  const harmless = asks
+    ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
+    : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)";
+  const memory: Condition = (parameters) => memoryRule(parameters) !== undefined;
+  const memoryRules: readonly (readonly [Condition, string])[] = [
+    [
+      memory,
+      "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
+    ],
+    [
+      memory,
+      "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
+    ],
+  ];
+  const rules: readonly (readonly [Condition, string])[] = [
+    [
+      limited,
+      "with a limit on rows or memory jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
+    ],
+    [limited, "the head of the queue is let in as soon as the policy can place it without a row too many"],
+    [limitedBy("fcfs"), "queue=fcfs: nobody passes the head"],
+    [
+      limitedBy("first-fit"),
+      "queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
+    ],
+    [
+      limitedBy("easy"),
+      "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
+    ],
+    [
+      limitedBy("easy"),
+      "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
+    ],
+    [limitedBy("easy"), harmless],
+    [
+      limitedBy("easy"),
+      "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn",
+    ],
+  ];
+  return [...rules, ...(asks ? memoryRules : [])].map(([when, text]) => ({ when, text, isInherited: true }));
+}
+
+export interface AdmissionUse {
+  /** Whether the policy takes limits as parameters; always those of the machine. */
+  readonly parameters: boolean;
+  /** Whether it asks where a job may begin (`MatrixUse.asks`); memory per processor can be limited only then. */
+  readonly asks: boolean;
+  /** What cannot be limited: the setting and the reason. */
+  readonly refuses?: (parameters: ParameterValues) => readonly [string, string] | undefined;
+}
+
+/** The gang policy with an admission queue in front of it. Without limits it is the policy itself. */
+export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): GangPolicyDefinition {
+  const { asks, refuses } = use;
+  const order = { ...ORDER_PARAMETER, name: "queueOrder" };
+  const own = use.parameters ? [ROWS, QUEUE, order, ...(asks ? MEMORY : [])] : [];
+  return {
+    ...inner,
+    isAdmitted: true,
+    rules: [...inner.rules, NOBODY_WAITS, ...(use.parameters ? admissionRules(asks) : [])],
+    parameters: [...inner.parameters, ...own],
+    guarantees: (parameters) => admissionGuarantees(inner.guarantees(parameters), parameters),
+    make: (machine, jobs, parameters) => {
+      const { limits } = machine;
+      const [setting, reason] = (limited(parameters) ? refuses?.(parameters) : undefined) ?? [];
+      if (setting !== undefined) {
+        throw new InputError(
+          `Cannot limit rows or memory with "${setting}": ${reason}, expected no limit or another setting`,
+        );
+      }
+      const gangs = inner.make(machine, jobs, parameters);
+      if (!limited(parameters) && limits === undefined) return gangs;
+      return new Admission(machine, jobs, asked(gangs, machine, jobs), {
+        maxRows: rowLimit(parameters) ?? limits?.maxRows ?? Number.POSITIVE_INFINITY,
+        memory: memoryRule(parameters),
+        queue: parameters.queue,
+        order: parameters.queueOrder,
+      });
+    },
+  };
+}
+
+function rowLimit(parameters: ParameterValues): number | undefined {
+  return setNumber(parameters.rows);
+}
+
+function memoryRule(parameters: ParameterValues): MemoryRule | undefined {
+  const limitMB = setNumber(parameters.memory);
+  if (limitMB === undefined) return undefined;
+  return { limitKB: KB_PER_MB * limitMB, unknownKB: KB_PER_MB * Number(parameters.jobMemory ?? 0) };
+}
+
+function admissionGuarantees(inner: Guarantees, parameters: ParameterValues): Guarantees {
+  const maxRows = rowLimit(parameters);
+  const memory = memoryRule(parameters);
+  if (maxRows === undefined && memory === undefined) return inner;
+  return {
+    headNeverFits: true,
+    workConserving: parameters.queue === "first-fit",
+    // With one row nothing can cost a job its turn, and in order of arrival nobody takes the head's place.
+    keepsPromises: maxRows === 1 && (parameters.queueOrder ?? "arrival") === "arrival",
+    maxRows,
+    memory,
+  };
+}
