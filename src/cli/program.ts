@@ -39,7 +39,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
       .helpGroup(`${group}:`)
       .copyInheritedSettings(program)
       .showHelpAfterError(`(tutti ${name} --help shows what there is)`);
-    if (verb === name || verb === "all") (await load()).configure(command);
+    if (verb === name || verb === "all") (await load()).configure(command, () => makeProgram("all"));
   }
   return program;
 }

@@ -12,8 +12,8 @@ export interface Verb {
 export type VerbGroup = "Scheduler" | "Jobs" | "Insight" | "Laboratory" | "Command line";
 
 export interface VerbModule {
-  /** Adds the verb's arguments, options and action. */
-  configure(command: Command): void;
+  /** Adds the verb's arguments, options and action. `wholeProgram` gives the command line with all options of all verbs. */
+  configure(command: Command, wholeProgram: () => Promise<Command>): void;
 }
 
 export const VERBS: readonly Verb[] = [

@@ -9,7 +9,8 @@ import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts"
 import type { FromConductor, ToConductor, TurningMatrix } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
 import { Attempt, type Machine, makeMachine } from "./attempts/attempt.ts";
-import { identityIn, savedOf, stateOf } from "./attempts/attempt-report.ts";
+import { savedOf, stateOf } from "./attempts/attempt-report.ts";
+import { identityIn } from "./attempts/claim.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";

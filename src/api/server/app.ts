@@ -7,11 +7,12 @@ import { isRefusal } from "../../protocol/refusal.ts";
 import { ROUTES, type Route } from "../contract/routes.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
+import type { Call, HandlerDeps, Outcome } from "./call.ts";
 import { ClientLeft, FairGate, type Turns } from "./fairness/fair-gate.ts";
 import { FairLine } from "./fairness/fair-line.ts";
 import { RequestQuota, type Ticket } from "./fairness/load.ts";
 import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
-import { type Call, HANDLERS, type HandlerDeps, type Outcome } from "./handlers.ts";
+import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { readBody, readQuery } from "./requests/body.ts";
 

@@ -3,7 +3,6 @@ import { Argument, type Command } from "commander";
 import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { MODELS } from "../../workload/models/registry.ts";
-import { makeProgram } from "../program.ts";
 import { writeOut } from "../text/text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -41,7 +40,7 @@ interface OptionWords {
   readonly values: readonly string[];
 }
 
-export function configure(command: Command): void {
+export function configure(command: Command, wholeProgram: () => Promise<Command>): void {
   command
     .addArgument(new Argument("<shell>").choices(SHELLS))
     .addHelpText(
@@ -52,7 +51,7 @@ zsh:  tutti completions zsh > ~/.zfunc/_tutti     (with ~/.zfunc in fpath)
 fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
     )
     .action(async (shell: (typeof SHELLS)[number]) => {
-      const verbs = describe(await makeProgram("all"));
+      const verbs = describe(await wholeProgram());
       writeOut({ bash: bashScript, zsh: zshScript, fish: fishScript }[shell](verbs));
     });
 }

@@ -1,7 +1,8 @@
 /** What is told of an attempt, to the front end and to the next conductor. */
-import type { AttemptState, LaunchSpec } from "../../protocol/attempts.ts";
+import type { AttemptState } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import type { Attempt } from "./attempt.ts";
+import { identityIn } from "./claim.ts";
 
 export function stateOf(attempt: Attempt): AttemptState {
   const { spec, shim, end } = attempt;
@@ -36,13 +37,4 @@ export function savedOf(attempt: Attempt): SavedAttempt {
     ...(attempt.kept && { kept: true }),
     ...(end === undefined ? {} : { end }),
   };
-}
-
-/** To be spread into what tells of the attempt. */
-export function identityIn({
-  identity,
-}: {
-  readonly identity?: string | undefined;
-}): Pick<LaunchSpec, "identity"> {
-  return identity === undefined ? {} : { identity };
 }

@@ -41,7 +41,7 @@ export type Claim =
 export function readClaim(of: AttemptFolder, child?: ProcessIdentity): Claim {
   const claim = readLink(of, "claim");
   if (claim === undefined || claim.text === nobodyOf(of)) return { kind: "none" };
-  if (!claim.isOwners || identityIn(claim.text) !== of.identity) return { kind: "another" };
+  if (!claim.isOwners || claimedIdentity(claim.text) !== of.identity) return { kind: "another" };
   const shim = parseIdentity(claim.text);
   if (shim === undefined) return { kind: "none" };
   if (shim.pid === child?.pid) return { kind: "shim", shim: child };
@@ -54,7 +54,7 @@ export function readClaim(of: AttemptFolder, child?: ProcessIdentity): Claim {
 /** The process that a link of this attempt names; undefined when there is no such link, or it is not plainly that of the job's user. */
 export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessIdentity | undefined {
   const link = readLink(of, file);
-  const isIts = link?.isOwners && identityIn(link.text) === of.identity;
+  const isIts = link?.isOwners && claimedIdentity(link.text) === of.identity;
   return isIts ? parseIdentity(link.text) : undefined;
 }
 
@@ -84,7 +84,7 @@ function readLink(of: AttemptFolder, file: "claim" | "job") {
   }
 }
 
-function identityIn(text: string): string | undefined {
+function claimedIdentity(text: string): string | undefined {
   const words = text.split(":");
   return words[0] === NOBODY ? words[1] : words[3];
 }
@@ -105,4 +105,13 @@ function looksLikeShim(pid: number, uid: number | undefined): boolean | undefine
   if (command === undefined || command === "") return undefined;
   const isScript = /^\/bin\/sh\0[^\0]*\/launch\0$/.test(command);
   return isScript || (command.startsWith("awk\0BEGIN {") && command.includes("/bin/sh launch job"));
+}
+
+/** To be spread into what tells of the attempt. */
+export function identityIn({
+  identity,
+}: {
+  readonly identity?: string | undefined;
+}): Pick<LaunchSpec, "identity"> {
+  return identity === undefined ? {} : { identity };
 }

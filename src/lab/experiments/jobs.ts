@@ -3,7 +3,8 @@ import { InputError, ModelError } from "../../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
-import { MODELS, type ModelDefinition } from "../../workload/models/registry.ts";
+import type { ModelDefinition } from "../../workload/models/model.ts";
+import { MODELS } from "../../workload/models/registry.ts";
 import { scaleToLoad } from "../../workload/scale.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 

@@ -5,24 +5,18 @@
 import { InputError } from "../../core/errors.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
-import type { PolicyChoice, StartRule } from "../../core/policy.ts";
-import type { Observer, Schedule } from "../../core/schedule.ts";
-import type { Explanation, NamedJob } from "../../report/explanation.ts";
+import type { PolicyChoice } from "../../core/policy.ts";
+import type { Explanation } from "../../report/explanation.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { GangWatch } from "./gangs.ts";
 import { SpaceWatch } from "./space.ts";
+import { named, orNull, type Watch } from "./watch.ts";
 
 export interface ExplainOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
   /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */
   readonly switchS: number;
-}
-
-/** Watches one job during a simulation and tells what it has seen. */
-export interface Watch extends Observer {
-  rule: StartRule | undefined;
-  facts(schedule: Schedule): Explanation["facts"];
 }
 
 /**
@@ -60,15 +54,6 @@ export function explain(
     rule: watch.rule ?? null,
     facts: watch.facts(schedule),
   };
-}
-
-export function named(instance: Instance, job: JobIndex): NamedJob {
-  return { id: instance.id[job], size: instance.size[job] };
-}
-
-/** JSON has no NaN. */
-export function orNull(timeS: number): number | null {
-  return Number.isNaN(timeS) ? null : timeS;
 }
 
 function findJob(instance: Instance, jobId: number): JobIndex {

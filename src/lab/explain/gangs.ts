@@ -4,7 +4,7 @@ import type { RowId, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { GangFacts } from "../../report/explanation.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
-import { orNull, type Watch } from "./explain.ts";
+import { orNull, type Watch } from "./watch.ts";
 
 const LISTED = 12;
 

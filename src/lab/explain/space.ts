@@ -13,7 +13,7 @@ import type { Schedule } from "../../core/schedule.ts";
 import type { HeldReservation, Obstacle, Passer, RunningJob, SpaceFacts } from "../../report/explanation.ts";
 import { JobSet } from "../observers.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
-import { named, orNull, type Watch } from "./explain.ts";
+import { named, orNull, type Watch } from "./watch.ts";
 
 /** Of long lists so many are kept. */
 const LISTED = 5;

@@ -14,7 +14,6 @@ import { confidenceInterval } from "../../metrics/statistics.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import type { Bench, MachineCell } from "../experiments/cell.ts";
 import { parseModel } from "../experiments/jobs.ts";
-import type { Cell } from "../experiments/kinds.ts";
 
 /** Jobs and machine of a comparison. */
 export interface FindingsSource {
@@ -36,6 +35,7 @@ export interface FindingsRun extends FindingsSource {
 }
 
 export interface BlocksCell extends MachineCell {
+  readonly kind: "blocks";
   /** Length of a block by submit; without it all jobs are one. */
   readonly blockS?: number | undefined;
 }
@@ -66,7 +66,7 @@ export function isModel({ source }: FindingsSource): boolean {
 }
 
 /** One cell per seed. */
-export function cellsOf(run: FindingsRun): Cell<"blocks">[] {
+export function cellsOf(run: FindingsRun): BlocksCell[] {
   const { source: jobs, load, limit, policy, slotS, switchS, seeds = 1 } = run;
   const shared = { kind: "blocks", rules: DEFAULT_RULES, policy, slotS, switchS } as const;
   const cells = isModel(run) ? seeds : 1;

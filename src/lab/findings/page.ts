@@ -1,8 +1,8 @@
 /** docs/findings.md from the runs: a table of means, then every claim with its ratios, its verdict and the command that shows it. */
 import { canonicalText } from "../experiments/cell.ts";
-import type { Cell } from "../experiments/kinds.ts";
 import { CLAIMS, type Claim, DOWNEY, LUBLIN, TABLE, TRACES } from "./claims.ts";
 import {
+  type BlocksCell,
   type BlocksResult,
   cellsOf,
   FINDING_METRICS,
@@ -17,18 +17,18 @@ import {
 const TABLE_SOURCES: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 
 /** Every cell that the page needs, each once; those on the same jobs stand together, so that a worker opens them once. */
-export function findingsCells(): Cell<"blocks">[] {
+export function findingsCells(): BlocksCell[] {
   const runs = [
     ...TABLE_SOURCES.flatMap((source) => TABLE.map((policy) => ({ ...source, policy, switchS: 0 }))),
     ...CLAIMS.flatMap((claim) => claim.sources.flatMap((source) => pairOf(claim, source))),
   ];
   const cells = new Map(runs.flatMap(cellsOf).map((cell) => [canonicalText(cell), cell]));
-  const keyOf = ({ source }: Cell<"blocks">) => canonicalText(source);
+  const keyOf = ({ source }: BlocksCell) => canonicalText(source);
   return [...cells.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
 /** The page. `results` in the order of the cells. */
-export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
+export function findingsPage(cells: readonly BlocksCell[], results: readonly BlocksResult[]): string {
   const byText = new Map(cells.map((cell, i) => [canonicalText(cell), results[i]]));
   const resultOf: Results = (run) => ({
     blocks: cellsOf(run).flatMap((cell) => byText.get(canonicalText(cell))!.blocks),

@@ -13,7 +13,6 @@ import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import type { Bench, MachineCell } from "../experiments/cell.ts";
-import type { Cell } from "../experiments/kinds.ts";
 
 /** Slot and switch of gang policies, in seconds: the defaults of `tutti simulate`. */
 export const GOLDEN_SLOT_S = 60;
@@ -99,7 +98,7 @@ function otherValues(spec: ParameterSpec): string[] {
     .map((value) => `${oldestName(spec)}=${value}`);
 }
 
-export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
+export function goldenCell({ source, policy }: GoldenKey): MachineCell & { readonly kind: "golden" } {
   return {
     kind: "golden",
     source: { jobs: source, seed: GOLDEN_SEED },

@@ -14,7 +14,7 @@ import { parameterSuffix } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.ts";
-import type { ModelDefinition } from "./registry.ts";
+import type { ModelDefinition } from "./model.ts";
 
 /** Largest number of multiples of the unit: the mean of the rounded distribution sums over all of them. */
 const MOST_UNITS = 10_000_000;

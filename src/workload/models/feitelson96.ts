@@ -17,7 +17,7 @@ import {
   estimateRule,
   withEstimates,
 } from "../estimates/estimates.ts";
-import type { ModelDefinition } from "./registry.ts";
+import type { ModelDefinition } from "./model.ts";
 
 /** Order of the harmonic distribution of sizes. Confirmed. */
 const SIZE_ORDER = 1.5;

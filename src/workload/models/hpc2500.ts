@@ -21,7 +21,7 @@ import { parameterSuffix } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { exceededLimit, HPC2500_CLASSES, type JobShape } from "../../core/queue-classes.ts";
 import { Random } from "../../core/random.ts";
-import type { ModelDefinition } from "./registry.ts";
+import type { ModelDefinition } from "./model.ts";
 
 /** One degree of parallelism: table 1 of the paper, and our share of the jobs. */
 export interface ParallelismClass {

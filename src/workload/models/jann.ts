@@ -21,7 +21,7 @@ import { scaleToLoad } from "../scale.ts";
 import { drawHyperErlang } from "./hyper-erlang.ts";
 import { JANN_RANGES, type SizeRange } from "./jann-ranges.ts";
 import { JANN_WHOLE_LOG_RANGES } from "./jann-ranges-whole-log.ts";
-import type { ModelDefinition } from "./registry.ts";
+import type { ModelDefinition } from "./model.ts";
 
 const FITS = { window: JANN_RANGES, log: JANN_WHOLE_LOG_RANGES } as const;
 

@@ -27,7 +27,7 @@ import {
 import { scaleToLoad } from "../scale.ts";
 import { makeColumns } from "../traces/swf-table.ts";
 import { drawGamma, gammaCdf } from "./gamma.ts";
-import type { ModelDefinition } from "./registry.ts";
+import type { ModelDefinition } from "./model.ts";
 
 /** The values of one class of jobs, named as in the program. */
 export interface LublinClass {

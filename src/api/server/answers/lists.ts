@@ -6,7 +6,7 @@ import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.
 import { type Answer, isRefusal } from "../../../protocol/refusal.ts";
 import type * as c from "../../../protocol/schema.ts";
 import type { Job } from "../../../protocol/schema.ts";
-import type { Call, HandlerDeps, Outcome } from "../handlers.ts";
+import type { Call, HandlerDeps, Outcome } from "../call.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
 

@@ -1,0 +1,20 @@
+/** What the explanations of both kinds of machine share. */
+import type { Instance, JobIndex } from "../../core/jobs.ts";
+import type { StartRule } from "../../core/policy.ts";
+import type { Observer, Schedule } from "../../core/schedule.ts";
+import type { Explanation, NamedJob } from "../../report/explanation.ts";
+
+/** Watches one job during a simulation and tells what it has seen. */
+export interface Watch extends Observer {
+  rule: StartRule | undefined;
+  facts(schedule: Schedule): Explanation["facts"];
+}
+
+export function named(instance: Instance, job: JobIndex): NamedJob {
+  return { id: instance.id[job], size: instance.size[job] };
+}
+
+/** JSON has no NaN. */
+export function orNull(timeS: number): number | null {
+  return Number.isNaN(timeS) ? null : timeS;
+}
