@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { StorageError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
 import { DamagedStoreError } from "../../daemon/store/store-error.ts";
-import { isRefusal } from "../../protocol/refusal.ts";
+import { isRefusal, refuse } from "../../protocol/refusal.ts";
 import { ROUTES, type Route } from "../contract/routes.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
@@ -101,13 +101,12 @@ export function makeApp(setup: AppSetup): App {
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
   router.onError((error) => {
     if (error instanceof StorageError || error instanceof DamagedStoreError) {
-      return refusalResponse({ refused: "unavailable", message: `${error.message}. Running jobs go on` });
+      return refusalResponse(refuse("unavailable", `${error.message}. Running jobs go on`));
     }
     setup.onBug(error);
-    return refusalResponse({
-      refused: "failed",
-      message: "Cannot answer: this is a bug in tutti, please report it; its log has the details",
-    });
+    return refusalResponse(
+      refuse("failed", "Cannot answer: this is a bug in tutti, please report it; its log has the details"),
+    );
   });
   return async (request, arrival) => {
     const refusal = checkOrigin(request, arrival.transport, door);
@@ -134,16 +133,14 @@ async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
-    return refusalResponse({
-      refused: "not-found",
-      message: `Cannot find job ${JSON.stringify(job)}: expected its number`,
-    });
+    return refusalResponse(
+      refuse("not-found", `Cannot find job ${JSON.stringify(job)}: expected its number`),
+    );
   }
   if (stream !== "stdout" && stream !== "stderr") {
-    return refusalResponse({
-      refused: "not-found",
-      message: `Cannot find the log ${JSON.stringify(stream)}: expected stdout or stderr`,
-    });
+    return refusalResponse(
+      refuse("not-found", `Cannot find the log ${JSON.stringify(stream)}: expected stdout or stderr`),
+    );
   }
   const query = readQuery(new URL(request.url), route.query ?? {});
   if (isRefusal(query)) return refusalResponse(query);
@@ -216,10 +213,7 @@ function unknownRoute(request: Request, arrival: Arrival, door: Door): ApiRefusa
     new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
   ).map(({ method }) => method.toUpperCase());
   return allowed.length === 0
-    ? {
-        refused: "not-found",
-        message: `Cannot find ${JSON.stringify(pathname)}: see / for what there is`,
-      }
+    ? refuse("not-found", `Cannot find ${JSON.stringify(pathname)}: see / for what there is`)
     : {
         refused: "invalid",
         status: 405,

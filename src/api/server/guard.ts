@@ -4,6 +4,7 @@
  * and may give their own name our address (DNS rebinding).
  */
 import type { Caller } from "../../daemon/contract/service.ts";
+import { refuse } from "../../protocol/refusal.ts";
 import type { ApiRefusal } from "./refusal.ts";
 import { ownerOfToken } from "./tokens.ts";
 
@@ -27,26 +28,23 @@ export interface Door {
 export function checkOrigin(request: Request, transport: Transport, door: Door): ApiRefusal | undefined {
   const host = request.headers.get("host") ?? "localhost";
   if (!allowedHosts(transport, door.port()).includes(host.toLowerCase())) {
-    return {
-      refused: "forbidden",
-      message: `Cannot answer for the host "${host}": this API is known as ${allowedHosts(transport, door.port())[0]} only`,
-    };
+    return refuse(
+      "forbidden",
+      `Cannot answer for the host "${host}": this API is known as ${allowedHosts(transport, door.port())[0]} only`,
+    );
   }
   const origin = request.headers.get("origin");
   if (origin !== null && origin !== `http://${host}`) {
-    return {
-      refused: "forbidden",
-      message: `Cannot serve a page of "${origin}": only pages of this API itself may use it`,
-    };
+    return refuse(
+      "forbidden",
+      `Cannot serve a page of "${origin}": only pages of this API itself may use it`,
+    );
   }
   const site = request.headers.get("sec-fetch-site");
   const isNavigation = request.headers.get("sec-fetch-mode") === "navigate";
   const changes = request.method !== "GET" && request.method !== "HEAD";
   if (site !== null && site !== "same-origin" && site !== "none" && (changes || !isNavigation)) {
-    return {
-      refused: "forbidden",
-      message: `Cannot serve a ${site} request: only pages of this API itself may use it`,
-    };
+    return refuse("forbidden", `Cannot serve a ${site} request: only pages of this API itself may use it`);
   }
   return undefined;
 }
@@ -61,21 +59,19 @@ export function authenticate(
   if (owner !== undefined) return owner;
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   if (token === undefined) {
-    return {
-      refused: "no-token",
-      message:
-        "Cannot tell who asks: there is no token, expected the header Authorization: Bearer TOKEN with the token in your file, see tutti help serve",
-    };
+    return refuse(
+      "no-token",
+      "Cannot tell who asks: there is no token, expected the header Authorization: Bearer TOKEN with the token in your file, see tutti help serve",
+    );
   }
   const uid = ownerOfToken(door.key, token);
   if (uid === door.owner.uid) return door.owner;
   const user = uid === undefined ? undefined : door.userOf(uid);
   if (uid === undefined || user === undefined) {
-    return {
-      refused: "no-token",
-      message:
-        "Cannot accept the token: it is not one of this scheduler's, expected the one in your token file",
-    };
+    return refuse(
+      "no-token",
+      "Cannot accept the token: it is not one of this scheduler's, expected the one in your token file",
+    );
   }
   return { uid, user, isAdministrator: uid === 0 };
 }

@@ -3,7 +3,7 @@ import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Caller, Service } from "../../daemon/contract/service.ts";
 import { pause } from "../../host/pause.ts";
-import { type Answer, isRefusal } from "../../protocol/refusal.ts";
+import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
@@ -156,10 +156,10 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
   // This job's folder, not that of all jobs: users choose where output goes, and could name another's file.
   const root = join(jobsFolder, String(job));
   if (!isInside(root, info[stream])) {
-    return {
-      refused: "wrong-state",
-      message: `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
-    };
+    return refuse(
+      "wrong-state",
+      `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
+    );
   }
   const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
   const open = (path: string) => openInside(root, path, uid);
@@ -178,10 +178,7 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
   const file = open(info[stream]);
   if (file === undefined) {
     if (info.attempt === 0 || !isEnded(info.state)) return new Response("", { headers: type });
-    return {
-      refused: "not-found",
-      message: `Cannot show ${stream} of job ${job}: there is no such file in its folder`,
-    };
+    return refuse("not-found", `Cannot show ${stream} of job ${job}: there is no such file in its folder`);
   }
   const { size } = fstatSync(file);
   const header = request.headers.get("range");

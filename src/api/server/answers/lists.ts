@@ -3,7 +3,7 @@ import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts"
 import type { Change, JobQuery, ListEnd } from "../../../daemon/contract/service.ts";
 import { pause } from "../../../host/pause.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
-import { type Answer, isRefusal } from "../../../protocol/refusal.ts";
+import { type Answer, isRefusal, refuse } from "../../../protocol/refusal.ts";
 import type * as c from "../../../protocol/schema.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import type { Call, HandlerDeps, Outcome } from "../call.ts";
@@ -108,12 +108,16 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   const filters = { name, queue, user };
   const isFiltered = ranges !== undefined || Object.values(filters).some((value) => value !== undefined);
   if (last !== undefined && isFiltered) {
-    return refusal(
+    return refuse(
+      "invalid",
       "Cannot list the last jobs among numbers, names, queues or users: expected last alone, or with states",
     );
   }
   if (limit !== undefined && after === undefined) {
-    return refusal("Cannot use limit alone: expected after too, such as after=0 for the first page");
+    return refuse(
+      "invalid",
+      "Cannot use limit alone: expected after too, such as after=0 for the first page",
+    );
   }
   const most = Math.min(Number(limit ?? MAX_JOBS_PER_PAGE), MAX_JOBS_PER_PAGE);
   return {
@@ -173,7 +177,7 @@ function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undef
 function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
   if (action !== "priority") return { action };
   return priority === undefined
-    ? refusal("Cannot change priorities: expected priority, from -100 to 100")
+    ? refuse("invalid", "Cannot change priorities: expected priority, from -100 to 100")
     : { action, priority };
 }
 
@@ -192,10 +196,10 @@ async function numbersOf(
   const named = ranges.filter(({ first, last }) => first === last).map(({ first }) => first);
   const all = [...new Set([...found, ...named])].sort((a, b) => a - b);
   if (all.length <= MAX_JOBS_PER_BATCH) return all;
-  return {
-    refused: "too-large",
-    message: `Cannot change ${all.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
-  };
+  return refuse(
+    "too-large",
+    `Cannot change ${all.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
+  );
 }
 
 function resultOf(number: number, answer: Answer<Job>): object {
@@ -203,11 +207,8 @@ function resultOf(number: number, answer: Answer<Job>): object {
 }
 
 function noNumbers(text: string): ApiRefusal {
-  return refusal(
+  return refuse(
+    "invalid",
     `Cannot use the job numbers ${JSON.stringify(text.slice(0, 100))}: expected numbers from 1 on, such as 3-9,12`,
   );
-}
-
-function refusal(message: string): ApiRefusal {
-  return { refused: "invalid", message };
 }

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Caller } from "../../../daemon/contract/service.ts";
+import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 
 export interface ConnectionLimits {
@@ -90,16 +91,16 @@ export class Connections<Connection extends Closable> {
     if (this.#owners.get(connection)?.uid === uid) return undefined;
     if (!isAdministrator) {
       if (this.ofUser(uid) >= this.#limits.ofUser) {
-        return {
-          refused: "full",
-          message: `Cannot take the connection: user ${user} has ${this.ofUser(uid)} already, expected fewer; close some`,
-        };
+        return refuse(
+          "full",
+          `Cannot take the connection: user ${user} has ${this.ofUser(uid)} already, expected fewer; close some`,
+        );
       }
       if (this.#ofUsers >= this.#limits.ofUsers && !this.#makeRoom(this.ofUser(uid) + 1)) {
-        return {
-          refused: "full",
-          message: `Cannot take the connection: all users together have ${this.#ofUsers}, expected fewer; try again`,
-        };
+        return refuse(
+          "full",
+          `Cannot take the connection: all users together have ${this.#ofUsers}, expected fewer; try again`,
+        );
       }
     }
     this.remove(connection);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Caller } from "../../../daemon/contract/service.ts";
+import { refuse } from "../../../protocol/refusal.ts";
 import { type App, SAFE_HEADERS } from "../app.ts";
 import type { Transport } from "../guard.ts";
 import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
@@ -48,12 +49,12 @@ export function makeHttpReader(app: App, connections: Connections<Socket>): Http
   const listener = getRequestListener((request, bindings) => answer(request, bindings as Bindings), {
     hostname: "localhost",
     overrideGlobalObjects: false,
-    errorHandler: () => refusalResponse({ refused: "invalid", message: "Cannot read the request's head" }),
+    errorHandler: () => refusalResponse(refuse("invalid", "Cannot read the request's head")),
   });
   const pipelines = new Pipelines((incoming, outgoing) => {
     const refusal = refusalOfHead(incoming);
     if (refusal === undefined) void listener(incoming, outgoing);
-    else refuse(outgoing, refusal);
+    else sendRefusal(outgoing, refusal);
   });
   const server = createServer(TIMES)
     .on("request", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
@@ -93,7 +94,7 @@ interface Bindings {
 /** What HTTP demands of a head, beyond what Node's parser does. */
 function refusalOfHead({ httpVersion, headers }: IncomingMessage): ApiRefusal | undefined {
   if (httpVersion === "1.1" && headers.host === undefined) {
-    return { refused: "invalid", message: "Cannot read the request: it has no header Host, expected one" };
+    return refuse("invalid", "Cannot read the request: it has no header Host, expected one");
   }
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) {
     return {
@@ -122,12 +123,9 @@ function refusalOfParser({ code, message }: NodeJS.ErrnoException): ApiRefusal {
     };
   }
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
-    return {
-      refused: "too-large",
-      message: "Cannot read the body: its chunks have extensions that are too long",
-    };
+    return refuse("too-large", "Cannot read the body: its chunks have extensions that are too long");
   }
-  return { refused: "invalid", message: `Cannot read the request: it is not HTTP (${message})` };
+  return refuse("invalid", `Cannot read the request: it is not HTTP (${message})`);
 }
 
 function headersOf({ headers, body }: ReturnType<typeof refusalParts>): Record<string, string | number> {
@@ -140,7 +138,7 @@ function headersOf({ headers, body }: ReturnType<typeof refusalParts>): Record<s
   };
 }
 
-function refuse(outgoing: ServerResponse, refusal: ApiRefusal): void {
+function sendRefusal(outgoing: ServerResponse, refusal: ApiRefusal): void {
   const parts = refusalParts(refusal);
   outgoing.writeHead(parts.status, headersOf(parts)).end(parts.body);
 }

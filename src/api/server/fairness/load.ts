@@ -3,6 +3,7 @@
  * that must cost the others nothing.
  */
 import type { Caller } from "../../../daemon/contract/service.ts";
+import { refuse } from "../../../protocol/refusal.ts";
 import { Unread } from "../connections/unread.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { LARGEST_BODY_BYTES } from "../requests/body.ts";
@@ -41,16 +42,13 @@ export class RequestQuota {
     const pieces = Math.ceil(bodyBytes(request) / PIECE_BYTES);
     const after = before + weight + pieces;
     if (!isAdministrator && pieces > 1 && this.#pieces + pieces > MOST_PIECES) {
-      return {
-        refused: "full",
-        message: "Cannot read the body yet: too many large ones are on their way; try again",
-      };
+      return refuse("full", "Cannot read the body yet: too many large ones are on their way; try again");
     }
     if (after > MOST_OPEN && !isAdministrator) {
-      return {
-        refused: "full",
-        message: `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
-      };
+      return refuse(
+        "full",
+        `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
+      );
     }
     this.#open.set(uid, after);
     this.#pieces += pieces;
@@ -69,10 +67,10 @@ export class RequestQuota {
       refusal: () =>
         isAdministrator || !this.#unread.isTooMuch(uid)
           ? undefined
-          : {
-              refused: "full",
-              message: `Cannot answer yet: user ${user} has asked for answers and has not read them; read them or close their connections`,
-            },
+          : refuse(
+              "full",
+              `Cannot answer yet: user ${user} has asked for answers and has not read them; read them or close their connections`,
+            ),
       room: async (isGone) => {
         if (!isAdministrator) await this.#unread.room(uid, isGone);
       },

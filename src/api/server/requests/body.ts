@@ -1,6 +1,6 @@
 /** Reading a request's body: bounded in bytes, in depth and in entries before it is parsed, checked against its schema after. */
 import type { z } from "zod";
-import { isRefusal } from "../../../protocol/refusal.ts";
+import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import { submitBody } from "../../../protocol/schema.ts";
 import type { Turns } from "../fairness/fair-gate.ts";
 import type { ApiRefusal } from "../refusal.ts";
@@ -32,7 +32,7 @@ export async function readBody<Body>(
   try {
     bytes = await readBytes(request, isSubmit ? LARGEST_BODY_BYTES : LARGEST_SMALL_BODY_BYTES);
   } catch {
-    return { refused: "invalid", message: "Cannot read the body: the connection ended before it did" };
+    return refuse("invalid", "Cannot read the body: the connection ended before it did");
   }
   if (isRefusal(bytes)) return bytes;
   return isSubmit
@@ -61,10 +61,10 @@ export function readQuery(
   for (const [name, value] of url.searchParams) {
     if (!Object.hasOwn(schemas, name)) {
       const known = Object.keys(schemas);
-      return {
-        refused: "invalid",
-        message: `Cannot use the query parameter "${name}": expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`,
-      };
+      return refuse(
+        "invalid",
+        `Cannot use the query parameter "${name}": expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`,
+      );
     }
     const result = checked(value, schemas[name], `the query parameter "${name}"`);
     if (isRefusal(result)) return result;
@@ -74,10 +74,10 @@ export function readQuery(
 }
 
 async function readBytes(request: Request, most: number): Promise<Buffer | ApiRefusal> {
-  const tooLarge: ApiRefusal = {
-    refused: "too-large",
-    message: `Cannot read a body of more than ${most} bytes; submit in several requests`,
-  };
+  const tooLarge: ApiRefusal = refuse(
+    "too-large",
+    `Cannot read a body of more than ${most} bytes; submit in several requests`,
+  );
   const stated = request.headers.get("content-length");
   if (stated !== null) {
     if (Number(stated) > most) return tooLarge;

@@ -1,5 +1,6 @@
 /** What is wrong with a body or a parameter, in words. */
 import type { z } from "zod";
+import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import type { ScanLimits } from "./json-scan.ts";
 
@@ -24,10 +25,10 @@ export class Issues {
 
   refusal(what: string): ApiRefusal {
     const more = this.#count - this.#words.length;
-    return {
-      refused: "invalid",
-      message: `Cannot use ${what}: ${this.#words.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
-    };
+    return refuse(
+      "invalid",
+      `Cannot use ${what}: ${this.#words.join("; ")}${more > 0 ? `; and ${more} more` : ""}`,
+    );
   }
 }
 
@@ -45,10 +46,7 @@ export function parsed(text: string): { readonly json: unknown } | ApiRefusal {
   try {
     return { json: JSON.parse(text) };
   } catch (error) {
-    return {
-      refused: "invalid",
-      message: `Cannot read the body: it is not JSON (${(error as Error).message})`,
-    };
+    return refuse("invalid", `Cannot read the body: it is not JSON (${(error as Error).message})`);
   }
 }
 
@@ -61,7 +59,7 @@ export function beyondLimits(
     beyond === "depth"
       ? `it is nested deeper than ${depth} levels`
       : `it holds a list or an object of more than ${entries} entries`;
-  return { refused: "invalid", message: `Cannot read the body: ${what}` };
+  return refuse("invalid", `Cannot read the body: ${what}`);
 }
 
 function wordsOf(issue: Issue, path: readonly PropertyKey[]): string {

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { MAX_DEPENDENCIES, MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH } from "../../../protocol/limits.ts";
-import { isRefusal } from "../../../protocol/refusal.ts";
+import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import {
   kernelText,
   type SubmitBody,
@@ -36,10 +36,10 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
   const { open, close, commas } = list ?? { open: bytes.length, close: bytes.length, commas: [] };
   const around = bytes.length - (close - open);
   if (around > MOST_BYTES_AROUND_JOBS) {
-    return {
-      refused: "invalid",
-      message: `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MOST_BYTES_AROUND_JOBS}`,
-    };
+    return refuse(
+      "invalid",
+      `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MOST_BYTES_AROUND_JOBS}`,
+    );
   }
   const shell = parsed(bytes.toString("utf8", 0, open + 1) + bytes.toString("utf8", close, bytes.length));
   if (isRefusal(shell)) return shell;
@@ -75,7 +75,7 @@ function checkedShell(shell: unknown, count: number): Omit<SubmitBody, "jobs"> |
   const jobs = (shell as { jobs?: unknown }).jobs;
   // The last of two keys of one name counts, and that is not the one that was cut out.
   if (!Array.isArray(jobs) || jobs.length > 0) {
-    return { refused: "invalid", message: "Cannot use the body: it holds jobs twice" };
+    return refuse("invalid", "Cannot use the body: it holds jobs twice");
   }
   jobs.length = count;
   jobs.fill(null);
