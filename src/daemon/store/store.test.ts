@@ -71,6 +71,25 @@ describe("Store against a model", () => {
   });
   const end = fc.constantFrom("commit", "rollback", "reopen");
 
+  test("a job beyond today's limits, as an earlier release took it, is read as it is", () => {
+    const path = newPath();
+    const store = new Store(path);
+    const over = {
+      name: "x".repeat(1000),
+      queue: "q".repeat(200),
+      tasks: 100_000,
+      retries: 5000,
+      after: Array.from({ length: 2000 }, (_, i) => ({ job: i + 1, ok: true })),
+    };
+    store.begin();
+    store.insertJob(recordOf(3000, over));
+    store.commit();
+    store.close();
+    const again = new Store(path);
+    expect(again.job(3000)).toMatchObject(over);
+    again.close();
+  });
+
   test("what was committed is there, what was not is not, also after opening again", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.array(change, { maxLength: 6 }), end)), (turns) => {

@@ -1,0 +1,45 @@
+/** What a job may not be, beside what the OpenAPI document says; and that limits stand in one place. */
+import { expect, test } from "vitest";
+import { MAX_LIMIT_MS, MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "./limits.ts";
+import { submitBody, submitJob } from "./schema.ts";
+import { ACTIVE_STATES, ENDED_STATES, hasProcess, isEnded, JOB_STATES } from "./states.ts";
+
+const JOB = { command: ["true"], cwd: "/", env: {} };
+
+function fault(more: object): string {
+  const issue = submitJob.safeParse({ ...JOB, ...more }).error?.issues[0];
+  return issue === undefined ? "" : `${issue.path.join(".")}: ${issue.message}`;
+}
+
+test.each<[object, string]>([
+  [{ command: [""] }, "command: names no program, expected one as the first word"],
+  [{ command: ["sh", "a\0"] }, "command.1: holds a NUL character, expected none"],
+  [{ name: "a\0b" }, "name: holds a NUL character, expected none"],
+  [{ queue: "\0" }, "queue: holds a NUL character, expected none"],
+  [{ cwd: "here" }, "cwd: is not absolute, expected a path that begins with /"],
+  [{ env: { "A=B": "" } }, "env.A=B: Invalid key in record"],
+  [{ script: { base64: "QUF", word: 0 } }, "script.base64: is not base64"],
+  [{ script: { base64: "Q=FB", word: 0 } }, "script.base64: is not base64"],
+  [{ limitMs: MAX_LIMIT_MS + 1 }, "limitMs: is more than ten years"],
+])("%j is refused", (more, words) => {
+  expect(fault(more)).toBe(words);
+});
+
+test.each<[object]>([
+  [{ command: ["x".repeat(MAX_STRING_LENGTH)] }],
+  [{ name: "x".repeat(MAX_NAME_LENGTH), limitMs: MAX_LIMIT_MS }],
+  [{ script: { base64: "", word: 0 } }],
+  [{ script: { base64: "QUFB", word: 0 }, command: ["sh", ""] }],
+])("a job at its limits is taken", (more) => {
+  expect(fault(more)).toBe("");
+});
+
+test("a key holds no NUL", () => {
+  expect(submitBody.safeParse({ jobs: [JOB], key: "\0" }).success).toBe(false);
+});
+
+test("a job is in one state, has ended or not, and has no process once it has", () => {
+  expect(JOB_STATES).toEqual([...ACTIVE_STATES, ...ENDED_STATES]);
+  expect(JOB_STATES.filter(isEnded)).toEqual(ENDED_STATES);
+  expect(JOB_STATES.filter((state) => isEnded(state) && hasProcess(state))).toEqual([]);
+});
