@@ -1,0 +1,17 @@
+/** What schemas of requests and of answers are made of. */
+import { z } from "zod";
+import { JOB_STATES } from "./states.ts";
+
+export const count = z.int().min(0);
+export const jobNumber = z.int().min(1).describe("Number of a job; never used again");
+export const unixMs = z.int().describe("Unix time in ms");
+export const durationMs = z.number().min(0).describe("Duration in ms");
+export const jobState = z.enum(JOB_STATES);
+
+/** A value of a schema, as those see it who only read it. */
+export type Value<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
