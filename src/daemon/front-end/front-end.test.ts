@@ -392,42 +392,6 @@ test("a conductor that turns gangs and says nothing for long is told of, and no 
   expect(await frontEnd.why(ANNA, 1)).toMatchObject({ obstacles: [] });
 });
 
-describe("limits of the matrix", () => {
-  test("gangs wait when the rows or the memory are used up", async () => {
-    const rows = makeBench({ config: { policy: "gang", mostRows: 2 }, slotted: true });
-    for (let i = 0; i < 3; i++) await submit(rows, { tasks: 4 });
-    rows.clock.advanceTo(200);
-    expect(rows.frontEnd.matrix().rows).toHaveLength(2);
-    expect(stateOf(rows, 3)).toBe("queued");
-    runToEnd(rows.clock);
-    expect(stateOf(rows, 3)).toBe("done");
-
-    const memory = makeBench({ config: { policy: "br" }, slotted: true, memoryBytes: 1000 });
-    for (let i = 0; i < 3; i++) await submit(memory, { tasks: 1, memoryBytes: 400 });
-    memory.clock.advanceTo(200);
-    expect([1, 2, 3].map((job) => stateOf(memory, job))).toEqual(["running", "running", "queued"]);
-    expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
-      obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
-    });
-    // It may wait long, and so may those behind it: nothing is foretold of them, nor of policies that share time.
-    await submit(memory, { tasks: 1 });
-    expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
-    expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");
-    expect(await memory.frontEnd.whatIf(ANNA, "gang")).toMatchObject({ jobs: [] });
-    expect(await memory.frontEnd.whatIf(ANNA, "fcfs")).toMatchObject({ jobs: [{ job: 3 }, { job: 4 }] });
-    runToEnd(memory.clock);
-    expect(stateOf(memory, 3)).toBe("done");
-  });
-
-  test("under space sharing a job with much memory gets the processors that go with it", async () => {
-    const bench = makeBench({ config: { policy: "first-fit" }, memoryBytes: 1000 });
-    const { job } = await submit(bench, { tasks: 1, memoryBytes: 600 });
-    expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ tasks: 1, cpus: [0, 1, 2] });
-    await submit(bench, { tasks: 2 });
-    expect(stateOf(bench, 2)).toBe("queued");
-  });
-});
-
 describe("jobs that outlive their estimates", () => {
   test.each(["easy", "conservative", "dynp", "connected-reservation"])(
     "%s goes on deciding",

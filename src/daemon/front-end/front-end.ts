@@ -2,7 +2,7 @@
  * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor. This is its
  * door; what is asked for is handled in turns (turns.ts).
  */
-import { type PolicyChoice, rulesInForce } from "../../core/policy.ts";
+import { type PolicyChoice, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -297,7 +297,9 @@ export class FrontEnd implements Service {
 
   policy() {
     const { definition, label } = this.#scheduler.choice;
-    const { own, inherited } = rulesInForce(definition.rules, this.#scheduler.parameters);
+    const { parameters } = this.#scheduler;
+    const rows = setNumber(parameters.rows) ?? this.#options.config.mostRows;
+    const { own, inherited } = rulesInForce(definition.rules, { ...parameters, rows });
     const mostRows = definition.sharing === "space" ? 1 : this.#options.config.mostRows;
     return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }

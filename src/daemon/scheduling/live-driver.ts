@@ -89,6 +89,8 @@ export class LiveTable implements JobsView {
   readonly submitS: Float64Array;
   readonly estimateS: Float64Array;
   readonly memoryKB: Float64Array;
+  /** Of the whole gang; 0 where nobody told. */
+  readonly memoryBytes: Float64Array;
   readonly shape: {
     readonly processes: Int32Array;
     readonly threads: Int32Array;
@@ -107,6 +109,7 @@ export class LiveTable implements JobsView {
     this.submitS = new Float64Array(capacity);
     this.estimateS = new Float64Array(capacity);
     this.memoryKB = new Float64Array(capacity);
+    this.memoryBytes = new Float64Array(capacity);
     this.shape = {
       processes: new Int32Array(capacity),
       threads: new Int32Array(capacity),
@@ -126,6 +129,7 @@ export class LiveTable implements JobsView {
     this.size[row] = job.size;
     this.submitS[row] = (job.submitMs - this.#originMs) / 1000;
     this.estimateS[row] = job.estimateMs / 1000;
+    this.memoryBytes[row] = job.memoryBytes ?? 0;
     this.memoryKB[row] =
       job.memoryBytes === undefined ? UNKNOWN : Math.ceil(job.memoryBytes / 1024 / job.size);
     this.shape.processes[row] = job.size;

@@ -21,6 +21,7 @@ import type {
 import { StartRule } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { GangMatrix } from "../../machines/gang-matrix.ts";
+import { withAdmission } from "../../policies/gangs/with-admission.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import {
@@ -35,6 +36,7 @@ import {
   type Start,
   tableCapacity,
 } from "./live-driver.ts";
+import { LiveLimits } from "./live-limits.ts";
 
 export interface LiveRoundsOptions {
   readonly definition: GangPolicyDefinition;
@@ -45,6 +47,8 @@ export interface LiveRoundsOptions {
   readonly epochMs: number;
   /** Instant that the policy sees as time 0. */
   readonly originMs: number;
+  /** Left out: there are none. */
+  readonly limits?: { readonly maxRows: number; readonly memoryBytes: number } | undefined;
   readonly observer?: Observer | undefined;
 }
 
@@ -68,6 +72,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   readonly #options: LiveRoundsOptions;
   readonly #table: LiveTable;
   readonly #policy: Policy;
+  readonly limits: LiveLimits | undefined;
   #slot: number;
   readonly #promisedMs = new Map<JobNumber, number>();
   #starts: Start[] = [];
@@ -89,7 +94,15 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#table = table;
     this.#slot = Math.floor((nowMs - options.epochMs) / options.slotMs);
     this.nowS = this.#startOf(this.#slot);
-    this.#policy = options.definition.make(this, table, options.parameters);
+    const { maxRows = Number.POSITIVE_INFINITY, memoryBytes = Number.POSITIVE_INFINITY } =
+      options.limits ?? {};
+    if (Number.isFinite(maxRows) || Number.isFinite(memoryBytes))
+      this.limits = new LiveLimits(maxRows, memoryBytes, (job) => table.memoryBytes[job]);
+    const { definition } = options;
+    const admitted = definition.isAdmitted
+      ? definition
+      : withAdmission(definition, { parameters: false, asks: false });
+    this.#policy = admitted.make(this, table, options.parameters);
   }
 
   get isFull(): boolean {
@@ -119,7 +132,10 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#starts = [];
     this.#notes = [];
     this.#departures.sort((a, b) => (this.startsBefore(a, b) ? -1 : 1));
-    for (const row of this.#departures) this.leave(row);
+    for (const row of this.#departures) {
+      this.leave(row);
+      this.limits?.release(row);
+    }
     for (const row of this.#departures) {
       this.observer?.departed?.(this.nowS, row);
       this.#policy.depart(row);
@@ -241,6 +257,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
 
   protected override onPlaced(job: JobIndex): void {
     const number = this.#table.numbers[job];
+    this.limits?.hold(job);
     this.#promisedMs.delete(number);
     if (isFiller(number)) return;
     const processors = this.#processorsOf(this.firstRunOfJob(job));
@@ -258,6 +275,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #adopt(job: RunningJob, nowMs: number): void {
     this.arrive(job, nowMs);
     const row = this.#table.rowOf(job.job);
+    this.limits?.hold(row);
     this.setServed(row, Math.round(job.ranMs / this.#options.slotMs));
     this.startS[row] = (job.submitMs - this.#options.originMs) / 1000;
   }

@@ -8,7 +8,7 @@
  * stopped, and waits for its turn like a job that is new.
  */
 import { UNKNOWN } from "../../core/jobs.ts";
-import { NONE, type ParameterValues, type PolicyChoice, setNumber } from "../../core/policy.ts";
+import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { makeChoice } from "../../policies/choose.ts";
@@ -16,8 +16,8 @@ import { POLICIES } from "../../policies/registry.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
-import { Gate } from "./gate.ts";
 import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
+import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
@@ -25,7 +25,7 @@ export interface SchedulerOptions {
   /** CPUs of the machine; policies see their number only. */
   readonly cpus: readonly number[];
   readonly slotMs: number;
-  /** Highest number of rows; policies without such a limit of their own are kept from it at the door. */
+  /** Rows of the matrix at most, where the policy's parameters name no limit. */
   readonly mostRows: number;
   /** Memory that all jobs in the matrix may have together. */
   readonly memoryBytes: number;
@@ -56,7 +56,6 @@ const NOTHING: Outcome = { starts: [], notes: [] };
 export class Scheduler {
   readonly options: SchedulerOptions;
   readonly #book: JobBook;
-  readonly #gate: Gate;
   /** What the policy is made with: those of the choice, and the limit on rows where the policy can keep it. */
   #parameters: ParameterValues;
   #choice: PolicyChoice;
@@ -80,7 +79,6 @@ export class Scheduler {
     this.#book = book;
     this.#choice = choice;
     this.#parameters = this.parametersFor(choice);
-    this.#gate = new Gate(options, book);
   }
 
   get choice(): PolicyChoice {
@@ -99,12 +97,6 @@ export class Scheduler {
 
   get epochMs(): number {
     return this.#epochMs;
-  }
-
-  /** Who keeps the limit on rows: the gate, unless the policy does or there are none. */
-  get #gateLimits(): "nothing" | "memory" | "rows" {
-    if (this.sharing === "space") return "nothing";
-    return setNumber(this.#parameters.rows) === undefined ? "rows" : "memory";
   }
 
   get sharing(): "space" | "time" {
@@ -157,7 +149,7 @@ export class Scheduler {
       tryOut(limited);
       return limited;
     } catch {
-      // Not together with its other parameters: the gate keeps the limit then.
+      // Not together with its other parameters.
       return parameters;
     }
   }
@@ -183,7 +175,6 @@ export class Scheduler {
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
-    this.#gate.withdraw(job);
     if (this.#told.has(job)) this.invalidate(`job ${job} ${because}`, uid);
   }
 
@@ -211,10 +202,6 @@ export class Scheduler {
 
   get rowCount(): number {
     return this.#driver?.rowCount ?? this.#layout.rows.length;
-  }
-
-  isTold(job: JobNumber): boolean {
-    return this.#told.has(job);
   }
 
   layout(): { readonly rows: Layout; readonly slot: number } {
@@ -258,8 +245,7 @@ export class Scheduler {
   #tellArrivals(nowMs: number): void {
     const driver = this.#driver;
     this.#takeReleased();
-    const coming = [...this.#arriving.values()];
-    const arriving = this.#gate.next(this.#gateLimits, coming, this.#told, this.#layout.rows);
+    const arriving = [...this.#arriving.values()];
     this.#arriving.clear();
     if (this.#isStale || driver === undefined) return;
     for (const record of arriving) {
@@ -310,11 +296,10 @@ export class Scheduler {
     this.#takeReleased();
     this.#arriving.clear();
     this.#lastTold = undefined;
-    this.#gate.clear();
     const driver = this.#takeOver(running, nowMs);
     const stopped = stoppedJobs(running, driver);
     for (const job of stopped) this.#told.add(job);
-    const waiting = this.#gate.next(this.#gateLimits, this.#book.eligible(), this.#told, driver.layout());
+    const waiting = this.#book.eligible();
     for (const record of waiting) {
       driver.arrive(this.#liveJob(record), nowMs);
       this.#told.add(record.job);
@@ -347,7 +332,9 @@ export class Scheduler {
     }
     const rows = this.#rowsFrom(nowMs);
     const make = (): LiveRounds => {
-      const options = { ...common, definition, slotMs: this.options.slotMs, epochMs: this.#epochMs };
+      const { slotMs, mostRows, memoryBytes } = this.options;
+      const limits = { maxRows: mostRows, memoryBytes };
+      const options = { ...common, definition, slotMs, epochMs: this.#epochMs, limits };
       return new LiveRounds(options, known + processors * (rows.length + 1), nowMs);
     };
     if (running.length === 0) return make();
@@ -400,15 +387,11 @@ export class Scheduler {
     return { ...this.#liveJob(record), estimateMs, ranMs, processors: processors.filter((one) => one >= 0) };
   }
 
-  /**
-   * Processors that the job is given. Under space sharing a job that needs more memory than its share of the machine is given
-   * more processors, so that memory is never promised twice; under time sharing the door looks after it.
-   */
-  sizeOf(record: Pick<JobRecord, "tasks" | "memoryBytes">): number {
-    if (this.sharing === "time" || record.memoryBytes === undefined) return record.tasks;
-    const processors = this.options.cpus.length;
-    const share = Math.ceil((record.memoryBytes / this.options.memoryBytes) * processors);
-    return Math.min(processors, Math.max(record.tasks, share));
+  /** Processors that the job is given. */
+  sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">): number {
+    if (this.sharing === "time" || memoryBytes === undefined) return tasks;
+    const machine = { processors: this.options.cpus.length, memoryBytes: this.options.memoryBytes };
+    return processorsWithMemory(tasks, memoryBytes, machine);
   }
 
   #classOf(queue: string): number {

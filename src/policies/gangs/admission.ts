@@ -96,20 +96,25 @@ export class Admission implements Policy {
       this.#letIn(head);
       head = list.first();
     }
-    if (head !== NO_JOB && list.length > 1 && this.#passes === "fitting") this.#letPass();
-    if (head !== NO_JOB && this.#passes === "harmless") {
-      this.#forecast.reserve(head);
-      this.#machine.promise?.(head, this.#forecast.shadowS);
-      this.#isReserved = true;
-      if (list.length > 1) this.#letPass();
-      this.#isReserved = false;
-    }
+    // When the machine will have room for the head, beside processors, nobody knows.
+    if (head !== NO_JOB && this.#machine.limits?.fits(head) !== false) this.#lookBehind(head);
     // After departures the gang policy has rows to save even when nobody is let in.
     if (!this.#hasDecided) this.#gangs.decide([]);
     this.#hasDecided = true;
   }
 
-  /** Lets in jobs behind the head. */
+  /** Lets in jobs behind the head, as the queue allows it. */
+  #lookBehind(head: JobIndex): void {
+    const { length } = this.#queue.list;
+    if (this.#passes === "fitting" && length > 1) this.#letPass();
+    if (this.#passes !== "harmless") return;
+    this.#forecast.reserve(head);
+    this.#machine.promise?.(head, this.#forecast.shadowS);
+    this.#isReserved = true;
+    if (length > 1) this.#letPass();
+    this.#isReserved = false;
+  }
+
   #letPass(): void {
     const count = this.#queue.copyInOrder();
     const queue = this.#queue.inOrder;

@@ -29,6 +29,11 @@ export class RingGang extends RepackingGang<RingIndex> {
     this.#placed = placed;
   }
 
+  /** A window of the ring opened at a cut that is legal in all rows can always be gathered. */
+  override fits(job: JobIndex, maxRows: number): boolean {
+    return this.machine.rowCount < maxRows || this.otherWindow(this.#size[job]) !== NONE;
+  }
+
   protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
     const row = gatherOnRing(this.machine, first, size, reclaimer);
     // Extra slots may stand where a second cut would have been.

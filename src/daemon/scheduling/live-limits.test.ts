@@ -1,0 +1,109 @@
+/** Limits of a live machine, asked of its front end on a fake machine. */
+import { describe, expect, test } from "vitest";
+import { Random } from "../../core/random.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
+import { isEnded } from "../../protocol/states.ts";
+import {
+  ANNA,
+  answerOf,
+  type Bench,
+  makeBench,
+  ROOT,
+  request,
+  runToEnd,
+} from "../front-end/front-end-for-tests.ts";
+
+async function submit(bench: Bench, fields: Partial<SubmitJob> = {}): Promise<Job> {
+  const answer = await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request(fields)]));
+  if ("refused" in answer) throw new Error(answer.message);
+  return answer.jobs[0];
+}
+
+function stateOf({ frontEnd }: Bench, job: number): string {
+  const info = frontEnd.job(ROOT, job);
+  return "refused" in info ? info.message : info.state;
+}
+
+describe("limits of the matrix", () => {
+  test("gangs wait when the rows or the memory are used up", async () => {
+    const rows = makeBench({ config: { policy: "gang", mostRows: 2 }, slotted: true });
+    for (let i = 0; i < 3; i++) await submit(rows, { tasks: 4 });
+    rows.clock.advanceTo(200);
+    expect(rows.frontEnd.matrix().rows).toHaveLength(2);
+    expect(stateOf(rows, 3)).toBe("queued");
+    runToEnd(rows.clock);
+    expect(stateOf(rows, 3)).toBe("done");
+
+    const memory = makeBench({ config: { policy: "br" }, slotted: true, memoryBytes: 1000 });
+    for (let i = 0; i < 3; i++) await submit(memory, { tasks: 1, memoryBytes: 400 });
+    memory.clock.advanceTo(200);
+    expect([1, 2, 3].map((job) => stateOf(memory, job))).toEqual(["running", "running", "queued"]);
+    expect(await memory.frontEnd.why(ANNA, 3)).toMatchObject({
+      obstacles: [{ kind: "memory", neededBytes: 400, freeBytes: 200 }],
+    });
+    // It may wait long, and so may those behind it: nothing is foretold of them, nor of policies that share time.
+    await submit(memory, { tasks: 1 });
+    expect(await memory.frontEnd.why(ANNA, 3)).not.toHaveProperty("forecast");
+    expect(await memory.frontEnd.why(ANNA, 4)).not.toHaveProperty("forecast");
+    expect(await memory.frontEnd.whatIf(ANNA, "gang")).toMatchObject({ jobs: [] });
+    expect(await memory.frontEnd.whatIf(ANNA, "fcfs")).toMatchObject({ jobs: [{ job: 3 }, { job: 4 }] });
+    runToEnd(memory.clock);
+    expect(stateOf(memory, 3)).toBe("done");
+  });
+
+  test.each([
+    "gang",
+    "gang:fit=best",
+    "gang:extraSlots=kept",
+    "gang:extraSlots=returned",
+    "random",
+    "random:extraSlots=returned",
+    "buddy",
+    "bc",
+    "br",
+    "brms",
+    "brmms",
+    "wlv",
+    "wlv:extraSlots=returned",
+    "wlv:array=ring",
+  ])("%s: never too many rows nor too much memory, first come, first served", async (policy) => {
+    const random = new Random(7, policy);
+    const bench = makeBench({
+      config: { policy, mostRows: 3 },
+      cpus: 8,
+      slotted: true,
+      memoryBytes: 1000,
+      runMs: () => 100 * (1 + random.below(30)),
+    });
+    let mostRows = 0;
+    const check = (): void => {
+      const jobs = bench.frontEnd.jobs(ROOT, {});
+      const present = jobs.filter(({ state }) => state === "starting" || state === "running");
+      expect(present.reduce((sum, { memoryBytes = 0 }) => sum + memoryBytes, 0)).toBeLessThanOrEqual(1000);
+      mostRows = Math.max(mostRows, bench.frontEnd.matrix().rows.length);
+      const first = jobs.find(({ state }) => state === "queued")?.job ?? Number.POSITIVE_INFINITY;
+      for (const { job } of present) expect(job).toBeLessThan(first);
+    };
+    for (let i = 0; i < 60; i++) {
+      const memoryBytes = random.below(3) === 0 ? {} : { memoryBytes: 1 + random.below(600) };
+      await submit(bench, { tasks: 1 + random.below(8), ...memoryBytes });
+      if (i % 20 === 19) await answerOf(bench.clock, bench.frontEnd.cancel(ROOT, i - 3));
+      bench.clock.advanceTo(bench.clock.nowMs() + random.below(400));
+      check();
+    }
+    while (bench.clock.nextMs() < Number.POSITIVE_INFINITY) {
+      bench.clock.advanceTo(bench.clock.nextMs());
+      check();
+    }
+    expect(mostRows).toBe(3);
+    expect(bench.frontEnd.jobs(ROOT, {}).filter(({ state }) => !isEnded(state))).toEqual([]);
+  });
+
+  test("under space sharing a job with much memory gets the processors that go with it", async () => {
+    const bench = makeBench({ config: { policy: "first-fit" }, memoryBytes: 1000 });
+    const { job } = await submit(bench, { tasks: 1, memoryBytes: 600 });
+    expect(bench.frontEnd.job(ANNA, job)).toMatchObject({ tasks: 1, cpus: [0, 1, 2] });
+    await submit(bench, { tasks: 2 });
+    expect(stateOf(bench, 2)).toBe("queued");
+  });
+});

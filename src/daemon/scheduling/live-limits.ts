@@ -1,0 +1,50 @@
+/**
+ * Limits of a live machine beside its processors. Under time sharing the admission queue in front of the policy keeps them: gangs wait for
+ * a row and for memory. Under space sharing memory goes with processors.
+ */
+import type { JobIndex } from "../../core/jobs.ts";
+import type { GangLimits } from "../../core/policy.ts";
+
+export class LiveLimits implements GangLimits {
+  readonly maxRows: number;
+  readonly #memoryBytes: number;
+  readonly #memoryOf: (job: JobIndex) => number;
+  /** Jobs with a process, in the matrix or stopped outside of it. */
+  readonly #holders = new Set<JobIndex>();
+  #usedBytes = 0;
+
+  constructor(maxRows: number, memoryBytes: number, memoryOf: (job: JobIndex) => number) {
+    this.maxRows = maxRows;
+    this.#memoryBytes = memoryBytes;
+    this.#memoryOf = memoryOf;
+  }
+
+  fits(job: JobIndex): boolean {
+    const bytes = this.#memoryOf(job);
+    return bytes === 0 || this.#holders.has(job) || this.#usedBytes + bytes <= this.#memoryBytes;
+  }
+
+  /** The job has a process from now on. */
+  hold(job: JobIndex): void {
+    if (this.#holders.has(job)) return;
+    this.#holders.add(job);
+    this.#usedBytes += this.#memoryOf(job);
+  }
+
+  release(job: JobIndex): void {
+    if (this.#holders.delete(job)) this.#usedBytes -= this.#memoryOf(job);
+  }
+}
+
+/**
+ * Processors that a job is given where each processor has one job: its share of them, as of the memory, if that is more than it
+ * asked for. So memory is never promised twice, and a policy that counts processors counts memory, too.
+ */
+export function processorsWithMemory(
+  tasks: number,
+  memoryBytes: number,
+  machine: { readonly processors: number; readonly memoryBytes: number },
+): number {
+  const share = Math.ceil((memoryBytes / machine.memoryBytes) * machine.processors);
+  return Math.min(machine.processors, Math.max(tasks, share));
+}
