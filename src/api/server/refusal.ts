@@ -1,11 +1,8 @@
 /** Refusals as answers: a code for programs, a status, and words for people. */
+import type { Refusal, RefusalCode } from "../../protocol/refusal.ts";
 import type { RefusalAnswer } from "../../protocol/schema.ts";
 
-export type RefusalCode = RefusalAnswer["refused"];
-
-export interface ApiRefusal {
-  readonly refused: RefusalCode;
-  readonly message: string;
+export interface ApiRefusal extends Refusal {
   /** Where the code alone does not decide it. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -23,11 +20,6 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
   full: 503,
   unavailable: 503,
 };
-
-/** Whether an answer is a refusal; nothing else that the API handles has a key `refused`. */
-export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: string }> {
-  return typeof value === "object" && value !== null && "refused" in value;
-}
 
 /** A refusal as an HTTP answer, in parts. */
 export function refusalParts({ refused, message, status = STATUS[refused], headers }: ApiRefusal) {
