@@ -1,7 +1,27 @@
 /** What holds for every wing; a wing gets in by standing in the list. */
 import { describe, expect, test } from "vitest";
+import { chooseAmong } from "../policies/choose.ts";
 import { POLICIES } from "../policies/registry.ts";
-import { WINGS, wingOfPolicy } from "./wings.ts";
+import { parseWing, WINGS, wingOfPolicy } from "./wings.ts";
+
+/** Of seed 1; other simulators of the two papers can check themselves on them. */
+const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "sites:jobs=3000:gangs=5,20": {
+    "sites-one": "d4a19e27cbb46f2d",
+    "sites-across": "f72feaad8beed5a4",
+    "sites-one:order=oldest": "307d0ef651914cd1",
+    "sites-one:idle=held": "d4a19e27cbb46f2d",
+  },
+  "sites:sizes=8,4,13:speeds=1,2,0.5:critical=0.3:error=30:remaining=predicted:jobs=3000": {
+    "sites-one:critical=ahead:threshold=0.5": "e72be75a9f2ceaab",
+    "sites-across:site=fastest:backfill=none": "4aa4331da6012e66",
+  },
+  "tasks:hours=3": { "tasks-idle": "98654aada04ae858", "tasks-grades": "7c9bb9f16184af9d" },
+  "tasks:kind=synchronisation:hours=3:slot=7:switch=0.5:returns=no:gang=brms": {
+    "tasks-idle": "e5494ad4032a23ee",
+    "tasks-grades:alpha=0.5": "64d135d49d0c8911",
+  },
+};
 
 describe("WINGS", () => {
   test("every wing has policies, with names that nothing else has, rules and a source in words", () => {
@@ -23,5 +43,14 @@ describe("WINGS", () => {
     for (const wing of WINGS)
       for (const { name } of wing.policies) expect(wingOfPolicy(`${name}:a=1`)).toBe(wing);
     expect(wingOfPolicy("easy")).toBeUndefined();
+  });
+
+  test.each(Object.entries(GOLDEN))("schedules of %s stay as they are, to the last bit", (source, hashes) => {
+    const { wing, parameters } = parseWing(source)!;
+    const found = Object.keys(hashes).map((policy) => {
+      const { scheduleHash } = wing.simulate(parameters, chooseAmong(wing.policies, policy), 1, false);
+      return [policy, scheduleHash];
+    });
+    expect(Object.fromEntries(found)).toEqual(hashes);
   });
 });
