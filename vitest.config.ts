@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that start real schedulers and real jobs: one file at a time, after all others, so that time is theirs. */
 const WITH_PROCESSES = [
-  "src/conductor/**/*.test.ts",
+  "test/conductor/*.test.ts",
   "src/host/machine.test.ts",
   "src/daemon/daemon.test.ts",
   "src/daemon/executor/launcher.test.ts",

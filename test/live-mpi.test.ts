@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "../src/api/client/client.ts";
-import { Stage } from "../src/conductor/stage-for-tests.ts";
 import { allowedCpus } from "../src/host/machine.ts";
 import type { Job } from "../src/protocol/schema.ts";
+import { Stage } from "./conductor/stage.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Started, startTutti, until } from "./live-command.ts";
 

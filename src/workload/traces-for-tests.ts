@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Workload } from "../core/jobs.ts";
-import { tracesFolder } from "../lab/files/traces-folder.ts";
+import { tracesFolder } from "../host/traces-folder.ts";
 import { readSwf } from "./traces/swf.ts";
 
 /** The eight real logs; `lublin_256` is in the same folder, but a model made it. */

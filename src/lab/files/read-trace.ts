@@ -10,9 +10,9 @@ import { createGunzip } from "node:zlib";
 import { closest } from "../../core/closest.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
+import { tracesFolder } from "../../host/traces-folder.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../../workload/traces/formats.ts";
-import { tracesFolder } from "./traces-folder.ts";
 
 const GZIP_MAGIC = 0x1f8b;
 const CHUNK_BYTES = 1 << 18;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../core/errors.ts";
-import { jobsOf } from "../../lab/papers/dimitriadou2009/cells.ts";
 import { chooseAmong } from "../../policies/choose.ts";
 import { parseWing } from "../wings.ts";
 import { GRID } from "./contract.ts";
@@ -15,12 +14,6 @@ function measuresOf(source: string, policy: string, seed = 1): Map<string, numbe
 }
 
 describe("sites", () => {
-  test("makes the paper's jobs with the paper's load", () => {
-    const text = "sites:load=0.8984375:gangShare=0.13043478260869565:jobs=124000";
-    const paper = jobsOf({ study: "uniform", localEveryS: 0.08, replication: 0, seed: 7 }).instance;
-    expect(instanceOf(parametersOf(text), 7)).toEqual(paper);
-  });
-
   test("offers the load that is asked for, gangs and local jobs by their shares, sites by size and speed", () => {
     const text = "sites:sizes=40,10,30:speeds=1,4,0.5:load=0.7:gangShare=0.4:service=5:gangs=2,9:jobs=200000";
     const { count, home, size, serviceS, submitS } = instanceOf(parametersOf(text), 3);

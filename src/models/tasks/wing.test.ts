@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../core/errors.ts";
-import { runCell } from "../../lab/papers/silva1999/cells.ts";
 import { chooseAmong } from "../../policies/choose.ts";
 import { parseWing } from "../wings.ts";
 import { tasks } from "./wing.ts";
@@ -13,17 +12,6 @@ function measuresOf(source: string, policy: string, seed: number): Map<string, n
 }
 
 describe("tasks", () => {
-  test("gives the paper's last row with the paper's settings", () => {
-    const source = `tasks:hours=${40_000 / 3600}:kind=I/O:compute=10`;
-    const [{ gang, concurrent }] = runCell({ kind: "tables", workload: "I/O", seed: 5 });
-    for (const [policy, series] of [["tasks-idle", gang] as const, ["tasks-grades", concurrent] as const]) {
-      const measures = measuresOf(source, policy, 5);
-      expect(measures.get("ended")).toBe(series.jobs.at(-1));
-      expect(100 * measures.get("idle")!).toBeCloseTo(series.idlePercent.at(-1)!, 9);
-      expect(measures.get("mean-rows")).toBe(series.meanRows);
-    }
-  });
-
   test("a processor's time goes to computing, switches and idling, whatever the gang policy and the slot", () => {
     for (const gang of ["gang", "brms", "wlv"]) {
       const source = `tasks:hours=3:processors=8:slot=7:switch=0.5:returns=no:gang=${gang}`;

@@ -8,10 +8,11 @@ import {
   type ParameterValues,
 } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import { gangInstance, picture, stepRounds } from "../../simulator/gang-for-tests.ts";
+import { gangInstance, stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
+import { picture } from "../../structures/matrix/pictures-for-tests.ts";
 import { bc } from "./buddy.ts";
 import { br, brmms, brms } from "./buddy-blocks.ts";
 

@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId } from "../../core/policy.ts";
-import { gangInstance, picture } from "../../simulator/gang-for-tests.ts";
+import { gangInstance } from "../../simulator/gang-for-tests.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
+import { picture } from "../../structures/matrix/pictures-for-tests.ts";
 
 /** Counts what the policy asks for. */
 export class BenchMachine extends OusterhoutMatrix implements GangMachine {

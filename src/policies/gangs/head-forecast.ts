@@ -14,7 +14,7 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
-import type { AskedGangs } from "./admission.ts";
+import type { AskedGangs } from "./asked-gangs.ts";
 import type { MatrixMemory } from "./matrix-memory.ts";
 
 const NONE = -1;

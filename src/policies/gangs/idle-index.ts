@@ -6,13 +6,10 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
 import { WorkloadVector } from "../../structures/matrix/workload-vector.ts";
-import type { MatrixUse } from "./admission.ts";
+import type { MatrixUse, MayBegin } from "./asked-gangs.ts";
 import { LargestFirst } from "./slot-unification.ts";
 
 const NONE = -1;
-
-/** Whether a job may begin at a processor. */
-export type MayBegin = (first: number) => boolean;
 
 export interface IdleIndex {
   readonly blocks: MatrixUse["blocks"];

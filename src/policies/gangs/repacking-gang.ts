@@ -24,9 +24,9 @@ import {
   setNumber,
 } from "../../core/policy.ts";
 import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
-import type { AskedGangs, MatrixUse } from "./admission.ts";
+import type { AskedGangs, MatrixUse, MayBegin } from "./asked-gangs.ts";
 import { extraSlotsOf } from "./extra-slots.ts";
-import type { ExtraCandidates, IdleIndex, MayBegin } from "./idle-index.ts";
+import type { ExtraCandidates, IdleIndex } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
 
 const NONE = -1;

@@ -12,7 +12,7 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId, Rule, RunId } from "../../core/policy.ts";
 import { grown } from "../../structures/grow.ts";
-import type { AskedGangs, MatrixUse } from "./admission.ts";
+import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GangMachine, RowId } from "../../core/policy.ts";
-import { draw, picture, sizesIn } from "../../simulator/gang-for-tests.ts";
 import { firstCut, legalCutFrom, legalCuts, openingCut, repackRows, shift } from "./legal-cuts.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
+import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
 import { gather } from "./repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "./ring-repacking.ts";
 

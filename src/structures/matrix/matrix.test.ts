@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RuleViolation } from "../../core/errors.ts";
 import type { RowId } from "../../core/policy.ts";
-import { draw, picture, sizesIn } from "../../simulator/gang-for-tests.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
+import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
 
 /** The naive twin: rows of cells, jobs that an exchange would tear found by looking. */
 interface Model {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GangMachine, RowId } from "../../core/policy.ts";
-import { draw, picture, sizesIn } from "../../simulator/gang-for-tests.ts";
 import { blockLevel } from "./buddy.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
+import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
 import { commonCut, gather, idleEnd, longestIdle } from "./repacking.ts";
 
 /** A matrix that counts its exchanges. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SitesJobNumbers, SitesNumbers } from "../../../models/sites/metrics.ts";
+import { instanceOf } from "../../../models/sites/wing.ts";
+import { parseWing } from "../../../models/wings.ts";
 import type { DimitriadouCell, StudyName } from "./cells.ts";
 import { jobsOf, LOCAL_EVERY_S, runVariant, STUDIES } from "./cells.ts";
 import { dimitriadou2009 } from "./paper.ts";
@@ -61,6 +63,12 @@ describe("dimitriadou2009", () => {
     expect(numbers).toHaveLength(2);
     expect(dimitriadou2009.runCell(cell)).toEqual(numbers);
     for (const { locals, gangs } of numbers) expect(locals.ended + gangs.ended).toBe(120_000);
+  });
+
+  test("the wing makes the paper's jobs with the paper's load", () => {
+    const text = "sites:load=0.8984375:gangShare=0.13043478260869565:jobs=124000";
+    const paper = jobsOf({ study: "uniform", localEveryS: 0.08, replication: 0, seed: 7 }).instance;
+    expect(instanceOf(parseWing(text)!.parameters, 7)).toEqual(paper);
   });
 
   test("cells() lists every study, load and replication once", () => {

@@ -3,6 +3,9 @@ import { TaskChecker } from "../../../models/tasks/checker.ts";
 import { grades, idle } from "../../../models/tasks/local-task-scheduler.ts";
 import { simulateTasks } from "../../../models/tasks/simulate.ts";
 import { makeTaskPrograms } from "../../../models/tasks/task-programs.ts";
+import { tasks } from "../../../models/tasks/wing.ts";
+import { parseWing } from "../../../models/wings.ts";
+import { chooseAmong } from "../../../policies/choose.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { type Cell, cells, OPEN, runCell, type Series, STUDIES, type StudyName } from "./cells.ts";
 import { judgeStatements, type WorkloadRuns } from "./claims.ts";
@@ -46,6 +49,18 @@ describe("silva1999", () => {
     }
     for (const study of Object.keys(STUDIES) as StudyName[]) {
       expect(all.filter((cell) => cell.kind === "study" && cell.study === study)).toHaveLength(4);
+    }
+  });
+
+  test("the wing gives the paper's last row with the paper's settings", () => {
+    const { parameters } = parseWing(`tasks:hours=${40_000 / 3600}:kind=I/O:compute=10`)!;
+    const [{ gang, concurrent }] = runCell({ kind: "tables", workload: "I/O", seed: 5 });
+    for (const [policy, series] of [["tasks-idle", gang] as const, ["tasks-grades", concurrent] as const]) {
+      const run = tasks.simulate(parameters, chooseAmong(tasks.policies, policy), 5, true);
+      const measures = new Map(run.measures.map(({ name, value }) => [name, value]));
+      expect(measures.get("ended")).toBe(series.jobs.at(-1));
+      expect(100 * measures.get("idle")!).toBeCloseTo(series.idlePercent.at(-1)!, 9);
+      expect(measures.get("mean-rows")).toBe(series.meanRows);
     }
   });
 

@@ -4,12 +4,12 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { identityOf, isAlive, signal } from "../host/processes.ts";
-import type { AttemptState, LaunchSpec } from "../protocol/attempts.ts";
-import type { FromConductor } from "../protocol/conductor.ts";
-import { readIdentity } from "./attempts/claim.ts";
-import { openContainment } from "./freezers/choose.ts";
-import { Stage, until } from "./stage-for-tests.ts";
+import { readIdentity } from "../../src/conductor/attempts/claim.ts";
+import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { identityOf, isAlive, signal } from "../../src/host/processes.ts";
+import type { AttemptState, LaunchSpec } from "../../src/protocol/attempts.ts";
+import type { FromConductor } from "../../src/protocol/conductor.ts";
+import { Stage, until } from "./stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {

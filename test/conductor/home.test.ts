@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startConductor } from "../daemon/executor/client.ts";
-import { allPids, readSmall, readStat, signal } from "../host/processes.ts";
-import { titleOf } from "./home.ts";
-import { cpuTicks, Stage, until } from "./stage-for-tests.ts";
+import { titleOf } from "../../src/conductor/home.ts";
+import { startConductor } from "../../src/daemon/executor/client.ts";
+import { allPids, readSmall, readStat, signal } from "../../src/host/processes.ts";
+import { cpuTicks, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most ten seconds of it. */
 const BURN = "ulimit -t 10; while :; do :; done";

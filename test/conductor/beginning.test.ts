@@ -12,7 +12,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { ProcessIdentity } from "../host/processes.ts";
+import { readIdentity } from "../../src/conductor/attempts/claim.ts";
+import { SeenTime } from "../../src/conductor/attempts/seen-time.ts";
+import { ShimWatch } from "../../src/conductor/attempts/shim-watch.ts";
+import type { ProcessIdentity } from "../../src/host/processes.ts";
 import {
   allPids,
   identityOf,
@@ -22,12 +25,9 @@ import {
   readStat,
   sessionOf,
   signal,
-} from "../host/processes.ts";
-import type { LaunchSpec } from "../protocol/attempts.ts";
-import { readIdentity } from "./attempts/claim.ts";
-import { SeenTime } from "./attempts/seen-time.ts";
-import { ShimWatch } from "./attempts/shim-watch.ts";
-import { Stage, until } from "./stage-for-tests.ts";
+} from "../../src/host/processes.ts";
+import type { LaunchSpec } from "../../src/protocol/attempts.ts";
+import { Stage, until } from "./stage.ts";
 
 const isRoot = process.getuid!() === 0;
 /** The user that means harm: another one than the conductor's where we may. */

@@ -3,13 +3,13 @@
  * the policies' own choices.
  */
 import { describe, expect, test } from "vitest";
-import type { Instance } from "../../core/jobs.ts";
-import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
-import { Random } from "../../core/random.ts";
-import { audit, auditLines } from "../../lab/audit/audit.ts";
-import { makeChoice } from "../choose.ts";
-import { seededInstance } from "../instances-for-tests.ts";
-import { POLICIES } from "../registry.ts";
+import type { Instance } from "../../src/core/jobs.ts";
+import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
+import { Random } from "../../src/core/random.ts";
+import { audit, auditLines } from "../../src/lab/audit/audit.ts";
+import { makeChoice } from "../../src/policies/choose.ts";
+import { seededInstance } from "../../src/policies/instances-for-tests.ts";
+import { POLICIES } from "../../src/policies/registry.ts";
 
 const ADMITTED = POLICIES.filter((policy) => policy.parameters.some(({ name }) => name === "queueOrder"));
 const SLOTS = { slotS: 2, switchS: 0.5 };

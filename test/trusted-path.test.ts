@@ -3,9 +3,9 @@ import { chmodSync, lchownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, sy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { makePlaces, placesAround } from "../api/places.ts";
-import { makeStateFolder } from "../daemon/state/state-folder.ts";
-import { exchangeablePart } from "./trusted-path.ts";
+import { makePlaces, placesAround } from "../src/api/places.ts";
+import { makeStateFolder } from "../src/daemon/state/state-folder.ts";
+import { exchangeablePart } from "../src/host/trusted-path.ts";
 
 const EVE = 12_345;
 const own = process.getuid!();

@@ -8,13 +8,13 @@
  * Each case: replications with fixed seeds, the first tenth of the jobs left out, a 99 % interval (Student) over their mean waits.
  */
 import { describe, expect, test } from "vitest";
-import { exp, ln } from "../core/elementary.ts";
-import type { Instance } from "../core/jobs.ts";
-import { Random } from "../core/random.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
-import { confidenceInterval } from "../metrics/statistics.ts";
-import { choosePolicy } from "../policies/choose.ts";
-import { simulate } from "./simulate.ts";
+import { exp, ln } from "../../src/core/elementary.ts";
+import type { Instance } from "../../src/core/jobs.ts";
+import { Random } from "../../src/core/random.ts";
+import { DEFAULT_RULES } from "../../src/core/rules.ts";
+import { confidenceInterval } from "../../src/metrics/statistics.ts";
+import { choosePolicy } from "../../src/policies/choose.ts";
+import { simulate } from "../../src/simulator/simulate.ts";
 
 const REPLICATIONS = 20;
 const JOBS = 40_000;

@@ -1,10 +1,10 @@
 /** The real traces, whole: every line accounted for, every job started, nothing found by the checker. */
 import { describe, expect, test } from "vitest";
-import { DEFAULT_RULES } from "../core/rules.ts";
-import { audit, auditLines } from "../lab/audit/audit.ts";
-import { prepare } from "../workload/prepare.ts";
-import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../workload/traces-for-tests.ts";
-import { choosePolicy } from "./choose.ts";
+import { DEFAULT_RULES } from "../../src/core/rules.ts";
+import { audit, auditLines } from "../../src/lab/audit/audit.ts";
+import { choosePolicy } from "../../src/policies/choose.ts";
+import { prepare } from "../../src/workload/prepare.ts";
+import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../../src/workload/traces-for-tests.ts";
 
 /** Lines that are neither comment nor blank. */
 function dataLines(bytes: Uint8Array): number {

@@ -7,17 +7,17 @@
  * the same decisions when only later arrivals or later run times differ.
  */
 import { describe, expect, test } from "vitest";
-import type { Instance } from "../core/jobs.ts";
-import { parseParameters } from "../core/parameters.ts";
-import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
-import { DEFAULT_RULES } from "../core/rules.ts";
-import { audit, auditLines } from "../lab/audit/audit.ts";
-import { downey } from "../workload/models/downey.ts";
-import { prepare } from "../workload/prepare.ts";
-import { allChoices } from "./choices-for-tests.ts";
-import { makeChoice } from "./choose.ts";
-import { conformanceInstances } from "./instances-for-tests.ts";
-import { POLICIES } from "./registry.ts";
+import type { Instance } from "../../src/core/jobs.ts";
+import { parseParameters } from "../../src/core/parameters.ts";
+import { NONE, type PolicyChoice, type PolicyDefinition } from "../../src/core/policy.ts";
+import { DEFAULT_RULES } from "../../src/core/rules.ts";
+import { audit, auditLines } from "../../src/lab/audit/audit.ts";
+import { allChoices } from "../../src/policies/choices-for-tests.ts";
+import { makeChoice } from "../../src/policies/choose.ts";
+import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
+import { POLICIES } from "../../src/policies/registry.ts";
+import { downey } from "../../src/workload/models/downey.ts";
+import { prepare } from "../../src/workload/prepare.ts";
 
 type Sharing = PolicyDefinition["sharing"];
 

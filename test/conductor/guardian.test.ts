@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat } from "../host/processes.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
+import { readStat } from "../../src/host/processes.ts";
+import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most twenty seconds of it. */
 const BURN = "ulimit -t 20; while :; do :; done";

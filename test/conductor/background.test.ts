@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { allPids, readStat } from "../host/processes.ts";
-import { Background, backgroundMeans } from "./background.ts";
-import { cpuTicks, Stage, until } from "./stage-for-tests.ts";
+import { Background, backgroundMeans } from "../../src/conductor/background.ts";
+import { allPids, readStat } from "../../src/host/processes.ts";
+import { cpuTicks, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most ten seconds of it. */
 const BURN = "ulimit -t 10; while :; do :; done";
@@ -89,7 +89,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
     if (!existsSync(join(cpuMount, "cpu.shares"))) skip();
     mkdirSync(group);
     try {
-      const program = `const { backgroundMeans } = await import(${JSON.stringify(here("./background.ts"))}); console.log(backgroundMeans())`;
+      const program = `const { backgroundMeans } = await import(${JSON.stringify(here("../../src/conductor/background.ts"))}); console.log(backgroundMeans())`;
       const inGroup = `echo $$ > ${group}/cgroup.procs; exec "$0" "$@"`;
       const node = [process.execPath, "--input-type=module", "-e", program];
       expect(execFileSync("sh", ["-c", inGroup, ...node], { encoding: "utf8" }).trim()).toBe("idle-class");
@@ -138,7 +138,7 @@ describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without righ
         TUTTI_STATE: join(folder, "state"),
       };
       const options = { encoding: "utf8", cwd: "/", env, timeout: 30_000 } as const;
-      const program = here("../cli/main.ts");
+      const program = here("../../src/cli/main.ts");
       const may = spawnSync("setpriv", [...asNobody, process.execPath, program, "--version"], options);
       // Where nobody may not read the checkout.
       if (may.status !== 0) skip();

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { DIST } from "../../host/programs.ts";
+import { DIST } from "./programs.ts";
 
 /**
  * The folder in which traces are found by name: what the environment variable TUTTI_TRACES says, else `shared/data/swf` beside the

@@ -22,12 +22,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { connectConductor } from "../daemon/executor/client.ts";
-import type { ProcessIdentity } from "../host/processes.ts";
-import { allPids, identityOf, isAlive, readStat, signal } from "../host/processes.ts";
-import type { AttemptEnd, LaunchSpec } from "../protocol/attempts.ts";
-import { readIdentity } from "./attempts/claim.ts";
-import { Stage, until } from "./stage-for-tests.ts";
+import { readIdentity } from "../../src/conductor/attempts/claim.ts";
+import { connectConductor } from "../../src/daemon/executor/client.ts";
+import type { ProcessIdentity } from "../../src/host/processes.ts";
+import { allPids, identityOf, isAlive, readStat, signal } from "../../src/host/processes.ts";
+import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
+import { Stage, until } from "./stage.ts";
 
 const EVE = 33;
 const BOB = 34;
@@ -209,7 +209,7 @@ test.skipIf(process.getuid!() !== 0)(
     const home = join(folder, "home");
     mkdirSync(home, { mode: 0o700 });
     for (const one of [folder, home]) chownSync(one, EVE, EVE);
-    const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+    const main = fileURLToPath(new URL("../../src/conductor/main.ts", import.meta.url));
     const conductor = spawn(process.execPath, [main, home, "signals"], {
       uid: EVE,
       gid: EVE,

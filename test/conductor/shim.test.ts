@@ -3,10 +3,15 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { bootId, isAlive } from "../../host/processes.ts";
-import { Stage, until } from "../stage-for-tests.ts";
-import { type AttemptFolder, claimForNobody, readClaim, readIdentity } from "./claim.ts";
-import { closeGate, isAtGate } from "./shim.ts";
+import {
+  type AttemptFolder,
+  claimForNobody,
+  readClaim,
+  readIdentity,
+} from "../../src/conductor/attempts/claim.ts";
+import { closeGate, isAtGate } from "../../src/conductor/attempts/shim.ts";
+import { bootId, isAlive } from "../../src/host/processes.ts";
+import { Stage, until } from "./stage.ts";
 
 describe("a shim", () => {
   let stage: Stage;

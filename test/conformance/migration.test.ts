@@ -1,12 +1,12 @@
 /** The policies whose gangs migrate under the checker: every combination of their own choices, at several costs. */
 import { describe, expect, test } from "vitest";
-import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
-import { audit, auditLines } from "../../lab/audit/audit.ts";
-import { makeChoice } from "../choose.ts";
-import { conformanceInstances } from "../instances-for-tests.ts";
-import { br, brmms, brms } from "./buddy-blocks.ts";
-import { migrationCostS } from "./migration.ts";
-import { wlv } from "./wlv.ts";
+import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
+import { audit, auditLines } from "../../src/lab/audit/audit.ts";
+import { makeChoice } from "../../src/policies/choose.ts";
+import { br, brmms, brms } from "../../src/policies/gangs/buddy-blocks.ts";
+import { migrationCostS } from "../../src/policies/gangs/migration.ts";
+import { wlv } from "../../src/policies/gangs/wlv.ts";
+import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
 
 const COSTS_S = [0, 3, 60];
 const SLOTS = [

@@ -13,12 +13,12 @@ import {
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { monotonicMs } from "../host/clock.ts";
-import { allPids, readStat } from "../host/processes.ts";
-import { startShim } from "./attempts/shim.ts";
-import { rowAt, slotAt } from "./clock.ts";
-import { openContainment } from "./freezers/choose.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
+import { startShim } from "../../src/conductor/attempts/shim.ts";
+import { rowAt, slotAt } from "../../src/conductor/clock.ts";
+import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { monotonicMs } from "../../src/host/clock.ts";
+import { allPids, readStat } from "../../src/host/processes.ts";
+import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most ten seconds of it. */
 const BURN = "ulimit -t 10; while :; do :; done";

@@ -4,11 +4,11 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readStat } from "../host/processes.ts";
-import type { FreezerKind } from "../protocol/attempts.ts";
-import type { FromConductor } from "../protocol/conductor.ts";
-import { startShim } from "./attempts/shim.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
+import { startShim } from "../../src/conductor/attempts/shim.ts";
+import { readStat } from "../../src/host/processes.ts";
+import type { FreezerKind } from "../../src/protocol/attempts.ts";
+import type { FromConductor } from "../../src/protocol/conductor.ts";
+import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most ten seconds of it. */
 const BURN = "ulimit -t 10; while :; do :; done";
@@ -405,7 +405,7 @@ describe("the socket", () => {
 
   test("two conductors started together: one stays", async () => {
     const s = here();
-    const { startConductor } = await import("../daemon/executor/client.ts");
+    const { startConductor } = await import("../../src/daemon/executor/client.ts");
     const pid = s.conductorPid();
     const others = [startConductor(s.home), startConductor(s.home)];
     await until("both have ended", () => others.every(({ exitCode }) => exitCode !== null));

@@ -6,15 +6,15 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectConductor } from "../daemon/executor/client.ts";
-import type { ConductorClient } from "../daemon/executor/conductor-client.ts";
-import { monotonicMs } from "../host/clock.ts";
-import { allPids, readStat, signal } from "../host/processes.ts";
-import type { AttemptEnd, FreezerKind, LaunchSpec } from "../protocol/attempts.ts";
-import type { FromConductor, TurningMatrix } from "../protocol/conductor.ts";
-import { slotAt } from "./clock.ts";
-import { openContainment } from "./freezers/choose.ts";
-import { MARK_VARIABLE } from "./freezers/signals.ts";
+import { slotAt } from "../../src/conductor/clock.ts";
+import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
+import { connectConductor } from "../../src/daemon/executor/client.ts";
+import type { ConductorClient } from "../../src/daemon/executor/conductor-client.ts";
+import { monotonicMs } from "../../src/host/clock.ts";
+import { allPids, readStat, signal } from "../../src/host/processes.ts";
+import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../src/protocol/attempts.ts";
+import type { FromConductor, TurningMatrix } from "../../src/protocol/conductor.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isAlive, signal } from "../host/processes.ts";
-import type { LaunchSpec } from "../protocol/attempts.ts";
-import { Stage, until } from "./stage-for-tests.ts";
+import { isAlive, signal } from "../../src/host/processes.ts";
+import type { LaunchSpec } from "../../src/protocol/attempts.ts";
+import { Stage, until } from "./stage.ts";
 
 const FIRST_RELEASE = "612e222";
 const repository = resolve(import.meta.dirname, "../..");

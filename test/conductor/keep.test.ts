@@ -1,9 +1,9 @@
 /** A job that the front end's store does not know runs on beside the gangs until somebody decides, for every kind of freezer. */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { signal } from "../host/processes.ts";
-import { readIdentity } from "./attempts/claim.ts";
-import { cpuTicks, kindsHere, Stage, until } from "./stage-for-tests.ts";
+import { readIdentity } from "../../src/conductor/attempts/claim.ts";
+import { signal } from "../../src/host/processes.ts";
+import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
 /** Burns the processor, at most ten seconds of it. */
 const BURN = "ulimit -t 10; while :; do :; done";

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { bootId, identityOf, readStat, signal } from "../../host/processes.ts";
-import type { FreezerKind } from "../../protocol/attempts.ts";
-import { cpuTicks, kindsHere, marked, until } from "../stage-for-tests.ts";
-import { type Containment, openContainment } from "./choose.ts";
-import { MARK_VARIABLE } from "./signals.ts";
+import { type Containment, openContainment } from "../../src/conductor/freezers/choose.ts";
+import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
+import { bootId, identityOf, readStat, signal } from "../../src/host/processes.ts";
+import type { FreezerKind } from "../../src/protocol/attempts.ts";
+import { cpuTicks, kindsHere, marked, until } from "./stage.ts";
 
 const BURN = "while :; do :; done";
 /** A process that would run away is ended by the kernel. */

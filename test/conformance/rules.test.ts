@@ -1,0 +1,19 @@
+/** The rules that policies print, over every policy with every value of every choice. */
+import { expect, test } from "vitest";
+import { goldenPolicies } from "../../src/lab/golden/cells.ts";
+import { choosePolicy } from "../../src/policies/choose.ts";
+import { POLICIES } from "../../src/policies/registry.ts";
+import { rulesOf } from "../../src/simulator/rules.ts";
+
+test("each rule is in force with some policy and setting", () => {
+  const limits = POLICIES.filter(({ parameters }) => parameters.some(({ name }) => name === "memory"));
+  const tried = [...goldenPolicies(), ...limits.map(({ name }) => `${name}:memory=1`)];
+  const seen = new Set(
+    tried.flatMap((text) => {
+      const { own, inherited } = rulesOf(choosePolicy(text));
+      return [...own, ...inherited];
+    }),
+  );
+  for (const { name, rules } of POLICIES)
+    for (const rule of rules) expect(seen, name).toContain(typeof rule === "string" ? rule : rule.text);
+});

@@ -1,0 +1,193 @@
+/** The plan of the house: which room may import which, and that no file imports in a circle. */
+import { describe, expect, test } from "vitest";
+import { importsOf, type Source, source, sourcesIn } from "./sources.ts";
+
+interface Room {
+  readonly imports: readonly string[];
+  /** Libraries. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
+  readonly uses?: readonly string[];
+}
+
+/**
+ * The rooms from the ground up: each imports from rooms below it only, of those what is named here. Tests and their helpers may
+ * import from any room below; those that need a room above stand in test/.
+ */
+const ROOMS: Readonly<Record<string, Room>> = {
+  core: { imports: [] },
+  host: { imports: [] },
+  protocol: { imports: ["host"], uses: ["zod"] },
+  structures: { imports: ["core"] },
+  machines: { imports: ["core", "structures"] },
+  simulator: { imports: ["core", "structures", "machines"] },
+  workload: { imports: ["core"] },
+  metrics: { imports: ["core"] },
+  policies: { imports: ["core", "structures"] },
+  models: { imports: ["core", "structures", "simulator", "workload", "metrics", "policies"] },
+  results: { imports: ["core", "metrics"] },
+  report: { imports: ["core", "metrics", "results"], uses: ["echarts"] },
+  lab: {
+    imports: [
+      "core",
+      "host",
+      "structures",
+      "simulator",
+      "workload",
+      "metrics",
+      "policies",
+      "models",
+      "results",
+      "report",
+    ],
+  },
+  conductor: { imports: ["host", "protocol", "structures"] },
+  // The forecast runs the live state forward in the simulator; history leaves as a workload.
+  daemon: {
+    imports: [
+      "core",
+      "host",
+      "protocol",
+      "structures",
+      "machines",
+      "simulator",
+      "workload",
+      "metrics",
+      "policies",
+      "conductor",
+    ],
+    uses: ["smol-toml", "zod"],
+  },
+  api: {
+    imports: ["core", "host", "protocol", "structures", "report", "daemon"],
+    uses: ["hono", "@hono", "zod"],
+  },
+  // The daemon itself only through verbs that start it or read its files; the others talk to the API.
+  cli: {
+    imports: [
+      "core",
+      "host",
+      "protocol",
+      "simulator",
+      "workload",
+      "metrics",
+      "policies",
+      "models",
+      "results",
+      "report",
+      "lab",
+      "conductor",
+      "daemon",
+      "api",
+    ],
+    uses: ["commander"],
+  },
+};
+/** No Node built-ins; what else they may not touch is in house-rules.test.ts. */
+const PURE = [
+  "core",
+  "protocol",
+  "structures",
+  "machines",
+  "simulator",
+  "workload",
+  "metrics",
+  "policies",
+  "models",
+  "results",
+  "report",
+];
+const sources = sourcesIn("src");
+
+/** What a file imports that its room may not. */
+function forbidden(file: Source): string[] {
+  const { path, room, isTest } = file;
+  if (room === "") return [];
+  const below = Object.keys(ROOMS).slice(0, Object.keys(ROOMS).indexOf(room));
+  const { imports, uses = [] } = ROOMS[room];
+  return importsOf(file).flatMap((target) => {
+    if (target.startsWith("node:"))
+      return PURE.includes(room) && !isTest ? [`${path} imports ${target}, but ${room} is pure`] : [];
+    if (/^(?:\.\.\/|[a-z]+\/.*\.ts$)/.test(target)) {
+      const [top, to] = target.split("/");
+      if (top !== "src") return [`${path} imports ${target}, outside src`];
+      const may = isTest ? below : imports;
+      return to === room || may.includes(to)
+        ? []
+        : [`${path} imports ${target}, but ${room} may not import ${to}`];
+    }
+    return isTest || uses.includes(target.split("/")[0])
+      ? []
+      : [`${path} imports ${target}, but ${room} may not use that library`];
+  });
+}
+
+/** Files that import one another in a circle; each circle once, as a path that comes back. */
+function circles(files: readonly Source[]): string[] {
+  const all = new Map(files.map((file) => [file.path, importsOf(file)]));
+  const state = new Map<string, "open" | "done">();
+  const way: string[] = [];
+  const found: string[] = [];
+  const visit = (path: string) => {
+    const known = state.get(path);
+    if (known === "open") found.push([...way.slice(way.indexOf(path)), path].join(" → "));
+    if (known !== undefined) return;
+    state.set(path, "open");
+    way.push(path);
+    for (const target of all.get(path) ?? []) if (all.has(target)) visit(target);
+    way.pop();
+    state.set(path, "done");
+  };
+  for (const path of all.keys()) visit(path);
+  return found;
+}
+
+describe("the plan", () => {
+  test("names every room, each above those that it imports", () => {
+    const rooms = Object.keys(ROOMS);
+    expect([...new Set(sources.map(({ room }) => room))].filter((room) => room !== "").sort()).toEqual(
+      [...rooms].sort(),
+    );
+    for (const [room, { imports }] of Object.entries(ROOMS))
+      for (const target of imports)
+        expect(rooms.indexOf(target), `${room} imports ${target}`).toBeLessThan(rooms.indexOf(room));
+  });
+
+  test("a forbidden import is found, in every form", () => {
+    for (const text of [
+      'import { a } from "../simulator/a.ts";',
+      'import type { a } from "../lab/a.ts";',
+      'export * from "../workload/a.ts";',
+      'const a = await import("../cli/a.ts");',
+      'import "node:fs";',
+      'import fs from "node:fs";',
+      'import { Command } from "commander";',
+      'import { a } from "../../test/command.ts";',
+    ])
+      expect(forbidden(source("src/policies/x.ts", text)), text).toHaveLength(1);
+    const upward =
+      'import { a } from "../lab/a.ts"; import { b } from "../simulator/b.ts"; import "node:fs";';
+    expect(forbidden(source("src/policies/x.test.ts", upward))).toHaveLength(1);
+    expect(forbidden(source("src/policies/x-for-tests.ts", upward))).toHaveLength(1);
+    expect(forbidden(source("src/lab/x.ts", 'import { Command } from "commander";'))).toHaveLength(1);
+    expect(forbidden(source("src/lab/x.ts", 'import fs from "node:fs";'))).toEqual([]);
+    expect(forbidden(source("src/policies/x.ts", 'import { a } from "../core/a.ts";'))).toEqual([]);
+  });
+
+  test("is kept by every file, tests and their helpers included", () => {
+    expect(sources.filter((file) => importsOf(file).length > 0).length).toBeGreaterThan(300);
+    expect(sources.flatMap(forbidden)).toEqual([]);
+  });
+});
+
+describe("circles", () => {
+  test("one of files in one room, of types only, is found", () => {
+    const a = source("src/core/a.ts", 'import type { B } from "./b.ts";');
+    const b = source("src/core/b.ts", 'import { c } from "./c.ts";');
+    const c = source("src/core/c.ts", 'const { a } = await import("./a.ts");');
+    expect(circles([a, b, c])).toEqual(["src/core/a.ts → src/core/b.ts → src/core/c.ts → src/core/a.ts"]);
+    expect(circles([a, b])).toEqual([]);
+  });
+
+  test("there is none", () => {
+    expect(circles(sources)).toEqual([]);
+  });
+});

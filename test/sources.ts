@@ -1,0 +1,52 @@
+/** The sources as the house's rules read them. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+export interface Source {
+  /** From the root of the project. */
+  readonly path: string;
+  /** The folder below src; empty for src itself and for what is not in src. */
+  readonly room: string;
+  /** Tests and their helpers. */
+  readonly isTest: boolean;
+  readonly text: string;
+}
+
+const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)["']([^"']+)["']/g;
+
+export function source(path: string, text: string): Source {
+  const [top, room, below] = path.split("/");
+  return {
+    path,
+    room: top === "src" && below !== undefined ? room : "",
+    isTest: top === "test" || /\.test\.ts$|for-tests\.ts$/.test(path),
+    text,
+  };
+}
+
+/** Every TypeScript file below a folder of the project. */
+export function sourcesIn(folder: string): Source[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .sort()
+    .map((name) => source(`${folder}/${name}`, readFileSync(join(root, folder, name), "utf8")));
+}
+
+/** What a file imports, as written; relative ones as paths from the root of the project. */
+export function importsOf({ path, text }: Source): string[] {
+  return [...text.replace(/\/\*[\s\S]*?\*\//g, "").matchAll(IMPORT)].map(([, target]) =>
+    target.startsWith(".") ? posix.join(posix.dirname(path), target) : target,
+  );
+}
+
+/** Comments and the text of strings taken out, so that a word in prose is not an offence. */
+export function codeOf(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""')
+    .replace(/\/\/.*/g, "");
+}
