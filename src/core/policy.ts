@@ -203,6 +203,11 @@ export interface Rule {
   readonly isInherited?: boolean;
 }
 
+/** Rules that hold under a condition. */
+export function when(condition: Condition, texts: readonly string[]): Rule[] {
+  return texts.map((text) => ({ text, when: condition }));
+}
+
 /** Sentences that are in force. */
 export interface RulesInForce {
   readonly own: readonly string[];

@@ -141,17 +141,10 @@ export class Scheduler {
       if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
       else new LiveRounds({ ...common, definition, slotMs: this.options.slotMs, epochMs: 0 }, 0, 0);
     };
-    tryOut(parameters);
-    const knowsRows = definition.parameters.some(({ name }) => name === "rows");
-    if (!knowsRows || parameters.rows !== NONE || !Number.isFinite(this.options.mostRows)) return parameters;
-    try {
-      const limited = { ...parameters, rows: this.options.mostRows };
-      tryOut(limited);
-      return limited;
-    } catch {
-      // Not together with its other parameters.
-      return parameters;
-    }
+    const isLimited = parameters.rows === NONE && Number.isFinite(this.options.mostRows);
+    const limited = isLimited ? { ...parameters, rows: this.options.mostRows } : parameters;
+    tryOut(limited);
+    return limited;
   }
 
   noteSubmit(job: JobNumber, nowMs: number): void {

@@ -343,7 +343,7 @@ describe("limits by hand", () => {
     const instance = { count: 0, processors: 4, size: [], submitS: [], runS: [] } as unknown as Instance;
     const make = (definition: GangPolicyDefinition, ...settings: string[]) =>
       simulateRounds(instance, definition, set(definition, "rows=2", ...settings), SLOTS);
-    expect(() => make(wlv, "array=ring")).toThrow(InputError);
+    expect(() => make(wlv, "array=ring", "queue=easy")).toThrow(InputError);
     expect(() => make(wlv, "migrate=3")).toThrow('Cannot limit rows or memory with "migrate=3"');
   });
 });

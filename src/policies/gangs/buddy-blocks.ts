@@ -1,5 +1,6 @@
 /** Re-packing gangs on buddy blocks (Zhou, Walsh and Brent 2000, sections 3 and 4.1). */
 
+import { when } from "../../core/policy.ts";
 import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
 import { BlockIndex, CandidatesByBlock } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
@@ -23,27 +24,16 @@ const blocks = withAdmission(
       "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
       ...MIGRATION_RULES,
       { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
-      { when: withExtraSlots("none"), text: "a job has one slot per round" },
-      {
-        when: withExtraSlots("kept"),
-        text: "after each workload change jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
-      },
-      {
-        when: withExtraSlots("kept"),
-        text: "a job keeps its extra slots to the end; they count as busy for all decisions",
-      },
-      {
-        when: withExtraSlots("returned"),
-        text: "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
-      },
-      {
-        when: withExtraSlots("returned"),
-        text: "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as with extraSlots=none, where nobody migrates",
-      },
-      {
-        when: withExtraSlots("returned"),
-        text: "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
-      },
+      ...when(withExtraSlots("none"), ["a job has one slot per round"]),
+      ...when(withExtraSlots("kept"), [
+        "after each workload change jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
+        "a job keeps its extra slots to the end; they count as busy for all decisions",
+      ]),
+      ...when(withExtraSlots("returned"), [
+        "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
+        "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as with extraSlots=none, where nobody migrates",
+        "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
+      ]),
     ],
     source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
     parameters: [EXTRA_SLOTS, EXTRA_ORDER, EXTRA_PER_CHANGE, MIGRATE],

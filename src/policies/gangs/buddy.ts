@@ -1,5 +1,6 @@
 /** Buddy blocks row by row, with slot unification: the allocation of distributed hierarchical control without its controllers. */
 
+import { when } from "../../core/policy.ts";
 import { extraSlotsOf, UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { preset } from "./preset.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
@@ -15,10 +16,10 @@ export const buddy = withAdmission(
     rules: [
       "a job is given a whole buddy block, its size rounded up to a power of two; no other job uses the rest of it",
       "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
-      {
-        when: (parameters) => !withExtraSlots("none")(parameters),
-        text: "an extra slot needs the job's whole block free in the row",
-      },
+      ...when(
+        (parameters) => !withExtraSlots("none")(parameters),
+        ["an extra slot needs the job's whole block free in the row"],
+      ),
       ...ROW_BY_ROW_RULES,
     ],
     source:

@@ -4,6 +4,7 @@
  * silva1999 asks only whether a slice has enough idle processors; here a job's processors stand side by side.
  */
 
+import { when } from "../../core/policy.ts";
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { GapFit } from "./row-fits.ts";
@@ -18,14 +19,16 @@ export const gang = withAdmission(
       "Conventional gang scheduling: an arrival goes to the first (or best) row with room; nothing moves.",
     rules: [
       "an arrival takes idle processors side by side in one row; without such a row a new row is added at the end of the round",
-      {
-        when: ({ fit }) => fit === "first",
-        text: "fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough",
-      },
-      {
-        when: ({ fit }) => fit === "best",
-        text: "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
-      },
+      ...when(
+        ({ fit }) => fit === "first",
+        ["fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough"],
+      ),
+      ...when(
+        ({ fit }) => fit === "best",
+        [
+          "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
+        ],
+      ),
       ...ROW_BY_ROW_RULES,
     ],
     source:

@@ -23,9 +23,9 @@ import {
   NONE as NOT_SET,
   type ParameterSpec,
   type ParameterValues,
-  type Rule,
   type RunId,
   setNumber,
+  when,
 } from "../../core/policy.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 
@@ -237,12 +237,15 @@ export const MIGRATE: ParameterSpec = {
 };
 
 /** Sentences that hold with `migrate`. */
-export const MIGRATION_RULES: readonly Rule[] = [
-  "migrate=S: after the arrivals of an instant, while a row is left that exchanges cannot save, gangs are moved to other processors if that saves it and pays; each needs S seconds more of service for it. A live scheduler never does",
-  "migrate: from the left, on each processor without an idle slot the gang is moved that reaches furthest over such processors (ties: the smallest, then submitted first), to the place that an arrival would be given in a matrix with one row less; either every such processor gets an idle slot so, or nobody is moved",
-  "migrate: a gang is moved if it has one slot per round, has had a slot and, if it was moved before, as much service since as that cost",
-  "migrate: it pays if S × the processors of the moved gangs is at most T × W ÷ (R − 1), W being the slots taken of a round of R rows and T the service until on every processor without an idle slot a gang has ended, if each needs as much again as it has had (Harchol-Balter and Downey 1997)",
-].map((text): Rule => ({ text, when: (parameters) => migrationCostS(parameters) !== undefined }));
+export const MIGRATION_RULES = when(
+  (parameters) => migrationCostS(parameters) !== undefined,
+  [
+    "migrate=S: after the arrivals of an instant, while a row is left that exchanges cannot save, gangs are moved to other processors if that saves it and pays; each needs S seconds more of service for it. A live scheduler never does",
+    "migrate: from the left, on each processor without an idle slot the gang is moved that reaches furthest over such processors (ties: the smallest, then submitted first), to the place that an arrival would be given in a matrix with one row less; either every such processor gets an idle slot so, or nobody is moved",
+    "migrate: a gang is moved if it has one slot per round, has had a slot and, if it was moved before, as much service since as that cost",
+    "migrate: it pays if S × the processors of the moved gangs is at most T × W ÷ (R − 1), W being the slots taken of a round of R rows and T the service until on every processor without an idle slot a gang has ended, if each needs as much again as it has had (Harchol-Balter and Downey 1997)",
+  ],
+);
 
 /** Seconds that a migration costs; undefined when gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {

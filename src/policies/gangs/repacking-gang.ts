@@ -141,10 +141,10 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   }
 
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void {
-    this.#deleteRows();
+    this.deleteRows();
     for (const job of arrived) this.#place(job, mayBegin);
     // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
-    this.#deleteRows();
+    this.deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
     if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
   }
@@ -170,7 +170,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.machine.place(job, row, first);
   }
 
-  #deleteRows(): void {
+  protected deleteRows(): void {
     while (this.baseIdle.hasIdleRow()) {
       const row = this.freeRow();
       if (row === NONE) return;
@@ -186,7 +186,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
       migration.plan();
       if (migration.jobs.length === 0) return;
       for (const [i, job] of migration.jobs.entries()) this.#migrate(migration, job, migration.firsts[i]);
-      this.#deleteRows();
+      this.deleteRows();
     }
   }
 

@@ -29,8 +29,9 @@ export class RingGang extends RepackingGang<RingIndex> {
     this.#placed = placed;
   }
 
-  /** A window of the ring opened at a cut that is legal in all rows can always be gathered. */
+  /** A window of the ring opened at a cut that is legal in all rows can always be gathered. There may be a row to be saved first. */
   override fits(job: JobIndex, maxRows: number): boolean {
+    this.deleteRows();
     return this.machine.rowCount < maxRows || this.otherWindow(this.#size[job]) !== NONE;
   }
 

@@ -10,7 +10,7 @@
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
-import type { GangMachine, RowId, Rule, RunId } from "../../core/policy.ts";
+import { type GangMachine, type RowId, type Rule, type RunId, when } from "../../core/policy.ts";
 import { grown } from "../../structures/grow.ts";
 import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
@@ -198,23 +198,20 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   "arrivals of one instant are placed in order of submission",
   "a job keeps its row and its processors to the end",
-  { when: withExtraSlots("none"), text: "a job has one slot per round" },
-  {
-    when: withExtraSlots("kept"),
-    text: "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
-  },
-  {
-    when: withExtraSlots("returned"),
-    text: "extraSlots=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
-  },
-  {
-    when: (parameters) => !withExtraSlots("returned")(parameters),
-    text: "a row that becomes empty is deleted, except the last one",
-  },
-  {
-    when: withExtraSlots("returned"),
-    text: "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
-  },
+  ...when(withExtraSlots("none"), ["a job has one slot per round"]),
+  ...when(withExtraSlots("kept"), [
+    "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
+  ]),
+  ...when(withExtraSlots("returned"), [
+    "extraSlots=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+  ]),
+  ...when(
+    (parameters) => !withExtraSlots("returned")(parameters),
+    ["a row that becomes empty is deleted, except the last one"],
+  ),
+  ...when(withExtraSlots("returned"), [
+    "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
+  ]),
 ];
 
 export const ROW_BY_ROW_GUARANTEES = {

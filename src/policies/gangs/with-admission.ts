@@ -10,6 +10,7 @@ import {
   type ParameterValues,
   type Rule,
   setNumber,
+  when,
 } from "../../core/policy.ts";
 import { ORDER_PARAMETER } from "../queue-order.ts";
 import { Admission, asked } from "./admission.ts";
@@ -70,46 +71,31 @@ const NOBODY_WAITS: Rule = {
 
 /** Sentences that hold with a limit. @param asks as in `MatrixUse` */
 function admissionRules(asks: boolean): readonly Rule[] {
-  const harmless = asks
-    ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
-    : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)";
-  const memory: Condition = (parameters) => memoryRule(parameters) !== undefined;
-  const memoryRules: readonly (readonly [Condition, string])[] = [
-    [
-      memory,
-      "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
-    ],
-    [
-      memory,
-      "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
-    ],
-  ];
-  const rules: readonly (readonly [Condition, string])[] = [
-    [
-      limited,
+  return [
+    ...when(limited, [
       "with a limit on rows or memory jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
-    ],
-    [limited, "the head of the queue is let in as soon as the policy can place it without a row too many"],
-    [limitedBy("fcfs"), "queue=fcfs: nobody passes the head"],
-    [
-      limitedBy("first-fit"),
+      "the head of the queue is let in as soon as the policy can place it without a row too many",
+    ]),
+    ...when(limitedBy("fcfs"), ["queue=fcfs: nobody passes the head"]),
+    ...when(limitedBy("first-fit"), [
       "queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
-    ],
-    [
-      limitedBy("easy"),
+    ]),
+    ...when(limitedBy("easy"), [
       "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
-    ],
-    [
-      limitedBy("easy"),
       "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
-    ],
-    [limitedBy("easy"), harmless],
-    [
-      limitedBy("easy"),
+      asks
+        ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
+        : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)",
       "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn",
-    ],
-  ];
-  return [...rules, ...(asks ? memoryRules : [])].map(([when, text]) => ({ when, text, isInherited: true }));
+    ]),
+    ...when(
+      (parameters) => memoryRule(parameters) !== undefined,
+      [
+        "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
+        "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
+      ],
+    ),
+  ].map((rule) => ({ ...rule, isInherited: true }));
 }
 
 export interface AdmissionUse {

@@ -1,5 +1,7 @@
 /** WLV: windows of any processors side by side, found with a workload vector and freed by re-packing. */
+
 import { InputError } from "../../core/errors.ts";
+import { setNumber, when } from "../../core/policy.ts";
 import { UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { CandidatesBySize, WindowIndex } from "./idle-index.ts";
 import {
@@ -25,19 +27,19 @@ export const wlv = withAdmission(
       "an arrival is given the window of its size with most idle slots among those in which every processor has one (ties: the leftmost); without one a row is added at the end of the round and counts as idle",
       "idle slots of a window are gathered in one row by exchanging jobs between rows; no job moves to other processors",
       "before the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
-      {
-        when: ({ array }) => array === "ring",
-        text: "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
-      },
-      { when: withExtraSlots("none"), text: "a job has one slot per round" },
-      {
-        when: withExtraSlots("kept"),
-        text: "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
-      },
-      {
-        when: withExtraSlots("returned"),
-        text: "extraSlots=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
-      },
+      ...when(
+        ({ array }) => array === "ring",
+        [
+          "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
+        ],
+      ),
+      ...when(withExtraSlots("none"), ["a job has one slot per round"]),
+      ...when(withExtraSlots("kept"), [
+        "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
+      ]),
+      ...when(withExtraSlots("returned"), [
+        "extraSlots=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+      ]),
       ...MIGRATION_RULES,
       { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
     ],
@@ -76,8 +78,9 @@ export const wlv = withAdmission(
     parameters: true,
     asks: true,
     refuses: (parameters) =>
-      parameters.array === "ring"
-        ? ["array=ring", "whether a gang fits depends on legal cuts"]
+      parameters.array === "ring" &&
+      (parameters.queue === "easy" || setNumber(parameters.memory) !== undefined)
+        ? ["array=ring", "which window a gang will have depends on legal cuts"]
         : migrates(parameters),
   },
 );
