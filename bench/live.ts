@@ -27,9 +27,9 @@ import { parseArgs } from "node:util";
 import { type Containment, openContainment } from "../src/conductor/freezers/choose.ts";
 import { takePriority } from "../src/conductor/priority.ts";
 import { GangShares } from "../src/conductor/shares.ts";
-import { connectConductor } from "../src/daemon/executor/client.ts";
+import { ConductorClient } from "../src/daemon/executor/client.ts";
 import type { SlotStatistics } from "../src/protocol/attempts.ts";
-import type { FromConductor, TurningMatrix } from "../src/protocol/conductor.ts";
+import type { ConductorMatrix, FromConductor } from "../src/protocol/conductor.ts";
 
 type Kind = "compute" | "spin" | "block" | "io";
 
@@ -89,7 +89,7 @@ process.on("exit", () => {
 if (availableParallelism() < 2) {
   throw new Error("Cannot measure gangs of two on one CPU, expected two or more");
 }
-const client = connectConductor({ home, name: "bench" });
+const client = new ConductorClient({ home, name: "bench" });
 try {
   client.onMessage((message) => heard.push(message));
   await until(() => client.connected);
@@ -218,7 +218,7 @@ async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run>
 }
 
 /** Both gangs in rows of their own. */
-async function runTutti(kinds: readonly Kind[], amount: string, mode: TurningMatrix["mode"]): Promise<Run> {
+async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorMatrix["mode"]): Promise<Run> {
   const stage = mkdtempSync(join(root, "run-"));
   const gangs = kinds.map((kind, i) => {
     const folder = join(stage, String(i));

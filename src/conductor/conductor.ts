@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";
 import { bootId } from "../host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
-import type { FromConductor, ToConductor, TurningMatrix } from "../protocol/conductor.ts";
+import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
 import { Attempt, type Machine, makeMachine } from "./attempts/attempt.ts";
 import { savedOf, stateOf } from "./attempts/attempt-report.ts";
@@ -180,7 +180,7 @@ export class Conductor {
     this.#turns.pinAll();
   }
 
-  #setMatrix(matrix: TurningMatrix): void {
+  #setMatrix(matrix: ConductorMatrix): void {
     if (matrix.sequence <= this.#turns.matrix.sequence) return;
     const problem = this.#turns.problem(matrix);
     if (problem !== undefined) {

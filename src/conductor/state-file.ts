@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../protocol/attempts.ts";
-import type { TurningMatrix } from "../protocol/conductor.ts";
+import type { ConductorMatrix } from "../protocol/conductor.ts";
 
 export interface SavedAttempt {
   /** Without the environment, which only the launch needs. */
@@ -26,7 +26,7 @@ export interface SavedState {
   readonly version: 1;
   readonly bootId: string;
   readonly epochMs: number;
-  readonly matrix: TurningMatrix;
+  readonly matrix: ConductorMatrix;
   readonly guardian?: ProcessIdentity;
   readonly attempts: readonly SavedAttempt[];
 }

@@ -10,14 +10,14 @@
 
 import { monotonicMs } from "../host/clock.ts";
 import { onlineCpus } from "../host/machine.ts";
-import type { PlacedGang, TurningMatrix } from "../protocol/conductor.ts";
+import type { ConductorMatrix, PlacedGang } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
 import type { Attempt, Machine } from "./attempts/attempt.ts";
 import { rowOnTurn } from "./clock.ts";
 
 const AGAIN_MS = 5;
 
-export const EMPTY_MATRIX: TurningMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
+export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
 
 export interface TurnsOptions {
   readonly machine: Machine;
@@ -38,12 +38,12 @@ export class Turns {
   }
 
   /** Why the matrix cannot be turned here. */
-  problem(matrix: TurningMatrix): string | undefined {
+  problem(matrix: ConductorMatrix): string | undefined {
     return matrixProblem(matrix) ?? missingCpu(matrix);
   }
 
   /** Whether the matrix asks for a concurrent mode that cannot be had, so that its gangs are stopped as in mode gang. */
-  lacksWeights(matrix: TurningMatrix): boolean {
+  lacksWeights(matrix: ConductorMatrix): boolean {
     const isNew = matrix.mode === "concurrent" && this.matrix.mode === "gang";
     return isNew && !this.#options.machine.shares.canWeigh;
   }
@@ -117,7 +117,7 @@ export class Turns {
   }
 }
 
-function missingCpu(matrix: TurningMatrix): string | undefined {
+function missingCpu(matrix: ConductorMatrix): string | undefined {
   const online = onlineCpus();
   for (const { job, cpus } of matrix.rows.flat()) {
     const missing = cpus.find((cpu) => !online.has(cpu));

@@ -3,7 +3,6 @@
  * gives out the service.
  */
 import { resolve } from "node:path";
-import { concurrentMeansHere } from "../conductor/doctor.ts";
 import { InputError } from "../core/errors.ts";
 import { systemClock } from "../host/clock.ts";
 import { cpusText } from "../host/cpu-list.ts";
@@ -15,9 +14,9 @@ import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
-import { connectConductor } from "./executor/client.ts";
-import type { ConductorClient } from "./executor/conductor-client.ts";
+import type { Executor } from "./executor/executor.ts";
 import { Launcher } from "./executor/launcher.ts";
+import { canRunBehind, localExecutor } from "./executor/local.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
 import { choosePolicyFor } from "./scheduling/policy-choice.ts";
@@ -57,7 +56,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const config = { ...configIn(setup.configFile), ...setup.settings };
   const cpus = chooseCpus(config, setup);
   choosePolicyFor(config.policy, config);
-  if (config.mode === "concurrent" && concurrentMeansHere(setup.freezer) === "none") {
+  if (config.mode === "concurrent" && !canRunBehind(setup.freezer)) {
     throw new InputError(
       'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
     );
@@ -66,7 +65,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   const folder = orExplain(path, () => makeStateFolder(path, setup.isShared));
   const unlock = lockStateFolder(folder);
   let store: Store | undefined;
-  let conductor: ConductorClient | undefined;
+  let executor: Executor | undefined;
   let numbers: NumbersFile | undefined;
   try {
     store = privately(() => new Store(folder.database));
@@ -76,12 +75,14 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     }
     openToJobs(folder);
     numbers = privately(() => new NumbersFile(lineFile(folder.numbers), bootId()));
-    const connected = connectConductor({
+    const local = localExecutor({
+      cpus,
+      memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
       home: folder.conductor,
       name: `tutti ${process.pid}`,
       ...(setup.freezer !== undefined && { freezer: setup.freezer }),
     });
-    conductor = connected;
+    executor = local;
     const opened = store;
     const highest = numbers;
     const service = new FrontEnd({
@@ -92,13 +93,11 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         jobs: { path: folder.jobs, mode: folder.jobsMode },
         numbers: { path: folder.numbers, again: () => privately(() => highest.again()) },
       }),
-      conductor: connected,
+      executor: local,
       clock: systemClock,
       config,
       policy: setup.settings?.policy,
       forecastEngine: forecastThread(),
-      cpus,
-      memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
       bootId: bootId(),
       launcher: new Launcher({
         jobsFolder: folder.jobs,
@@ -118,14 +117,14 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         if (isStopped) return;
         isStopped = true;
         service.stop();
-        connected.close();
+        local.close();
         opened.close();
         numbers?.close();
         unlock();
       },
     };
   } catch (error) {
-    conductor?.close();
+    executor?.close();
     store?.close();
     numbers?.close();
     unlock();

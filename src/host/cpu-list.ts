@@ -1,7 +1,14 @@
 /** Lists of CPU numbers, as the kernel and people write them: 0-3,6. */
 
-/** CPU numbers as runs. */
-export function cpusText(cpus: readonly number[]): string {
+/**
+ * CPU numbers as runs.
+ * @param nodes the same CPUs by node, where they are not all of one machine: n1:0-3 n2:0
+ */
+export function cpusText(
+  cpus: readonly number[],
+  nodes?: readonly { readonly node: string; readonly cpus: readonly number[] }[],
+): string {
+  if (nodes !== undefined) return nodes.map((one) => `${one.node}:${cpusText(one.cpus)}`).join(" ");
   const sorted = [...cpus].sort((a, b) => a - b);
   const runs: [number, number][] = [];
   for (const cpu of sorted) {

@@ -4,6 +4,9 @@ import { count, durationMs, jobNumber, jobState, unixMs, type Value } from "./at
 import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
 
+/** CPUs by node. */
+const nodes = z.array(z.object({ node: z.string(), cpus: z.array(count) }));
+
 export const job = z
   .object({
     job: jobNumber,
@@ -32,6 +35,9 @@ export const job = z
     stdout: z.string(),
     stderr: z.string(),
     cpus: z.array(count),
+    nodes: nodes
+      .exactOptional()
+      .describe("Of which nodes its CPUs are; left out: of the machine that the scheduler runs on"),
     after: z.array(jobNumber),
   })
   .describe("A job");
@@ -121,12 +127,17 @@ export const matrixAnswer = z.object({
   slotMs: z.number(),
   mode: z.enum(["gang", "concurrent"]),
   cpus: z.array(count),
+  nodes: nodes.exactOptional().describe("All CPUs by node, in the same order"),
   epochMs: z.number().describe("Monotonic time at which slot 0 began, ms"),
   nowMs: z
     .number()
     .describe("Monotonic time of this answer, ms: slot k = ⌊(nowMs − epochMs) / slotMs⌋ is on"),
   fromSlot: z.int().exactOptional().describe("Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
-  rows: z.array(z.array(z.object({ job: jobNumber, name: z.string(), cpus: z.array(count) }))),
+  rows: z.array(
+    z.array(
+      z.object({ job: jobNumber, name: z.string(), cpus: z.array(count), nodes: nodes.exactOptional() }),
+    ),
+  ),
 });
 export const queuesAnswer = z.object({
   schema: z.literal("tutti.queues/1"),

@@ -11,7 +11,10 @@ type AttemptOutcome = {
   readonly stray?: boolean;
 };
 
-/** By kind; undefined: the kind says it all. Lists of CPUs are texts such as `0,1`. */
+/** CPUs are a text such as `0,1`; where not all are of the scheduler's own machine, `nodes` says `n1:0 n2:1`. */
+type Cpus = { readonly cpus: string; readonly nodes?: string };
+
+/** By kind; undefined: the kind says it all. */
 export type EventPayloads = {
   readonly submitted: { readonly tasks: number; readonly queue: string };
   readonly held: { readonly because: string } | undefined;
@@ -25,13 +28,12 @@ export type EventPayloads = {
   /** A gang in a row of the matrix. */
   readonly placed:
     | { readonly row: number }
-    | { readonly cpus: string; readonly rule: string }
-    | { readonly cpus: string; readonly before: string };
+    | (Cpus & { readonly rule: string })
+    | (Cpus & { readonly before: string });
   readonly removed: { readonly row: number } | { readonly because: string };
   /** `timeMs` is the instant of the decision on the monotonic clock. */
-  readonly starting: {
+  readonly starting: Cpus & {
     readonly attempt: number;
-    readonly cpus: string;
     readonly rule: string;
     readonly timeMs: number;
   };
@@ -51,7 +53,7 @@ export type EventPayloads = {
     readonly jobs: string;
   };
   readonly conductor:
-    | { readonly pid: number; readonly attempts: number }
+    | { readonly pid?: number; readonly attempts: number }
     | { readonly refused: string }
     | undefined;
   readonly recovered:

@@ -1,6 +1,6 @@
 /** Lines of JSON in both directions, and what of them is a message that the conductor can act on. */
 import type { LaunchSpec } from "./attempts.ts";
-import type { PlacedGang, ToConductor, TurningMatrix } from "./conductor.ts";
+import type { ConductorMatrix, PlacedGang, ToConductor } from "./conductor.ts";
 
 /** A launch carries the environment of a user's shell; nothing sensible is longer. */
 const LONGEST_LINE = 16 * 2 ** 20;
@@ -120,7 +120,7 @@ function specProblem(spec: Fields): string | undefined {
 }
 
 /** Why no machine can turn that matrix. */
-export function matrixProblem(matrix: Fields | TurningMatrix): string | undefined {
+export function matrixProblem(matrix: Fields | ConductorMatrix): string | undefined {
   const { sequence, slotMs, mode, fromSlot, rows } = matrix as Fields;
   if (!isCount(sequence, 0, Number.MAX_SAFE_INTEGER)) return `sequence ${show(sequence)} is no number`;
   if (typeof slotMs !== "number" || !(slotMs >= 20 && slotMs <= 60_000)) {

@@ -23,7 +23,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { connectConductor } from "../../src/daemon/executor/client.ts";
+import { ConductorClient } from "../../src/daemon/executor/client.ts";
 import type { ProcessIdentity } from "../../src/host/processes.ts";
 import { allPids, identityOf, isAlive, readStat, signal } from "../../src/host/processes.ts";
 import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";
@@ -215,7 +215,7 @@ test.skipIf(process.getuid!() !== 0)(
       gid: EVE,
       stdio: "ignore",
     });
-    const client = connectConductor({ home, name: "test", startConductor: false });
+    const client = new ConductorClient({ home, name: "test", startConductor: false });
     const ends: AttemptEnd[] = [];
     client.onMessage((message) => message.type === "ended" && ends.push(message.end));
     try {

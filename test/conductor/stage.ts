@@ -9,12 +9,11 @@ import { join } from "node:path";
 import { slotAt } from "../../src/conductor/clock.ts";
 import { openContainment } from "../../src/conductor/freezers/choose.ts";
 import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
-import { connectConductor } from "../../src/daemon/executor/client.ts";
-import type { ConductorClient } from "../../src/daemon/executor/conductor-client.ts";
+import { ConductorClient } from "../../src/daemon/executor/client.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat, signal } from "../../src/host/processes.ts";
 import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../src/protocol/attempts.ts";
-import type { FromConductor, TurningMatrix } from "../../src/protocol/conductor.ts";
+import type { ConductorMatrix, FromConductor } from "../../src/protocol/conductor.ts";
 
 /** Kinds of freezer that work on this machine. */
 export function kindsHere(): FreezerKind[] {
@@ -60,7 +59,7 @@ export class Stage {
   }
 
   connect(startConductor = true): ConductorClient {
-    const client = connectConductor({
+    const client = new ConductorClient({
       home: this.home,
       name: "test",
       startConductor,
@@ -123,7 +122,7 @@ export class Stage {
   /** Rows of jobs: on CPU 0, or [job, CPU, …]. The first row has the slot that is now. */
   turn(
     rows: readonly (readonly (number | readonly [number, ...number[]])[])[],
-    more: Partial<Pick<TurningMatrix, "slotMs" | "mode">> = {},
+    more: Partial<Pick<ConductorMatrix, "slotMs" | "mode">> = {},
   ): void {
     const placed = rows.map((row) =>
       row.map((gang) => {

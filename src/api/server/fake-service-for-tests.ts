@@ -179,13 +179,15 @@ export class FakeService implements Service {
 
   matrix() {
     const running = [...this.entries.values()].filter(({ info }) => info.state === "running");
+    const cpus = Array.from({ length: this.#cpus }, (_, i) => i);
     return {
       sequence: this.events.length,
       policy: this.policyText,
       sharing: "time" as const,
       slotMs: 100,
       mode: "gang" as const,
-      cpus: Array.from({ length: this.#cpus }, (_, i) => i),
+      cpus,
+      nodes: [{ node: "localhost", cpus }],
       epochMs: 0,
       rows: running.map(({ info: { job, name, cpus } }) => [{ job, name, cpus }]),
     };

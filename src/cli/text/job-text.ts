@@ -251,7 +251,7 @@ function remark(job: JobLine): string {
   if (job.upTo !== undefined) return `${formatCount(job.upTo.job - job.job + 1)} jobs of an array`;
   if (saysMore(job)) return reasonText(job);
   if (job.state === "running" && job.cpus.length > 0) {
-    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus)}`;
+    return `on ${job.cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(job.cpus, job.nodes)}`;
   }
   if (job.state === "failed") return endingText(job);
   return rank(job) === 1 && job.priority !== 0 ? `priority ${job.priority}` : "";

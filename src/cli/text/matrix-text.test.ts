@@ -33,6 +33,32 @@ describe("activeRow()", () => {
 });
 
 describe("matrixText()", () => {
+  test("of several nodes has their names above their CPUs", () => {
+    const nodes = [
+      { node: "n1", cpus: [0, 1, 4] },
+      { node: "node17", cpus: [0, 1] },
+    ];
+    const on = (...own: typeof nodes) => ({ cpus: own.flatMap(({ cpus }) => cpus), nodes: own });
+    const rows = [
+      [
+        { job: 12, name: "a", ...on({ node: "n1", cpus: [4] }, { node: "node17", cpus: [0] }) },
+        { job: 13, name: "b", ...on({ node: "n1", cpus: [0] }) },
+      ],
+    ];
+    const several = { ...matrix, ...on(...nodes), rows };
+    expect(matrixText(several, { width: 80, colour: false, nowMs: 1150 })).toBe(
+      [
+        "gang, slot 100 ms, row 1 of 1, policy gang",
+        "        n1       node17",
+        "        0  1  4  0  1",
+        "▶ row 1 13 ·  12 12 ·",
+        "  12 a, 13 b",
+        "",
+      ].join("\n"),
+    );
+    expect(matrixText(several, { width: 20, colour: false, nowMs: 1150 })).toContain("12 on n1:4");
+  });
+
   test("draws a cell per CPU and marks the row whose turn it is", () => {
     expect(matrixText(matrix, { width: 80, colour: false, nowMs: 1150 })).toBe(
       [

@@ -7,6 +7,7 @@
  *     row 1 12  12  13  ·
  *   ▶ row 2 14  14  14  14
  */
+import { THIS_NODE } from "../../core/machine.ts";
 import { cpusText } from "../../host/cpu-list.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { shorten } from "../../report/text/table.ts";
@@ -40,7 +41,8 @@ export function activeRow({ rows, epochMs, slotMs, fromSlot = 0 }: MatrixAnswer,
 
 /** The matrix as lines that end in a line end; cells where they fit, else runs of CPUs. */
 export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: MatrixTextOptions): string {
-  const { rows, cpus, sharing, mode, slotMs, policy } = matrix;
+  const { rows, sharing, mode, slotMs, policy } = matrix;
+  const columns = columnsOf(matrix);
   const active = activeRow(matrix, nowMs);
   const turn = sharing === "time" && rows.length > 0 ? `, row ${active + 1} of ${rows.length}` : "";
   const kind = sharing === "time" ? `${mode}, slot ${slotMs} ms` : "space sharing";
@@ -50,38 +52,70 @@ export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: Matri
   const label = Math.max(...names.map((name) => name.length));
   const cell = Math.max(
     2,
-    ...cpus.map((cpu) => String(cpu).length),
+    ...columns.map(({ cpu }) => String(cpu).length),
     ...rows.flat().map(({ job }) => String(job).length),
   );
-  const fits = 2 + label + cpus.length * (cell + 1) <= width;
+  const fits = 2 + label + columns.length * (cell + 1) <= width;
   const lines = rows.map((row, i) => {
     const start = `${i === active || sharing === "space" ? "▶" : " "} ${names[i].padEnd(label)}`;
-    const text = fits ? cellsOf(row, cpus, cell, colour) : shorten(runsOf(row), width - start.length - 1);
+    const text = fits ? cellsOf(row, columns, cell, colour) : shorten(runsOf(row), width - start.length - 1);
     return `${start} ${text}`;
   });
-  const scale = `${" ".repeat(2 + label)} ${cpus.map((cpu) => String(cpu).padEnd(cell)).join(" ")}`;
-  return `${[head, ...(fits ? [scale.trimEnd()] : []), ...lines].join("\n")}\n${legend(matrix, width)}`;
+  return `${[head, ...(fits ? scales(columns, cell, 3 + label) : []), ...lines].join("\n")}\n${legend(matrix, width)}`;
+}
+
+/** A CPU of a node. */
+interface Column {
+  readonly node: string;
+  readonly cpu: number;
+  readonly key: string;
+}
+
+function columnsOf({
+  cpus,
+  nodes = [{ node: THIS_NODE, cpus }],
+}: Pick<MatrixAnswer, "cpus" | "nodes">): Column[] {
+  return nodes.flatMap(({ node, cpus: own }) => own.map((cpu) => ({ node, cpu, key: `${node}/${cpu}` })));
+}
+
+/** The numbers of the CPUs; above them the names of the nodes, where there are several. */
+function scales(columns: readonly Column[], cell: number, indent: number): string[] {
+  const numbers =
+    " ".repeat(indent) +
+    columns
+      .map(({ cpu }) => String(cpu).padEnd(cell))
+      .join(" ")
+      .trimEnd();
+  if (columns.every(({ node }) => node === columns[0].node)) return [numbers];
+  let names = " ".repeat(indent);
+  for (const [i, { node }] of columns.entries()) {
+    const at = indent + i * (cell + 1);
+    if (node !== columns[i - 1]?.node) names = names.padEnd(at).slice(0, at) + node;
+  }
+  return [names, numbers];
 }
 
 type Row = MatrixAnswer["rows"][number];
 
-function cellsOf(row: Row, cpus: readonly number[], cell: number, colour: boolean): string {
-  const holder = new Map(row.flatMap(({ job, cpus: own }) => own.map((cpu) => [cpu, job] as const)));
-  return cpus
-    .map((cpu, i) => {
-      const job = holder.get(cpu);
+function cellsOf(row: Row, columns: readonly Column[], cell: number, colour: boolean): string {
+  const holder = new Map(row.flatMap((gang) => columnsOf(gang).map(({ key }) => [key, gang.job] as const)));
+  return columns
+    .map(({ key }, i) => {
+      const job = holder.get(key);
       const text = (job === undefined ? EMPTY : String(job)).padEnd(cell);
       // The gap after a cell belongs to the job when its next processor does, so a gang is one block.
-      const gap = i === cpus.length - 1 ? "" : " ";
+      const gap = i === columns.length - 1 ? "" : " ";
       if (!colour || job === undefined) return text + gap;
-      return holder.get(cpus[i + 1] ?? -1) === job ? painted(text + gap, job) : painted(text, job) + gap;
+      return holder.get(columns[i + 1]?.key ?? "") === job
+        ? painted(text + gap, job)
+        : painted(text, job) + gap;
     })
     .join("")
     .trimEnd();
 }
 
 function runsOf(row: Row): string {
-  return row.map(({ job, cpus }) => `${job} on ${cpusText(cpus)}`).join("; ");
+  return row.map(({ job, cpus, nodes }) => `${job} on ${cpusText(cpus, nodes)}`).join("; ");
 }
 
 /** Names of the jobs, as many lines as they need. */

@@ -37,7 +37,7 @@ function jobText(job: Job): string {
     ["array", array === undefined ? undefined : `${array}, index ${arrayIndex}`],
     ["command", job.command.map(quoted).join(" ")],
     ["folder", job.cwd],
-    ["CPUs", `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus)}`}`],
+    ["CPUs", `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`],
     ["limit", limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`],
     ["memory", memoryBytes === undefined ? undefined : bytesText(memoryBytes)],
     ["after", job.after.length === 0 ? undefined : job.after.join(", ")],

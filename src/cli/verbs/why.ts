@@ -79,12 +79,12 @@ export function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   return `${head}: ${stateText(why.state)}\n  ${wrap(sentences.join(" "), 2)}\n`;
 }
 
-function runningText({ cpus, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
+function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
   const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
   const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its ${limitText(limitMs)}`}`;
   return isStopped
     ? `Started${since.replace(" since", " at")} and stopped: the policy has no room for it now. It goes on when its CPUs are free, and ${had}.`
-    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus)}${since} and ${had}.`;
+    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since} and ${had}.`;
 }
 
 function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {

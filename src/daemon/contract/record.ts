@@ -12,6 +12,7 @@
  *     │
  *   done, failed, cancelled        or back to queued, when it is started anew
  */
+import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
 import type { EndReason, JobNumber } from "../../protocol/attempts.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
@@ -55,7 +56,8 @@ export interface JobRecord extends Asked {
   readonly attempt: number;
   /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
   readonly identity?: string | undefined;
-  readonly cpus: readonly number[];
+  /** CPUs that it has, or had last. */
+  readonly nodes: readonly NodeCpus[];
   readonly startedAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
   readonly ranMs: number;
@@ -98,9 +100,15 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
     ...(reason !== undefined && { reason }),
     stdout: record.stdout,
     stderr: record.stderr,
-    cpus: record.cpus,
+    ...shownCpus(record.nodes),
     after: record.after.map(({ job }) => job),
   };
+}
+
+/** CPUs as users see them: their numbers, and of which nodes they are, unless they are all of this machine. */
+export function shownCpus(nodes: readonly NodeCpus[]) {
+  const isElsewhere = nodes.some(({ node }) => node !== THIS_NODE);
+  return { cpus: nodes.flatMap(({ cpus }) => cpus), ...(isElsewhere && { nodes }) };
 }
 
 /** The job is served before the other one, where the policy makes no difference. */

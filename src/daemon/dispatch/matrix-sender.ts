@@ -1,14 +1,13 @@
-/** The layout that the policy has made, as the numbered matrices that the conductor turns. */
-
+/** The layout that the policy has made, as the numbered matrices that the executor is given. */
+import type { NodeCpus } from "../../core/machine.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { TurningMatrix } from "../../protocol/conductor.ts";
+import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Layout } from "../scheduling/live-driver.ts";
 
 export interface Seat {
   readonly job: JobNumber;
-  /** CPU numbers of this machine. */
-  readonly cpus: readonly number[];
+  readonly nodes: readonly NodeCpus[];
 }
 
 export class MatrixSender {
@@ -22,7 +21,7 @@ export class MatrixSender {
   constructor(context: FrontEndParts) {
     this.#context = context;
     const stored = context.store.meta("matrix");
-    const matrix: TurningMatrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
+    const matrix: Matrix | undefined = stored === undefined ? undefined : JSON.parse(stored);
     this.#sequence = matrix?.sequence ?? 0;
     if (matrix !== undefined) {
       context.scheduler.setLayout(this.#layoutOf(matrix), matrix.fromSlot ?? 0);
@@ -34,21 +33,21 @@ export class MatrixSender {
     return this.#sequence;
   }
 
-  /** A conductor has connected that turns this matrix; whatever comes next is sent. */
+  /** The executor has connected and turns this matrix; whatever comes next is sent. */
   connected(sequence: number): void {
     this.#remember();
     this.#sequence = Math.max(this.#sequence, sequence);
     this.#sentRows = "";
   }
 
-  /** The next matrix to be sent, written down; undefined when the conductor turns it already. */
-  next(always: boolean, atMs: number): TurningMatrix | undefined {
+  /** The next matrix to be sent, written down; undefined when the executor turns it already. */
+  next(always: boolean, atMs: number): Matrix | undefined {
     const { store, config, feed, scheduler, book } = this.#context;
     const { slot } = scheduler.layout();
     const placed = this.seats().map((row) =>
-      row.flatMap(({ job, cpus }) => {
+      row.flatMap(({ job, nodes }) => {
         const record = book.live(job);
-        return record === undefined ? [] : [{ job, attempt: record.attempt, cpus }];
+        return record === undefined ? [] : [{ job, attempt: record.attempt, nodes }];
       }),
     );
     const rowsText = JSON.stringify(placed);
@@ -56,7 +55,7 @@ export class MatrixSender {
     if (!always && placed.length <= 1 && rowsText === this.#sentRows) return undefined;
     this.#remember();
     this.#sentRows = rowsText;
-    const matrix: TurningMatrix = {
+    const matrix: Matrix = {
       sequence: ++this.#sequence,
       slotMs: config.slotMs,
       mode: config.mode,
@@ -76,12 +75,10 @@ export class MatrixSender {
   /** Who has which CPUs, row by row. */
   seats(): Seat[][] {
     const { scheduler } = this.#context;
-    const { cpus } = scheduler.options;
+    const table = scheduler.options.nodes;
     return scheduler
       .layout()
-      .rows.map((seats) =>
-        seats.map(({ job, processors }) => ({ job, cpus: processors.map((one) => cpus[one]) })),
-      );
+      .rows.map((seats) => seats.map(({ job, processors }) => ({ job, nodes: table.cpusAt(processors) })));
   }
 
   commit(): void {
@@ -95,11 +92,11 @@ export class MatrixSender {
     this.#before = undefined;
   }
 
-  #layoutOf({ rows }: TurningMatrix): Layout {
-    const { cpus } = this.#context.scheduler.options;
+  #layoutOf({ rows }: Matrix): Layout {
+    const table = this.#context.scheduler.options.nodes;
     return rows.map((gangs) =>
       gangs
-        .map((gang) => ({ job: gang.job, processors: gang.cpus.map((cpu) => cpus.indexOf(cpu)) }))
+        .map((gang) => ({ job: gang.job, processors: table.indicesOf(gang.nodes) }))
         .filter(({ processors }) => processors.length > 0 && processors.every((one) => one >= 0)),
     );
   }

@@ -148,7 +148,7 @@ export function recordOfStray(stray: Stray, nowMs: number): JobRecord {
     environment: 0,
     submittedAtMs: startedAtMs ?? 0,
     queueRank: 0,
-    cpus: [],
+    nodes: [],
     ranMs: ranMsOf(stray, nowMs),
     reason: "the store does not know it",
   };

@@ -10,7 +10,6 @@ import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import { LineReader } from "../../protocol/wire.ts";
-import type { ConductorClient, Unlisten } from "./conductor-client.ts";
 
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 1000;
@@ -31,12 +30,13 @@ export interface ClientOptions {
   readonly startConductor?: boolean;
 }
 
-/** Connects for good: until `close`, whatever happens to the conductor. */
-export function connectConductor(options: ClientOptions): ConductorClient {
-  return new SocketClient(options);
-}
-
-class SocketClient implements ConductorClient {
+/**
+ * Connects for good: until `close`, whatever happens to the conductor. `send` never throws and never blocks. What is sent while there is no
+ * connection is dropped: after each `state`, the answer to the hello that this sends by itself on every connection, the front end says again
+ * what it wants.
+ */
+export class ConductorClient {
+  /** True from the conductor's `state` until the connection is lost. */
   connected = false;
   readonly #options: ClientOptions;
   readonly #onMessage = new Set<(message: FromConductor) => void>();
@@ -65,16 +65,19 @@ class SocketClient implements ConductorClient {
     if (message.type === "shutdown") this.#shuttingDown = true;
   }
 
-  onMessage(listener: (message: FromConductor) => void): Unlisten {
+  /** Called for every message, beginning with the `state` of each connection. Returns how to take the listener away. */
+  onMessage(listener: (message: FromConductor) => void): () => void {
     this.#onMessage.add(listener);
     return () => this.#onMessage.delete(listener);
   }
 
-  onDisconnect(listener: (reason: string) => void): Unlisten {
+  /** Called when the connection is lost, with a reason for people. */
+  onDisconnect(listener: (reason: string) => void): () => void {
     this.#onDisconnect.add(listener);
     return () => this.#onDisconnect.delete(listener);
   }
 
+  /** Lets go of the connection, not of the conductor, which goes on. */
   close(): void {
     this.#closed = true;
     this.connected = false;

@@ -41,7 +41,7 @@ function recordIn(jobsFolder: string, fields: Partial<JobRecord> = {}): JobRecor
     submittedAtMs: 0,
     queueRank: 1,
     attempt: 1,
-    cpus: [4, 5, 6],
+    nodes: [{ node: "localhost", cpus: [4, 5, 6] }],
     ranMs: 0,
     ...fields,
   };

@@ -188,7 +188,7 @@ export class Launcher {
         TUTTI_JOB_NAME: record.name,
         TUTTI_ATTEMPT: String(record.attempt),
         TUTTI_NTASKS: String(record.tasks),
-        TUTTI_CPUS: record.cpus.join(","),
+        TUTTI_CPUS: record.nodes.flatMap(({ cpus }) => cpus).join(","),
         TUTTI_HOSTFILE: join(folder, HOSTS),
         ...(record.script !== undefined && { TUTTI_SCRIPT: record.command[record.scriptWord ?? 0] }),
         ...(record.array !== undefined && { TUTTI_ARRAY_JOB_ID: String(record.array) }),
@@ -258,8 +258,15 @@ function slurmNames(
   };
 }
 
-function hostsOf({ tasks }: JobRecord): string {
-  return `localhost slots=${tasks}\n`;
+/** A host file for mpirun: each task on a CPU of its own. */
+function hostsOf({ tasks, nodes }: JobRecord): string {
+  let left = tasks;
+  const lines = nodes.map(({ node, cpus }) => {
+    const slots = Math.min(left, cpus.length);
+    left -= slots;
+    return slots === 0 ? "" : `${node} slots=${slots}\n`;
+  });
+  return lines.join("");
 }
 
 /** A folder of ours in a folder of ours; one that is there may stay. */

@@ -175,7 +175,7 @@ export class Forecaster {
       parameters: scheduler.parametersFor(choice),
       queues: config.queues,
       slotS: config.slotMs / 1000,
-      processors: scheduler.options.cpus.length,
+      processors: scheduler.options.nodes.processors,
       running: running.length,
       job: Int32Array.from(records, ({ job }) => job),
       size: Int32Array.from(records, (record) => scheduler.sizeOf(record)),

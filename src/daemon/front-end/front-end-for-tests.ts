@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Instance } from "../../core/jobs.ts";
+import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { Clock } from "../../host/clock.ts";
 import { FakeClock } from "../../host/clock-for-tests.ts";
@@ -13,13 +14,12 @@ import type {
   JobNumber,
   LaunchSpec,
 } from "../../protocol/attempts.ts";
-import type { FromConductor, ToConductor, TurningMatrix } from "../../protocol/conductor.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
 import { type Config, DEFAULT_CONFIG } from "../config/config.ts";
 import type { Caller } from "../contract/service.ts";
 import type { Accounts } from "../executor/accounts.ts";
-import type { ConductorClient } from "../executor/conductor-client.ts";
+import type { Capacity, Command, Executor, Matrix, Report } from "../executor/executor.ts";
 import { Launcher } from "../executor/launcher.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
@@ -55,16 +55,17 @@ export interface FakeMachineOptions {
   readonly slotMs?: number | undefined;
 }
 
-/** The conductor and its processes. Outlives front ends; `say` reaches whoever listens. */
-export class FakeMachine implements ConductorClient {
+/** The executor and its processes. Outlives front ends; `say` reaches whoever listens. */
+export class FakeMachine implements Executor {
   connected = false;
   readonly attempts = new Map<string, FakeAttempt>();
   /** Every launch that made a process. */
   readonly launched: string[] = [];
-  readonly sent: ToConductor[] = [];
-  matrix: TurningMatrix | undefined;
+  readonly sent: Command[] = [];
+  matrix: Matrix | undefined;
+  capacity: Capacity = { nodes: new NodeTable([]), memoryBytes: Number.POSITIVE_INFINITY };
   readonly #options: FakeMachineOptions;
-  readonly #listeners = new Set<(message: FromConductor) => void>();
+  readonly #listeners = new Set<(report: Report) => void>();
   readonly #disconnects = new Set<(reason: string) => void>();
   #isTicking = false;
 
@@ -72,37 +73,39 @@ export class FakeMachine implements ConductorClient {
     this.#options = options;
   }
 
-  send(message: ToConductor): void {
-    if (!this.connected) return;
-    this.sent.push(message);
-    switch (message.type) {
+  apply(commands: readonly Command[]): void {
+    for (const command of commands) if (this.connected) this.#do(command);
+  }
+
+  #do(command: Command): void {
+    this.sent.push(command);
+    switch (command.type) {
       case "matrix":
-        this.matrix = message.matrix;
+        this.matrix = command.matrix;
         if (this.#options.slotMs !== undefined) this.#tick();
         return;
       case "launch":
-        this.#launch(message.spec);
+        this.#launch(command.spec);
         return;
       case "stop":
-        this.end(message.attempt, message.reason, { signal: "SIGTERM" });
+        this.end(command.attempt, command.reason, { signal: "SIGTERM" });
         return;
       case "forget":
-        if (this.attempts.get(keyOf(message.attempt))?.phase === "ended") {
-          this.attempts.delete(keyOf(message.attempt));
+        if (this.attempts.get(keyOf(command.attempt))?.phase === "ended") {
+          this.attempts.delete(keyOf(command.attempt));
         }
         return;
       default:
     }
   }
 
-  onMessage(listener: (message: FromConductor) => void): () => boolean {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  onDisconnect(listener: (reason: string) => void): () => boolean {
-    this.#disconnects.add(listener);
-    return () => this.#disconnects.delete(listener);
+  listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void {
+    this.#listeners.add(onReport);
+    this.#disconnects.add(onDisconnect);
+    return () => {
+      this.#listeners.delete(onReport);
+      this.#disconnects.delete(onDisconnect);
+    };
   }
 
   close(): void {
@@ -112,8 +115,8 @@ export class FakeMachine implements ConductorClient {
   connect(): void {
     this.connected = true;
     this.#say({
-      type: "state",
-      ...(this.#speaks2 && { protocol: 2 }),
+      type: "connected",
+      knowsIdentities: this.#speaks2,
       attempts: [...this.attempts.values()].map(({ job, attempt, phase, ran, end, spec }) => ({
         job,
         attempt,
@@ -126,8 +129,7 @@ export class FakeMachine implements ConductorClient {
         ...(end !== undefined && { end }),
       })),
       sequence: this.matrix?.sequence ?? 0,
-      pid: 1,
-      freezer: "signals",
+      facts: { pid: 1, freezer: "signals" },
       epochMs: 0,
     });
   }
@@ -273,13 +275,13 @@ export class FakeMachine implements ConductorClient {
   }
 
   /** Says anything, such as what is not to be believed. */
-  tell(message: FromConductor): void {
-    this.#say(message);
+  tell(report: Report): void {
+    this.#say(report);
   }
 
-  #say(message: FromConductor): void {
+  #say(report: Report): void {
     if (!this.connected) return;
-    for (const listener of [...this.#listeners]) listener(message);
+    for (const listener of [...this.#listeners]) listener(report);
   }
 }
 
@@ -313,6 +315,8 @@ class MortalClock implements Clock {
 
 export interface BenchOptions {
   readonly cpus?: number;
+  /** Left out: one, with `cpus` CPUs. */
+  readonly nodes?: readonly NodeCpus[];
   readonly config?: Partial<Config>;
   readonly runMs?: FakeMachineOptions["runMs"];
   /** Whether the fake machine turns rows. */
@@ -348,16 +352,19 @@ export function makeBench(options: BenchOptions = {}): Bench {
       slotMs: options.slotted ? config.slotMs : undefined,
     });
   const store = options.store ?? new Store(options.path ?? ":memory:", 0);
+  const cpus = Array.from({ length: options.cpus ?? 4 }, (_, i) => i);
+  machine.capacity = {
+    nodes: new NodeTable(options.nodes ?? [{ node: THIS_NODE, cpus }]),
+    memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
+  };
   const mortal = new MortalClock(clock);
   const frontEnd = new FrontEnd({
     store,
     numbers: options.numbers,
     watch: options.watch,
-    conductor: machine,
+    executor: machine,
     clock: mortal,
     config,
-    cpus: Array.from({ length: options.cpus ?? 4 }, (_, i) => i),
-    memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
     bootId: options.bootId ?? "boot",
     policy: options.policy,
     launcher: new Launcher({

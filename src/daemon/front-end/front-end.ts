@@ -1,5 +1,5 @@
 /**
- * The front end: what users ask for and what the conductor tells goes in, decisions go to disk and then to the conductor. This is its
+ * The front end: what users ask for and what the executor reports goes in, decisions go to disk and then to the executor. This is its
  * door; what is asked for is handled in turns (turns.ts).
  */
 import { type PolicyChoice, rulesInForce, setNumber } from "../../core/policy.ts";
@@ -14,9 +14,9 @@ import type { Config } from "../config/config.ts";
 import { type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
 import { checkPriority, readBatch, type SubmissionLimits } from "../contract/submission.ts";
-import { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { Past } from "../dispatch/past.ts";
-import type { ConductorClient } from "../executor/conductor-client.ts";
+import type { Executor } from "../executor/executor.ts";
 import type { Launcher } from "../executor/launcher.ts";
 import { forecastStarts } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
@@ -40,15 +40,12 @@ export interface FrontEndOptions {
   readonly numbers?: NumbersFile | undefined;
   /** Left out likewise. */
   readonly watch?: StateWatch | undefined;
-  readonly conductor: ConductorClient;
+  readonly executor: Executor;
   readonly clock: Clock;
   readonly launcher: Launcher;
   readonly config: Config;
   /** A policy that goes before the one of the last run. */
   readonly policy?: string | undefined;
-  /** CPU numbers that jobs may have, ascending. */
-  readonly cpus: readonly number[];
-  readonly memoryBytes: number;
   /** Changes with every start of the machine. */
   readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
@@ -77,7 +74,7 @@ export class FrontEnd implements Service {
   readonly #feed: EventFeed;
   readonly #scheduler: Scheduler;
   readonly #requests: Requests;
-  readonly #desk: ConductorDesk;
+  readonly #dispatcher: Dispatcher;
   readonly #views: Views;
   readonly #listing: Listing;
   /** Makes forecasts when somebody asks; once it is started, of every job. */
@@ -91,19 +88,19 @@ export class FrontEnd implements Service {
   readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: FrontEndOptions) {
-    const { store, clock, config, cpus, memoryBytes, launcher } = options;
+    const { store, clock, config, executor, launcher } = options;
+    const { nodes, memoryBytes } = executor.capacity;
     this.#options = options;
     this.#startedAtMs = clock.unixMs();
     this.#past = new Past(store, launcher, options.numbers);
     this.#book = new JobBook(store, this.#past.latestJob);
     this.#feed = new EventFeed(store, this.#past.latestEvent);
-    this.#limits = { cpus: cpus.length, memoryBytes, queues: config.queues };
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
     const choice = this.#choiceAtStart();
     this.#scheduler = new Scheduler(
       {
-        cpus,
+        nodes,
         slotMs: config.slotMs,
         mostRows: config.mostRows,
         memoryBytes,
@@ -115,6 +112,7 @@ export class FrontEnd implements Service {
       this.#book,
       choice,
     );
+    this.#limits = { cpus: nodes.processors, memoryBytes, queues: config.queues };
     const context = {
       store,
       clock,
@@ -128,9 +126,9 @@ export class FrontEnd implements Service {
       mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
       bootId: options.bootId,
     };
-    this.#desk = new ConductorDesk(context, this.#past);
-    this.#requests = new Requests(context, this.#desk);
-    this.#views = new Views(context, this.#desk);
+    this.#dispatcher = new Dispatcher(context, this.#past);
+    this.#requests = new Requests(context, this.#dispatcher);
+    this.#views = new Views(context, this.#dispatcher);
     this.#listing = new Listing(context, (record) => this.#views.info(record));
     this.forecaster = new Forecaster(
       context,
@@ -139,8 +137,8 @@ export class FrontEnd implements Service {
     this.retention = new Retention(context, options.mostKept);
     this.#turns = new Turns({
       context,
-      conductor: options.conductor,
-      desk: this.#desk,
+      executor,
+      dispatcher: this.#dispatcher,
       past: this.#past,
       numbers: options.numbers,
       watch: options.watch,
@@ -151,7 +149,7 @@ export class FrontEnd implements Service {
     });
   }
 
-  /** Handles what is left and lets go of the conductor and the store; jobs go on. */
+  /** Handles what is left and lets go of the executor and the store; jobs go on. */
   stop(): void {
     this.#turns.stop();
     this.retention.stop();
@@ -160,7 +158,7 @@ export class FrontEnd implements Service {
 
   /** Jobs with a process, and attempts that the store does not know. */
   runningCount(): number {
-    return [...this.#book.withProcess()].length + this.#desk.strays.count;
+    return [...this.#book.withProcess()].length + this.#dispatcher.strays.count;
   }
 
   /** What was found at the start and people should know, a sentence or more each. */
@@ -169,7 +167,7 @@ export class FrontEnd implements Service {
   }
 
   strays(caller: Caller) {
-    return this.#desk.strays.seenBy(caller, this.#options.clock.nowMs());
+    return this.#dispatcher.strays.seenBy(caller, this.#options.clock.nowMs());
   }
 
   /** Resolves when `shutdown` has ended the conductor. */
@@ -194,17 +192,18 @@ export class FrontEnd implements Service {
   }
 
   /**
-   * Nothing is started any more, and the conductor is asked to end, with its jobs or when there are none. Resolves when all ends
+   * Nothing is started any more, and the executor is asked to end, with its jobs or when there are none. Resolves when all ends
    * are on disk, or after a while.
    */
   #drain(killJobs: boolean): Promise<void> {
     this.#turns.drain();
-    this.#options.conductor.send({ type: "shutdown", killJobs });
+    this.#options.executor.apply([{ type: "shutdown", killJobs }]);
     const { clock } = this.#options;
     const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.runningCount() === 0 || !this.#desk.isConnected || clock.nowMs() >= giveUpMs) resolve();
+        if (this.runningCount() === 0 || !this.#dispatcher.isConnected || clock.nowMs() >= giveUpMs)
+          resolve();
         else clock.at(clock.nowMs() + DRAIN_LOOK_MS, look);
       };
       look();
@@ -285,7 +284,7 @@ export class FrontEnd implements Service {
       book: this.#book,
       scheduler: this.#scheduler,
       clock: this.#options.clock,
-      conductorTrouble: this.#desk.trouble,
+      executorTrouble: this.#dispatcher.trouble,
       forecast,
       sees: (other: JobRecord) => mayTouch(caller, other),
     });

@@ -56,7 +56,7 @@ class Jobs {
         submittedAtMs: 1,
         queueRank: job,
       },
-      ...{ attempt: 0, cpus: [], ranMs: 0 },
+      ...{ attempt: 0, nodes: [], ranMs: 0 },
     };
     this.#write(() => this.book.add(record));
     this.kept.set(job, record);

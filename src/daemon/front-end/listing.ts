@@ -98,7 +98,7 @@ export class Listing {
       return record === undefined ? undefined : this.#infoOf(record);
     };
     return exportSwf(this.list(caller, {}), find, {
-      cpus: scheduler.options.cpus.length,
+      cpus: scheduler.options.nodes.processors,
       policy: scheduler.choice.label,
       queues: config.queues.map(({ queueClass }) => queueClass.name),
       keptSinceMs: store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid),

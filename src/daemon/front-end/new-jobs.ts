@@ -70,7 +70,7 @@ export class NewJobs {
       key,
       submittedAtMs,
       attempt: 0,
-      cpus: NONE,
+      nodes: NONE,
       ranMs: 0,
       ...(unmet === undefined ? this.#waiting(request, needs) : this.#cancelled(unmet, submittedAtMs)),
     };

@@ -10,7 +10,7 @@ export interface WaitingContext {
   readonly book: JobBook;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
-  readonly conductorTrouble: string | undefined;
+  readonly executorTrouble: string | undefined;
   readonly forecast: Why["forecast"];
   /** Whether who asks may see the job. */
   readonly sees: (record: JobRecord) => boolean;
@@ -42,15 +42,15 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): Why 
 }
 
 /** Nor does anything go on, start or end while the conductor is away. */
-function conductorObstacles(record: JobRecord, { conductorTrouble }: WaitingContext): Obstacle[] {
-  if (conductorTrouble === undefined || !hasProcess(record.state)) return [];
-  return [{ kind: "conductor", message: conductorTrouble }];
+function conductorObstacles(record: JobRecord, { executorTrouble }: WaitingContext): Obstacle[] {
+  if (executorTrouble === undefined || !hasProcess(record.state)) return [];
+  return [{ kind: "conductor", message: executorTrouble }];
 }
 
 function obstaclesOf(
   record: JobRecord,
   before: readonly JobRecord[],
-  { book, scheduler, clock, conductorTrouble, sees }: WaitingContext,
+  { book, scheduler, clock, executorTrouble, sees }: WaitingContext,
 ): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (record.state === "held") obstacles.push({ kind: "held" });
@@ -60,7 +60,7 @@ function obstaclesOf(
   if (array !== undefined && arrayLimit !== undefined && book.waitsForArray(record)) {
     obstacles.push({ kind: "array", array, atOnce: arrayLimit });
   }
-  if (conductorTrouble !== undefined) obstacles.push({ kind: "conductor", message: conductorTrouble });
+  if (executorTrouble !== undefined) obstacles.push({ kind: "conductor", message: executorTrouble });
   if (obstacles.length > 0) return obstacles;
   const needed = scheduler.sizeOf(record);
   const free = freeIn(scheduler);
@@ -100,11 +100,11 @@ function obstaclesOf(
 
 /** Idle CPUs of the row that has most of them; all CPUs when there is no row. */
 function freeIn(scheduler: Scheduler): number {
-  const { cpus } = scheduler.options;
+  const { processors: all } = scheduler.options.nodes;
   const { rows } = scheduler.layout();
-  if (rows.length === 0) return cpus.length;
+  if (rows.length === 0) return all;
   return Math.max(
-    ...rows.map((seats) => cpus.length - seats.reduce((sum, { processors }) => sum + processors.length, 0)),
+    ...rows.map((seats) => all - seats.reduce((sum, { processors }) => sum + processors.length, 0)),
   );
 }
 

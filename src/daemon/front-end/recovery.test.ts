@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import type { NodeCpus } from "../../core/machine.ts";
 import { FakeClock } from "../../host/clock-for-tests.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
@@ -138,8 +139,8 @@ describe("what the conductor tells the next front end", () => {
     expect(bench.frontEnd.jobs(ROOT, {}).map(({ cpus }) => cpus)).toEqual([[0], [1, 2, 3], []]);
     expect(past.machine.matrix?.rows).toEqual([
       [
-        { job: 1, attempt: 1, cpus: [0] },
-        { job: 2, attempt: 1, cpus: [1, 2, 3] },
+        { job: 1, attempt: 1, nodes: [{ node: "localhost", cpus: [0] }] },
+        { job: 2, attempt: 1, nodes: [{ node: "localhost", cpus: [1, 2, 3] }] },
       ],
     ]);
     runToEnd(bench.clock);
@@ -356,9 +357,10 @@ describe("anything, in any order", () => {
 function checkMatrix({ frontEnd, machine }: Bench): void {
   const cpusOf = new Map<number, string>();
   for (const row of machine.matrix?.rows ?? []) {
-    const taken = row.flatMap(({ cpus }) => cpus);
+    const taken = row.flatMap(({ nodes }) => cpuNames(nodes));
     expect(new Set(taken).size).toBe(taken.length);
-    for (const { job, cpus } of row) {
+    for (const { job, nodes } of row) {
+      const cpus = cpuNames(nodes);
       expect(cpusOf.get(job) ?? String(cpus)).toBe(String(cpus));
       cpusOf.set(job, String(cpus));
       const info = frontEnd.job(ROOT, job);
@@ -367,4 +369,8 @@ function checkMatrix({ frontEnd, machine }: Bench): void {
       }
     }
   }
+}
+
+function cpuNames(nodes: readonly NodeCpus[]): string[] {
+  return nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => `${node}/${cpu}`));
 }

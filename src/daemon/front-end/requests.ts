@@ -7,7 +7,7 @@ import { hasProcess, isEnded } from "../../protocol/states.ts";
 import { infoOf, type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, Change } from "../contract/service.ts";
 import { chooseQueue, jobCount, type Submission } from "../contract/submission.ts";
-import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { recordOfStray } from "../dispatch/strays.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { isLost } from "../store/lost-jobs.ts";
@@ -19,12 +19,12 @@ const LOST =
 
 export class Requests {
   readonly #context: FrontEndParts;
-  readonly #desk: ConductorDesk;
+  readonly #dispatcher: Dispatcher;
   readonly #newJobs: NewJobs;
 
-  constructor(context: FrontEndParts, desk: ConductorDesk) {
+  constructor(context: FrontEndParts, dispatcher: Dispatcher) {
     this.#context = context;
-    this.#desk = desk;
+    this.#dispatcher = dispatcher;
     this.#newJobs = new NewJobs(context);
   }
 
@@ -80,13 +80,13 @@ export class Requests {
 
   cancel(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
-    const strays = this.#desk.strays.of(job).filter((stray) => mayTouch(caller, stray));
-    this.#desk.cancelStrays(strays, caller.user);
+    const strays = this.#dispatcher.strays.of(job).filter((stray) => mayTouch(caller, stray));
+    this.#dispatcher.cancelStrays(strays, caller.user);
     const hasGone = isRefusal(record) || isEnded(record.state);
     if (hasGone && strays.length > 0) return recordOfStray(strays[0], this.#context.clock.nowMs());
     if (isRefusal(record)) return record;
     if (isEnded(record.state)) return wrongState("cancel", record, "it has ended");
-    return this.#desk.cancel(record, `cancelled by ${caller.user}`);
+    return this.#dispatcher.cancel(record, `cancelled by ${caller.user}`);
   }
 
   hold(caller: Caller, job: JobNumber): Answer<JobRecord> {
@@ -107,7 +107,7 @@ export class Requests {
       return wrongState("release", record, "only a job that is held can be released");
     const { book, feed, scheduler, clock } = this.#context;
     // Numbers of attempts that were started are not given again.
-    const attempt = Math.max(record.attempt, this.#desk.earlierStarts.latestOf(job));
+    const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(job));
     const isRaised = attempt > record.attempt;
     const released = book.change(record, {
       state: "queued",
@@ -133,7 +133,7 @@ export class Requests {
         `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and may be started anew ${times(record.retries)}; submit it again, with more retries if it shall be requeued`,
       );
     }
-    return this.#desk.stop(record, "requeued");
+    return this.#dispatcher.stop(record, "requeued");
   }
 
   setPriority(caller: Caller, job: JobNumber, priority: number): Answer<JobRecord> {
@@ -155,7 +155,7 @@ export class Requests {
     const before = scheduler.choice.label;
     store.setMeta("policy", choice.label);
     feed.add("policy", clock.unixMs(), undefined, { before, after: choice.label, by: caller.user });
-    this.#desk.switchPolicy(choice);
+    this.#dispatcher.switchPolicy(choice);
     return { policy: choice.label };
   }
 

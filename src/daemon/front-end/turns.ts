@@ -2,23 +2,22 @@
  * The turns of the front end. Everything that has come in by one turn of the event loop is handled together:
  *
  *   requests ─┐                         ┌▶ answers
- *   conductor ┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the conductor
+ *   executor ─┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the executor
  *   timer ────┘  decisions, events      └▶ events to those who listen
  *
  * Requests wait in a line per user and are taken in turns, by the time that each user's have cost. Those that do not fit into some 50 ms
  * wait for the next turn, so that a user who submits arrays of thousands holds others up for one of them only.
  *
  * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
- * back: requests are refused as unavailable, what the conductor said is kept and tried again, jobs go on running.
+ * back: requests are refused as unavailable, what the executor reported is kept and tried again, jobs go on running.
  */
 import { StorageError } from "../../core/errors.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { FromConductor } from "../../protocol/conductor.ts";
 import { type Answer, type Refusal, refuse } from "../../protocol/refusal.ts";
 import { FairQueue } from "../../structures/fair-queue.ts";
-import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Past } from "../dispatch/past.ts";
-import type { ConductorClient } from "../executor/conductor-client.ts";
+import type { Executor, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
@@ -32,8 +31,8 @@ interface Request {
 
 export interface TurnParts {
   readonly context: FrontEndParts;
-  readonly conductor: ConductorClient;
-  readonly desk: ConductorDesk;
+  readonly executor: Executor;
+  readonly dispatcher: Dispatcher;
   readonly past: Past;
   /** Left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
@@ -57,8 +56,8 @@ const MOST_DECISIONS = 100_000;
 
 export class Turns {
   readonly #context: FrontEndParts;
-  readonly #conductor: ConductorClient;
-  readonly #desk: ConductorDesk;
+  readonly #executor: Executor;
+  readonly #dispatcher: Dispatcher;
   readonly #past: Past;
   readonly #numbers: NumbersFile | undefined;
   readonly #watch: StateWatch | undefined;
@@ -67,7 +66,7 @@ export class Turns {
   #cancelWatch: (() => void) | undefined;
   readonly #afterTurn: (hadRequests: boolean) => void;
   readonly #requests = new FairQueue<Request>();
-  #inbox: FromConductor[] = [];
+  #inbox: Report[] = [];
   #isDue = false;
   #isStopped = false;
   #isDraining = false;
@@ -75,28 +74,28 @@ export class Turns {
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
   #trouble: string | undefined;
-  readonly #unlisten: (() => void)[];
+  readonly #unlisten: () => void;
 
-  constructor({ context, conductor, desk, past, numbers, watch, afterTurn }: TurnParts) {
+  constructor({ context, executor, dispatcher, past, numbers, watch, afterTurn }: TurnParts) {
     this.#context = context;
-    this.#conductor = conductor;
-    this.#desk = desk;
+    this.#executor = executor;
+    this.#dispatcher = dispatcher;
     this.#past = past;
     this.#numbers = numbers;
     this.#watch = watch;
     this.#afterTurn = afterTurn;
-    this.#unlisten = [
-      conductor.onMessage((message) => {
-        this.#inbox.push(message);
+    this.#unlisten = executor.listen(
+      (report) => {
+        this.#inbox.push(report);
         this.#wake();
-      }),
-      conductor.onDisconnect((reason) => {
-        // What it had to say after that would be said again with its next state.
+      },
+      (reason) => {
+        // What it had to say after that is said again when it connects.
         this.#inbox = [];
-        desk.disconnected(reason);
+        dispatcher.disconnected(reason);
         this.#wake();
-      }),
-    ];
+      },
+    );
     if (watch !== undefined) this.#lookAfterFiles(watch);
   }
 
@@ -139,7 +138,7 @@ export class Turns {
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelWatch?.();
-    for (const unlisten of this.#unlisten) unlisten();
+    this.#unlisten();
     for (let next = this.#requests.take(); next !== undefined; next = this.#requests.take()) {
       next.item.answer(this.refusal());
     }
@@ -158,7 +157,7 @@ export class Turns {
   }
 
   get #mayDecide(): boolean {
-    return this.#desk.isConnected && !this.#isDraining;
+    return this.#dispatcher.isConnected && !this.#isDraining;
   }
 
   /** @param requestsMs time for requests; the one that is on when it is over is finished */
@@ -178,8 +177,8 @@ export class Turns {
       for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
       this.#past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
-      for (const message of inbox) this.#desk.hear(message, nowMs);
-      this.#desk.settle();
+      for (const report of inbox) this.#dispatcher.handle(report, nowMs);
+      this.#dispatcher.settle();
       this.#decide(nowMs);
       given = book.givenInTurn;
       // Before the commit: a number that was answered never comes back, whatever becomes of the store.
@@ -194,8 +193,8 @@ export class Turns {
     // Before the answers: what was acknowledged is noted.
     this.#noteNumbers(given, feed.next - 1);
     book.commit();
-    for (const message of this.#desk.commit()) this.#conductor.send(message);
-    this.#inbox.push(...this.#desk.takeRefused());
+    this.#executor.apply(this.#dispatcher.commit());
+    this.#inbox.push(...this.#dispatcher.takeRefused());
     if (this.#inbox.length > 0 || this.#requests.size > 0 || book.unsettled.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
@@ -253,7 +252,7 @@ export class Turns {
     for (let i = 0; this.#mayDecide && this.#dueMs() <= nowMs; i++) {
       const outcome = scheduler.decide(nowMs);
       if (outcome === undefined) break;
-      this.#desk.carryOut(outcome, nowMs);
+      this.#dispatcher.apply(outcome, nowMs);
       // Someone who cancels a long queue job by job must not keep us busy with adoptions.
       if (outcome.adoption !== undefined) {
         this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
@@ -263,7 +262,7 @@ export class Turns {
   }
 
   /** Undoes a turn that could not be written. */
-  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly FromConductor[]): void {
+  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly Report[]): void {
     const { store, book, feed, scheduler, clock } = this.#context;
     try {
       store.rollback();
@@ -273,7 +272,7 @@ export class Turns {
     store.reuseLog();
     book.rollback();
     feed.rollback();
-    this.#desk.rollback();
+    this.#dispatcher.rollback();
     scheduler.invalidate("a turn was taken back");
     this.#trouble = messageOf(error);
     // How the clock was kept a while ago is of no use to anybody.

@@ -1,18 +1,18 @@
 /** What users may look at; nothing here changes anything. */
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
-import { infoOf, type JobRecord } from "../contract/record.ts";
+import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
 import type { Caller, Matrix, Status } from "../contract/service.ts";
-import type { ConductorDesk } from "../dispatch/conductor-desk.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
 export class Views {
   readonly #context: FrontEndParts;
-  readonly #desk: ConductorDesk;
+  readonly #dispatcher: Dispatcher;
 
-  constructor(context: FrontEndParts, desk: ConductorDesk) {
+  constructor(context: FrontEndParts, dispatcher: Dispatcher) {
     this.#context = context;
-    this.#desk = desk;
+    this.#dispatcher = dispatcher;
   }
 
   info(record: JobRecord): Job {
@@ -30,15 +30,16 @@ export class Views {
 
   matrix(): Matrix {
     const { scheduler, config, book } = this.#context;
-    const { cpus } = scheduler.options;
+    const { nodes: table } = scheduler.options;
     const { rows, slot } = scheduler.layout();
     return {
-      sequence: this.#desk.sequence,
+      sequence: this.#dispatcher.sequence,
       policy: scheduler.choice.label,
       sharing: scheduler.sharing,
       slotMs: config.slotMs,
       mode: config.mode,
-      cpus,
+      cpus: table.nodes.flatMap(({ cpus }) => cpus),
+      nodes: table.nodes,
       // Rows are counted from the one that has its turn in `slot`.
       epochMs: scheduler.epochMs + slot * config.slotMs,
       rows: rows.map((seats) =>
@@ -46,7 +47,7 @@ export class Views {
           job,
           // Its end is known, the next matrix not yet in force.
           name: book.live(job)?.name ?? "(ended)",
-          cpus: processors.map((one) => cpus[one]),
+          ...shownCpus(table.cpusAt(processors)),
         })),
       ),
     };
@@ -65,7 +66,7 @@ export class Views {
       name,
       queued: counts.get(name)?.queued ?? 0,
       running: counts.get(name)?.running ?? 0,
-      mostCpus: Math.min(processors, scheduler.options.cpus.length),
+      mostCpus: Math.min(processors, scheduler.options.nodes.processors),
       ...(elapsedBelowS !== undefined && { limitMs: elapsedBelowS * 1000 }),
     }));
   }
@@ -81,10 +82,10 @@ export class Views {
     const seats = scheduler.layout().rows.flat();
     return {
       startedAtMs,
-      cpus: scheduler.options.cpus.length,
+      cpus: scheduler.options.nodes.processors,
       busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
       counts: this.#counts(caller),
-      conductor: this.#desk.status(),
+      conductor: this.#dispatcher.status(),
       ...(trouble !== undefined && { trouble }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
       ...(forecasts !== undefined && { forecasts }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import { makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
-import type { TurningMatrix } from "../../protocol/conductor.ts";
+import type { Matrix } from "../executor/executor.ts";
 import {
   ANNA,
   answerOf,
@@ -15,11 +15,11 @@ import {
 } from "../front-end/front-end-for-tests.ts";
 
 /** The rows of a matrix as text, beginning with the row whose turn it is in a slot, so that matrices sent at different times compare. */
-function turn({ rows, fromSlot = 0 }: TurningMatrix, slot: number): string[] {
+function turn({ rows, fromSlot = 0 }: Matrix, slot: number): string[] {
   const first = (((slot - fromSlot) % rows.length) + rows.length) % rows.length;
   return [...rows.slice(first), ...rows.slice(0, first)].map((row) =>
     row
-      .map(({ job, cpus }) => `${job}:${cpus}`)
+      .map(({ job, nodes }) => `${job}:${JSON.stringify(nodes)}`)
       .sort()
       .join(" "),
   );
@@ -58,8 +58,8 @@ describe("after the conductor was away", () => {
       clock.settle();
       const after = machine.matrix!;
       expect(after.sequence).toBeGreaterThan(before.sequence);
-      const cpusIn = (matrix: TurningMatrix) =>
-        new Map(matrix.rows.flat().map(({ job, cpus }) => [job, String(cpus)]));
+      const cpusIn = (matrix: Matrix) =>
+        new Map(matrix.rows.flat().map(({ job, nodes }) => [job, JSON.stringify(nodes)]));
       expect([...cpusIn(after).keys()].sort()).toEqual([...cpusIn(before).keys()].sort());
       if (!MOVES.has(name)) expect([...cpusIn(after)].sort()).toEqual([...cpusIn(before)].sort());
       if (name === "gang") {

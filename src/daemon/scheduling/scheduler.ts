@@ -8,6 +8,7 @@
  * stopped, and waits for its turn like a job that is new.
  */
 import { UNKNOWN } from "../../core/jobs.ts";
+import type { NodeTable } from "../../core/machine.ts";
 import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
@@ -22,8 +23,8 @@ import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
 export interface SchedulerOptions {
-  /** CPUs of the machine; policies see their number only. */
-  readonly cpus: readonly number[];
+  /** Policies see their number only, and their order. */
+  readonly nodes: NodeTable;
   readonly slotMs: number;
   /** Rows of the matrix at most, where the policy's parameters name no limit. */
   readonly mostRows: number;
@@ -137,7 +138,7 @@ export class Scheduler {
   parametersFor(choice: PolicyChoice): ParameterValues {
     const { definition, parameters } = choice;
     const tryOut = (values: ParameterValues): void => {
-      const common = { parameters: values, processors: this.options.cpus.length, originMs: 0 };
+      const common = { parameters: values, processors: this.options.nodes.processors, originMs: 0 };
       if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
       else new LiveRounds({ ...common, definition, slotMs: this.options.slotMs, epochMs: 0 }, 0, 0);
     };
@@ -308,7 +309,7 @@ export class Scheduler {
   #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
     const { definition } = this.choice;
     const parameters = this.#parameters;
-    const processors = this.options.cpus.length;
+    const processors = this.options.nodes.processors;
     const { observer } = this.options;
     const known = running.length + this.#book.liveCount;
     const originMs = Math.min(
@@ -376,14 +377,14 @@ export class Scheduler {
     const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
     // A job beyond its estimate is expected to go on for a quarter of what it has had.
     const estimateMs = ranMs < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
-    const processors = record.cpus.map((cpu) => this.options.cpus.indexOf(cpu));
+    const processors = this.options.nodes.indicesOf(record.nodes);
     return { ...this.#liveJob(record), estimateMs, ranMs, processors: processors.filter((one) => one >= 0) };
   }
 
   /** Processors that the job is given. */
   sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">): number {
     if (this.sharing === "time" || memoryBytes === undefined) return tasks;
-    const machine = { processors: this.options.cpus.length, memoryBytes: this.options.memoryBytes };
+    const machine = { processors: this.options.nodes.processors, memoryBytes: this.options.memoryBytes };
     return processorsWithMemory(tasks, memoryBytes, machine);
   }
 

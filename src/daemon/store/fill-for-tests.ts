@@ -54,7 +54,7 @@ function recordOf(
       stdout: `/tmp/${job}.out`,
       stderr: `/tmp/${job}.err`,
     },
-    ...{ after: [], retries: 0, environment, estimateMs: 60_000, submittedAtMs, cpus: [] },
+    ...{ after: [], retries: 0, environment, estimateMs: 60_000, submittedAtMs, nodes: [] },
     ...(job > ended
       ? { state: "held", attempt: 0, ranMs: 0 }
       : {

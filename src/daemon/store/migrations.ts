@@ -116,6 +116,22 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX jobs_ended_by_number ON jobs (job, uid, state) WHERE ended_ms IS NOT NULL;
   CREATE INDEX jobs_ended_by_user ON jobs (uid, job, state) WHERE ended_ms IS NOT NULL;
   `,
+  `
+  -- CPUs are those of a node, as JSON: [{"node":"localhost","cpus":[0,1]}]. Until now there was one node.
+  ALTER TABLE jobs RENAME COLUMN cpus TO nodes;
+  UPDATE jobs SET nodes = json_array(json_object('node', 'localhost', 'cpus', json(nodes))) WHERE nodes <> '[]';
+  ALTER TABLE attempts RENAME COLUMN cpus TO nodes;
+  UPDATE attempts SET nodes = json_array(json_object('node', 'localhost', 'cpus', json(nodes))) WHERE nodes <> '[]';
+  UPDATE meta SET value = json_set(value, '$.rows', json((
+    SELECT json_group_array(json((
+      SELECT json_group_array(json_object(
+        'job', gang.value ->> 'job',
+        'attempt', gang.value ->> 'attempt',
+        'nodes', json_array(json_object('node', 'localhost', 'cpus', gang.value -> 'cpus'))
+      ) ORDER BY gang.key) FROM json_each(line.value) AS gang
+    )) ORDER BY line.key) FROM json_each(meta.value, '$.rows') AS line
+  ))) WHERE name = 'matrix';
+  `,
 ];
 
 /** Brings a database to the present version. @throws InputError for a database of a later version */

@@ -1,4 +1,5 @@
 /** Records to rows of the store and back. */
+import { areSameCpus } from "../../core/machine.ts";
 import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { DaemonEvent, EventData } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -32,7 +33,7 @@ const SPEC = [
 
 /** Columns of `jobs` that change, in the order of `changingValues`. */
 export const CHANGING =
-  "state, priority, place, attempt, cpus, started_ms, ended_ms, ran_ms, code, signal, reason, ending";
+  "state, priority, place, attempt, nodes, started_ms, ended_ms, ran_ms, code, signal, reason, ending";
 
 export function changingValues(record: JobRecord): Value[] {
   return [
@@ -40,7 +41,7 @@ export function changingValues(record: JobRecord): Value[] {
     record.priority,
     record.queueRank,
     record.attempt,
-    JSON.stringify(record.cpus),
+    JSON.stringify(record.nodes),
     record.startedAtMs ?? null,
     record.endedAtMs ?? null,
     record.ranMs,
@@ -69,7 +70,7 @@ export function recordOf(row: Row): JobRecord {
     queueRank: Number(row.place),
     attempt: Number(row.attempt),
     identity: row.identity ?? undefined,
-    cpus: JSON.parse(String(row.cpus)),
+    nodes: JSON.parse(String(row.nodes)),
     ranMs: Number(row.ran_ms),
     environment: Number(row.environment),
     script: optional(row.script),
@@ -96,7 +97,7 @@ export function sharing(record: JobRecord, other: JobRecord | undefined): JobRec
     cwd: same(record.cwd, other.cwd),
     command: sameList(record.command, other.command, (a, b) => a === b),
     after: sameList(record.after, other.after, (a, b) => a.job === b.job && a.ok === b.ok),
-    cpus: sameList(record.cpus, other.cpus, (a, b) => a === b),
+    nodes: areSameCpus(record.nodes, other.nodes) ? other.nodes : record.nodes,
   };
 }
 

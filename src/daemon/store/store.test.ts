@@ -1,4 +1,5 @@
 /** The store against a plain model, cut off at any byte of its log, and over its versions. */
+
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { InputError } from "../../core/errors.ts";
+import type { NodeCpus } from "../../core/machine.ts";
 import { isEnded } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -41,7 +43,7 @@ function recordOf(job: number, fields: Partial<JobRecord> = {}): JobRecord {
     submittedAtMs: 1000 * job,
     queueRank: job,
     attempt: 0,
-    cpus: [],
+    nodes: [],
     ranMs: 0,
     ...fields,
   };
@@ -56,7 +58,7 @@ describe("Store against a model", () => {
   type Change = {
     readonly job: number;
     readonly state: JobRecord["state"];
-    readonly cpus: number[];
+    readonly nodes: readonly NodeCpus[];
     readonly code: number | undefined;
     readonly key: string | undefined;
     readonly uid: number;
@@ -64,7 +66,12 @@ describe("Store against a model", () => {
   const change: fc.Arbitrary<Change> = fc.record({
     job: fc.integer({ min: 1, max: 8 }),
     state: fc.constantFrom("queued", "held", "starting", "running", "ending", "done", "failed", "cancelled"),
-    cpus: fc.uniqueArray(fc.integer({ min: 0, max: 7 })),
+    nodes: fc.array(
+      fc.record({
+        node: fc.constantFrom("localhost", "n1"),
+        cpus: fc.uniqueArray(fc.integer({ min: 0, max: 7 })),
+      }),
+    ),
     code: fc.option(fc.integer({ min: 0, max: 255 }), { nil: undefined }),
     key: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
     uid: fc.integer({ min: 1, max: 2 }),
@@ -101,14 +108,14 @@ describe("Store against a model", () => {
           const before = new Map(model);
           const eventsBefore = events;
           store.begin();
-          for (const { job, state, cpus, code, key, uid } of changes) {
+          for (const { job, state, nodes, code, key, uid } of changes) {
             const endedAtMs = isEnded(state) ? 5 : undefined;
             const known = model.get(job);
             const environment = store.contents.keep(store.contents.ofEnvironment({ WHO: String(uid) }));
             const record =
               known === undefined
-                ? recordOf(job, { state, cpus, code, key, uid, environment, endedAtMs })
-                : { ...known, state, cpus, code, endedAtMs };
+                ? recordOf(job, { state, nodes, code, key, uid, environment, endedAtMs })
+                : { ...known, state, nodes, code, endedAtMs };
             if (known === undefined) store.insertJob(record);
             else store.updateJob(record);
             model.set(job, record);
@@ -181,10 +188,10 @@ describe("Store against a model", () => {
 
   test("attempts and forecasts are kept", () => {
     const store = new Store(":memory:", 0);
-    store.insertAttempt({ job: 3, attempt: 1 }, [0, 1], 10);
+    store.insertAttempt({ job: 3, attempt: 1 }, [{ node: "localhost", cpus: [0, 1] }], 10);
     store.noteAttemptStart({ job: 3, attempt: 1 }, 12);
     store.noteAttemptEnd({ job: 3, attempt: 1, reason: "none", code: 0, endedAtMs: 20, ranMs: 8 });
-    store.insertAttempt({ job: 3, attempt: 2 }, [1], 30, "c0ffee");
+    store.insertAttempt({ job: 3, attempt: 2 }, [{ node: "n1", cpus: [1] }], 30, "c0ffee");
     expect(store.attempts(3)).toEqual([
       { job: 3, attempt: 1, identity: undefined, decidedAtMs: 10, startedAtMs: 12, endedAtMs: 20 },
       {
@@ -344,8 +351,15 @@ describe("versions", () => {
       const store = new Store(path, 0);
       expect(store.meta("policy")).toBe("easy:order=shortest");
       expect(store.liveJobs()).toMatchObject([
-        { job: 2, state: "running", cpus: [0, 1], attempt: 1, user: "anna", command: ["solve", "--n", "4"] },
-        { job: 3, state: "held", priority: -3, after: [{ job: 2, ok: true }], key: "mine" },
+        {
+          job: 2,
+          state: "running",
+          nodes: [{ node: "localhost", cpus: [0, 1] }],
+          attempt: 1,
+          user: "anna",
+          command: ["solve", "--n", "4"],
+        },
+        { job: 3, state: "held", nodes: [], priority: -3, after: [{ job: 2, ok: true }], key: "mine" },
       ]);
       expect(store.job(1)).toMatchObject({
         state: "failed",

@@ -6,6 +6,7 @@
  * on turning the matrix meanwhile.
  */
 import { DatabaseSync } from "node:sqlite";
+import type { NodeCpus } from "../../core/machine.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { Contents } from "./contents.ts";
@@ -207,12 +208,17 @@ export class Store {
   }
 
   /** @param identity left out: a conductor of the first release is to run it */
-  insertAttempt(attempt: AttemptKey, cpus: readonly number[], decidedAtMs: number, identity?: string): void {
+  insertAttempt(
+    attempt: AttemptKey,
+    nodes: readonly NodeCpus[],
+    decidedAtMs: number,
+    identity?: string,
+  ): void {
     this.#run(
-      "INSERT INTO attempts (job, attempt, cpus, decided_ms, identity) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity) VALUES (?, ?, ?, ?, ?)",
       attempt.job,
       attempt.attempt,
-      JSON.stringify(cpus),
+      JSON.stringify(nodes),
       decidedAtMs,
       identity ?? null,
     );

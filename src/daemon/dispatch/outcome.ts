@@ -7,7 +7,7 @@ import type { JobRecord } from "../contract/record.ts";
 const TRIES_TO_BEGIN = 3;
 
 /** What becomes of a job whose attempt has ended. */
-export function fateOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: string } {
+export function outcomeOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: string } {
   const mayStartAnew = record.attempt <= record.retries && record.ending !== "cancelled";
   if (end.reason === "cancelled") return { state: "cancelled", reason: "cancelled" };
   if (end.reason === "requeued") return { state: mayStartAnew ? "queued" : "failed", reason: "requeued" };

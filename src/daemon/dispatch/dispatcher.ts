@@ -1,44 +1,46 @@
 /**
- * All dealings with the conductor: what it tells becomes changes of the job book, what the scheduler decides becomes messages to it.
- * Messages are collected during a turn and sent when the turn is on disk.
+ * Between the job book and the executor: what the executor reports becomes changes of jobs, what the scheduler decides becomes commands.
+ * Commands are collected during a turn and given out when the turn is on disk.
  *
- * An attempt is on disk before the conductor hears of it, and the conductor launches an attempt only once, however often it is
- * told to, since the attempt's folder says who has it. So after any crash an attempt that the conductor does not know is simply
- * launched again: it starts if it never did, else the conductor tells how it ended. Only when the machine itself was started anew
+ * An attempt is on disk before the executor hears of it, and the executor launches an attempt only once, however often it is
+ * told to, since the attempt's folder says who has it. So after any crash an attempt that the executor does not know is simply
+ * launched again: it starts if it never did, else the executor tells how it ended. Only when the machine itself was started anew
  * is such an attempt lost: what its folder said may not have reached the disk.
  *
- * What is told of an attempt is believed only when it names the identity that we made for it (protocol.ts). An attempt that runs and is
+ * What is told of an attempt is believed only when it names the identity that we made for it (protocol/attempts.ts). An attempt that runs and is
  * not in the store is a stray (strays.ts): it is kept, and nothing is concluded from it for the job that has its number.
  */
 import { randomBytes } from "node:crypto";
+import { areSameCpus, type NodeCpus } from "../../core/machine.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
+import { cpusText } from "../../host/cpu-list.ts";
 import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../../protocol/attempts.ts";
-import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import type { JobRecord } from "../contract/record.ts";
+import { type JobRecord, shownCpus } from "../contract/record.ts";
+import type { Command, Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Start } from "../scheduling/live-driver.ts";
 import type { Outcome } from "../scheduling/scheduler.ts";
-import { ConductorHealth, type ConductorState } from "./conductor-health.ts";
 import { EarlierStarts } from "./earlier-starts.ts";
-import { fateOf, lostEnd, refusedEnd } from "./fate.ts";
+import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
+import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
 import type { Past } from "./past.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
 /** Dependents that are cancelled in one turn: some 20 ms. */
 const MOST_CANCELLED_IN_TURN = 500;
 
-export class ConductorDesk {
+export class Dispatcher {
   readonly strays = new Strays();
   readonly earlierStarts: EarlierStarts;
   readonly #context: FrontEndParts;
   readonly #past: Past;
-  #outbox: ToConductor[] = [];
+  #outbox: Command[] = [];
   #refused: AttemptEnd[] = [];
   readonly #matrix: MatrixSender;
-  readonly #health: ConductorHealth;
+  readonly #health: ExecutorHealth;
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
   /** Values before the turn, for `rollback`. */
@@ -49,19 +51,19 @@ export class ConductorDesk {
     this.#past = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
     this.#matrix = new MatrixSender(context);
-    this.#health = new ConductorHealth(context);
+    this.#health = new ExecutorHealth(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
   }
 
   get isConnected(): boolean {
-    return this.#health.state !== undefined;
+    return this.#health.connected !== undefined;
   }
 
   get sequence(): number {
     return this.#matrix.sequence;
   }
 
-  /** Why nothing can be started; undefined while the conductor is there and answers. */
+  /** Why nothing can be started; undefined while the executor is there and answers. */
   get trouble(): string | undefined {
     return this.#health.trouble;
   }
@@ -76,7 +78,7 @@ export class ConductorDesk {
   }
 
   /** Gives out what is to be sent, now that the turn is on disk. */
-  commit(): ToConductor[] {
+  commit(): Command[] {
     this.#health.turns(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
     const outbox = this.#outbox;
     this.#outbox = [];
@@ -86,8 +88,8 @@ export class ConductorDesk {
     return outbox;
   }
 
-  /** What the conductor would have told of attempts that were not sent to it, since they cannot be launched. */
-  takeRefused(): FromConductor[] {
+  /** What the executor would have reported of attempts that it was not given, since they cannot be launched. */
+  takeRefused(): Report[] {
     return this.#refused.splice(0).map((end) => ({ type: "ended", end }));
   }
 
@@ -102,23 +104,23 @@ export class ConductorDesk {
     this.#before = undefined;
   }
 
-  hear(message: FromConductor, nowMs: number): void {
+  handle(report: Report, nowMs: number): void {
     const { feed, clock } = this.#context;
-    this.#health.heard(message, nowMs);
-    switch (message.type) {
-      case "state":
-        this.#reconcile(message, nowMs);
+    this.#health.heard(report, nowMs);
+    switch (report.type) {
+      case "connected":
+        this.#reconcile(report, nowMs);
         return;
       case "launched":
-        this.#launched(message.attempt, message.identity, message.startedAtMs);
+        this.#launched(report.attempt, report.identity, report.startedAtMs);
         return;
       case "ended":
-        this.#ended(message.end, nowMs);
+        this.#ended(report.end, nowMs);
         return;
       case "refused":
         // It may name jobs and their folders.
         feed.add("conductor", clock.unixMs(), undefined, undefined, {
-          data: { refused: message.message },
+          data: { refused: report.message },
           of: undefined,
         });
     }
@@ -161,8 +163,8 @@ export class ConductorDesk {
     this.#context.scheduler.setChoice(choice, "the policy was switched");
   }
 
-  /** Writes a decision and prepares what the conductor has to do for it. */
-  carryOut(outcome: Outcome, nowMs: number): void {
+  /** Writes a decision and prepares what the executor has to do for it. */
+  apply(outcome: Outcome, nowMs: number): void {
     const { feed, clock, scheduler } = this.#context;
     const atMs = clock.unixMs();
     if (outcome.fellBack !== undefined) {
@@ -190,11 +192,11 @@ export class ConductorDesk {
       feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
     }
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
-    for (const { job, cpus } of this.#matrix.seats().flat()) {
+    for (const { job, nodes } of this.#matrix.seats().flat()) {
       const record = book.live(job);
-      if (record === undefined || !hasProcess(record.state) || sameNumbers(record.cpus, cpus)) continue;
-      const moved = book.change(record, { cpus });
-      feed.add("placed", atMs, moved, { cpus: cpus.join(","), before: record.cpus.join(",") });
+      if (record === undefined || !hasProcess(record.state) || areSameCpus(record.nodes, nodes)) continue;
+      const moved = book.change(record, { nodes });
+      feed.add("placed", atMs, moved, { ...told(nodes), before: told(record.nodes).cpus });
     }
   }
 
@@ -202,29 +204,28 @@ export class ConductorDesk {
     const { book, feed, store, clock, scheduler } = this.#context;
     const record = book.live(job);
     if (record === undefined) throw new Error(`job ${job} was started, but there is none`);
-    const cpus = processors.map((one) => scheduler.options.cpus[one]);
+    const nodes = scheduler.options.nodes.cpusAt(processors);
     const atMs = clock.unixMs();
     if (hasProcess(record.state)) {
-      const placed = sameNumbers(record.cpus, cpus) ? record : book.change(record, { cpus });
-      feed.add("placed", atMs, placed, { cpus: cpus.join(","), rule: START_RULE_NAMES[rule] });
+      const placed = areSameCpus(record.nodes, nodes) ? record : book.change(record, { nodes });
+      feed.add("placed", atMs, placed, { ...told(nodes), rule: START_RULE_NAMES[rule] });
       return;
     }
-    // A conductor of the first release could not tell it back.
-    const identity = this.#health.state?.protocol === 2 ? randomBytes(16).toString("hex") : undefined;
+    const identity = this.#health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,
       identity,
-      cpus,
+      nodes,
       startedAtMs: undefined,
       ranMs: 0,
     });
     scheduler.noteRan(job, 0);
-    store.insertAttempt(keyOf(started), cpus, atMs, identity);
+    store.insertAttempt(keyOf(started), nodes, atMs, identity);
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
-      cpus: cpus.join(","),
+      ...told(nodes),
       rule: START_RULE_NAMES[rule],
       timeMs: nowMs,
     });
@@ -272,49 +273,49 @@ export class ConductorDesk {
     if (record === undefined) return;
     store.noteAttemptEnd(end);
     scheduler.departed(end.job, nowMs);
-    const fate = fateOf(record, end);
-    const told = {
+    const outcome = outcomeOf(record, end);
+    const data = {
       attempt: end.attempt,
-      reason: fate.reason,
+      reason: outcome.reason,
       ranMs: end.ranMs,
       ...(end.code !== undefined && { code: end.code }),
       ...(end.signal !== undefined && { signal: end.signal }),
     };
-    if (fate.state === "queued") {
+    if (outcome.state === "queued") {
       const toHold = this.earlierStarts.reasonToHold(record);
       const queued = book.change(record, {
         state: toHold === undefined ? "queued" : "held",
-        cpus: [],
+        nodes: [],
         ending: undefined,
         ranMs: 0,
         startedAtMs: undefined,
-        reason: toHold ?? `started anew: ${fate.reason}`,
+        reason: toHold ?? `started anew: ${outcome.reason}`,
       });
-      feed.add("requeued", end.endedAtMs, queued, told);
+      feed.add("requeued", end.endedAtMs, queued, data);
       if (book.isEligible(queued)) scheduler.arrived(queued);
       return;
     }
     scheduler.forget(record.job);
     const ended = book.change(record, {
-      state: fate.state,
+      state: outcome.state,
       endedAtMs: end.endedAtMs,
       ranMs: end.ranMs,
       code: end.code,
       signal: end.signal,
-      reason: fate.reason,
+      reason: outcome.reason,
       ending: undefined,
     });
-    feed.add("ended", end.endedAtMs, ended, { ...told, state: fate.state });
+    feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
   }
 
   /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
     const { code, signal, ranMs } = end;
-    const { reason } = fateOf(recordOfStray(stray, nowMs), end);
+    const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
     const how = { ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
-    const told = { attempt, stray: true, reason, ranMs, ...how };
-    this.#context.feed.add("ended", end.endedAtMs, stray, told);
+    const data = { attempt, stray: true, reason, ranMs, ...how };
+    this.#context.feed.add("ended", end.endedAtMs, stray, data);
     this.strays.remove(stray);
     const record = this.#context.book.live(job);
     if (record?.attempt === attempt && hasProcess(record.state)) this.#launch(record);
@@ -351,18 +352,21 @@ export class ConductorDesk {
     return left;
   }
 
-  /** The conductor has told what it knows; book and conductor are brought to agree. */
-  #reconcile(state: ConductorState, nowMs: number): void {
+  /** The executor has told what it knows; book and executor are brought to agree. */
+  #reconcile(connected: Connected, nowMs: number): void {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
-    this.#matrix.connected(state.sequence);
-    scheduler.setEpoch(state.epochMs);
+    this.#matrix.connected(connected.sequence);
+    scheduler.setEpoch(connected.epochMs);
     scheduler.invalidate("the conductor has connected");
-    feed.add("conductor", clock.unixMs(), undefined, { pid: state.pid, attempts: state.attempts.length });
-    const named = new Map(state.attempts.map((attempt) => [nameOf(attempt), attempt]));
+    feed.add("conductor", clock.unixMs(), undefined, {
+      ...(connected.facts.pid !== undefined && { pid: connected.facts.pid }),
+      attempts: connected.attempts.length,
+    });
+    const named = new Map(connected.attempts.map((attempt) => [nameOf(attempt), attempt]));
     const jobs = [...book.withProcess()].map((record) => ({ record, attempt: named.get(nameOf(record)) }));
     for (const { record } of jobs) named.delete(nameOf(record));
-    this.#meetUnknown([...named.values()], state.protocol === 2, nowMs);
+    this.#meetUnknown([...named.values()], connected.knowsIdentities, nowMs);
     for (const { record, attempt } of jobs) this.#reconcileJob(record, attempt, nowMs);
     store.setMeta("boot", bootId);
     this.#isSameBoot = true;
@@ -385,8 +389,8 @@ export class ConductorDesk {
     }
     const running = strays.filter(({ attempt }) => attempt.phase !== "ended").map(({ stray }) => stray);
     for (const stray of this.strays.replace(running)) {
-      const told = { attempt: stray.attempt, stray: true, command: stray.command.join(" ").slice(0, 200) };
-      feed.add("recovered", clock.unixMs(), stray, told);
+      const data = { attempt: stray.attempt, stray: true, command: stray.command.join(" ").slice(0, 200) };
+      feed.add("recovered", clock.unixMs(), stray, data);
     }
   }
 
@@ -435,6 +439,8 @@ function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {
   return `${job}/${attempt}/${identity}`;
 }
 
-function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((one, i) => one === b[i]);
+/** CPUs as the data of an event: flat, so nodes and their CPUs are one text. */
+function told(cpus: readonly NodeCpus[]) {
+  const { cpus: numbers, nodes } = shownCpus(cpus);
+  return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };
 }

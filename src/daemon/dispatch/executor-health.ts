@@ -1,19 +1,15 @@
-/** Whether the conductor is there and answers, and how well it keeps its clock. */
-
+/** Whether the executor is there and answers, and how well it keeps its clock. */
 import type { SlotStatistics } from "../../protocol/attempts.ts";
-import type { FromConductor } from "../../protocol/conductor.ts";
+import type { Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
-/** What it told when it was connected to. */
-export type ConductorState = Extract<FromConductor, { type: "state" }>;
-
-/** A conductor that turns gangs reports every second, or with each slot that is longer. */
+/** One that has gangs in several rows reports every second, or with each slot that is longer. */
 const SILENCE_MS = 10_000;
 const SILENT_SLOTS = 2;
 
-export class ConductorHealth {
+export class ExecutorHealth {
   readonly #context: FrontEndParts;
-  #state: ConductorState | undefined;
+  #connected: Connected | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
   /** When it was heard last, or, if that is later, when it got something to turn. */
@@ -25,13 +21,13 @@ export class ConductorHealth {
   }
 
   /** Undefined while it is not connected. */
-  get state(): ConductorState | undefined {
-    return this.#state;
+  get connected(): Connected | undefined {
+    return this.#connected;
   }
 
-  /** Why nothing can be started; undefined while the conductor is there and answers. */
+  /** Why nothing can be started; undefined while it is there and answers. */
   get trouble(): string | undefined {
-    if (this.#state === undefined) return this.#lostBecause;
+    if (this.#connected === undefined) return this.#lostBecause;
     const silentMs = this.#silentMs();
     return silentMs === undefined
       ? undefined
@@ -41,17 +37,17 @@ export class ConductorHealth {
   status() {
     const silentMs = this.#silentMs();
     return {
-      connected: this.#state !== undefined,
+      connected: this.#connected !== undefined,
       ...(silentMs !== undefined && { silentMs }),
-      ...(this.#state !== undefined && { pid: this.#state.pid, freezer: this.#state.freezer }),
+      ...this.#connected?.facts,
       ...(this.#statistics !== undefined && { lateP99Ms: this.#statistics.lateP99Ms }),
     };
   }
 
-  heard(message: FromConductor, nowMs: number): void {
+  heard(report: Report, nowMs: number): void {
     this.#heardMs = nowMs;
-    if (message.type === "state") this.#state = message;
-    if (message.type === "slots") this.#statistics = message.statistics;
+    if (report.type === "connected") this.#connected = report;
+    if (report.type === "slots") this.#statistics = report.statistics;
   }
 
   /** From now on it has gangs to turn, or none. */
@@ -61,7 +57,7 @@ export class ConductorHealth {
   }
 
   disconnected(reason: string): void {
-    this.#state = undefined;
+    this.#connected = undefined;
     this.#lostBecause = reason;
   }
 
@@ -70,6 +66,6 @@ export class ConductorHealth {
     const { clock, config } = this.#context;
     const silentMs = clock.nowMs() - this.#heardMs;
     const isWonder = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
-    return this.#state !== undefined && this.#isTurning && isWonder ? silentMs : undefined;
+    return this.#connected !== undefined && this.#isTurning && isWonder ? silentMs : undefined;
   }
 }

@@ -1,0 +1,59 @@
+/** The executor of this machine: one node, one conductor. */
+
+import { concurrentMeansHere } from "../../conductor/doctor.ts";
+import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
+import type { FreezerKind } from "../../protocol/attempts.ts";
+import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
+import { type ClientOptions, ConductorClient } from "./client.ts";
+import type { Command, Executor, Report } from "./executor.ts";
+
+export interface LocalOptions extends ClientOptions {
+  /** CPU numbers that jobs may have, ascending. */
+  readonly cpus: readonly number[];
+  readonly memoryBytes: number;
+}
+
+export function localExecutor({ cpus, memoryBytes, ...options }: LocalOptions): Executor {
+  const client = new ConductorClient(options);
+  return {
+    capacity: { nodes: new NodeTable([{ node: THIS_NODE, cpus }]), memoryBytes },
+    apply(commands) {
+      for (const command of commands) client.send(messageOf(command));
+    },
+    listen(onReport, onDisconnect) {
+      const ends = [
+        client.onMessage((message) => onReport(reportOf(message))),
+        client.onDisconnect(onDisconnect),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Whether gangs of other rows can run behind that of the slot here; what the mode "concurrent" needs. */
+export function canRunBehind(freezer: FreezerKind | undefined): boolean {
+  return concurrentMeansHere(freezer) !== "none";
+}
+
+function messageOf(command: Command): ToConductor {
+  if (command.type !== "matrix") return command;
+  const { rows, ...matrix } = command.matrix;
+  const ownRows = rows.map((gangs) =>
+    gangs.map(({ job, attempt, nodes }) => ({ job, attempt, cpus: ownCpus(nodes) })),
+  );
+  return { type: "matrix", matrix: { ...matrix, rows: ownRows } };
+}
+
+function ownCpus(nodes: readonly NodeCpus[]): readonly number[] {
+  return nodes.flatMap(({ cpus }) => cpus);
+}
+
+function reportOf(message: FromConductor): Report {
+  if (message.type !== "state") return message;
+  const { attempts, sequence, epochMs, pid, freezer, protocol } = message;
+  const knowsIdentities = protocol === 2;
+  return { type: "connected", attempts, sequence, epochMs, knowsIdentities, facts: { pid, freezer } };
+}
