@@ -24,10 +24,10 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { ConductorClient } from "../src/conductor/client.ts";
 import { type Containment, openContainment } from "../src/conductor/freezers/choose.ts";
 import { takePriority } from "../src/conductor/priority.ts";
 import { GangShares } from "../src/conductor/shares.ts";
-import { ConductorClient } from "../src/daemon/executor/client.ts";
 import type { SlotStatistics } from "../src/protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor } from "../src/protocol/conductor.ts";
 

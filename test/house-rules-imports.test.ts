@@ -95,6 +95,13 @@ const PURE = [
   "results",
   "report",
 ];
+/** Files that only some may import: above the executor, nobody knows how attempts are run, nor on how many nodes. */
+const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
+  // The doctor looks at this machine without a scheduler.
+  [/^src\/conductor\//, /^src\/(conductor\/|daemon\/executor\/local\.ts|cli\/verbs\/doctor\.ts)/],
+  [/^src\/protocol\/(conductor|wire)\.ts/, /^src\/(conductor\/|protocol\/|daemon\/executor\/local\.ts)/],
+  [/^src\/daemon\/executor\/local\.ts/, /^src\/daemon\/main\.ts/],
+];
 const sources = sourcesIn("src");
 
 /** What a file imports that its room may not. */
@@ -110,6 +117,8 @@ function forbidden(file: Source): string[] {
       const [top, to] = target.split("/");
       if (top !== "src") return [`${path} imports ${target}, outside src`];
       const may = isTest ? below : imports;
+      const isFor = ONLY_FOR.every(([files, importers]) => !files.test(target) || importers.test(path));
+      if (!isTest && !isFor) return [`${path} imports ${target}, which is not for it`];
       return to === room || may.includes(to)
         ? []
         : [`${path} imports ${target}, but ${room} may not import ${to}`];
@@ -170,6 +179,11 @@ describe("the plan", () => {
     expect(forbidden(source("src/lab/x.ts", 'import { Command } from "commander";'))).toHaveLength(1);
     expect(forbidden(source("src/lab/x.ts", 'import fs from "node:fs";'))).toEqual([]);
     expect(forbidden(source("src/policies/x.ts", 'import { a } from "../core/a.ts";'))).toEqual([]);
+    for (const target of ["../../conductor/client.ts", "../../protocol/wire.ts", "../executor/local.ts"]) {
+      const text = `import type { a } from "${target}";`;
+      expect(forbidden(source("src/daemon/dispatch/x.ts", text)), target).toHaveLength(1);
+      expect(forbidden(source("src/daemon/dispatch/x.test.ts", text))).toEqual([]);
+    }
   });
 
   test("is kept by every file, tests and their helpers included", () => {

@@ -405,7 +405,7 @@ describe("the socket", () => {
 
   test("two conductors started together: one stays", async () => {
     const s = here();
-    const { startConductor } = await import("../../src/daemon/executor/client.ts");
+    const { startConductor } = await import("../../src/conductor/client.ts");
     const pid = s.conductorPid();
     const others = [startConductor(s.home), startConductor(s.home)];
     await until("both have ended", () => others.every(({ exitCode }) => exitCode !== null));

@@ -1,5 +1,6 @@
 /** One suite for all kinds of freezer, with real processes. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -182,6 +183,23 @@ describe.each(kinds)("%s", (kind) => {
     await progress([pid]);
     stranger.kill("SIGKILL");
   });
+
+  test.skipIf(kind === "signals")(
+    "one that was killed while it tried the groups is no harm to the next",
+    async () => {
+      const first = open(kind);
+      first.groups.make("probe");
+      first.freezer.freeze("probe");
+      const procs = join(first.groups.of("freezer")!.folder, "probe", "cgroup.procs");
+      // As the shell that is to go in and to end, and is stopped by the frozen group.
+      const env = { [MARK_VARIABLE]: `${first.marks}probe` };
+      const shell = spawn("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", procs], { stdio: "ignore", env });
+      const ended = once(shell, "exit");
+      await until("it is in the group", () => first.groups.pids("probe").includes(shell.pid!));
+      expect(openContainment(homes[0].home, kind)?.freezer.kind).toBe(kind);
+      expect(await ended).toEqual([0, null]);
+    },
+  );
 
   test("thawLeftovers() of a later life continues what an earlier one stopped", async () => {
     const containment = open(kind);

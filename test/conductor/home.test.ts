@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startConductor } from "../../src/conductor/client.ts";
 import { titleOf } from "../../src/conductor/home.ts";
-import { startConductor } from "../../src/daemon/executor/client.ts";
 import { allPids, readSmall, readStat, signal } from "../../src/host/processes.ts";
 import { cpuTicks, Stage, until } from "./stage.ts";
 

@@ -23,7 +23,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { ConductorClient } from "../../src/daemon/executor/client.ts";
+import { ConductorClient } from "../../src/conductor/client.ts";
 import type { ProcessIdentity } from "../../src/host/processes.ts";
 import { allPids, identityOf, isAlive, readStat, signal } from "../../src/host/processes.ts";
 import type { AttemptEnd, LaunchSpec } from "../../src/protocol/attempts.ts";

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ConductorClient } from "../../src/conductor/client.ts";
 import { slotAt } from "../../src/conductor/clock.ts";
 import { openContainment } from "../../src/conductor/freezers/choose.ts";
 import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
-import { ConductorClient } from "../../src/daemon/executor/client.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat, signal } from "../../src/host/processes.ts";
 import type { AttemptEnd, FreezerKind, LaunchSpec } from "../../src/protocol/attempts.ts";
@@ -271,7 +271,7 @@ function removeGroupsOf(home: string): string[] {
     for (const gang of containment.groups.gangs()) {
       containment.freezer.thaw(gang);
       if (!containment.freezer.kill(gang) || !containment.groups.remove(gang)) {
-        if (gang !== "probe") left.push(`group ${gang} (${kind})`);
+        left.push(`group ${gang} (${kind})`);
       }
     }
     containment.groups.close();

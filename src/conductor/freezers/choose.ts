@@ -53,10 +53,12 @@ function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | und
   const all = new GangGroups(openHierarchies(name, mounts));
   let groups: GangGroups | undefined;
   try {
-    all.make(PROBE);
-    groups = all.withoutRefusing(PROBE);
     const [file, on, off] =
       kind === "cgroup2" ? ["cgroup.freeze", "1", "0"] : ["freezer.state", "FROZEN", "THAWED"];
+    all.make(PROBE);
+    // A conductor that was killed in the middle of this left it frozen, perhaps with its shell: that goes on now, and ends.
+    all.write("freezer", PROBE, file, off);
+    groups = all.withoutRefusing(PROBE);
     const works = groups.write("freezer", PROBE, file, on) && groups.write("freezer", PROBE, file, off);
     if (!works) groups = undefined;
   } catch {

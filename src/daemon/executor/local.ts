@@ -1,10 +1,9 @@
 /** The executor of this machine: one node, one conductor. */
-
+import { type ClientOptions, ConductorClient } from "../../conductor/client.ts";
 import { concurrentMeansHere } from "../../conductor/doctor.ts";
 import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
-import { type ClientOptions, ConductorClient } from "./client.ts";
 import type { Command, Executor, Report } from "./executor.ts";
 
 export interface LocalOptions extends ClientOptions {

@@ -4,12 +4,12 @@ import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SOCKET_NAME } from "../../conductor/server.ts";
-import { programFile } from "../../host/programs.ts";
-import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
-import type { FreezerKind } from "../../protocol/attempts.ts";
-import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
-import { LineReader } from "../../protocol/wire.ts";
+import { programFile } from "../host/programs.ts";
+import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
+import type { FreezerKind } from "../protocol/attempts.ts";
+import type { FromConductor, ToConductor } from "../protocol/conductor.ts";
+import { LineReader } from "../protocol/wire.ts";
+import { SOCKET_NAME } from "./server.ts";
 
 const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 1000;
@@ -194,4 +194,4 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
   }
 }
 
-const PROGRAM = fileURLToPath(programFile("conductor", new URL("../../conductor/main.ts", import.meta.url)));
+const PROGRAM = fileURLToPath(programFile("conductor", new URL("./main.ts", import.meta.url)));
