@@ -1,9 +1,8 @@
 /** The pages under docs/papers: there for every paper, not stale, the same bytes however they are made. */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { PAPERS } from "../src/lab/papers/registry.ts";
+import { findPaper, PAPERS } from "../src/lab/papers/registry.ts";
 import { reproduce } from "../src/lab/papers/reproduce.ts";
-import { findPaper } from "../src/lab/papers/run-paper.ts";
 import { paperPage } from "../src/report/html/paper-page.ts";
 
 /** Papers computed anew here, since they take seconds; `npm run papers` followed by `git diff` shows the others. */

@@ -1,9 +1,8 @@
 /** `tutti reproduce [PAPER]`: papers' tables, figures and statements beside our own numbers. */
 import { type Command, Option } from "commander";
 import type { Paper } from "../../lab/papers/paper.ts";
-import { PAPERS } from "../../lab/papers/registry.ts";
+import { findPaper, PAPERS } from "../../lab/papers/registry.ts";
 import { type ReproductionResult, reproduce } from "../../lab/papers/reproduce.ts";
-import { findPaper } from "../../lab/papers/run-paper.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { addWorkersOption } from "../options/options.ts";

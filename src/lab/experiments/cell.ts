@@ -28,6 +28,8 @@ export interface Bench {
    * @throws InputError for a source, machine or policy that cannot be used
    */
   ready(cell: MachineCell): Promise<{ readonly instance: Instance; readonly choice: PolicyChoice }>;
+  /** What the key stands for; the last one is kept, so that cells of the same jobs make them once. */
+  once<Made>(key: object, make: () => Made): Made;
   /** Called now and then during a simulation with the number of jobs that have arrived. */
   progress?: ((arrived: number, of: number) => void) | undefined;
 }

@@ -1,9 +1,12 @@
 /** The one list of the kinds of cells. What runs a kind is loaded when the first cell of it is run. */
 
+import type { SitesNumbers } from "../../models/sites/metrics.ts";
 import type { WingRun } from "../../models/wing.ts";
-import type { BlocksCell, BlocksResult } from "../findings/findings.ts";
-import type { GoldenResult } from "../golden/cells.ts";
-import type { PaperCell } from "../papers/run-paper.ts";
+import type { BlocksCell, BlocksResult } from "../findings/run.ts";
+import type { GoldenResult } from "../golden/run.ts";
+import type { SitesCell } from "../papers/dimitriadou2009/run.ts";
+import type { QueuesResult } from "../papers/kawanami2008/run.ts";
+import type { Series, TasksCell } from "../papers/silva1999/run.ts";
 import type { AuditedResult } from "./audited.ts";
 import type { Bench, MachineCell } from "./cell.ts";
 import type { SummaryCell, SummaryResult } from "./summary.ts";
@@ -18,10 +21,14 @@ interface Kinds {
   blocks: { cell: BlocksCell; result: BlocksResult };
   /** A row of the golden table. */
   golden: { cell: MachineCell; result: GoldenResult };
-  /** A part of a paper. */
-  paper: { cell: PaperCell; result: unknown };
   /** A policy of a wing on its own jobs. */
   wing: { cell: WingCell; result: WingRun };
+  /** Waits by queue class, for kawanami2008. */
+  queues: { cell: MachineCell; result: QueuesResult };
+  /** Several sites, for dimitriadou2009. */
+  sites: { cell: SitesCell; result: SitesNumbers };
+  /** Tasks that block, for silva1999. */
+  tasks: { cell: TasksCell; result: Series };
 }
 
 export type Kind = keyof Kinds;
@@ -33,8 +40,10 @@ type Run<K extends Kind> = (cell: Kinds[K]["cell"], bench: Bench) => Promise<Kin
 export const KINDS: { readonly [K in Kind]: () => Promise<Run<K>> } = {
   summary: async () => (await import("./summary.ts")).runSummary,
   audit: async () => (await import("./audited.ts")).runAudit,
-  blocks: async () => (await import("../findings/findings.ts")).runBlocks,
-  golden: async () => (await import("../golden/cells.ts")).runGolden,
-  paper: async () => (await import("../papers/run-paper.ts")).runPaper,
+  blocks: async () => (await import("../findings/run.ts")).runBlocks,
+  golden: async () => (await import("../golden/run.ts")).runGolden,
   wing: async () => (await import("./wing.ts")).runWingCell,
+  queues: async () => (await import("../papers/kawanami2008/run.ts")).runQueues,
+  sites: async () => (await import("../papers/dimitriadou2009/run.ts")).runSites,
+  tasks: async () => (await import("../papers/silva1999/run.ts")).runTasks,
 };

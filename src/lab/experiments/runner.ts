@@ -31,8 +31,8 @@ export const MOST_GANG_PROCESSORS = 2 ** 24;
 /** Keeps the jobs of the last source: cells of one source should follow each other. */
 export class CellRunner implements Bench {
   readonly #environment: Environment;
-  #opened: OpenedJobs | undefined;
-  #prepared: { readonly text: string; readonly instance: Instance } | undefined;
+  readonly #opened: OpenedJobs | undefined;
+  #made: { readonly text: string; readonly value: unknown } | undefined;
   readonly progress: Bench["progress"];
 
   constructor(environment: Environment, opened?: OpenedJobs, progress?: Bench["progress"]) {
@@ -47,9 +47,12 @@ export class CellRunner implements Bench {
     return run(cell, this);
   }
 
-  async ready(cell: MachineCell) {
-    const instance = await this.#instance(cell);
-    const choice = await this.#environment.policy(cell.policy);
+  async ready({ source, processors, rules, policy }: MachineCell) {
+    const key = [source, processors ?? null, rules];
+    const instance = await this.once(key, async () =>
+      prepareJobs(await this.#jobs(source), processors, rules),
+    );
+    const choice = await this.#environment.policy(policy);
     if (choice.definition.sharing !== "time" || instance.processors <= MOST_GANG_PROCESSORS)
       return { instance, choice };
     throw new InputError(
@@ -57,19 +60,17 @@ export class CellRunner implements Bench {
     );
   }
 
-  async #instance({ source, processors, rules }: MachineCell): Promise<Instance> {
-    const text = canonicalText([source, processors ?? null, rules]);
-    if (this.#prepared?.text !== text) {
-      this.#prepared = { text, instance: prepareJobs(await this.#jobs(source), processors, rules) };
-    }
-    return this.#prepared.instance;
+  once<Made>(key: object, make: () => Made): Made {
+    const text = canonicalText(key);
+    if (this.#made?.text !== text) this.#made = { text, value: make() };
+    return this.#made.value as Made;
   }
 
   async #jobs(source: JobSource): Promise<Workload> {
-    if (this.#opened === undefined || canonicalText(this.#opened.source) !== canonicalText(source)) {
-      this.#opened = await openJobs(source, this.#environment);
-    }
-    return this.#opened.workload;
+    const opened = this.#opened;
+    if (opened !== undefined && canonicalText(opened.source) === canonicalText(source))
+      return opened.workload;
+    return (await openJobs(source, this.#environment)).workload;
   }
 }
 

@@ -1,7 +1,9 @@
 /** What docs/findings.md claims, as data: which two policies, on what, by which metric, and in which direction. */
-import type { FindingMetric, FindingsSource } from "./findings.ts";
+import type { FindingsSource } from "./findings.ts";
+import type { FindingMetric } from "./run.ts";
 
-export interface Claim {
+/** A claim over several sources: the ratio of two means on each of them. */
+export interface RatioClaim {
   readonly text: string;
   readonly a: string;
   readonly b: string;
@@ -50,7 +52,7 @@ export const TABLE: readonly string[] = [
   `${limited(4)}:queueOrder=shortest`,
 ];
 
-export const CLAIMS: readonly Claim[] = [
+export const CLAIMS: readonly RatioClaim[] = [
   {
     text: "Gangs with re-packing and returned slots (WLV) answer the typical job far sooner than EASY: the mean bounded slowdown is a small part of EASY's.",
     a: GANG,

@@ -6,14 +6,12 @@
  *   model   one block per seed; Student's interval of the mean logarithm of the ratio, seed by seed
  */
 import { exp, ln } from "../../core/elementary.ts";
-import type { Instance } from "../../core/jobs.ts";
 import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import type { Schedule } from "../../core/schedule.ts";
 import { confidenceInterval } from "../../metrics/statistics.ts";
-import { simulate } from "../../simulator/simulate.ts";
-import type { Bench, MachineCell } from "../experiments/cell.ts";
 import { parseModel } from "../experiments/jobs.ts";
+import type { Cell } from "../experiments/kinds.ts";
+import { type BlocksResult, FINDING_METRICS, type FindingMetric } from "./run.ts";
 
 /** Jobs and machine of a comparison. */
 export interface FindingsSource {
@@ -34,20 +32,6 @@ export interface FindingsRun extends FindingsSource {
   readonly switchS: number;
 }
 
-export interface BlocksCell extends MachineCell {
-  readonly kind: "blocks";
-  /** Length of a block by submit; without it all jobs are one. */
-  readonly blockS?: number | undefined;
-}
-
-export const FINDING_METRICS = ["bounded slowdown", "response", "slowdown over 1 h"] as const;
-export type FindingMetric = (typeof FINDING_METRICS)[number];
-
-/** Sums and numbers of jobs by block, for each metric. */
-export interface BlocksResult {
-  readonly blocks: readonly { readonly sums: readonly number[]; readonly jobs: readonly number[] }[];
-}
-
 /** A ratio of means with its 95 % interval. */
 export interface Ratio {
   readonly ratio: number;
@@ -56,8 +40,6 @@ export interface Ratio {
 }
 
 const BLOCK_S = 28 * 86_400;
-const BOUND_S = 10;
-const LONG_S = 3_600;
 const RESAMPLES = 2_000;
 
 /** Whether the jobs come from a model, and are drawn anew for each seed. */
@@ -66,7 +48,7 @@ export function isModel({ source }: FindingsSource): boolean {
 }
 
 /** One cell per seed. */
-export function cellsOf(run: FindingsRun): BlocksCell[] {
+export function cellsOf(run: FindingsRun): Cell<"blocks">[] {
   const { source: jobs, load, limit, policy, slotS, switchS, seeds = 1 } = run;
   const shared = { kind: "blocks", rules: DEFAULT_RULES, policy, slotS, switchS } as const;
   const cells = isModel(run) ? seeds : 1;
@@ -75,30 +57,6 @@ export function cellsOf(run: FindingsRun): BlocksCell[] {
     source: { jobs, seed: 1 + i, limit, load },
     ...(cells === 1 && { blockS: BLOCK_S }),
   }));
-}
-
-export async function runBlocks(cell: BlocksCell, bench: Bench): Promise<BlocksResult> {
-  const { instance, choice } = await bench.ready(cell);
-  const schedule = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
-  return { blocks: inBlocks(instance, schedule, cell.blockS ?? Number.POSITIVE_INFINITY) };
-}
-
-function inBlocks(instance: Instance, schedule: Schedule, blockS: number): BlocksResult["blocks"] {
-  const blocks: { sums: number[]; jobs: number[] }[] = [];
-  for (let job = 0; job < instance.count; job++) {
-    const at = Math.floor((instance.submitS[job] - instance.submitS[0]) / blockS);
-    while (blocks.length <= at) blocks.push({ sums: [0, 0, 0], jobs: [0, 0, 0] });
-    const { sums, jobs } = blocks[at];
-    const responseS = schedule.endS[job] - instance.submitS[job];
-    const runS = instance.runS[job];
-    const values = [Math.max(1, responseS / Math.max(BOUND_S, runS)), responseS, responseS / runS];
-    for (let metric = 0; metric < values.length; metric++) {
-      if (metric === 2 && !(runS > LONG_S)) continue;
-      sums[metric] += values[metric];
-      jobs[metric]++;
-    }
-  }
-  return blocks.filter(({ jobs }) => jobs[0] > 0);
 }
 
 /** The mean over all jobs; NaN where no job counts. */

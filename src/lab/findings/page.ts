@@ -1,34 +1,26 @@
 /** docs/findings.md from the runs: a table of means, then every claim with its ratios, its verdict and the command that shows it. */
+import { verdictOf } from "../claims.ts";
 import { canonicalText } from "../experiments/cell.ts";
-import { CLAIMS, type Claim, DOWNEY, LUBLIN, TABLE, TRACES } from "./claims.ts";
-import {
-  type BlocksCell,
-  type BlocksResult,
-  cellsOf,
-  FINDING_METRICS,
-  type FindingsRun,
-  type FindingsSource,
-  isModel,
-  meanOf,
-  type Ratio,
-  ratioOf,
-} from "./findings.ts";
+import type { Cell } from "../experiments/kinds.ts";
+import { CLAIMS, DOWNEY, LUBLIN, type RatioClaim, TABLE, TRACES } from "./claims.ts";
+import { cellsOf, type FindingsRun, type FindingsSource, isModel, meanOf, ratioOf } from "./findings.ts";
+import { type BlocksResult, FINDING_METRICS } from "./run.ts";
 
 const TABLE_SOURCES: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 
 /** Every cell that the page needs, each once; those on the same jobs stand together, so that a worker opens them once. */
-export function findingsCells(): BlocksCell[] {
+export function findingsCells(): Cell<"blocks">[] {
   const runs = [
     ...TABLE_SOURCES.flatMap((source) => TABLE.map((policy) => ({ ...source, policy, switchS: 0 }))),
     ...CLAIMS.flatMap((claim) => claim.sources.flatMap((source) => pairOf(claim, source))),
   ];
   const cells = new Map(runs.flatMap(cellsOf).map((cell) => [canonicalText(cell), cell]));
-  const keyOf = ({ source }: BlocksCell) => canonicalText(source);
+  const keyOf = ({ source }: Cell<"blocks">) => canonicalText(source);
   return [...cells.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
 /** The page. `results` in the order of the cells. */
-export function findingsPage(cells: readonly BlocksCell[], results: readonly BlocksResult[]): string {
+export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
   const byText = new Map(cells.map((cell, i) => [canonicalText(cell), results[i]]));
   const resultOf: Results = (run) => ({
     blocks: cellsOf(run).flatMap((cell) => byText.get(canonicalText(cell))!.blocks),
@@ -88,13 +80,13 @@ function meansTable(metric: (typeof FINDING_METRICS)[number], resultOf: Results)
   ];
 }
 
-function claimLines(claim: Claim, number: number, resultOf: Results): string[] {
+function claimLines(claim: RatioClaim, number: number, resultOf: Results): string[] {
   const sentence = `${claim.a === claim.b ? `\`${claim.a}\`, with and without the switch` : `\`${claim.a}\` ÷ \`${claim.b}\``}, mean ${claim.metric}`;
   const rows = claim.sources.map((source) => {
     const [a, b] = pairOf(claim, source).map(resultOf);
     const ratio = ratioOf(a, b, claim.metric, isModel(source));
     const interval = `${digits(ratio.low)} to ${digits(ratio.high)}`;
-    return `| ${nameOf(source)} | ${digits(ratio.ratio)} | ${interval} | ${verdict(ratio, claim.expected)} |`;
+    return `| ${nameOf(source)} | ${digits(ratio.ratio)} | ${interval} | ${verdictOf({ a: ratio, is: claim.expected, b: 1 })} |`;
   });
   return [
     `### ${number}. ${claim.text}`,
@@ -110,13 +102,7 @@ function claimLines(claim: Claim, number: number, resultOf: Results): string[] {
   ];
 }
 
-/** `holds` where the whole interval is on the claimed side of 1. */
-export function verdict({ low, high }: Ratio, expected: Claim["expected"]): "holds" | "fails" | "open" {
-  if (low <= 1 && high >= 1) return "open";
-  return high < 1 === (expected === "below") ? "holds" : "fails";
-}
-
-function commands(claim: Claim): string[] {
+function commands(claim: RatioClaim): string[] {
   const [source] = claim.sources;
   if (source.load !== undefined) return ["Shown by `npm run findings`."];
   const words = (policies: string, share: number) =>
@@ -131,7 +117,7 @@ function commands(claim: Claim): string[] {
   return [`\`${words(claim.a, switchA)}\` and \`${words(claim.b, switchB)}\``];
 }
 
-function pairOf(claim: Claim, source: FindingsSource): [FindingsRun, FindingsRun] {
+function pairOf(claim: RatioClaim, source: FindingsSource): [FindingsRun, FindingsRun] {
   const { switchA = 0, switchB = 0 } = claim;
   return [
     { ...source, policy: claim.a, switchS: switchA * source.slotS },

@@ -5,14 +5,11 @@
  * A cell is one policy with one setting on one source, on the machine of the source, under the default rules. Its result is the hash of all
  * starts and ends, and two numbers that people can compare: mean and longest wait.
  */
-import { InputError } from "../../core/errors.ts";
 import type { ParameterSpec, PolicyDefinition } from "../../core/policy.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
-import { simulate } from "../../simulator/simulate.ts";
-import { hashColumns } from "../../workload/hash.ts";
 import { MODELS } from "../../workload/models/registry.ts";
-import type { Bench, MachineCell } from "../experiments/cell.ts";
+import type { Cell } from "../experiments/kinds.ts";
 
 /** Slot and switch of gang policies, in seconds: the defaults of `tutti simulate`. */
 export const GOLDEN_SLOT_S = 60;
@@ -43,18 +40,6 @@ export interface GoldenKey {
   /** As on the command line. */
   readonly policy: string;
 }
-
-export type GoldenResult =
-  | {
-      readonly jobs: number;
-      readonly processors: number;
-      /** Of all starts and ends (workload/hash.ts), 16 hexadecimal digits. */
-      readonly hash: string;
-      readonly meanWaitS: number;
-      readonly maxWaitS: number;
-    }
-  /** Why the policy cannot run there, such as queues that do not cover the machine. */
-  | { readonly refused: string };
 
 /** All rows of the table, source by source. */
 export function goldenKeys(sources: readonly string[] = goldenSources()): GoldenKey[] {
@@ -98,7 +83,7 @@ function otherValues(spec: ParameterSpec): string[] {
     .map((value) => `${oldestName(spec)}=${value}`);
 }
 
-export function goldenCell({ source, policy }: GoldenKey): MachineCell & { readonly kind: "golden" } {
+export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
   return {
     kind: "golden",
     source: { jobs: source, seed: GOLDEN_SEED },
@@ -107,30 +92,6 @@ export function goldenCell({ source, policy }: GoldenKey): MachineCell & { reado
     slotS: GOLDEN_SLOT_S,
     switchS: GOLDEN_SWITCH_S,
   };
-}
-
-export async function runGolden(cell: MachineCell, bench: Bench): Promise<GoldenResult> {
-  const { instance, choice } = await bench.ready(cell);
-  try {
-    const { startS, endS } = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
-    let sumS = 0;
-    let maxWaitS = 0;
-    for (let job = 0; job < instance.count; job++) {
-      const waitS = startS[job] - instance.submitS[job];
-      sumS += waitS;
-      if (waitS > maxWaitS) maxWaitS = waitS;
-    }
-    return {
-      jobs: instance.count,
-      processors: instance.processors,
-      hash: hashColumns(startS, endS),
-      meanWaitS: sumS / instance.count,
-      maxWaitS,
-    };
-  } catch (error) {
-    if (error instanceof InputError) return { refused: error.message };
-    throw error;
-  }
 }
 
 /** The rows of the table keep their names. */

@@ -2,14 +2,8 @@
 import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
-import {
-  GOLDEN_SEED,
-  GOLDEN_SLOT_S,
-  GOLDEN_SWITCH_S,
-  type GoldenResult,
-  goldenPolicies,
-  goldenSources,
-} from "./cells.ts";
+import { GOLDEN_SEED, GOLDEN_SLOT_S, GOLDEN_SWITCH_S, goldenPolicies, goldenSources } from "./cells.ts";
+import type { GoldenResult } from "./run.ts";
 import { type GoldenTable, keyOf } from "./table.ts";
 
 /** The page of a whole table. */

@@ -4,7 +4,8 @@
  *   source  policy  jobs  processors  hash  meanWaitS  maxWaitS
  *   source  policy  refused  why
  */
-import { type GoldenKey, type GoldenResult, goldenKeys } from "./cells.ts";
+import { type GoldenKey, goldenKeys } from "./cells.ts";
+import type { GoldenResult } from "./run.ts";
 
 /** Results by cell, in the order of the table. */
 export type GoldenTable = ReadonlyMap<string, GoldenResult>;

@@ -1,9 +1,15 @@
 /**
- * What a reproduced paper is: cells to compute, spread over the cores in any order, and a way to collect their numbers
- * into the paper's own tables and figures beside the published values. One file per paper, one line each in registry.ts.
+ * What a reproduced paper is: cells, each with its place in the paper's tables, spread over the cores in any order, and a way to collect their
+ * results into these tables and figures beside the published values. Every paper has the same files as far as it has such a
+ * part, and one line in registry.ts:
+ *
+ *   paper      what it is, its tables       published  its numbers as printed
+ *   cells      what is simulated            claims     what its text says, to be judged by our numbers
+ *   figures    its figures                  notes      how it was read, and why numbers deviate
  */
-
 import type { Reproduction } from "../../report/reproduction.ts";
+import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
+import type { Results } from "./results.ts";
 
 export type {
   ReproducedFigure,
@@ -14,23 +20,20 @@ export type {
   Reproduction,
 } from "../../report/reproduction.ts";
 
-/** Settings of a reproduction that a user may change. */
-export interface PaperOptions {
-  readonly seed: number;
+/** Replications have the same place. */
+export interface PlacedCell<Place, K extends Kind> {
+  readonly place: Place;
+  readonly cell: Cell<K>;
 }
 
-/** Cell and Numbers are plain data: they travel between threads. */
-export interface Paper<Cell = unknown, Numbers = unknown> {
+export interface Paper<Place = unknown, K extends Kind = Kind> {
   /** Key on the command line, such as `zhou2000`. */
   readonly key: string;
   readonly title: string;
   readonly authors: string;
   readonly published: string;
   readonly defaultSeed: number;
-  /** Cells of roughly equal cost where possible, the most expensive first. */
-  cells(options: PaperOptions): Cell[];
-  /** A pure function: the same cell gives the same numbers on any thread. */
-  runCell(cell: Cell): Numbers;
-  /** Numbers come in the order of the cells. */
-  collect(cells: readonly Cell[], numbers: readonly Numbers[], options: PaperOptions): Reproduction;
+  /** Those on the same jobs stand together, the most expensive first where possible. */
+  cells(seed: number): readonly PlacedCell<Place, K>[];
+  collect(results: Results<Place, CellResult<K>>): Reproduction;
 }

@@ -1,4 +1,6 @@
 /** The one list of papers that can be reproduced. */
+import { closest } from "../../core/closest.ts";
+import { InputError } from "../../core/errors.ts";
 import { dimitriadou2009 } from "./dimitriadou2009/paper.ts";
 import { kawanami2008 } from "./kawanami2008/paper.ts";
 import type { Paper } from "./paper.ts";
@@ -7,3 +9,11 @@ import { zhou1999 } from "./zhou1999/paper.ts";
 import { zhou2000 } from "./zhou2000/paper.ts";
 
 export const PAPERS: readonly Paper[] = [zhou2000, zhou1999, kawanami2008, silva1999, dimitriadou2009];
+
+/** The paper of that key. @throws InputError for an unknown one; suggests the closest */
+export function findPaper(key: string): Paper {
+  const keys = PAPERS.map((paper) => paper.key);
+  const paper = PAPERS.find((one) => one.key === key);
+  if (paper !== undefined) return paper;
+  throw new InputError(`Cannot find paper "${key}"${closest(key, keys)}: expected one of ${keys.join(", ")}`);
+}

@@ -4,6 +4,7 @@ import { type Provenance, provenance } from "../experiments/provenance.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
 import type { Paper, Reproduction } from "./paper.ts";
+import { Results } from "./results.ts";
 
 export interface ReproductionResult extends Reproduction {
   readonly tutti: Provenance;
@@ -17,17 +18,16 @@ export async function reproduce(
   seed: number | undefined,
   options: WorkerOptions,
 ): Promise<ReproductionResult> {
-  const { key, title, authors, published } = paper;
-  const settings = { seed: seed ?? paper.defaultSeed };
-  const cells = paper.cells(settings);
-  const numbers = await runCells(
-    cells.map((part) => ({ kind: "paper" as const, key, part })),
+  const { key, title, authors, published, defaultSeed } = paper;
+  const cells = paper.cells(seed ?? defaultSeed);
+  const results = await runCells(
+    cells.map(({ cell }) => cell),
     options,
   );
   return {
     tutti: provenance(),
     paper: { key, title, authors, published },
-    seed: settings.seed,
-    ...paper.collect(cells, numbers, settings),
+    seed: seed ?? defaultSeed,
+    ...paper.collect(new Results(cells, results)),
   };
 }

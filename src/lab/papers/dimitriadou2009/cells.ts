@@ -1,22 +1,12 @@
 /**
  * What is simulated for Dimitriadou and Karatza 2009: the paper's own experiments (sections IV.B and IV.C), readings and rules
- * varied beside them, and the extensions that its conclusion asks for. A cell is one study at one load in one
- * replication; it makes its jobs once and runs all variants on them (common random numbers).
+ * varied beside them, and the extensions that its conclusion asks for. All variants of a study see the same jobs.
  */
-import { parseParameters } from "../../../core/parameters.ts";
-import type { SiteSpec, SitesPolicyDefinition } from "../../../models/sites/contract.ts";
-import type { SitesNumbers } from "../../../models/sites/metrics.ts";
-import { summariseSites } from "../../../models/sites/metrics.ts";
+import type { SiteSpec } from "../../../models/sites/contract.ts";
 import { acrossSites, oneSite } from "../../../models/sites/policies.ts";
 import type { RemainingRule } from "../../../models/sites/simulate.ts";
-import { simulateSites } from "../../../models/sites/simulate.ts";
-import type { SitesJobs } from "../../../models/sites/workload.ts";
-import {
-  generateSites,
-  POWER_OF_TWO_GANGS,
-  UNIFORM_GANGS,
-  withPredictionError,
-} from "../../../models/sites/workload.ts";
+import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../../../models/sites/workload.ts";
+import type { PlacedCell } from "../paper.ts";
 
 /** Mean times between local jobs at a site of the paper, as it prints them; its λ are their inverses, 12.5, 10 and 8.3. */
 export const LOCAL_EVERY_S = [0.08, 0.1, 0.12] as const;
@@ -26,9 +16,12 @@ const GANG_EVERY_S = 2;
 const COMPLETIONS = 120_000;
 const SPLIT_OVERHEAD = 0.1;
 
+const ONE = oneSite.name;
+const ACROSS = acrossSites.name;
+
 interface Variant {
-  readonly policy: SitesPolicyDefinition;
-  readonly settings?: readonly string[];
+  /** As on the command line. */
+  readonly policy: string;
   /** E in %; default 0. */
   readonly error?: number;
   readonly remaining?: RemainingRule;
@@ -56,11 +49,11 @@ const PAPER = {
   jobs: 124_000,
 };
 const EXTENSION_REPLICATIONS = 5;
-const BOTH = { one: { policy: oneSite }, across: { policy: acrossSites } };
+const BOTH = { one: { policy: ONE }, across: { policy: ACROSS } };
 /** The second reading of "idle": processors count at whose queue a gang waits. */
 const BOTH_HELD = {
-  "one, held": { policy: oneSite, settings: ["idle=held"] },
-  "across, held": { policy: acrossSites, settings: ["idle=held"] },
+  "one, held": { policy: `${ONE}:idle=held` },
+  "across, held": { policy: `${ACROSS}:idle=held` },
 };
 
 /** The most expensive first. */
@@ -70,10 +63,10 @@ export const STUDIES = {
     title: "the paper's system, gangs of 2 to 13 tasks",
     variants: {
       ...BOTH,
-      "one, E = 10": { policy: oneSite, error: 10 },
-      "across, E = 10": { policy: acrossSites, error: 10 },
-      "one, E = 30": { policy: oneSite, error: 30 },
-      "across, E = 30": { policy: acrossSites, error: 30 },
+      "one, E = 10": { policy: ONE, error: 10 },
+      "across, E = 10": { policy: ACROSS, error: 10 },
+      "one, E = 30": { policy: ONE, error: 30 },
+      "across, E = 30": { policy: ACROSS, error: 30 },
       ...BOTH_HELD,
     },
   },
@@ -83,12 +76,12 @@ export const STUDIES = {
     replications: EXTENSION_REPLICATIONS,
     jobs: 140_000,
     variants: {
-      one: { policy: oneSite },
-      "one, E = 30": { policy: oneSite, error: 30 },
-      "one, E = 30, remaining times predicted": { policy: oneSite, error: 30, remaining: "predicted" },
-      "one, T = 0.5": { policy: oneSite, settings: ["threshold=0.5"] },
-      "one, oldest gang first": { policy: oneSite, settings: ["order=oldest"] },
-      "one, no backfilling": { policy: oneSite, settings: ["backfill=none"] },
+      one: { policy: ONE },
+      "one, E = 30": { policy: ONE, error: 30 },
+      "one, E = 30, remaining times predicted": { policy: ONE, error: 30, remaining: "predicted" },
+      "one, T = 0.5": { policy: `${ONE}:threshold=0.5` },
+      "one, oldest gang first": { policy: `${ONE}:order=oldest` },
+      "one, no backfilling": { policy: `${ONE}:backfill=none` },
     },
   },
   powers: {
@@ -103,9 +96,9 @@ export const STUDIES = {
     criticalShare: 0.1,
     replications: EXTENSION_REPLICATIONS,
     variants: {
-      one: { policy: oneSite },
-      "one, critical ahead": { policy: oneSite, settings: ["critical=ahead"] },
-      "across, critical ahead": { policy: acrossSites, settings: ["critical=ahead"] },
+      one: { policy: ONE },
+      "one, critical ahead": { policy: `${ONE}:critical=ahead` },
+      "across, critical ahead": { policy: `${ACROSS}:critical=ahead` },
     },
   },
   speeds: {
@@ -116,7 +109,7 @@ export const STUDIES = {
     replications: EXTENSION_REPLICATIONS,
     variants: {
       ...BOTH,
-      "one, fastest site": { policy: oneSite, settings: ["site=fastest"] },
+      "one, fastest site": { policy: `${ONE}:site=fastest` },
     },
   },
   sizes: {
@@ -140,67 +133,46 @@ export const STUDIES = {
 export type StudyName = keyof typeof STUDIES;
 export type VariantOf<S extends StudyName> = keyof (typeof STUDIES)[S]["variants"];
 
-export interface DimitriadouCell {
+/** One variant at one load. */
+export interface Place {
   readonly study: StudyName;
+  readonly variant: string;
   readonly localEveryS: number;
-  readonly replication: number;
-  readonly seed: number;
 }
 
-/** One entry per variant, in their order. */
-export type DimitriadouNumbers = readonly SitesNumbers[];
-
-export function cellsOf(seed: number): DimitriadouCell[] {
-  return (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
+export function cells(seed: number): PlacedCell<Place, "sites">[] {
+  return (Object.entries(STUDIES) as [StudyName, Study][]).flatMap(([name, study]) =>
     LOCAL_EVERY_S.flatMap((localEveryS) =>
-      Array.from({ length: STUDIES[study].replications }, (_, replication) => ({
-        study,
-        localEveryS,
-        replication,
-        seed,
-      })),
+      Array.from({ length: study.replications }, (_, replication) =>
+        Object.entries(study.variants).map(([variant, { policy, error = 0, remaining = "exact" }]) => ({
+          place: { study: name, variant, localEveryS },
+          cell: {
+            kind: "sites" as const,
+            jobs: workloadOf(study, localEveryS, seed, replication),
+            error,
+            policy,
+            remaining,
+            completions: COMPLETIONS,
+          },
+        })),
+      ).flat(),
     ),
   );
 }
 
-/** @throws Error when the jobs made do not suffice for the completions */
-export function runCell(cell: DimitriadouCell): DimitriadouNumbers {
-  const jobs = jobsOf(cell);
-  return Object.keys(STUDIES[cell.study].variants).map((variant) => runVariant(cell.study, variant, jobs));
-}
-
-/** The jobs of a cell; all variants have the same. */
-export function jobsOf(cell: DimitriadouCell): SitesJobs {
-  const study: Study = STUDIES[cell.study];
-  return generateSites({
+function workloadOf(study: Study, localEveryS: number, seed: number, replication: number): SitesWorkload {
+  return {
     sites: study.sites,
-    localEveryS: study.localShares.map((share) => cell.localEveryS / 2 / share),
+    localEveryS: study.localShares.map((share) => localEveryS / 2 / share),
     gangEveryS: GANG_EVERY_S,
     gangSizes: study.gangSizes,
     serviceS: 1,
     splitOverhead: SPLIT_OVERHEAD,
     criticalShare: study.criticalShare,
     count: study.jobs,
-    seed: cell.seed,
-    replication: cell.replication,
-  });
-}
-
-export function runVariant(name: StudyName, variantName: string, jobs: SitesJobs): SitesNumbers {
-  const study: Study = STUDIES[name];
-  const { policy, settings, error, remaining } = study.variants[variantName];
-  const instance = withPredictionError(jobs, error ?? 0);
-  const parameters = parseParameters(policy.name, policy.parameters, settings ?? []);
-  const schedule = simulateSites(instance, policy, parameters, {
-    completions: COMPLETIONS,
-    remaining: remaining ?? "exact",
-  });
-  if (schedule.completed < COMPLETIONS || schedule.arrived === study.jobs) {
-    throw new Error(
-      `Cannot measure "${variantName}" of study ${name}: only ${schedule.completed} jobs ended, expected ${COMPLETIONS} before the last of ${study.jobs} arrived`,
-    );
-  }
-  return summariseSites(instance, schedule);
+    seed,
+    replication,
+  };
 }
 
 function sitesOf(...list: readonly (readonly [processors: number, speed: number])[]): SiteSpec[] {

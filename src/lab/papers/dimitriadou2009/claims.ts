@@ -2,11 +2,10 @@
  * The sentences in which Dimitriadou and Karatza 2009 tell their figures (the figures' numbers are not printed), each decided by
  * our numbers. "Almost the same", "a bit" and the like are given a number here, named in the evidence.
  */
-
-import type { ReproducedStatement } from "../paper.ts";
+import { type Claim, type Comparison, doHold, within } from "../../claims.ts";
 import { LOCAL_EVERY_S } from "./cells.ts";
-import type { Measure, Results } from "./results.ts";
-import { differenceInWords, inWords, MEASURES } from "./results.ts";
+import type { Measure, SitesResults } from "./measures.ts";
+import { at, differenceInWords, inWords, MEASURES } from "./measures.ts";
 
 const [HIGH, MEDIUM, LOW] = LOCAL_EVERY_S;
 const BOTH = ["one", "across"] as const;
@@ -30,8 +29,8 @@ const VARIANTS = {
   held: { one: "one, held", across: "across, held" },
 } as const;
 
-/** A statement holds or not under the first reading; the second one's numbers follow in the evidence. */
-export function statementsOf(results: Results): ReproducedStatement[] {
+/** A claim holds or not under the first reading; the second one's numbers follow in the evidence. */
+export function claims(results: SitesResults): Claim[] {
   const under = (reading: Reading) => [
     ...ofFinishedGangs(results, reading),
     ...ofApproaches(results, reading),
@@ -39,16 +38,16 @@ export function statementsOf(results: Results): ReproducedStatement[] {
   const second = under("held");
   const both = under("free").map((first, i) => ({
     ...first,
-    evidence: `${first.evidence}. With processors held for a waiting gang counted as idle it ${second[i].holds ? "holds" : "does not hold"}: ${second[i].evidence}`,
+    evidence: `${first.evidence}. With processors held for a waiting gang counted as idle it ${doHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
   }));
   return [...both, ...ofErrors(results)];
 }
 
 /** Figures 2 and 3. */
-function ofFinishedGangs(results: Results, reading: Reading): ReproducedStatement[] {
+function ofFinishedGangs(results: SitesResults, reading: Reading): Claim[] {
   const variants = VARIANTS[reading];
   const finished = (study: "uniform" | "powers", approach: Approach, everyS: number) =>
-    results.mean(study, variants[approach], everyS, MEASURES.finished);
+    results.mean(at(study, variants[approach], everyS), MEASURES.finished);
   const list = (study: "uniform" | "powers") =>
     BOTH.map(
       (v) =>
@@ -56,7 +55,11 @@ function ofFinishedGangs(results: Results, reading: Reading): ReproducedStatemen
     ).join("; ");
   const gain = (study: "uniform" | "powers") =>
     LOCAL_EVERY_S.map((everyS) =>
-      results.difference(study, variants.one, variants.across, everyS, MEASURES.finished),
+      results.difference(
+        at(study, variants.one, everyS),
+        at(study, variants.across, everyS),
+        MEASURES.finished,
+      ),
     );
   const gains = (study: "uniform" | "powers") =>
     `percentage points gained by approach 2 at λ = 12.5, 10, 8.3: ${gain(study).map(differenceInWords).join(", ")}`;
@@ -64,63 +67,72 @@ function ofFinishedGangs(results: Results, reading: Reading): ReproducedStatemen
     {
       statement:
         "For uniform gang sizes (figure 2) we have a higher completion of gangs in all workloads than for powers of two (figure 3)",
-      holds: BOTH.every((v) =>
-        LOCAL_EVERY_S.every((e) => finished("uniform", v, e) > finished("powers", v, e)),
+      comparisons: BOTH.flatMap((v) =>
+        LOCAL_EVERY_S.map((e) => compared(finished("uniform", v, e), "above", finished("powers", v, e))),
       ),
       evidence: `finished at λ = 12.5, 10, 8.3: uniform ${list("uniform")}; powers of two ${list("powers")}`,
     },
     {
       statement:
         "For medium and high workloads, almost all gangs complete execution in both approaches (uniform sizes)",
-      holds: BOTH.every((v) => [HIGH, MEDIUM].every((e) => finished("uniform", v, e) >= ALMOST_ALL)),
+      comparisons: BOTH.flatMap((v) =>
+        [HIGH, MEDIUM].map((e) => compared(finished("uniform", v, e), "at least", ALMOST_ALL)),
+      ),
       evidence: `finished at λ = 12.5, 10, 8.3: ${list("uniform")}; almost all: at least ${ALMOST_ALL} %`,
     },
     {
       statement:
         "Powers of two: approach 2 results in the completion of almost 10 % more gangs than approach 1",
-      holds: gain("powers").some(({ mean }) => mean >= ALMOST_TEN),
+      comparisons: [compared(Math.max(...gain("powers").map(({ mean }) => mean)), "at least", ALMOST_TEN)],
       evidence: `${gains("powers")}; almost 10: at least ${ALMOST_TEN} at one load`,
     },
     {
       statement: "Powers of two: approach 1 never completes 100 % of gangs even in low workloads",
-      holds: LOCAL_EVERY_S.every((e) => Math.round(finished("powers", "one", e)) < 100),
+      comparisons: LOCAL_EVERY_S.map((e) => compared(Math.round(finished("powers", "one", e)), "below", 100)),
       evidence: `finished: ${list("powers")}; rounded to whole per cent; under medium and low load only gangs still in the system at the end are missing`,
     },
     {
       statement: "Uniform sizes: approach 2 completes almost the same share of gangs as approach 1",
-      holds: gain("uniform").every(({ mean }) => Math.abs(mean) <= ALMOST_SAME_SHARE),
+      comparisons: gain("uniform").map(({ mean }) => compared(Math.abs(mean), "at most", ALMOST_SAME_SHARE)),
       evidence: `${gains("uniform")}; almost the same: within ${ALMOST_SAME_SHARE}`,
     },
   ];
 }
 
 /** Figures 4 to 7 and table II. */
-function ofApproaches(results: Results, reading: Reading): ReproducedStatement[] {
+function ofApproaches(results: SitesResults, reading: Reading): Claim[] {
   const variants = VARIANTS[reading];
   const mean = (approach: Approach, everyS: number, name: Name) =>
-    results.mean("uniform", variants[approach], everyS, MEASURES[name]);
+    results.mean(at("uniform", variants[approach], everyS), MEASURES[name]);
   const grows = (name: Name) =>
-    BOTH.every(
-      (v) => mean(v, HIGH, name) > mean(v, MEDIUM, name) && mean(v, MEDIUM, name) > mean(v, LOW, name),
-    );
+    BOTH.flatMap((v) => [
+      compared(mean(v, HIGH, name), "above", mean(v, MEDIUM, name)),
+      compared(mean(v, MEDIUM, name), "above", mean(v, LOW, name)),
+    ]);
   const list = (name: Name) =>
     `${name} ${BOTH.map((v) => `${NAMES[v]} ${LOCAL_EVERY_S.map((e) => inWords(mean(v, e, name))).join(", ")}`).join("; ")}`;
   const difference = (name: Name, everyS: number) =>
-    results.difference("uniform", variants.one, variants.across, everyS, MEASURES[name]);
+    results.difference(
+      at("uniform", variants.one, everyS),
+      at("uniform", variants.across, everyS),
+      MEASURES[name],
+    );
   const told = (names: readonly Name[], loads: readonly number[]) => {
     const one = (n: Name) => loads.map((e) => `${differenceInWords(difference(n, e))} at λ = ${LAMBDA[e]}`);
     return `approach 2 minus approach 1, paired: ${names.map((n) => `${n} ${one(n).join(", ")}`).join("; ")}`;
   };
-  const split = `${(100 * results.mean("uniform", variants.across, HIGH, (n) => n.gangsSplit)).toFixed(2)} % of the gangs were split at λ = 12.5`;
-  const higher = (names: readonly Name[], beside: readonly Name[]): ReproducedStatement => ({
+  const split = `${(100 * results.mean(at("uniform", variants.across, HIGH), (n) => n.gangsSplit)).toFixed(2)} % of the gangs were split at λ = 12.5`;
+  const higher = (names: readonly Name[], beside: readonly Name[]): Claim => ({
     statement: `For higher workloads we have higher ${names.join(" and ")}`,
-    holds: names.every(grows),
+    comparisons: names.flatMap(grows),
     evidence: `at λ = 12.5, 10, 8.3: ${[...names, ...beside].map(list).join("; ")}`,
   });
-  const sameBelowHigh = (names: readonly Name[], what: string): ReproducedStatement => ({
+  const sameBelowHigh = (names: readonly Name[], what: string): Claim => ({
     statement: `For medium and low workload ${names.join(" and ")} of ${what} are almost the same in both approaches`,
-    holds: names.every((name) =>
-      [MEDIUM, LOW].every((e) => Math.abs(difference(name, e).mean) <= ALMOST_SAME * mean("one", e, name)),
+    comparisons: names.flatMap((name) =>
+      [MEDIUM, LOW].map((e) =>
+        compared(Math.abs(difference(name, e).mean), "at most", ALMOST_SAME * mean("one", e, name)),
+      ),
     ),
     evidence: `${told(names, [MEDIUM, LOW])}; almost the same: within ${100 * ALMOST_SAME} %`,
   });
@@ -128,34 +140,34 @@ function ofApproaches(results: Results, reading: Reading): ReproducedStatement[]
     higher(["WRT", "WSLD"], ["bounded WSLD"]),
     {
       statement: "Approach 2 results in lower WRT and WSLD when the workload is high",
-      holds: (["WRT", "WSLD"] as const).every((n) => difference(n, HIGH).mean + difference(n, HIGH).half < 0),
+      comparisons: (["WRT", "WSLD"] as const).map((n) => compared(within(difference(n, HIGH)), "below", 0)),
       evidence: `${told(["WRT", "WSLD", "bounded WSLD"], [HIGH])}; holds when the 95 % intervals lie below 0; ${split}`,
     },
     sameBelowHigh(["WRT", "WSLD"], "gangs"),
     higher(["RT", "SLD"], ["bounded SLD"]),
     {
       statement: "For λ = 12.5, RT and SLD are a bit higher for approach 2 than for approach 1",
-      holds: (["RT", "SLD"] as const).every((n) => difference(n, HIGH).mean - difference(n, HIGH).half > 0),
+      comparisons: (["RT", "SLD"] as const).map((n) => compared(within(difference(n, HIGH)), "above", 0)),
       evidence: `${told(["RT", "SLD", "bounded SLD"], [HIGH])}; holds when the 95 % intervals lie above 0`,
     },
     sameBelowHigh(["RT", "SLD"], "local jobs"),
     higher(["U"], []),
     {
       statement: "For the same workload, approach 2 results in slightly higher system utilization",
-      holds: LOCAL_EVERY_S.every((e) => difference("U", e).mean > 0),
+      comparisons: LOCAL_EVERY_S.map((e) => compared(difference("U", e).mean, "above", 0)),
       evidence: `${told(["U"], LOCAL_EVERY_S)}; the paper's differences are 0.00035, 0.00006 and 0.00006; ${split}, each with 10 % more service`,
     },
   ];
 }
 
 /** Figures 8 to 13. */
-function ofErrors(results: Results): ReproducedStatement[] {
+function ofErrors(results: SitesResults): Claim[] {
   const withError = {
     one: ["one", "one, E = 10", "one, E = 30"],
     across: ["across", "across, E = 10", "across, E = 30"],
   } as const;
   const means = (approach: Approach, everyS: number, measure: Measure) =>
-    withError[approach].map((variant) => results.mean("uniform", variant, everyS, measure));
+    withError[approach].map((variant) => results.mean(at("uniform", variant, everyS), measure));
   const spread = (approach: Approach, everyS: number, measure: Measure) => {
     const list = means(approach, everyS, measure);
     return (Math.max(...list) - Math.min(...list)) / list[0];
@@ -169,24 +181,26 @@ function ofErrors(results: Results): ReproducedStatement[] {
       )
       .join("; ");
   const rises = (measure: Measure) =>
-    BOTH.every((v) => {
+    BOTH.flatMap((v) => {
       const [none, ten, thirty] = means(v, HIGH, measure);
-      return none! < ten! && ten! < thirty!;
+      return [compared(none!, "below", ten!), compared(ten!, "below", thirty!)];
     });
-  const rise = (name: "WRT" | "WSLD"): ReproducedStatement => ({
+  const rise = (name: "WRT" | "WSLD"): Claim => ({
     statement: `For high workloads both approaches result in higher ${name} when the error is bigger; it is lowest without error`,
-    holds: rises(MEASURES[name]),
-    evidence: `${name} for E = 0, 10, 30: ${list(name, [HIGH])}; E = 30 minus E = 0, paired: ${BOTH.map((v) => `${NAMES[v]} ${differenceInWords(results.difference("uniform", v, withError[v][2], HIGH, MEASURES[name]))}`).join(", ")}`,
+    comparisons: rises(MEASURES[name]),
+    evidence: `${name} for E = 0, 10, 30: ${list(name, [HIGH])}; E = 30 minus E = 0, paired: ${BOTH.map((v) => `${NAMES[v]} ${differenceInWords(results.difference(at("uniform", v, HIGH), at("uniform", withError[v][2], HIGH), MEASURES[name]))}`).join(", ")}`,
   });
-  const small = (name: "WRT" | "RT", loads: readonly number[], statement: string): ReproducedStatement => ({
+  const small = (name: "WRT" | "RT", loads: readonly number[], statement: string): Claim => ({
     statement,
-    holds: BOTH.every((v) => loads.every((e) => spread(v, e, MEASURES[name]) <= ALMOST_SAME)),
+    comparisons: BOTH.flatMap((v) =>
+      loads.map((e) => compared(spread(v, e, MEASURES[name]), "at most", ALMOST_SAME)),
+    ),
     evidence: `${name} for E = 0, 10, 30: ${list(name, loads)}; small: within 5 %`,
   });
   const rules = (variant: "one" | "one, E = 30" | "one, no backfilling", measure: Measure) =>
-    inWords(results.mean("rules", variant, HIGH, measure));
+    inWords(results.mean(at("rules", variant, HIGH), measure));
   const gain = (measure: Measure) =>
-    results.difference("rules", "one, no backfilling", "one, E = 30", HIGH, measure);
+    results.difference(at("rules", "one, no backfilling", HIGH), at("rules", "one, E = 30", HIGH), measure);
   return [
     small(
       "WRT",
@@ -203,8 +217,12 @@ function ofErrors(results: Results): ReproducedStatement[] {
     {
       statement:
         "Even when there is error in the predictions, backfilling is an excellent technique for this system",
-      holds: [MEASURES.RT, MEASURES.WRT].every((m) => gain(m).mean + gain(m).half < 0),
-      evidence: `λ = 12.5, approach 1, ${results.values("rules", "one", HIGH, MEASURES.RT).length} replications: RT ${rules("one, no backfilling", MEASURES.RT)} without backfilling, ${rules("one, E = 30", MEASURES.RT)} with E = 30; WRT ${rules("one, no backfilling", MEASURES.WRT)} and ${rules("one, E = 30", MEASURES.WRT)}; gangs finished ${rules("one, no backfilling", MEASURES.finished)} % and ${rules("one, E = 30", MEASURES.finished)} %`,
+      comparisons: [MEASURES.RT, MEASURES.WRT].map((m) => compared(within(gain(m)), "below", 0)),
+      evidence: `λ = 12.5, approach 1, ${results.values(at("rules", "one", HIGH), MEASURES.RT).length} replications: RT ${rules("one, no backfilling", MEASURES.RT)} without backfilling, ${rules("one, E = 30", MEASURES.RT)} with E = 30; WRT ${rules("one, no backfilling", MEASURES.WRT)} and ${rules("one, E = 30", MEASURES.WRT)}; gangs finished ${rules("one, no backfilling", MEASURES.finished)} % and ${rules("one, E = 30", MEASURES.finished)} %`,
     },
   ];
+}
+
+function compared(a: Comparison["a"], is: Comparison["is"], b: number): Comparison {
+  return { a, is, b };
 }

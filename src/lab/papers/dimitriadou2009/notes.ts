@@ -2,17 +2,17 @@
 
 import type { StudyName, VariantOf } from "./cells.ts";
 import { LOCAL_EVERY_S, STUDIES } from "./cells.ts";
-import type { Results } from "./results.ts";
-import { inWords, MEASURES } from "./results.ts";
+import type { SitesResults } from "./measures.ts";
+import { at, inWords, MEASURES } from "./measures.ts";
 
 const HIGH = LOCAL_EVERY_S[0];
 
-export function notesOf(results: Results): string[] {
+export function notesOf(results: SitesResults): string[] {
   const split = (variant: "across" | "across, held") =>
-    results.mean("uniform", variant, HIGH, (n) => n.gangsSplit);
+    results.mean(at("uniform", variant, HIGH), (n) => n.gangsSplit);
   const utilisation = <S extends StudyName>(study: S, variant: VariantOf<S>) =>
-    results.mean(study, variant, HIGH, MEASURES.U);
-  const interval = results.interval("uniform", "one", HIGH, MEASURES.U);
+    results.mean(at(study, variant, HIGH), MEASURES.U);
+  const interval = results.interval(at("uniform", "one", HIGH), MEASURES.U);
   return [
     "λ is an arrival rate; the experiments are set by the mean times between local jobs at each site, 0.08, 0.1 and 0.12, so the lowest rate is 1/0.12 = 8.33. Table I swaps the names of μ and 1/μ: the mean service time is 1. Offered load: 0.898, 0.742, 0.638.",
     "Every replication stops when 120,000 jobs, local jobs and gangs together, have ended; no warm-up is left out, as none is mentioned. Gangs that have not ended by then count in the share of finished gangs only.",
@@ -24,7 +24,7 @@ export function notesOf(results: Results): string[] {
     "The mean slowdown of jobs with exponential service times does not converge: the mean of 1/x is infinite near zero, so a single job of nearly no service decides it. SLD and WSLD are given because the paper gives them; bounded slowdown (service times below 0.1 count as 0.1) and medians stand beside them.",
     "Time is in units of the mean service time, 1/μ = 1.",
     `Which idle processors a gang may start on at once decides how often approach 2 splits, and the paper speaks for both readings. Main reading (idle=free): those where nobody waits. Hardly a gang is ever split (${percent(split("across"))} under high load), since a site's empty queues are found first; table II comes out within 2 % in both approaches, with differences between them no larger than printed, but approach 2 gains nothing in figures 3 to 5. Second reading (idle=held): processors at whose queue another gang waits count, too, and that gang is passed. Approach 2 then has the lower WRT under high load and completes several per cent more gangs of power-of-two sizes, as the paper says; but it splits ${percent(split("across, held"))} of the uniform gangs under high load, and their overhead raises utilisation to ${utilisation("uniform", "across, held").toFixed(4)}, more than table II allows.`,
-    `Utilisation under λ = 12.5: ours is near the offered load, the paper's 2 % below it, which in a run of 4,700 time units means that gangs do not finish; with ours ${percent(results.mean("uniform", "one", HIGH, (n) => n.gangsFinished))} do. The 95 % interval of our mean is ± ${percent(interval.half / interval.mean)}, so the deviation depends on the seed by that much, and with some seeds exceeds 2 %. Readings tried in a prototype that do not explain it: empty queues taken without regard to idleness, the shortest queue by work or by waiting jobs alone, passing a gang preferred to a free processor, the grid's queue searched only when a processor is left idle, or before the processors are served: none moved utilisation by more than 0.5 %. What lets as many gangs starve is delaying them: with T = 0.5 utilisation is ${utilisation("rules", "one, T = 0.5").toFixed(4)}, without backfilling ${utilisation("rules", "one, no backfilling").toFixed(4)}; the paper has T = 0.`,
+    `Utilisation under λ = 12.5: ours is near the offered load, the paper's 2 % below it, which in a run of 4,700 time units means that gangs do not finish; with ours ${percent(results.mean(at("uniform", "one", HIGH), (n) => n.gangsFinished))} do. The 95 % interval of our mean is ± ${percent(interval.half / interval.mean)}, so the deviation depends on the seed by that much, and with some seeds exceeds 2 %. Readings tried in a prototype that do not explain it: empty queues taken without regard to idleness, the shortest queue by work or by waiting jobs alone, passing a gang preferred to a free processor, the grid's queue searched only when a processor is left idle, or before the processors are served: none moved utilisation by more than 0.5 %. What lets as many gangs starve is delaying them: with T = 0.5 utilisation is ${utilisation("rules", "one, T = 0.5").toFixed(4)}, without backfilling ${utilisation("rules", "one, no backfilling").toFixed(4)}; the paper has T = 0.`,
     "Utilisation under λ = 10 and 8.3: the paper's is 0.6 and 0.5 % below the offered load, two to three standard errors of a mean of ten such runs.",
     "Extensions: sites of other sizes and speeds (a split gang runs at the pace of its slowest site, gangs that no site could take are split or wait for ever), gangs over any number of sites, and critical gangs. A critical gang starts at once where it can, else waits ahead of local jobs at the processors of one site that become idle soonest; nothing is pre-empted, as the paper's processors do not pre-empt.",
     `Studies: ${Object.entries(STUDIES)

@@ -1,35 +1,29 @@
 /**
  * Dimitriadou and Karatza 2009, "Job scheduling in a distributed system using backfilling with inaccurate runtime
  * computations": table II beside the published values, the measures behind figures 2 to 13, whose numbers are not printed, and the
- * sentences that tell them. The experiments are in dimitriadou2009-studies.ts, the sentences in -statements.ts, our
- * readings in -notes.ts.
+ * sentences that tell them.
  */
-
-import type { Paper, ReproducedFigure, ReproducedTable, ReproducedValue } from "../paper.ts";
-import type { DimitriadouCell, DimitriadouNumbers, StudyName, VariantOf } from "./cells.ts";
-import { cellsOf, LOCAL_EVERY_S, runCell, STUDIES } from "./cells.ts";
-import { statementsOf } from "./claims.ts";
+import { judge } from "../../claims.ts";
+import type { Paper, ReproducedTable } from "../paper.ts";
+import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
+import { claims } from "./claims.ts";
+import { extensionFigures, paperFigures } from "./figures.ts";
+import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 import { notesOf } from "./notes.ts";
-import type { Measure } from "./results.ts";
-import { MEASURES, Results } from "./results.ts";
 
-export const dimitriadou2009: Paper<DimitriadouCell, DimitriadouNumbers> = {
+export const dimitriadou2009: Paper<Place, "sites"> = {
   key: "dimitriadou2009",
   title: "Job scheduling in a distributed system using backfilling with inaccurate runtime computations",
   authors: "S. K. Dimitriadou, H. D. Karatza",
   published: "Aristotle University of Thessaloniki, 2009",
   defaultSeed: 2009,
-  cells: ({ seed }) => cellsOf(seed),
-  runCell,
-  collect: (cells, numbers) => {
-    const results = new Results(cells, numbers);
-    return {
-      tables: [tableTwo(results), localTable(results), gangTable(results), variantTable(results)],
-      figures: [...paperFigures(results), ...extensionFigures(results)],
-      statements: statementsOf(results),
-      notes: notesOf(results),
-    };
-  },
+  cells,
+  collect: (results) => ({
+    tables: [tableTwo(results), localTable(results), gangTable(results), variantTable(results)],
+    figures: [...paperFigures(results), ...extensionFigures(results)],
+    statements: claims(results).map(judge),
+    notes: notesOf(results),
+  }),
 };
 
 /** Table II as printed; rows by λ, columns by approach. */
@@ -40,19 +34,7 @@ const TABLE_TWO: readonly (readonly [number, number])[] = [
 ];
 const LAMBDAS = ["12.5", "10", "8.3"] as const;
 
-function measured<S extends StudyName>(
-  results: Results,
-  study: S,
-  variant: VariantOf<S>,
-  localEveryS: number,
-  measure: Measure,
-  published: number | null = null,
-): ReproducedValue {
-  const { mean, half } = results.interval(study, variant, localEveryS, measure);
-  return { published, ours: mean, halfWidth: half };
-}
-
-function tableTwo(results: Results): ReproducedTable {
+function tableTwo(results: SitesResults): ReproducedTable {
   return {
     id: "Table II",
     title: "Mean processor utilization",
@@ -64,8 +46,8 @@ function tableTwo(results: Results): ReproducedTable {
     rows: LOCAL_EVERY_S.map((everyS, i) => ({
       labels: [LAMBDAS[i]],
       values: [
-        measured(results, "uniform", "one", everyS, MEASURES.U, TABLE_TWO[i][0]),
-        measured(results, "uniform", "across", everyS, MEASURES.U, TABLE_TWO[i][1]),
+        results.value(at("uniform", "one", everyS), MEASURES.U, TABLE_TWO[i][0]),
+        results.value(at("uniform", "across", everyS), MEASURES.U, TABLE_TWO[i][1]),
       ],
     })),
   };
@@ -73,7 +55,7 @@ function tableTwo(results: Results): ReproducedTable {
 
 /** One row per variant and load; columns by measure. */
 function measuredTable(
-  results: Results,
+  results: SitesResults,
   id: string,
   title: string,
   rows: readonly (readonly [study: StudyName, variant: string, everyS: number])[],
@@ -91,7 +73,7 @@ function measuredTable(
     valueColumns: columns.map(({ measure: _, ...column }) => column),
     rows: rows.map(([study, variant, everyS]) => ({
       labels: [study, variant, LAMBDAS[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
-      values: columns.map(({ measure }) => measured(results, study, variant as never, everyS, measure)),
+      values: columns.map(({ measure }) => results.value({ study, variant, localEveryS: everyS }, measure)),
     })),
   };
 }
@@ -104,7 +86,7 @@ const PAPER_ROWS = (["uniform", "powers"] as const).flatMap((study) =>
 const HIGH_LOAD_ROWS = (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
   Object.keys(STUDIES[study].variants).map((variant) => [study, variant, LOCAL_EVERY_S[0]] as const),
 );
-function variantTable(results: Results): ReproducedTable {
+function variantTable(results: SitesResults): ReproducedTable {
   return measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, [
     { name: "RT", unit: "1/μ", meaning: "mean response time of local jobs", measure: MEASURES.RT },
     {
@@ -118,7 +100,7 @@ function variantTable(results: Results): ReproducedTable {
   ]);
 }
 
-function localTable(results: Results): ReproducedTable {
+function localTable(results: SitesResults): ReproducedTable {
   return measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, [
     { name: "RT", unit: "1/μ", meaning: "mean response time", measure: MEASURES.RT },
     {
@@ -143,7 +125,7 @@ function localTable(results: Results): ReproducedTable {
   ]);
 }
 
-function gangTable(results: Results): ReproducedTable {
+function gangTable(results: SitesResults): ReproducedTable {
   return measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, [
     { name: "WRT", unit: "1/μ", meaning: "mean response time, weighted by size", measure: MEASURES.WRT },
     {
@@ -167,144 +149,4 @@ function gangTable(results: Results): ReproducedTable {
       measure: (n) => 100 * n.gangsSplit,
     },
   ]);
-}
-
-/** One series per variant over the arrival rate of local jobs. */
-function figure<S extends StudyName>(
-  results: Results,
-  id: string,
-  title: string,
-  yAxis: string,
-  study: S,
-  series: readonly (readonly [name: string, variant: VariantOf<S>, measure: Measure])[],
-): ReproducedFigure {
-  return {
-    id,
-    title,
-    xAxis:
-      study === "four" || study === "sizes" || study === "speeds"
-        ? "λ (half of all local jobs per 1/μ)"
-        : "λ (local jobs per site and 1/μ)",
-    yAxis,
-    series: series.map(([name, variant, measure]) => ({
-      name,
-      ours: [...LOCAL_EVERY_S]
-        .reverse()
-        .map((everyS) => [1 / everyS, results.mean(study, variant, everyS, measure)] as const),
-    })),
-  };
-}
-
-function paperFigures(results: Results): ReproducedFigure[] {
-  const approaches = (
-    id: string,
-    title: string,
-    yAxis: string,
-    study: "uniform" | "powers",
-    measure: Measure,
-  ) =>
-    figure(results, id, title, yAxis, study, [
-      ["Approach 1", "one", measure],
-      ["Approach 2", "across", measure],
-      ["Approach 1, held processors count as idle", "one, held", measure],
-      ["Approach 2, held processors count as idle", "across, held", measure],
-    ]);
-  const errors = (id: string, name: "WRT" | "WSLD" | "RT", approach: "one" | "across") =>
-    figure(
-      results,
-      id,
-      `${name} versus λ for uniform gang sizes using approach ${approach === "one" ? 1 : 2}`,
-      name === "WSLD" ? name : `${name} (1/μ)`,
-      "uniform",
-      [
-        ["E = 0", approach, MEASURES[name]],
-        ["E = 10", `${approach}, E = 10`, MEASURES[name]],
-        ["E = 30", `${approach}, E = 30`, MEASURES[name]],
-      ],
-    );
-  const share = "finished gangs (%)";
-  return [
-    approaches(
-      "Figure 2",
-      "Percentage of finished gangs versus λ for uniform gang sizes",
-      share,
-      "uniform",
-      MEASURES.finished,
-    ),
-    approaches(
-      "Figure 3",
-      "Percentage of finished gangs versus λ for power-of-2 gang sizes",
-      share,
-      "powers",
-      MEASURES.finished,
-    ),
-    approaches("Figure 4", "WRT versus λ for uniform gang sizes", "WRT (1/μ)", "uniform", MEASURES.WRT),
-    approaches("Figure 5", "WSLD versus λ for uniform gang sizes", "WSLD", "uniform", MEASURES.WSLD),
-    approaches("Figure 6", "RT versus λ for uniform gang sizes", "RT (1/μ)", "uniform", MEASURES.RT),
-    approaches("Figure 7", "SLD versus λ for uniform gang sizes", "SLD", "uniform", MEASURES.SLD),
-    errors("Figure 8", "WRT", "one"),
-    errors("Figure 9", "WRT", "across"),
-    errors("Figure 10", "WSLD", "one"),
-    errors("Figure 11", "WSLD", "across"),
-    errors("Figure 12", "RT", "one"),
-    errors("Figure 13", "RT", "across"),
-  ];
-}
-
-/** What the paper's conclusion asks for, and what its rules are worth. */
-function extensionFigures(results: Results): ReproducedFigure[] {
-  const { WRT, RT, finished } = MEASURES;
-  const critical: Measure = (n) => n.critical.weightedResponseS;
-  return [
-    figure(results, "Rules, local jobs", "RT of approach 1 as its rules vary", "RT (1/μ)", "rules", [
-      ["E = 0, T = 0", "one", RT],
-      ["E = 30", "one, E = 30", RT],
-      ["E = 30, remaining times predicted", "one, E = 30, remaining times predicted", RT],
-      ["T = 0.5", "one, T = 0.5", RT],
-      ["oldest gang first", "one, oldest gang first", RT],
-      ["no backfilling", "one, no backfilling", RT],
-    ]),
-    figure(results, "Rules, gangs", "WRT of approach 1 as its rules vary", "WRT (1/μ)", "rules", [
-      ["E = 0, T = 0", "one", WRT],
-      ["E = 30", "one, E = 30", WRT],
-      ["E = 30, remaining times predicted", "one, E = 30, remaining times predicted", WRT],
-      ["T = 0.5", "one, T = 0.5", WRT],
-      ["oldest gang first", "one, oldest gang first", WRT],
-      ["no backfilling", "one, no backfilling", WRT],
-    ]),
-    figure(
-      results,
-      "Critical gangs",
-      `WRT of critical and of all gangs; ${STUDIES.critical.title}`,
-      "WRT (1/μ)",
-      "critical",
-      [
-        ["critical, treated like others", "one", critical],
-        ["critical, ahead, approach 1", "one, critical ahead", critical],
-        ["critical, ahead, approach 2", "across, critical ahead", critical],
-        ["all, treated like others", "one", WRT],
-        ["all, critical ahead, approach 1", "one, critical ahead", WRT],
-      ],
-    ),
-    figure(results, "Speeds", `WRT; ${STUDIES.speeds.title}`, "WRT (1/μ)", "speeds", [
-      ["Approach 1", "one", WRT],
-      ["Approach 2", "across", WRT],
-      ["Approach 1, fastest site", "one, fastest site", WRT],
-    ]),
-    figure(results, "Sizes", `WRT; ${STUDIES.sizes.title}`, "WRT (1/μ)", "sizes", [
-      ["Approach 1", "one", WRT],
-      ["Approach 2", "across", WRT],
-    ]),
-    figure(
-      results,
-      "Four sites",
-      `Percentage of finished gangs; ${STUDIES.four.title}`,
-      "finished gangs (%)",
-      "four",
-      [
-        ["Approach 1", "one", finished],
-        ["Approach 2", "across", finished],
-      ],
-    ),
-  ];
 }

@@ -2,9 +2,9 @@
  * The statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008, each decided by our numbers: a comparison
  * holds when it holds for the means over the seeds and in more than half of the seeds.
  */
-
-import type { ReproducedStatement } from "../paper.ts";
-import { QUEUE_NAMES, SCHEDULERS, type SchedulerKey, type SeedNumbers } from "./cells.ts";
+import { type Claim, type Comparison, doHold } from "../../claims.ts";
+import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
+import { QUEUE_NAMES } from "./run.ts";
 
 /** "About equal" in the paper's words: within this factor. */
 const ABOUT = 1.25;
@@ -19,7 +19,7 @@ interface Against {
   readonly other: SchedulerKey;
 }
 
-interface Claim {
+interface Text {
   /** Where the paper says it. */
   readonly where: string;
   readonly measure: Measure;
@@ -42,7 +42,7 @@ const UNSTEADY = "true of the means, not of most seeds, which differ more than t
 
 const UNEXPLAINED = "we know no reason";
 
-const CLAIMS: readonly Claim[] = [
+const TEXTS: readonly Text[] = [
   {
     where: FIGURE_2,
     measure: "medianWaitS",
@@ -148,30 +148,34 @@ const CLAIMS: readonly Claim[] = [
 export const JUDGEMENT = `a comparison holds when it holds for the means over the seeds and in more than half of the seeds; "about" means that the means are within a factor of ${ABOUT}, "much above" by a factor of ${MUCH} or more`;
 
 /** Every claim, queue by queue. */
-export function judgeStatements(seeds: readonly SeedNumbers[]): ReproducedStatement[] {
-  return CLAIMS.flatMap((claim) => claim.queues.map((queue) => judge(claim, queue, seeds)));
+export function claims(results: KawanamiResults): Claim[] {
+  return TEXTS.flatMap((text) => text.queues.map((queue) => claimOf(text, queue, results)));
 }
 
-function judge(claim: Claim, queue: string, seeds: readonly SeedNumbers[]): ReproducedStatement {
-  const { where, measure, of, relation, why } = claim;
-  const place = QUEUE_NAMES.indexOf(queue);
-  const values = (key: SchedulerKey) => seeds.map(({ runs }) => runs[key][measure][place]);
+function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
+  const { where, measure, of, relation, why } = text;
+  const at = QUEUE_NAMES.indexOf(queue);
   const others = rivals(of, relation);
-  const ours = values(of);
-  const theirs = others.map(values);
-  const agree = ours.filter((value, s) =>
-    theirs.every((other) => isRelated(value, other[s], relation)),
+  const compared = [of, ...others].map((scheduler) => ({
+    values: results.values({ scheduler }, (run) => run[measure][at]),
+    mean: results.mean({ scheduler }, (run) => run[measure][at]),
+    title: SCHEDULERS[scheduler].title,
+  }));
+  const [ours, ...theirs] = compared;
+  const seeds = ours.values.length;
+  const onAverage = theirs.flatMap(({ mean }) => related(ours.mean, mean, relation));
+  const agree = ours.values.filter((value, s) =>
+    theirs.every(({ values }) => doHold(related(value, values[s], relation))),
   ).length;
-  const holdsOnAverage = theirs.every((other) => isRelated(mean(ours), mean(other), relation));
-  const holds = holdsOnAverage && (relation === "about conventional" || 2 * agree > seeds.length);
-  const word = measure === "medianWaitS" ? "median" : "longest";
-  const compared = others.map((key, i) => `${SCHEDULERS[key].title} ${mean(theirs[i]).toFixed(0)} s`);
-  const evidence = `${SCHEDULERS[of].title} ${mean(ours).toFixed(0)} s, ${compared.join(", ")}; so in ${agree} of ${seeds.length} seeds`;
-  const reason = holds ? undefined : holdsOnAverage ? UNSTEADY : (why ?? UNEXPLAINED);
+  const inMost: Comparison = { a: agree, is: "above", b: seeds / 2 };
+  const comparisons = relation === "about conventional" ? onAverage : [...onAverage, inMost];
+  const means = compared.map(({ title, mean }) => `${title} ${mean.toFixed(0)} s`).join(", ");
+  const evidence = `${means}; so in ${agree} of ${seeds} seeds`;
+  const reason = doHold(comparisons) ? "" : `: ${doHold(onAverage) ? UNSTEADY : (why ?? UNEXPLAINED)}`;
   return {
-    statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${word} wait of ${SCHEDULERS[of].title} is ${inWords(relation)}`,
-    holds,
-    evidence: reason === undefined ? evidence : `${evidence}: ${reason}`,
+    statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${ours.title} is ${inWords(relation)}`,
+    comparisons,
+    evidence: evidence + reason,
   };
 }
 
@@ -182,16 +186,22 @@ function rivals(of: SchedulerKey, relation: Relation): SchedulerKey[] {
   return relation === "lowest" ? all.filter((key) => key !== of) : ["conventional"];
 }
 
-function isRelated(value: number, other: number, relation: Relation): boolean {
-  if (typeof relation === "object") return relation.is === "below" ? value < other : value > other;
+function related(a: number, b: number, relation: Relation): Comparison[] {
+  if (typeof relation === "object") return [{ a, is: relation.is, b }];
   switch (relation) {
     case "lowest":
     case "below conventional":
-      return value < other;
+      return [{ a, is: "below", b }];
     case "about conventional":
-      return value <= other * ABOUT && value * ABOUT >= other;
+      return [
+        { a, is: "at most", b: b * ABOUT },
+        { a: a * ABOUT, is: "at least", b },
+      ];
     case "much above conventional":
-      return value > other && value >= other * MUCH;
+      return [
+        { a, is: "above", b },
+        { a, is: "at least", b: b * MUCH },
+      ];
   }
 }
 
@@ -207,8 +217,4 @@ function inWords(relation: Relation): string {
     case "much above conventional":
       return "much above that of the conventional scheduler";
   }
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { QUEUE_NAMES, type RunNumbers, type SchedulerKey, type SeedNumbers } from "./cells.ts";
-import { judgeStatements } from "./claims.ts";
+import { judge } from "../../claims.ts";
+import type { Cell } from "../../experiments/kinds.ts";
+import { runCells } from "../../experiments/run-cells.ts";
+import { Results } from "../results.ts";
+import { type Place, SCHEDULER_KEYS, type SchedulerKey } from "./cells.ts";
+import { claims } from "./claims.ts";
 import { kawanami2008 } from "./paper.ts";
+import { QUEUE_NAMES, type QueuesResult } from "./run.ts";
 
 /** A run in which every queue has the same median and longest wait. */
-function flat(waitS: number): RunNumbers {
+function flat(waitS: number): QueuesResult {
   const values = QUEUE_NAMES.map(() => waitS);
   const zeros = QUEUE_NAMES.map(() => 0);
   return {
@@ -14,51 +19,54 @@ function flat(waitS: number): RunNumbers {
     medianByShapeS: values,
     reservations: zeros,
     heldShare: [0],
-  };
-}
-
-function seedOf(waitS: Record<Exclude<SchedulerKey, "unlimited">, number>): SeedNumbers {
-  const { conventional, proposal1, proposal2 } = waitS;
-  return {
-    runs: {
-      conventional: flat(conventional),
-      unlimited: flat(conventional),
-      proposal1: flat(proposal1),
-      proposal2: flat(proposal2),
-    },
     medianCpuMs: [],
   };
 }
 
-function verdict(seeds: readonly SeedNumbers[], statement: string) {
-  const found = judgeStatements(seeds).filter((one) => one.statement.startsWith(statement));
+/** Waits by scheduler in one seed. */
+type Seed = Readonly<Record<Exclude<SchedulerKey, "unlimited">, number>>;
+
+function statementsOf(seeds: readonly Seed[]) {
+  const cells = seeds.flatMap((seed) => {
+    const waits = { ...seed, unlimited: seed.conventional };
+    return SCHEDULER_KEYS.map((scheduler) => ({ place: { scheduler }, run: flat(waits[scheduler]) }));
+  });
+  const results = new Results<Place, QueuesResult>(
+    cells,
+    cells.map(({ run }) => run),
+  );
+  return claims(results).map(judge);
+}
+
+function verdict(seeds: readonly Seed[], statement: string) {
+  const found = statementsOf(seeds).filter((one) => one.statement.startsWith(statement));
   expect(found).toHaveLength(1);
   return found[0];
 }
 
-describe("judgeStatements()", () => {
+describe("claims", () => {
   const lowest = "figure 2, d32: the median wait of proposal 1 is the lowest";
   const above = "figure 2, s8: the median wait of proposal 1 is much above";
   const about = "figure 2, all jobs: the median wait of proposal 2 is about";
 
   test("compares means with every rival", () => {
-    expect(verdict([seedOf({ conventional: 10, proposal1: 9, proposal2: 11 })], lowest).holds).toBe(true);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 10, proposal2: 11 })], lowest).holds).toBe(false);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 9, proposal2: 8 })], lowest).holds).toBe(false);
+    expect(verdict([{ conventional: 10, proposal1: 9, proposal2: 11 }], lowest).holds).toBe(true);
+    expect(verdict([{ conventional: 10, proposal1: 10, proposal2: 11 }], lowest).holds).toBe(false);
+    expect(verdict([{ conventional: 10, proposal1: 9, proposal2: 8 }], lowest).holds).toBe(false);
   });
 
   test("much above is by half or more, about is within a quarter", () => {
-    expect(verdict([seedOf({ conventional: 10, proposal1: 15, proposal2: 0 })], above).holds).toBe(true);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 14.9, proposal2: 0 })], above).holds).toBe(false);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 0, proposal2: 12.5 })], about).holds).toBe(true);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 0, proposal2: 8 })], about).holds).toBe(true);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 0, proposal2: 12.6 })], about).holds).toBe(false);
-    expect(verdict([seedOf({ conventional: 10, proposal1: 0, proposal2: 7.9 })], about).holds).toBe(false);
+    expect(verdict([{ conventional: 10, proposal1: 15, proposal2: 0 }], above).holds).toBe(true);
+    expect(verdict([{ conventional: 10, proposal1: 14.9, proposal2: 0 }], above).holds).toBe(false);
+    expect(verdict([{ conventional: 10, proposal1: 0, proposal2: 12.5 }], about).holds).toBe(true);
+    expect(verdict([{ conventional: 10, proposal1: 0, proposal2: 8 }], about).holds).toBe(true);
+    expect(verdict([{ conventional: 10, proposal1: 0, proposal2: 12.6 }], about).holds).toBe(false);
+    expect(verdict([{ conventional: 10, proposal1: 0, proposal2: 7.9 }], about).holds).toBe(false);
   });
 
   test("a mean carried by few seeds does not make a statement hold, and the evidence says so", () => {
-    const usual = seedOf({ conventional: 10, proposal1: 11, proposal2: 12 });
-    const odd = seedOf({ conventional: 100, proposal1: 9, proposal2: 200 });
+    const usual = { conventional: 10, proposal1: 11, proposal2: 12 };
+    const odd = { conventional: 100, proposal1: 9, proposal2: 200 };
     const { holds, evidence } = verdict([usual, odd, usual], lowest);
     expect(holds).toBe(false);
     expect(evidence).toContain("proposal 1 10 s, conventional 40 s, proposal 2 75 s; so in 1 of 3 seeds");
@@ -66,17 +74,18 @@ describe("judgeStatements()", () => {
   });
 
   test("a statement that does not hold gives a reason", () => {
-    const worst = judgeStatements([seedOf({ conventional: 10, proposal1: 30, proposal2: 20 })]);
-    const best = judgeStatements([seedOf({ conventional: 30, proposal1: 10, proposal2: 5 })]);
+    const worst = statementsOf([{ conventional: 10, proposal1: 30, proposal2: 20 }]);
+    const best = statementsOf([{ conventional: 30, proposal1: 10, proposal2: 5 }]);
     for (const { holds, evidence } of [...worst, ...best]) expect(/seeds: ./.test(evidence)).toBe(!holds);
     expect(worst.filter(({ holds }) => !holds).length).toBeGreaterThan(10);
   });
 });
 
-describe("kawanami2008", () => {
-  const cells = kawanami2008.cells({ seed: 5 }).slice(0, 2);
-  const numbers = cells.map((cell) => kawanami2008.runCell(cell));
-  const page = kawanami2008.collect(cells, numbers, { seed: 5 });
+describe("kawanami2008", async () => {
+  const cells = kawanami2008.cells(5).slice(0, 8);
+  const run = () => runCells(cells.map(({ cell }) => cell) as Cell<"queues">[], { workers: 1 });
+  const numbers = await run();
+  const page = kawanami2008.collect(new Results(cells, numbers));
 
   test("tables 2 to 4 are configured as printed", () => {
     const printed = page.tables.filter(({ id }) => /^Tables? [234]/.test(id));
@@ -87,26 +96,25 @@ describe("kawanami2008", () => {
     }
   });
 
-  test("a second run gives the same numbers to the last digit", () => {
-    expect(kawanami2008.runCell(cells[0])).toEqual(numbers[0]);
+  test("a second run gives the same numbers to the last digit", async () => {
+    expect(await run()).toEqual(numbers);
   });
 
   test("every scheduler runs the same jobs; only proposal 2 reserves, within queues that may", () => {
-    for (const { runs } of numbers) {
-      const all = QUEUE_NAMES.length - 1;
-      for (const run of Object.values(runs)) {
-        expect(run.jobs[all]).toBe(20_000);
-        expect(run.jobs.slice(0, all).reduce((sum, jobs) => sum + jobs)).toBe(20_000);
-        expect(run.maxWaitS[all]).toBe(Math.max(...run.maxWaitS.slice(0, all)));
-      }
-      const { conventional, unlimited, proposal1, proposal2 } = runs;
-      for (const run of [conventional, unlimited, proposal1]) {
+    const all = QUEUE_NAMES.length - 1;
+    for (const [i, run] of numbers.entries()) {
+      expect(run.jobs[all]).toBe(20_000);
+      expect(run.jobs.slice(0, all).reduce((sum, jobs) => sum + jobs)).toBe(20_000);
+      expect(run.maxWaitS[all]).toBe(Math.max(...run.maxWaitS.slice(0, all)));
+      expect(run.medianCpuMs).toEqual(numbers[i - (i % SCHEDULER_KEYS.length)].medianCpuMs);
+      if (SCHEDULER_KEYS[i % SCHEDULER_KEYS.length] !== "proposal2") {
         expect([run.reservations[all], run.heldShare[0]]).toEqual([0, 0]);
+        continue;
       }
-      expect(proposal2.reservations.slice(0, 2)).toEqual([0, 0]);
-      expect(proposal2.reservations[all]).toBeGreaterThan(0);
-      expect(proposal2.heldShare[0]).toBeGreaterThan(0);
-      expect(proposal2.heldShare[0]).toBeLessThan(1);
+      expect(run.reservations.slice(0, 2)).toEqual([0, 0]);
+      expect(run.reservations[all]).toBeGreaterThan(0);
+      expect(run.heldShare[0]).toBeGreaterThan(0);
+      expect(run.heldShare[0]).toBeLessThan(1);
     }
   });
 

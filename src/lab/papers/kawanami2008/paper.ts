@@ -4,23 +4,14 @@
  * can be compared in direction only: the figures print no numbers, and are known to us by what section 4 says of them.
  */
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
-import { confidenceInterval } from "../../../metrics/statistics.ts";
 import { explainQueue } from "../../../policies/space/queue-selection.ts";
 import { tellQueueSelection } from "../../../report/text/queue-selection-text.ts";
 import { HPC2500_JOBS, hpc2500 } from "../../../workload/models/hpc2500.ts";
+import { judge } from "../../claims.ts";
 import type { Paper, ReproducedFigure, ReproducedTable, ReproducedValue } from "../paper.ts";
-import {
-  QUEUE_NAMES,
-  type RunNumbers,
-  runSeed,
-  SCHEDULER_KEYS,
-  SCHEDULERS,
-  type SeedCell,
-  type SeedNumbers,
-} from "./cells.ts";
-import { JUDGEMENT, judgeStatements } from "./claims.ts";
-
-const SEEDS = 24;
+import { cells, type KawanamiResults, type Place, SCHEDULER_KEYS, SCHEDULERS } from "./cells.ts";
+import { claims, JUDGEMENT } from "./claims.ts";
+import { QUEUE_NAMES, type QueuesResult } from "./run.ts";
 
 /** Tables 2, 3 and 4 as printed, against which the configuration is shown; null: the paper prints none. */
 const PRINTED_CLASSES: readonly (readonly [string, number, number, number, number | null, number | null])[] =
@@ -33,44 +24,43 @@ const PRINTED_CLASSES: readonly (readonly [string, number, number, number, numbe
     ["d512", 512, 512, 32, 20, 1],
   ];
 
-export const kawanami2008: Paper<SeedCell, SeedNumbers> = {
+export const kawanami2008: Paper<Place, "queues"> = {
   key: "kawanami2008",
   title:
     "Performance Evaluation of Automatic Queue Selection Scheduling on Batch Mode Processing Environment (in Japanese)",
   authors: "H. Kawanami, T. Yoshihisa and M. Kanazawa",
   published: "Kyoto University and Osaka University, 2008",
   defaultSeed: 1,
-  cells: ({ seed }) => Array.from({ length: SEEDS }, (_, i) => ({ seed: seed + i })),
-  runCell: runSeed,
-  collect(_cells, seeds) {
+  cells,
+  collect(results) {
     return {
       tables: [
-        cpuTimeTable(seeds),
+        cpuTimeTable(results),
         classTable(),
         reservationTable(),
-        waitTable("Figure 2 as numbers", "Median wait by queue", "medianWaitS", seeds),
-        waitTable("Figure 3 as numbers", "Longest wait by queue", "maxWaitS", seeds),
+        waitTable("Figure 2 as numbers", "Median wait by queue", "medianWaitS", results),
+        waitTable("Figure 3 as numbers", "Longest wait by queue", "maxWaitS", results),
         waitTable(
           "Figure 2, by shape",
           "Median wait of the jobs that automatic selection puts into the queue, wherever they waited",
           "medianByShapeS",
-          seeds,
+          results,
         ),
-        countTable("Jobs", "Jobs by queue", "jobs", seeds),
-        countTable("Reservations", "Connected reservations by queue", "reservations", seeds),
-        heldTable(seeds),
+        countTable("Jobs", "Jobs by queue", "jobs", results),
+        countTable("Reservations", "Connected reservations by queue", "reservations", results),
+        heldTable(results),
       ],
       figures: [
-        waitFigure("Figure 2", "Median wait by queue", "medianWaitS", seeds),
-        waitFigure("Figure 3", "Longest wait by queue", "maxWaitS", seeds),
+        waitFigure("Figure 2", "Median wait by queue", "medianWaitS", results),
+        waitFigure("Figure 3", "Longest wait by queue", "maxWaitS", results),
       ],
-      statements: judgeStatements(seeds),
+      statements: claims(results).map(judge),
       notes: notes(),
     };
   },
 };
 
-function cpuTimeTable(seeds: readonly SeedNumbers[]): ReproducedTable {
+function cpuTimeTable(results: KawanamiResults): ReproducedTable {
   return {
     id: "Table 1",
     title: "Median CPU time by degree of parallelism, in the jobs of the model",
@@ -80,8 +70,7 @@ function cpuTimeTable(seeds: readonly SeedNumbers[]): ReproducedTable {
       labels: [String(processors)],
       values: [
         {
-          ...overSeeds(seeds.map((one) => one.medianCpuMs[i])),
-          published: medianCpuMs,
+          ...results.value({ scheduler: "conventional" }, (run) => run.medianCpuMs[i], medianCpuMs),
           reason:
             "the model has this median but for rounding to whole seconds, the longest elapsed time of seven days and the few jobs of this size in a seed",
         },
@@ -134,65 +123,56 @@ function reservationTable(): ReproducedTable {
   };
 }
 
+/** A column per scheduler. */
+function tableOf(
+  [id, title, remark]: readonly [string, string, string],
+  unit: string | undefined,
+  label: string,
+  rows: ReproducedTable["rows"],
+  results: KawanamiResults,
+): ReproducedTable {
+  return {
+    id,
+    title: `${title}, mean over ${results.at({ scheduler: "conventional" }).length} seeds; ${remark}`,
+    labelColumns: [label],
+    valueColumns: SCHEDULER_KEYS.map((key) => ({
+      name: SCHEDULERS[key].title,
+      ...(unit !== undefined && { unit }),
+      meaning: SCHEDULERS[key].meaning,
+    })),
+    rows,
+  };
+}
+
 function waitTable(
   id: string,
   title: string,
   measure: "medianWaitS" | "maxWaitS" | "medianByShapeS",
-  seeds: readonly SeedNumbers[],
+  results: KawanamiResults,
 ): ReproducedTable {
-  return {
-    id,
-    title: `${title}, mean over ${seeds.length} seeds; the paper prints no numbers`,
-    labelColumns: ["queue"],
-    valueColumns: SCHEDULER_KEYS.map((key) => ({
-      name: SCHEDULERS[key].title,
-      unit: "s",
-      meaning: SCHEDULERS[key].meaning,
-    })),
-    rows: rowsByQueue(measure, seeds),
-  };
+  const text = [id, title, "the paper prints no numbers"] as const;
+  return tableOf(text, "s", "queue", rowsByQueue(measure, results), results);
 }
 
 function countTable(
   id: string,
   title: string,
   measure: "jobs" | "reservations",
-  seeds: readonly SeedNumbers[],
+  results: KawanamiResults,
 ): ReproducedTable {
-  return {
-    id,
-    title: `${title}, mean over ${seeds.length} seeds; not in the paper`,
-    labelColumns: ["queue"],
-    valueColumns: SCHEDULER_KEYS.map((key) => ({
-      name: SCHEDULERS[key].title,
-      meaning: SCHEDULERS[key].meaning,
-    })),
-    rows: rowsByQueue(measure, seeds),
-  };
+  return tableOf([id, title, "not in the paper"], undefined, "queue", rowsByQueue(measure, results), results);
 }
 
-function heldTable(seeds: readonly SeedNumbers[]): ReproducedTable {
-  return {
-    id: "Held processors",
-    title: `Processors held back for requesters, mean over ${seeds.length} seeds; not in the paper`,
-    labelColumns: ["share"],
-    valueColumns: SCHEDULER_KEYS.map((key) => ({
-      name: SCHEDULERS[key].title,
-      meaning: SCHEDULERS[key].meaning,
-    })),
-    rows: [
-      {
-        labels: ["of the machine's time"],
-        values: SCHEDULER_KEYS.map((key) => overSeeds(seeds.map(({ runs }) => runs[key].heldShare[0]))),
-      },
-    ],
-  };
+function heldTable(results: KawanamiResults): ReproducedTable {
+  const text = ["Held processors", "Processors held back for requesters", "not in the paper"] as const;
+  const values = SCHEDULER_KEYS.map((scheduler) => results.value({ scheduler }, (run) => run.heldShare[0]));
+  return tableOf(text, undefined, "share", [{ labels: ["of the machine's time"], values }], results);
 }
 
-function rowsByQueue(measure: keyof RunNumbers, seeds: readonly SeedNumbers[]): ReproducedTable["rows"] {
+function rowsByQueue(measure: keyof QueuesResult, results: KawanamiResults): ReproducedTable["rows"] {
   return QUEUE_NAMES.map((name, queue) => ({
     labels: [name],
-    values: SCHEDULER_KEYS.map((key) => overSeeds(seeds.map(({ runs }) => runs[key][measure][queue]))),
+    values: SCHEDULER_KEYS.map((scheduler) => results.value({ scheduler }, (run) => run[measure][queue])),
   }));
 }
 
@@ -200,7 +180,7 @@ function waitFigure(
   id: string,
   title: string,
   measure: "medianWaitS" | "maxWaitS",
-  seeds: readonly SeedNumbers[],
+  results: KawanamiResults,
 ): ReproducedFigure {
   return {
     id,
@@ -209,19 +189,13 @@ function waitFigure(
     yAxis: "wait in s",
     categories: QUEUE_NAMES,
     yScale: "log",
-    series: SCHEDULER_KEYS.map((key) => ({
-      name: SCHEDULERS[key].title,
+    series: SCHEDULER_KEYS.map((scheduler) => ({
+      name: SCHEDULERS[scheduler].title,
       ours: QUEUE_NAMES.map(
-        (_, queue) =>
-          [queue + 1, overSeeds(seeds.map(({ runs }) => runs[key][measure][queue])).ours] as const,
+        (_, queue) => [queue + 1, results.mean({ scheduler }, (run) => run[measure][queue])] as const,
       ),
     })),
   };
-}
-
-function overSeeds(values: readonly number[]): ReproducedValue {
-  const { mean, half, count } = confidenceInterval(values);
-  return { published: null, ours: mean, halfWidth: count < 2 ? null : half };
 }
 
 function exact(published: number | null, ours: number): ReproducedValue {

@@ -3,13 +3,12 @@
  * settings that the paper fixes or leaves out, varied one at a time. The paper prints no parameter of its programs, no
  * slot length and no scale of time; OPEN has our choices, made so that idle times and completions have roughly the printed size.
  */
-import type { TaskPrograms } from "../../../models/tasks/contract.ts";
-import { grades, idle } from "../../../models/tasks/local-task-scheduler.ts";
-import type { TasksResult } from "../../../models/tasks/run.ts";
-import { simulateTasks } from "../../../models/tasks/simulate.ts";
-import { type JobKind, makeTaskPrograms, type ProgramsOptions } from "../../../models/tasks/task-programs.ts";
-import { gang } from "../../../policies/gangs/gang.ts";
+import type { JobKind, ProgramsOptions } from "../../../models/tasks/task-programs.ts";
+import type { Cell } from "../../experiments/kinds.ts";
+import type { PlacedCell } from "../paper.ts";
+import type { Results } from "../results.ts";
 import { SCHEDULERS, type SchedulerName, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
+import type { Series } from "./run.ts";
 
 const PROCESSORS = 32;
 const COMPUTE = { meanMs: 9000, spread: 0.5 };
@@ -31,24 +30,6 @@ export const OPEN = {
   slotMs: number;
 };
 
-/** What a run may have otherwise than the paper. */
-interface Settings {
-  readonly slotMs: number;
-  readonly switchMs: number;
-  readonly alpha: number;
-  readonly ownReturns: boolean;
-}
-const PAPER: Settings = { slotMs: OPEN.slotMs, switchMs: 0, alpha: 2, ownReturns: true };
-
-/** One scheduler's row values, one entry per time of the workload's tables. */
-export interface Series {
-  readonly jobs: readonly number[];
-  readonly idlePercent: readonly number[];
-  /** Shares of processor time at the last row, in %: own task in I/O, waiting for a message, at a barrier; no own task. */
-  readonly idleBy: readonly [io: number, message: number, barrier: number, empty: number];
-  readonly meanRows: number;
-}
-
 /** A study varies one setting on one workload. */
 export const STUDIES = {
   alpha: { workload: "mixed", title: "α", unit: "", values: [0, 0.5, 1, 2, 4, 16] },
@@ -69,55 +50,75 @@ export const STUDIES = {
 } as const;
 export type StudyName = keyof typeof STUDIES;
 
-export type Cell =
-  | { readonly kind: "tables"; readonly workload: WorkloadName; readonly seed: number }
-  | { readonly kind: "study"; readonly study: StudyName; readonly seed: number };
-
-/** Series by value (tables have one value) and scheduler. */
-export type Numbers = readonly Readonly<Record<SchedulerName, Series>>[];
+/** A workload of the tables, or a value of a study, under a scheduler. */
+export interface Place {
+  readonly of: WorkloadName | StudyName;
+  /** Of a study. */
+  readonly value?: number | undefined;
+  readonly scheduler: SchedulerName;
+}
+export type SilvaResults = Results<Place, Series>;
 
 const REPLICATIONS = 10;
 const STUDY_REPLICATIONS = 4;
 
-/** Seeds of the replications; the studies use the first ones. */
-export function cells(seed: number): Cell[] {
-  const list: Cell[] = [];
-  for (const study of Object.keys(STUDIES) as StudyName[]) {
-    for (let r = 0; r < STUDY_REPLICATIONS; r++) list.push({ kind: "study", study, seed: seed + r });
-  }
-  for (const workload of WORKLOADS) {
-    for (let r = 0; r < REPLICATIONS; r++) list.push({ kind: "tables", workload, seed: seed + r });
-  }
-  return list;
+/** Both schedulers run the same programs; the studies use the first seeds of the tables. */
+export function cells(firstSeed: number): PlacedCell<Place, "tasks">[] {
+  const pair = (of: Place["of"], value: number | undefined, cell: Cell<"tasks">) =>
+    SCHEDULERS.map((scheduler) => ({
+      place: { of, value, scheduler },
+      cell: scheduler === "gang" ? { ...cell, alpha: undefined } : cell,
+    }));
+  const seeds = (count: number) => Array.from({ length: count }, (_, i) => firstSeed + i);
+  return [
+    ...(Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
+      seeds(STUDY_REPLICATIONS).flatMap((seed) =>
+        STUDIES[study].values.flatMap((value) => pair(study, value, cellOf(study, value, seed))),
+      ),
+    ),
+    ...WORKLOADS.flatMap((workload) =>
+      seeds(REPLICATIONS).flatMap((seed) => pair(workload, undefined, paperCell(workload, seed))),
+    ),
+  ];
 }
 
-export function runCell(cell: Cell): Numbers {
-  if (cell.kind === "tables") {
-    const programs = makePrograms(cell.workload, cell.seed, OPEN.times);
-    return [pair(programs, cell.workload, PAPER)];
-  }
-  const { workload, values } = STUDIES[cell.study];
-  if (cell.study === "blocking") {
-    return values.map((percent) =>
-      pair(makePrograms(workload, cell.seed, blockingFor(percent)), workload, PAPER),
-    );
-  }
-  const programs = makePrograms(workload, cell.seed, OPEN.times);
-  return values.map((value) => pair(programs, workload, settingsFor(cell.study, value)));
+function paperCell(workload: WorkloadName, seed: number): Cell<"tasks"> {
+  const kinds: readonly JobKind[] = workload === "mixed" ? WORKLOADS : [workload];
+  return {
+    kind: "tasks",
+    workload,
+    processors: PROCESSORS,
+    programs: {
+      seed,
+      untilMs: 1000 * timesS(workload).at(-1)!,
+      maxSize: PROCESSORS,
+      interarrivalFactor: OPEN.interarrivalFactor,
+      serviceFactor: OPEN.serviceFactor,
+      kinds: kinds.map((kind) => ({ kind, weight: 1 })),
+      times: OPEN.times,
+    },
+    slotMs: OPEN.slotMs,
+    switchMs: 0,
+    ownReturns: true,
+    alpha: 2,
+    recordAtS: timesS(workload),
+  };
 }
 
-function settingsFor(study: StudyName, value: number): Settings {
+/** The paper's cell with one thing otherwise. */
+function cellOf(study: StudyName, value: number, seed: number): Cell<"tasks"> {
+  const cell = paperCell(STUDIES[study].workload, seed);
   switch (study) {
     case "alpha":
-      return { ...PAPER, alpha: value };
+      return { ...cell, alpha: value };
     case "slot":
-      return { ...PAPER, slotMs: 1000 * value };
+      return { ...cell, slotMs: 1000 * value };
     case "switch":
-      return { ...PAPER, switchMs: Math.round((OPEN.slotMs * value) / 100) };
+      return { ...cell, switchMs: Math.round((OPEN.slotMs * value) / 100) };
     case "returns":
-      return { ...PAPER, ownReturns: value === 1 };
+      return { ...cell, ownReturns: value === 1 };
     case "blocking":
-      return PAPER;
+      return { ...cell, programs: { ...cell.programs, times: blockingFor(value) } };
   }
 }
 
@@ -127,58 +128,4 @@ function blockingFor(percent: number): ProgramsOptions["times"] {
   const ioMs = (roundMs * percent) / 100;
   const compute = { meanMs: roundMs - ioMs, spread: 0.5 };
   return { ...OPEN.times, "I/O": { compute, io: { meanMs: ioMs, spread: 0.5 }, latency: LATENCY } };
-}
-
-function makePrograms(workload: WorkloadName, seed: number, times: ProgramsOptions["times"]): TaskPrograms {
-  const rows = timesS(workload);
-  const kinds: readonly JobKind[] = workload === "mixed" ? WORKLOADS : [workload];
-  return makeTaskPrograms(workload, {
-    seed,
-    untilMs: 1000 * rows[rows.length - 1],
-    maxSize: PROCESSORS,
-    interarrivalFactor: OPEN.interarrivalFactor,
-    serviceFactor: OPEN.serviceFactor,
-    kinds: kinds.map((kind) => ({ kind, weight: 1 })),
-    times,
-  });
-}
-
-function pair(
-  programs: TaskPrograms,
-  workload: WorkloadName,
-  { slotMs, switchMs, alpha, ownReturns }: Settings,
-): Record<SchedulerName, Series> {
-  const [gangSeries, concurrent] = SCHEDULERS.map((scheduler) =>
-    series(
-      simulateTasks(programs, {
-        processors: PROCESSORS,
-        slotMs,
-        switchMs,
-        ownReturns,
-        gang: { definition: gang, parameters: { fit: "first" } },
-        local: {
-          definition: scheduler === "gang" ? idle : grades,
-          parameters: scheduler === "gang" ? {} : { alpha, slots: 5 },
-        },
-        recordAtMs: timesS(workload).map((timeS) => 1000 * timeS),
-      }),
-    ),
-  );
-  return { gang: gangSeries, concurrent };
-}
-
-function series({ totals, meanRows }: TasksResult): Series {
-  const last = totals[totals.length - 1];
-  const percent = (partMs: number, timeMs: number) => (100 * partMs) / (PROCESSORS * timeMs);
-  return {
-    jobs: totals.map((at) => at.jobsCompleted),
-    idlePercent: totals.map((at) => percent(at.ioMs + at.messageMs + at.barrierMs + at.emptyMs, at.timeMs)),
-    idleBy: [
-      percent(last.ioMs, last.timeMs),
-      percent(last.messageMs, last.timeMs),
-      percent(last.barrierMs, last.timeMs),
-      percent(last.emptyMs, last.timeMs),
-    ],
-    meanRows,
-  };
 }

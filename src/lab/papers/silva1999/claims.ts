@@ -1,112 +1,89 @@
 /** What Silva and Scherson 1999 say about tables 1 to 10, judged by our runs: on means, and counted over the runs. */
-import type { ReproducedStatement } from "../paper.ts";
-import type { Numbers, Series } from "./cells.ts";
-import { PUBLISHED, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
-
-/** Runs of each workload, one per seed. */
-export type WorkloadRuns = Readonly<Record<WorkloadName, readonly Numbers[number][]>>;
+import type { Claim } from "../../claims.ts";
+import type { SilvaResults } from "./cells.ts";
+import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
+import type { Series } from "./run.ts";
 
 /** Rows that are compared: from the second on; the paper's first row has 3 completions against 4 in tables 7 and 8. */
 const FIRST_ROW = 1;
 
-export function judgeStatements(runs: WorkloadRuns): ReproducedStatement[] {
+export function claims(results: SilvaResults): Claim[] {
   return [
-    ...WORKLOADS.map((workload) => lowerIdle(workload, runs)),
-    ...WORKLOADS.map((workload) => moreCompleted(workload, runs)),
-    idleSlots(runs),
-    equivalence(runs),
+    ...WORKLOADS.map((workload) => lowerIdle(workload, results)),
+    ...WORKLOADS.map((workload) => moreCompleted(workload, results)),
+    idleSlots(results),
+    equivalence(results),
   ];
 }
 
-function lowerIdle(workload: WorkloadName, runs: WorkloadRuns): ReproducedStatement {
-  const better = (one: Numbers[number], row: number) =>
-    one.concurrent.idlePercent[row] < one.gang.idlePercent[row];
-  return judgeRows(
-    `${workload} workload: idle time is lower under Concurrent Gang, at every row from the second on`,
-    workload,
-    runs,
-    better,
-    (series) => series.idlePercent,
-    " %",
-  );
+function lowerIdle(workload: WorkloadName, results: SilvaResults): Claim {
+  const text = `${workload} workload: idle time is lower under Concurrent Gang, at every row from the second on`;
+  return inRows(text, workload, results, "below", (series) => series.idlePercent, " %");
 }
 
-function moreCompleted(workload: WorkloadName, runs: WorkloadRuns): ReproducedStatement {
-  const better = (one: Numbers[number], row: number) => one.concurrent.jobs[row] >= one.gang.jobs[row];
-  return judgeRows(
-    `${workload} workload: Concurrent Gang completes at least as many jobs, at every row from the second on`,
-    workload,
-    runs,
-    better,
-    (series) => series.jobs,
-    "",
-  );
+function moreCompleted(workload: WorkloadName, results: SilvaResults): Claim {
+  const text = `${workload} workload: Concurrent Gang completes at least as many jobs, at every row from the second on`;
+  return inRows(text, workload, results, "at least", (series) => series.jobs, "");
 }
 
-function judgeRows(
+function inRows(
   statement: string,
   workload: WorkloadName,
-  runs: WorkloadRuns,
-  better: (one: Numbers[number], row: number) => boolean,
+  results: SilvaResults,
+  is: "below" | "at least",
   of: (series: Series) => readonly number[],
   unit: string,
-): ReproducedStatement {
+): Claim {
   const rows = timesS(workload)
     .map((_, row) => row)
     .slice(FIRST_ROW);
-  const means = meanPair(runs[workload]);
-  const inRuns = runs[workload].filter((one) => rows.every((row) => better(one, row))).length;
-  const pairs = rows.map(
-    (row) => `${of(means.gang)[row].toFixed(1)} → ${of(means.concurrent)[row].toFixed(1)}${unit}`,
-  );
+  const [gang, concurrent] = SCHEDULERS.map((scheduler) => results.at({ of: workload, scheduler }).map(of));
+  const means = rows.map((row) => [gang, concurrent].map((runs) => mean(runs.map((run) => run[row]))));
+  const inRuns = gang.filter((_, run) =>
+    rows.every((row) =>
+      is === "below" ? concurrent[run][row] < gang[run][row] : concurrent[run][row] >= gang[run][row],
+    ),
+  ).length;
+  const pairs = means.map(([a, b]) => `${a.toFixed(1)} → ${b.toFixed(1)}${unit}`);
   return {
     statement,
-    holds: rows.every((row) => better(means, row)),
-    evidence: `means ${pairs.join(", ")}; at all these rows in ${inRuns} of ${runs[workload].length} runs`,
+    comparisons: means.map(([b, a]) => ({ a, is, b })),
+    evidence: `means ${pairs.join(", ")}; at all these rows in ${inRuns} of ${gang.length} runs`,
   };
 }
 
 /** "Concurrent Gang uses the idle slots of gang scheduling to schedule computing intensive tasks". */
-function idleSlots(runs: WorkloadRuns): ReproducedStatement {
-  const { gang, concurrent } = meanPair(runs.computation);
+function idleSlots(results: SilvaResults): Claim {
+  const [gang, concurrent] = SCHEDULERS.map((scheduler) => {
+    const runs = results.at({ of: "computation", scheduler });
+    return runs[0].idleBy.map((_, cause) => mean(runs.map(({ idleBy }) => idleBy[cause])));
+  });
   return {
     statement: "section 4.3: for computing jobs the gain comes from the idle slots of gang scheduling",
-    holds: concurrent.idleBy[3] < gang.idleBy[3] && gang.idleBy.slice(0, 3).every((share) => share === 0),
-    evidence: `all idle time of the computation workload is in slots without a task of their own: ${gang.idleBy[3].toFixed(1)} % under gang, ${concurrent.idleBy[3].toFixed(1)} % under Concurrent Gang`,
+    comparisons: [
+      { a: concurrent[3], is: "below", b: gang[3] },
+      ...gang.slice(0, 3).map((a) => ({ a, is: "at most" as const, b: 0 })),
+    ],
+    evidence: `all idle time of the computation workload is in slots without a task of their own: ${gang[3].toFixed(1)} % under gang, ${concurrent[3].toFixed(1)} % under Concurrent Gang`,
   };
 }
 
 /** The conclusion says so; tables 5 and 6 say otherwise. */
-function equivalence(runs: WorkloadRuns): ReproducedStatement {
-  const { gang, concurrent } = meanPair(runs.communication);
-  const last = gang.jobs.length - 1;
-  const published = PUBLISHED.filter(({ workload }) => workload === "communication").map(
-    ({ rows }) => rows[last],
+function equivalence(results: SilvaResults): Claim {
+  const of = "communication";
+  const last = timesS(of).length - 1;
+  const [gang, concurrent] = SCHEDULERS.map((scheduler) =>
+    mean(results.values({ of, scheduler }, ({ jobs }) => jobs[last])),
   );
-  const ratio = concurrent.jobs[last] / gang.jobs[last];
+  const published = PUBLISHED.filter(({ workload }) => workload === of).map(({ rows }) => rows[last]);
   return {
     statement:
       "section 5: for workloads that need coordination Concurrent Gang is equivalent to gang scheduling (within 10 % of completions)",
-    holds: Math.abs(ratio - 1) <= 0.1,
-    evidence: `communication workload, last row: ${gang.jobs[last].toFixed(1)} → ${concurrent.jobs[last].toFixed(1)} jobs; the paper's own tables 5 and 6 have ${published[0][1]} → ${published[1][1]}`,
+    comparisons: [{ a: Math.abs(concurrent / gang - 1), is: "at most", b: 0.1 }],
+    evidence: `communication workload, last row: ${gang.toFixed(1)} → ${concurrent.toFixed(1)} jobs; the paper's own tables 5 and 6 have ${published[0][1]} → ${published[1][1]}`,
   };
 }
 
-function meanPair(all: readonly Numbers[number][]): Numbers[number] {
-  return { gang: meanOf(all.map((one) => one.gang)), concurrent: meanOf(all.map((one) => one.concurrent)) };
-}
-
-function meanOf(all: readonly Series[]): Series {
-  const mean = (of: (one: Series) => number) => all.reduce((sum, one) => sum + of(one), 0) / all.length;
-  return {
-    jobs: all[0].jobs.map((_, row) => mean((one) => one.jobs[row])),
-    idlePercent: all[0].idlePercent.map((_, row) => mean((one) => one.idlePercent[row])),
-    idleBy: [
-      mean((one) => one.idleBy[0]),
-      mean((one) => one.idleBy[1]),
-      mean((one) => one.idleBy[2]),
-      mean((one) => one.idleBy[3]),
-    ],
-    meanRows: mean((one) => one.meanRows),
-  };
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

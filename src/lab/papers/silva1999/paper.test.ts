@@ -7,10 +7,14 @@ import { tasks } from "../../../models/tasks/wing.ts";
 import { parseWing } from "../../../models/wings.ts";
 import { chooseAmong } from "../../../policies/choose.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
-import { type Cell, cells, OPEN, runCell, type Series, STUDIES, type StudyName } from "./cells.ts";
-import { judgeStatements, type WorkloadRuns } from "./claims.ts";
+import { judge } from "../../claims.ts";
+import { runCells } from "../../experiments/run-cells.ts";
+import { Results } from "../results.ts";
+import { cells, OPEN, type Place, type SilvaResults, STUDIES, type StudyName } from "./cells.ts";
+import { claims } from "./claims.ts";
 import { silva1999 } from "./paper.ts";
-import { PUBLISHED, timesS, WORKLOADS } from "./published.ts";
+import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS } from "./published.ts";
+import type { Series } from "./run.ts";
 
 /** A series with the same values in every row. */
 function flat(jobs: number, idlePercent: number): Series {
@@ -22,40 +26,57 @@ function flat(jobs: number, idlePercent: number): Series {
   };
 }
 
-function runsOf(gangSeries: Series, concurrent: Series): WorkloadRuns {
-  const pair = [{ gang: gangSeries, concurrent }];
-  return { "I/O": pair, computation: pair, communication: pair, synchronisation: pair, mixed: pair };
+/** The same series in every workload. */
+function resultsOf(gangSeries: Series, concurrent: Series): SilvaResults {
+  const places = WORKLOADS.flatMap((of) => SCHEDULERS.map((scheduler) => ({ place: { of, scheduler } })));
+  return new Results<Place, Series>(
+    places,
+    places.map(({ place }) => (place.scheduler === "gang" ? gangSeries : concurrent)),
+  );
 }
 
-const ONE_SEED: readonly Cell[] = [
-  ...WORKLOADS.map((workload) => ({ kind: "tables", workload, seed: 1999 }) as const),
-  { kind: "study", study: "blocking", seed: 1999 },
-];
+/** The first seed, of the tables and of one study. */
+const ONE_SEED = cells(1999).filter(
+  ({ place, cell }) => cell.programs.seed === 1999 && (place.of === "blocking" || place.value === undefined),
+);
+/** Places of the other studies, for which any numbers do. */
+const others = cells(1999).filter(({ place }) => place.of in STUDIES && place.of !== "blocking");
+const STUDY_NAMES = Object.keys(STUDIES) as StudyName[];
 
 describe("silva1999", () => {
-  test("runCell() is a pure function of the cell", () => {
-    const cell: Cell = { kind: "tables", workload: "computation", seed: 1999 };
-    expect(runCell(cell)).toEqual(runCell(cell));
-    expect(runCell({ ...cell, seed: 2000 })).not.toEqual(runCell(cell));
+  test("a cell gives the same numbers, alone and after another on the same programs", async () => {
+    const pair = ONE_SEED.filter(({ place }) => place.of === "computation").map(({ cell }) => cell);
+    const both = await runCells(pair, { workers: 1 });
+    expect(await runCells([pair[1]], { workers: 1 })).toEqual([both[1]]);
+    const other = { ...pair[1], programs: { ...pair[1].programs, seed: 2000 } };
+    expect(await runCells([other], { workers: 1 })).not.toEqual([both[1]]);
   });
 
-  test("cells() covers every workload and every study, with seeds from the given one on", () => {
+  test("cells() covers every workload and every study, with seeds from the given one on, both schedulers on the same programs", () => {
     const all = cells(5);
-    for (const workload of WORKLOADS) {
-      const seeds = all.flatMap((cell) =>
-        cell.kind === "tables" && cell.workload === workload ? [cell.seed] : [],
+    for (const of of [...WORKLOADS, ...STUDY_NAMES]) {
+      const [gangs, concurrent] = SCHEDULERS.map((scheduler) =>
+        all.filter(({ place }) => place.of === of && place.scheduler === scheduler).map(({ cell }) => cell),
       );
-      expect(seeds).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
-    }
-    for (const study of Object.keys(STUDIES) as StudyName[]) {
-      expect(all.filter((cell) => cell.kind === "study" && cell.study === study)).toHaveLength(4);
+      const isStudy = of in STUDIES;
+      const seeds = isStudy ? [5, 6, 7, 8] : [5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+      expect([...new Set(gangs.map(({ programs }) => programs.seed))]).toEqual(seeds);
+      expect(gangs).toHaveLength(seeds.length * (isStudy ? STUDIES[of as StudyName].values.length : 1));
+      expect(concurrent.map(({ programs }) => programs)).toEqual(gangs.map(({ programs }) => programs));
     }
   });
 
-  test("the wing gives the paper's last row with the paper's settings", () => {
+  test("the wing gives the paper's last row with the paper's settings", async () => {
     const { parameters } = parseWing(`tasks:hours=${40_000 / 3600}:kind=I/O:compute=10`)!;
-    const [{ gang, concurrent }] = runCell({ kind: "tables", workload: "I/O", seed: 5 });
-    for (const [policy, series] of [["tasks-idle", gang] as const, ["tasks-grades", concurrent] as const]) {
+    const ofPaper = cells(5).filter(({ place, cell }) => place.of === "I/O" && cell.programs.seed === 5);
+    const [ofGangs, concurrent] = await runCells(
+      ofPaper.map(({ cell }) => cell),
+      { workers: 1 },
+    );
+    for (const [policy, series] of [
+      ["tasks-idle", ofGangs],
+      ["tasks-grades", concurrent],
+    ] as const) {
       const run = tasks.simulate(parameters, chooseAmong(tasks.policies, policy), 5, true);
       const measures = new Map(run.measures.map(({ name, value }) => [name, value]));
       expect(measures.get("ended")).toBe(series.jobs.at(-1));
@@ -64,9 +85,15 @@ describe("silva1999", () => {
     }
   });
 
-  test("one seed gives the ten tables beside the published values, and the paper's direction", () => {
-    const numbers = ONE_SEED.map(runCell);
-    const { tables, statements, figures } = silva1999.collect(ONE_SEED, numbers, { seed: 1999 });
+  test("one seed gives the ten tables beside the published values, and the paper's direction", async () => {
+    const numbers = await runCells(
+      ONE_SEED.map(({ cell }) => cell),
+      { workers: 1 },
+    );
+    // The other studies, which cost most, are left out.
+    const { tables, statements, figures } = silva1999.collect(
+      new Results<Place, Series>([...ONE_SEED, ...others], [...numbers, ...others.map(() => numbers[0])]),
+    );
     for (const published of PUBLISHED) {
       const found = tables.find((table) => table.id === published.id);
       expect(found?.rows.map((row) => row.labels[0])).toEqual(timesS(published.workload).map(String));
@@ -122,22 +149,22 @@ describe("silva1999", () => {
   });
 });
 
-describe("judgeStatements()", () => {
-  const holding = (runs: WorkloadRuns) => judgeStatements(runs).map(({ holds }) => holds);
+describe("claims", () => {
+  const holding = (results: SilvaResults) => claims(results).map((claim) => judge(claim).holds);
 
   test("idle time has to be lower, completions at least equal", () => {
-    expect(holding(runsOf(flat(10, 50), flat(10, 49))).slice(0, 10)).toEqual(new Array(10).fill(true));
-    expect(holding(runsOf(flat(10, 50), flat(10, 50))).slice(0, 5)).toEqual(new Array(5).fill(false));
-    expect(holding(runsOf(flat(10, 50), flat(9, 49))).slice(5, 10)).toEqual(new Array(5).fill(false));
+    expect(holding(resultsOf(flat(10, 50), flat(10, 49))).slice(0, 10)).toEqual(new Array(10).fill(true));
+    expect(holding(resultsOf(flat(10, 50), flat(10, 50))).slice(0, 5)).toEqual(new Array(5).fill(false));
+    expect(holding(resultsOf(flat(10, 50), flat(9, 49))).slice(5, 10)).toEqual(new Array(5).fill(false));
   });
 
   test("the first row is not compared", () => {
     const slow = { ...flat(10, 40), jobs: [0, 10, 10, 10, 10], idlePercent: [90, 40, 40, 40, 40] };
-    expect(holding(runsOf(flat(10, 50), slow)).slice(0, 10)).toEqual(new Array(10).fill(true));
+    expect(holding(resultsOf(flat(10, 50), slow)).slice(0, 10)).toEqual(new Array(10).fill(true));
   });
 
   test("equivalent means within 10 % of completions", () => {
-    expect(holding(runsOf(flat(10, 50), flat(10.9, 40)))[11]).toBe(true);
-    expect(holding(runsOf(flat(10, 50), flat(12, 40)))[11]).toBe(false);
+    expect(holding(resultsOf(flat(10, 50), flat(10.9, 40)))[11]).toBe(true);
+    expect(holding(resultsOf(flat(10, 50), flat(12, 40)))[11]).toBe(false);
   });
 });

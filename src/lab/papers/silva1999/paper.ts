@@ -3,56 +3,30 @@
  * against Concurrent Gang on five workloads of tasks that block, tables 1 to 10. The paper has one run of each; we have
  * ten and show their spread.
  */
-import { confidenceInterval } from "../../../metrics/statistics.ts";
-import type { Paper, ReproducedFigure, ReproducedTable, ReproducedValue } from "../paper.ts";
-import {
-  type Cell,
-  cells,
-  type Numbers,
-  OPEN,
-  runCell,
-  type Series,
-  STUDIES,
-  type StudyName,
-} from "./cells.ts";
-import { judgeStatements, type WorkloadRuns } from "./claims.ts";
-import { PUBLISHED, type PublishedTable, type SchedulerName, timesS, WORKLOADS } from "./published.ts";
+import { judge } from "../../claims.ts";
+import type { Paper, ReproducedTable } from "../paper.ts";
+import { cells, OPEN, type Place, type SilvaResults } from "./cells.ts";
+import { claims } from "./claims.ts";
+import { idleFigures, SCHEDULER_TITLES, studyFigures } from "./figures.ts";
+import { PUBLISHED, type PublishedTable, SCHEDULERS, WORKLOADS } from "./published.ts";
 
-const SCHEDULER_TITLES: Readonly<Record<SchedulerName, string>> = {
-  gang: "gang",
-  concurrent: "Concurrent Gang",
-};
-
-export const silva1999: Paper<Cell, Numbers> = {
+export const silva1999: Paper<Place, "tasks"> = {
   key: "silva1999",
   title: "Towards Flexibility and Scalability in Parallel Job Scheduling",
   authors: "Fabricio Alves Barbosa da Silva, Isaac D. Scherson",
   published: "1999",
   defaultSeed: 1999,
-  cells: ({ seed }) => cells(seed),
-  runCell,
-  collect(cellList, numbers) {
-    const runs = workloadRuns(cellList, numbers);
-    return {
-      tables: [...PUBLISHED.map((table) => tableOf(table, runs)), causesTable(runs)],
-      figures: [...idleFigures(runs), ...studyFigures(cellList, numbers)],
-      statements: judgeStatements(runs),
-      notes: NOTES,
-    };
-  },
+  cells,
+  collect: (results) => ({
+    tables: [...PUBLISHED.map((table) => tableOf(table, results)), causesTable(results)],
+    figures: [...idleFigures(results), ...studyFigures(results)],
+    statements: claims(results).map(judge),
+    notes: NOTES,
+  }),
 };
 
-function workloadRuns(cellList: readonly Cell[], numbers: readonly Numbers[]): WorkloadRuns {
-  const runs = { "I/O": [], computation: [], communication: [], synchronisation: [], mixed: [] } as {
-    -readonly [W in keyof WorkloadRuns]: Numbers[number][];
-  };
-  for (const [i, cell] of cellList.entries())
-    if (cell.kind === "tables") runs[cell.workload].push(numbers[i][0]);
-  return runs;
-}
-
-function tableOf({ id, workload, scheduler, rows }: PublishedTable, runs: WorkloadRuns): ReproducedTable {
-  const all = runs[workload].map((run) => run[scheduler]);
+function tableOf({ id, workload, scheduler, rows }: PublishedTable, results: SilvaResults): ReproducedTable {
+  const place = { of: workload, scheduler };
   return {
     id,
     title: `${workload} workload, ${SCHEDULER_TITLES[scheduler]}`,
@@ -69,40 +43,30 @@ function tableOf({ id, workload, scheduler, rows }: PublishedTable, runs: Worklo
     rows: rows.map(([timeS, jobs, idlePercent], row) => ({
       labels: [String(timeS)],
       values: [
-        reproduced(
-          jobs,
-          all.map((one) => one.jobs[row]),
-          reasonOf,
-        ),
-        reproduced(
+        results.value(place, (run) => run.jobs[row], jobs, reasonFor(jobs)),
+        results.value(
+          place,
+          (run) => run.idlePercent[row],
           idlePercent,
-          all.map((one) => one.idlePercent[row]),
-          workload === "mixed" && scheduler === "gang" ? mixedReason : reasonOf,
+          workload === "mixed" && scheduler === "gang" ? () => MIXED_REASON : reasonFor(idlePercent),
         ),
       ],
     })),
   };
 }
 
-type Reason = (published: number, low: number, high: number, runs: number) => string;
-
-function reproduced(published: number | null, values: readonly number[], reason: Reason): ReproducedValue {
-  const { mean, half } = confidenceInterval(values);
-  const value = { published, ours: mean, halfWidth: half };
-  if (published === null || Math.abs(mean / published - 1) <= 0.1) return value;
-  return { ...value, reason: reason(published, Math.min(...values), Math.max(...values), values.length) };
+function reasonFor(published: number) {
+  return (runs: readonly number[]) =>
+    published >= Math.min(...runs) && published <= Math.max(...runs)
+      ? "the paper's one run lies within the range of ours; jobs, statements and slot length are not printed"
+      : "the paper's one run lies outside the range of ours; jobs, statements and slot length are not printed, and ours are set once for all tables";
 }
 
-const reasonOf: Reason = (published, low, high) =>
-  published >= low && published <= high
-    ? "the paper's one run lies within the range of ours; jobs, statements and slot length are not printed"
-    : "the paper's one run lies outside the range of ours; jobs, statements and slot length are not printed, and ours are set once for all tables";
-
-const mixedReason: Reason = () =>
+const MIXED_REASON =
   "not reproduced: with jobs of the kinds of tables 1, 3, 5 and 7, which idle 66, 9, 31 and 39 %, a mixture should idle near their mean of 36 %; the paper's mixed jobs must have had other parameters than its pure ones";
 
 /** Not in the paper: what the idle time at the end of the runs is made of. */
-function causesTable(runs: WorkloadRuns): ReproducedTable {
+function causesTable(results: SilvaResults): ReproducedTable {
   const names = ["I/O", "messages", "barriers", "empty"] as const;
   const meaning = "slot's own task in I/O, waiting for a message, at a barrier; no own task, or it has ended";
   return {
@@ -114,76 +78,18 @@ function causesTable(runs: WorkloadRuns): ReproducedTable {
       { name: "rows", meaning: "mean number of rows of the matrix" },
     ],
     rows: WORKLOADS.flatMap((workload) =>
-      (["gang", "concurrent"] as const).map((scheduler) => {
-        const all = runs[workload].map((run) => run[scheduler]);
+      SCHEDULERS.map((scheduler) => {
+        const place = { of: workload, scheduler };
         return {
           labels: [workload, SCHEDULER_TITLES[scheduler]],
           values: [
-            ...names.map((_, cause) =>
-              reproduced(
-                null,
-                all.map((one) => one.idleBy[cause]),
-                reasonOf,
-              ),
-            ),
-            reproduced(
-              null,
-              all.map((one) => one.meanRows),
-              reasonOf,
-            ),
+            ...names.map((_, cause) => results.value(place, ({ idleBy }) => idleBy[cause])),
+            results.value(place, ({ meanRows }) => meanRows),
           ],
         };
       }),
     ),
   };
-}
-
-function idleFigures(runs: WorkloadRuns): ReproducedFigure[] {
-  return WORKLOADS.map((workload, i) => ({
-    id: `Figure A${i + 1}`,
-    title: `${workload} workload: idle time over the run (tables ${2 * i + 1} and ${2 * i + 2})`,
-    xAxis: "simulation time (s)",
-    yAxis: "total idle time (%)",
-    series: (["gang", "concurrent"] as const).map((scheduler) => ({
-      name: SCHEDULER_TITLES[scheduler],
-      ours: timesS(workload).map(
-        (timeS, row) => [timeS, mean(runs[workload].map((run) => run[scheduler].idlePercent[row]))] as const,
-      ),
-      published: PUBLISHED.filter(
-        (table) => table.workload === workload && table.scheduler === scheduler,
-      ).flatMap(({ rows }) => rows.map(([timeS, , idlePercent]) => [timeS, idlePercent] as const)),
-    })),
-  }));
-}
-
-const STUDY_AXES = [
-  { name: "idle time at the end (%)", of: (one: Series) => one.idlePercent[one.idlePercent.length - 1] },
-  { name: "jobs completed", of: (one: Series) => one.jobs[one.jobs.length - 1] },
-] as const;
-
-function studyFigures(cellList: readonly Cell[], numbers: readonly Numbers[]): ReproducedFigure[] {
-  return (Object.keys(STUDIES) as StudyName[]).flatMap((study, i) => {
-    const { workload, title, unit, values } = STUDIES[study];
-    const found = numbers.filter((_, at) => {
-      const cell = cellList[at];
-      return cell.kind === "study" && cell.study === study;
-    });
-    const xAxis = unit === "" ? title : `${title} (${unit})`;
-    return STUDY_AXES.map(({ name, of }, axis) => ({
-      id: `Figure B${i + 1}${"ab"[axis]}`,
-      title: `${workload} workload: ${name} by ${title}`,
-      xAxis,
-      yAxis: name,
-      series: (["gang", "concurrent"] as const).map((scheduler) => ({
-        name: SCHEDULER_TITLES[scheduler],
-        ours: values.map((value, at) => [value, mean(found.map((run) => of(run[at][scheduler])))] as const),
-      })),
-    }));
-  });
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 const s = (ms: number) => `${ms / 1000} s`;

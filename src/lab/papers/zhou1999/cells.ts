@@ -1,17 +1,12 @@
 /**
- * The simulations behind the statements of zhou1999: every scheme on the same jobs. The paper has no measured table, so the
- * workload is that of the authors' next paper (zhou2000.ts), and once more with sizes that are powers of two.
+ * The simulations behind the claims of zhou1999: every scheme on the same jobs. The paper has no measured table, so the
+ * workload is that of the authors' next paper (zhou2000), and once more with sizes that are powers of two.
  */
-import type { Instance } from "../../../core/jobs.ts";
-import { parseParameters } from "../../../core/parameters.ts";
-import type { PolicyChoice } from "../../../core/policy.ts";
 import { DEFAULT_RULES } from "../../../core/rules.ts";
-import { metricOf, summarise } from "../../../metrics/summary.ts";
-import { choosePolicy } from "../../../policies/choose.ts";
-import { simulate } from "../../../simulator/simulate.ts";
-import { downey } from "../../../workload/models/downey.ts";
-import { prepare } from "../../../workload/prepare.ts";
-import type { PaperOptions } from "../paper.ts";
+import { metricOf } from "../../../metrics/summary.ts";
+import type { Cell, CellResult } from "../../experiments/kinds.ts";
+import type { PlacedCell } from "../paper.ts";
+import type { Results } from "../results.ts";
 
 export const LOADS = [0.2, 0.5, 0.7, 0.9] as const;
 /** Sizes as drawn, and rounded to powers of two. */
@@ -39,86 +34,58 @@ export const SCHEMES = {
 export type Scheme = keyof typeof SCHEMES;
 export const SCHEME_NAMES = Object.keys(SCHEMES) as Scheme[];
 
-export const MEASURES = ["t_ta", "n_a", "r_a", "unifications", "moves"] as const;
-export type Measure = (typeof MEASURES)[number];
-/** One number per measure, in their order. */
-export type Numbers = readonly number[];
+type Run = CellResult<"summary">;
+/** Times in slots; unifications and moves per job. */
+export const MEASURES = {
+  t_ta: ({ summary }) => metricOf(summary, "response").all.mean,
+  n_a: ({ summary }) => summary.gang!.meanRows,
+  r_a: ({ summary }) => summary.gang!.activeRatio,
+  unifications: ({ summary, gang }) => gang!.unifications / summary.jobs.total,
+  moves: ({ summary, gang }) => gang!.moves / summary.jobs.total,
+} as const satisfies Readonly<Record<string, (run: Run) => number>>;
+export type Measure = keyof typeof MEASURES;
 
-const PROCESSORS = 128;
 const JOBS = 2000;
 const REPLICATIONS = 10;
 
-/** All schemes on one set of jobs. */
-export interface Zhou1999Cell {
+export interface Place {
   readonly sizes: Sizes;
   readonly load: number;
-  readonly jobs: number;
-  readonly seed: number;
+  readonly scheme: Scheme;
+  readonly slots: Slots;
+}
+export type Zhou1999Results = Results<Place, Run>;
+
+/** All simulations, those that take longest first. */
+export function cells(seed: number): PlacedCell<Place, "summary">[] {
+  return [...LOADS.entries()].reverse().flatMap(([at, load]) =>
+    SIZES.flatMap((sizes) =>
+      Array.from({ length: REPLICATIONS }, (_, i) => seed + 1000 * at + i).flatMap((ofJobs) =>
+        SCHEME_NAMES.flatMap((scheme) =>
+          SLOTS.map((slots) => ({
+            place: { sizes, load, scheme, slots },
+            cell: cellOf(SCHEMES[scheme][slots], sizes, `jobs=${JOBS}:load=${load}`, ofJobs),
+          })),
+        ),
+      ),
+    ),
+  );
 }
 
-/** Scheme by scheme, then in the order of SLOTS. */
-export type Zhou1999Numbers = Readonly<Record<Scheme, readonly Numbers[]>>;
-
-/** All cells, those that take longest first. */
-export function cells({ seed }: PaperOptions): Zhou1999Cell[] {
-  const list: Zhou1999Cell[] = [];
-  for (const [at, load] of [...LOADS.entries()].reverse()) {
-    for (const sizes of SIZES) {
-      for (let i = 0; i < REPLICATIONS; i++)
-        list.push({ sizes, load, jobs: JOBS, seed: seed + 1000 * at + i });
-    }
-  }
-  return list;
-}
-
-/** Times in slots; unifications and moves per job. */
-export function runCell(cell: Zhou1999Cell): Zhou1999Numbers {
-  const instance = instanceOf(cell);
-  const entries = SCHEME_NAMES.map((scheme) => [
-    scheme,
-    SLOTS.map((slots) => run(instance, choosePolicy(SCHEMES[scheme][slots]))),
-  ]);
-  return Object.fromEntries(entries) as Zhou1999Numbers;
-}
-
-function run(instance: Instance, choice: PolicyChoice): Numbers {
-  const schedule = simulate(instance, choice, { slotS: 1, switchS: 0 });
-  const summary = summarise(instance, schedule, { metrics: ["response"], quantiles: "none" });
-  const { activeRatio, meanRows } = summary.gang!;
-  const { unifications, moves } = schedule.gang!;
-  return [
-    metricOf(summary, "response").all.mean,
-    meanRows,
-    activeRatio,
-    unifications / instance.count,
-    moves / instance.count,
-  ];
-}
-
-/** Arrivals at slot boundaries; the offered load is that of the sizes as they were drawn. */
-function instanceOf({ sizes, load, jobs, seed }: Zhou1999Cell): Instance {
-  const parameters = parseParameters("model", downey.parameters, [
-    `jobs=${jobs}`,
-    `processors=${PROCESSORS}`,
-    `load=${load}`,
-    "minRunS=1",
-    "maxRunS=120",
-    "unitS=1",
-  ]);
-  const workload = downey.generate(parameters, seed);
-  const { runS, size: drawn } = workload.jobs;
-  const size = sizes === "any" ? drawn : drawn.map(powerOfTwo);
-  const scale = work(size, runS) / work(drawn, runS);
-  const submitS = workload.jobs.submitS.map((timeS) => Math.ceil(timeS * scale));
-  return prepare({ ...workload, jobs: { ...workload.jobs, size, submitS } }, PROCESSORS, DEFAULT_RULES);
-}
-
-/** The power of two nearest in ratio. */
-function powerOfTwo(size: number): number {
-  const low = 1 << (31 - Math.clz32(size));
-  return size >= low * Math.SQRT2 ? 2 * low : low;
-}
-
-function work(size: Int32Array, runS: Float64Array): number {
-  return size.reduce((sum, processors, job) => sum + processors * runS[job], 0);
+function cellOf(policy: string, sizes: Sizes, settings: string, seed: number): Cell<"summary"> {
+  return {
+    kind: "summary",
+    source: {
+      jobs: `downey:${settings}:processors=128:minRunS=1:maxRunS=120:unitS=1`,
+      seed,
+      sizes: sizes === "any" ? undefined : sizes,
+      submits: "whole seconds",
+    },
+    rules: DEFAULT_RULES,
+    policy,
+    slotS: 1,
+    switchS: 0,
+    metrics: ["response"],
+    quantiles: "none",
+  };
 }

@@ -1,24 +1,32 @@
-/** What zhou1999 argues, decided by our numbers: paired differences over sets of jobs that all schemes have seen. */
-import { confidenceInterval, pairedDifference } from "../../../metrics/statistics.ts";
-import type { ReproducedStatement } from "../paper.ts";
-import { LOADS, type Measure, type Scheme, type Sizes, type Slots } from "./cells.ts";
+/**
+ * What zhou1999 says in words and does not measure. A claim holds when the 95 % interval of the paired difference is
+ * on its side at every load from 0.5 on, where rows are scarce.
+ */
+import { type Claim, within } from "../../claims.ts";
+import {
+  LOADS,
+  MEASURES,
+  type Measure,
+  type Scheme,
+  type Sizes,
+  type Slots,
+  type Zhou1999Results,
+} from "./cells.ts";
 
 /** One scheme with one kind of slots. */
-export type Variant = readonly [Scheme, Slots];
-/** The replications' numbers. */
-export type Column = (sizes: Sizes, load: number, variant: Variant, measure: Measure) => readonly number[];
+type Variant = readonly [Scheme, Slots];
 
 const BUSY = LOADS.filter((load) => load >= 0.5);
 
-interface Claim {
+interface Text {
   readonly statement: string;
   readonly measure: Measure;
-  /** The first is below the second: the 95 % interval of the difference is below 0 at every load. */
+  /** The first is below the second. */
   readonly pairs: readonly (readonly [below: Variant, above: Variant])[];
   readonly sizes?: Sizes;
 }
 
-const CLAIMS: readonly Claim[] = [
+const TEXTS: readonly Text[] = [
   {
     statement:
       "Section 2: random allocation suffers less from fragmentation than first fit, one slot per job: fewer rows",
@@ -55,7 +63,7 @@ const CLAIMS: readonly Claim[] = [
       ],
     ],
   },
-  ...(["any", "powers of two"] as const).flatMap((sizes): Claim[] => [
+  ...(["any", "powers of two"] as const).flatMap((sizes): Text[] => [
     {
       statement: `Section 2: with unification buddy has shorter turnaround than random allocation (sizes: ${sizes})`,
       measure: "t_ta",
@@ -150,21 +158,24 @@ const CLAIMS: readonly Claim[] = [
   },
 ];
 
-/** At ρ ≥ 0.5, where rows are scarce. */
-export function judge(column: Column): ReproducedStatement[] {
-  return CLAIMS.map(({ statement, measure, pairs, sizes = "any" }) => {
-    const failed: string[] = [];
-    const evidence = BUSY.map((load) => {
-      const texts = pairs.map(([below, above]) => {
-        const [a, b] = [column(sizes, load, below, measure), column(sizes, load, above, measure)];
-        const difference = pairedDifference(a, b);
-        if (!(difference.mean + difference.half < 0)) failed.push(String(load));
-        const mean = (values: readonly number[]) => short(confidenceInterval(values).mean);
-        return `${below[0]} ${mean(a)}, ${above[0]}${above[0] === below[0] ? ` (${above[1]})` : ""} ${mean(b)} (${short(difference.mean)} ± ${short(difference.half)})`;
-      });
-      return `ρ = ${load}: ${texts.join("; ")}`;
-    });
-    return { statement, holds: failed.length === 0, evidence: `${measure} at ${evidence.join(" | ")}` };
+export function claims(results: Zhou1999Results): Claim[] {
+  return TEXTS.map(({ statement, measure, pairs, sizes = "any" }) => {
+    const compared = BUSY.map((load) =>
+      pairs.map(([below, above]) => {
+        const [from, to] = [above, below].map(([scheme, slots]) => ({ sizes, load, scheme, slots }));
+        const difference = results.difference(from, to, MEASURES[measure]);
+        const mean = (place: typeof from) => short(results.mean(place, MEASURES[measure]));
+        const slots = above[0] === below[0] ? ` (${above[1]})` : "";
+        const means = `${below[0]} ${mean(to)}, ${above[0]}${slots} ${mean(from)}`;
+        return { difference, text: `${means} (${short(difference.mean)} ± ${short(difference.half)})` };
+      }),
+    );
+    const texts = compared.map((ofLoad, i) => `ρ = ${BUSY[i]}: ${ofLoad.map(({ text }) => text).join("; ")}`);
+    return {
+      statement,
+      comparisons: compared.flat().map(({ difference }) => ({ a: within(difference), is: "below", b: 0 })),
+      evidence: `${measure} at ${texts.join(" | ")}`,
+    };
   });
 }
 

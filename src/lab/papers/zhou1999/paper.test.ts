@@ -1,28 +1,44 @@
 import { describe, expect, test } from "vitest";
-import {
-  cells,
-  LOADS,
-  MEASURES,
-  runCell,
-  SCHEME_NAMES,
-  SIZES,
-  SLOTS,
-  type Zhou1999Numbers,
-} from "./cells.ts";
-import { type Column, judge } from "./claims.ts";
+import { judge } from "../../claims.ts";
+import type { CellResult } from "../../experiments/kinds.ts";
+import { runCells } from "../../experiments/run-cells.ts";
+import { Results } from "../results.ts";
+import { cells, LOADS, MEASURES, type Place, SCHEME_NAMES, SIZES, SLOTS } from "./cells.ts";
+import { claims } from "./claims.ts";
 import { figureResults } from "./figures.ts";
-import { collect } from "./paper.ts";
+import { zhou1999 } from "./paper.ts";
 
-/** Numbers in which every scheme with every kind of slots has the same values. */
-function flat(value: number): Zhou1999Numbers {
-  const rows = SLOTS.map(() => MEASURES.map(() => value));
-  return Object.fromEntries(SCHEME_NAMES.map((scheme) => [scheme, rows])) as unknown as Zhou1999Numbers;
+type Run = CellResult<"summary">;
+
+/** A run in which every measure has the same value. */
+function flat(value: number): Run {
+  const summary = {
+    metrics: [{ name: "response", all: { mean: value } }],
+    gang: { meanRows: value, activeRatio: value },
+    jobs: { total: 1 },
+  };
+  return { summary, gang: { unifications: value, moves: value } } as unknown as Run;
 }
 
-function verdict(column: Column, beginning: string): boolean {
-  const found = judge(column).filter(({ statement }) => statement.startsWith(beginning));
+/** The verdict on one claim, from values by replication. */
+function verdict(valuesAt: (place: Place) => readonly number[], beginning: string): boolean {
+  const places = LOADS.flatMap((load) =>
+    SIZES.flatMap((sizes) =>
+      SCHEME_NAMES.flatMap((scheme) =>
+        SLOTS.flatMap((slots) => {
+          const place = { load, sizes, scheme, slots };
+          return valuesAt(place).map((value) => ({ place, value }));
+        }),
+      ),
+    ),
+  );
+  const results = new Results<Place, Run>(
+    places,
+    places.map(({ value }) => flat(value)),
+  );
+  const found = claims(results).filter(({ statement }) => statement.startsWith(beginning));
   expect(found).toHaveLength(1);
-  return found[0].holds;
+  return judge(found[0]).holds;
 }
 
 describe("figures of zhou1999", () => {
@@ -54,11 +70,11 @@ describe("figures of zhou1999", () => {
   });
 });
 
-describe("judge()", () => {
+describe("claims", () => {
   const claim = "Section 4: WLV needs fewer rows";
   const column =
-    (wlv: readonly number[], others: readonly number[]): Column =>
-    (_, __, [scheme]) =>
+    (wlv: readonly number[], others: readonly number[]) =>
+    ({ scheme }: Place) =>
       scheme === "WLV" ? wlv : others;
 
   test("asks for a difference that its interval sets apart from 0", () => {
@@ -70,8 +86,8 @@ describe("judge()", () => {
 
   test("one load is enough to refute, but not one below 0.5", () => {
     const exceptAt =
-      (bad: number): Column =>
-      (_, load, [scheme]) =>
+      (bad: number) =>
+      ({ load, scheme }: Place) =>
         (scheme === "WLV") === (load === bad) ? [2, 3, 4] : [1, 2, 3];
     expect(verdict(exceptAt(0.7), claim)).toBe(false);
     expect(verdict(exceptAt(0.2), claim)).toBe(true);
@@ -79,15 +95,25 @@ describe("judge()", () => {
 });
 
 describe("cells and runs", () => {
-  test("every load and kind of sizes has ten sets of jobs; the same cell gives the same numbers, random allocation included", () => {
-    const list = cells({ seed: 5 });
-    expect(list).toHaveLength(LOADS.length * SIZES.length * 10);
-    expect(new Set(list.map(({ sizes, load, seed }) => `${sizes} ${load} ${seed}`)).size).toBe(list.length);
-    const small = { ...list[0], jobs: 150 };
-    const numbers = runCell(small);
-    expect(runCell(small)).toEqual(numbers);
-    const at = (scheme: keyof Zhou1999Numbers, slots: number, measure: (typeof MEASURES)[number]) =>
-      numbers[scheme][slots][MEASURES.indexOf(measure)];
+  test("every load and kind of sizes has ten sets of jobs; the same cell gives the same numbers, random allocation included", async () => {
+    const list = cells(5);
+    const perJobs = SCHEME_NAMES.length * SLOTS.length;
+    expect(list).toHaveLength(LOADS.length * SIZES.length * 10 * perJobs);
+    expect(new Set(list.map(({ cell }) => JSON.stringify(cell.source))).size).toBe(list.length / perJobs);
+    const small = list.slice(0, perJobs).map(({ place, cell }) => ({
+      place,
+      cell: { ...cell, source: { ...cell.source, limit: 150 } },
+    }));
+    const run = () =>
+      runCells(
+        small.map(({ cell }) => cell),
+        { workers: 1 },
+      );
+    const numbers = await run();
+    expect(await run()).toEqual(numbers);
+    const results = new Results<Place, Run>(small, numbers);
+    const at = (scheme: Place["scheme"], slots: number, measure: keyof typeof MEASURES) =>
+      results.mean({ ...small[0].place, scheme, slots: SLOTS[slots] }, MEASURES[measure]);
     // Nothing moves row by row; nobody has extra slots where each job has one.
     for (const scheme of ["random", "first fit", "best fit", "buddy"] as const)
       for (const slots of [0, 1, 2]) expect(at(scheme, slots, "moves")).toBe(0);
@@ -101,9 +127,9 @@ describe("cells and runs", () => {
   });
 
   test("collect() puts every cell's numbers in its own table", () => {
-    const list = cells({ seed: 1 });
-    const numbers = list.map(({ sizes, load }) => flat(100 * load + SIZES.indexOf(sizes)));
-    const { tables } = collect(list, numbers);
+    const list = cells(1);
+    const runs = list.map(({ place: { load, sizes } }) => flat(100 * load + SIZES.indexOf(sizes)));
+    const { tables } = zhou1999.collect(new Results(list, runs));
     expect(tables).toHaveLength(8);
     tables.forEach((table, i) => {
       const expected = 100 * LOADS[i % 4] + Math.floor(i / 4);

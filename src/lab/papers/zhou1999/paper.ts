@@ -2,60 +2,53 @@
  * Zhou, Brent, Johnson and Walsh 1999: job re-packing. The paper works out examples, which are made here by the same operations,
  * and argues for re-packing and allocation with a workload vector without measuring; our simulations decide what it says.
  */
-import { confidenceInterval } from "../../../metrics/statistics.ts";
-import type { Paper, ReproducedFigure, ReproducedTable, Reproduction } from "../paper.ts";
+import { judge } from "../../claims.ts";
+import type { Paper, ReproducedFigure, ReproducedTable } from "../paper.ts";
 import {
   cells,
   LOADS,
   MEASURES,
-  runCell,
+  type Measure,
+  type Place,
   SCHEME_NAMES,
   SIZES,
+  type Sizes,
   SLOTS,
   type Slots,
-  type Zhou1999Cell,
-  type Zhou1999Numbers,
+  type Zhou1999Results,
 } from "./cells.ts";
-import { type Column, judge } from "./claims.ts";
+import { claims } from "./claims.ts";
 import { figureResults } from "./figures.ts";
 
-export function collect(list: readonly Zhou1999Cell[], numbers: readonly Zhou1999Numbers[]): Reproduction {
-  const column: Column = (sizes, load, [scheme, slots], measure) =>
-    numbers
-      .filter((_, i) => list[i].sizes === sizes && list[i].load === load)
-      .map((one) => one[scheme][SLOTS.indexOf(slots)][MEASURES.indexOf(measure)]);
-  const { matrices, statements } = figureResults();
-  return {
-    tables: SIZES.flatMap((sizes) => LOADS.map((load) => table(sizes, load, column))),
-    figures: [
-      figure("Comparison 1", "Mean turnaround time, one slot per job", "one", column),
-      figure("Comparison 2", "Mean turnaround time, slots united and returned", "returned", column),
-    ],
-    matrices,
-    statements: [...statements, ...judge(column)],
-    notes: NOTES,
-  };
-}
-
-export const zhou1999: Paper<Zhou1999Cell, Zhou1999Numbers> = {
+export const zhou1999: Paper<Place, "summary"> = {
   key: "zhou1999",
   title: "Job Re-Packing for Enhancing the Performance of Gang Scheduling",
   authors: "B. B. Zhou, R. P. Brent, C. W. Johnson and D. Walsh",
   published: "Job Scheduling Strategies for Parallel Processing, LNCS 1659, Springer 1999",
   defaultSeed: 1999,
   cells,
-  runCell,
-  collect,
+  collect(results) {
+    const { matrices, statements } = figureResults();
+    return {
+      tables: SIZES.flatMap((sizes) => LOADS.map((load) => table(sizes, load, results))),
+      figures: [
+        figure("Comparison 1", "Mean turnaround time, one slot per job", "one", results),
+        figure("Comparison 2", "Mean turnaround time, slots united and returned", "returned", results),
+      ],
+      matrices,
+      statements: [...statements, ...claims(results).map(judge)],
+      notes: NOTES,
+    };
+  },
 };
 
-function table(sizes: (typeof SIZES)[number], load: number, column: Column): ReproducedTable {
+function table(sizes: Sizes, load: number, results: Zhou1999Results): ReproducedTable {
   const rows = SCHEME_NAMES.flatMap((scheme) =>
     SLOTS.map((slots) => ({
       labels: [scheme, slots],
-      values: MEASURES.map((measure) => {
-        const { mean, half } = confidenceInterval(column(sizes, load, [scheme, slots], measure));
-        return { published: null, ours: mean, halfWidth: half };
-      }),
+      values: (Object.keys(MEASURES) as Measure[]).map((measure) =>
+        results.value({ sizes, load, scheme, slots }, MEASURES[measure]),
+      ),
     })),
   );
   return {
@@ -67,11 +60,11 @@ function table(sizes: (typeof SIZES)[number], load: number, column: Column): Rep
   };
 }
 
-function figure(id: string, title: string, slots: Slots, column: Column): ReproducedFigure {
-  const series = SCHEME_NAMES.map((name) => ({
-    name,
+function figure(id: string, title: string, slots: Slots, results: Zhou1999Results): ReproducedFigure {
+  const series = SCHEME_NAMES.map((scheme) => ({
+    name: scheme,
     ours: LOADS.map(
-      (load) => [load, confidenceInterval(column("any", load, [name, slots], "t_ta")).mean] as const,
+      (load) => [load, results.mean({ sizes: "any", load, scheme, slots }, MEASURES.t_ta)] as const,
     ),
   }));
   return { id, title, xAxis: "load ρ", yAxis: "turnaround time in slots", series };

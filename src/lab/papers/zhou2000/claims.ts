@@ -1,61 +1,31 @@
-/** Figures 3 to 5 of zhou2000 and what its text says of them, decided by our numbers. */
-import type { ReproducedFigure, ReproducedStatement } from "../paper.ts";
-import { OTHER_READING, type Variant } from "./cells.ts";
-import {
-  TABLE_1,
-  ZHOU2000_LOADS,
-  ZHOU2000_MEASURES,
-  ZHOU2000_SCHEMES,
-  type Zhou2000Measure,
-} from "./published.ts";
+/** What the text of zhou2000 says of its tables and figures. */
+import type { Claim } from "../../claims.ts";
+import { MEASURES, nameOf, OTHER_READING, type Variant, type Zhou2000Results } from "./cells.ts";
+import { ZHOU2000_LOADS, type Zhou2000Measure } from "./published.ts";
 
-/** Mean of our replications. */
-export type Lookup = (table: 1 | 2, variant: Variant, load: number, measure: Zhou2000Measure) => number;
+const BUSY = ZHOU2000_LOADS.filter((load) => load >= 0.5);
 
-export function figures(ours: Lookup): ReproducedFigure[] {
-  return [
-    figure("Figure 3", "Average turnaround time of all jobs", "turnaround time in slots", "t_ta", ours),
-    figure("Figure 4", "Average turnaround time of small jobs", "turnaround time in slots", "t_sa", ours),
-    figure("Figure 5", "Average processor active ratio", "active ratio", "r_a", ours),
-  ];
-}
-
-/** The paper draws its figures from the first experiment. */
-function figure(
-  id: string,
-  title: string,
-  yAxis: string,
-  measure: Zhou2000Measure,
-  ours: Lookup,
-): ReproducedFigure {
-  const at = ZHOU2000_MEASURES.indexOf(measure);
-  const series = ZHOU2000_SCHEMES.map((scheme) => ({
-    name: scheme.toUpperCase(),
-    ours: ZHOU2000_LOADS.map((load) => [load, ours(1, scheme, load, measure)] as const),
-    published: ZHOU2000_LOADS.map((load, i) => [load, TABLE_1[scheme][i][at]] as const),
-  }));
-  return { id, title, xAxis: "load ρ", yAxis, series };
-}
-
-export function statements(ours: Lookup): ReproducedStatement[] {
-  const busy = ZHOU2000_LOADS.filter((load) => load >= 0.5);
+export function claims(results: Zhou2000Results): Claim[] {
   const falls = (
     statement: string,
     table: 1 | 2,
     measure: Zhou2000Measure,
     variants: readonly Variant[],
-    loads: readonly number[] = busy,
-  ): ReproducedStatement => {
-    const rows = loads.map((load) => variants.map((variant) => ours(table, variant, load, measure)));
+    loads: readonly number[] = BUSY,
+  ): Claim => {
+    const rows = loads.map((load) =>
+      variants.map((variant) => results.mean({ table, variant, load }, MEASURES[measure])),
+    );
+    const texts = rows.map((row, i) => {
+      const values = row.map((value, v) => `${nameOf(variants[v])} ${value.toFixed(2)}`);
+      return `ρ = ${loads[i]}: ${values.join(", ")}`;
+    });
     return {
       statement,
-      holds: rows.every((row) => row.every((value, i) => i === 0 || value < row[i - 1])),
-      evidence: rows
-        .map(
-          (row, i) =>
-            `ρ = ${loads[i]}: ${row.map((value, v) => `${nameOf(variants[v])} ${value.toFixed(2)}`).join(", ")}`,
-        )
-        .join("; "),
+      comparisons: rows.flatMap((row) =>
+        row.slice(1).map((a, i) => ({ a, is: "below" as const, b: row[i] })),
+      ),
+      evidence: texts.join("; "),
     };
   };
   return [
@@ -99,10 +69,4 @@ export function statements(ours: Lookup): ReproducedStatement[] {
       [0.7, 0.9],
     ),
   ];
-}
-
-/** As in the tables: BRMS, BRMS:perChange=0. */
-export function nameOf(variant: Variant): string {
-  const [scheme, setting] = variant.split(":");
-  return [scheme.toUpperCase(), ...(setting === undefined ? [] : [setting])].join(":");
 }

@@ -1,49 +1,48 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import type { CellResult } from "../../experiments/kinds.ts";
+import { runCells } from "../../experiments/run-cells.ts";
 import type { Reproduction } from "../paper.ts";
-import { cells, runCell, type Zhou2000Cell } from "./cells.ts";
+import { Results } from "../results.ts";
+import { cells, MEASURES, type Place } from "./cells.ts";
 import { zhou2000 } from "./paper.ts";
-import { TABLE_1, TABLE_2, ZHOU2000_SCHEMES, type Zhou2000Row } from "./published.ts";
+import { TABLE_1, TABLE_2, ZHOU2000_MEASURES, ZHOU2000_SCHEMES } from "./published.ts";
 
-const options = { seed: zhou2000.defaultSeed };
-
-/** Cells of table 2 with few jobs stand in for the long ones, so that all of collect() can run. */
-function shortened(cell: Zhou2000Cell): Zhou2000Cell {
-  return cell.table === 2 ? { ...cell, jobs: 400 } : cell;
-}
+type Run = CellResult<"summary">;
+const all = cells(zhou2000.defaultSeed);
+/** The first 400 jobs of table 2 stand in for the long ones, so that all of collect() can run. */
+const list = all.map(({ place, cell }) =>
+  place.table === 2 ? { place, cell: { ...cell, source: { ...cell.source, limit: 400 } } } : { place, cell },
+);
+const rowOf = (run: Run) => ZHOU2000_MEASURES.map((measure) => MEASURES[measure](run));
 
 describe("zhou2000", () => {
-  let list: Zhou2000Cell[];
-  let numbers: Zhou2000Row[];
+  let numbers: Run[];
   let result: Reproduction;
 
-  beforeAll(() => {
-    list = cells(options);
-    numbers = list.map((cell) => runCell(shortened(cell)));
-    result = zhou2000.collect(list, numbers, options);
+  beforeAll(async () => {
+    numbers = await runCells(
+      list.map(({ cell }) => cell),
+      { workers: 1 },
+    );
+    result = zhou2000.collect(new Results<Place, Run>(list, numbers));
   });
 
   test("cells() are table 1 with 200 jobs × 20 and table 2 with 20,000 jobs × 5, at four loads, and one reading more", () => {
-    expect(list.filter((cell) => cell.table === 2)).toHaveLength(4 * 4 * 5);
-    expect(list.filter((cell) => cell.table === 1)).toHaveLength(4 * 5 * 20);
-    expect(new Set(list.filter((cell) => cell.table === 2).map((cell) => cell.jobs))).toEqual(
-      new Set([20_000]),
-    );
-    expect(new Set(list.filter((cell) => cell.table === 1).map((cell) => cell.jobs))).toEqual(new Set([200]));
+    const ofTable = (table: 1 | 2) => all.filter(({ place }) => place.table === table);
+    expect(ofTable(2)).toHaveLength(4 * 4 * 5);
+    expect(ofTable(1)).toHaveLength(4 * 5 * 20);
+    for (const { cell } of ofTable(2)) expect(cell.source.jobs).toContain("jobs=20000:");
+    for (const { cell } of ofTable(1)) expect(cell.source.jobs).toContain("jobs=200:");
   });
 
   test("all schemes see the same jobs, other loads and replications see others", () => {
-    const seeds = new Map<number, string>();
-    for (const { table, load, replication, seed } of list) {
-      const name = `${table} ${load} ${replication}`;
-      expect(seeds.get(seed) ?? name).toBe(name);
-      seeds.set(seed, name);
+    const schemes = new Map<number, Set<string>>();
+    for (const { place, cell } of all) {
+      const { seed } = cell.source;
+      schemes.set(seed, (schemes.get(seed) ?? new Set()).add(`${place.table} ${place.load}`));
     }
-    expect(seeds.size).toBe(4 * (20 + 5));
-  });
-
-  test("runCell() gives the same numbers for the same cell, whatever ran in between", () => {
-    const [at] = [...list.keys()].filter((i) => list[i].table === 1 && list[i].variant === "brmms");
-    expect(runCell(list[at])).toEqual(numbers[at]);
+    expect(schemes.size).toBe(4 * (20 + 5));
+    expect([...schemes.values()].every(({ size }) => size === 1)).toBe(true);
   });
 
   test("collect() means the replications beside the printed values", () => {
@@ -51,10 +50,10 @@ describe("zhou2000", () => {
     const row = table.rows.find(({ labels }) => labels.join(" ") === "BR 0.70")!;
     expect(row.values.map((value) => value.published)).toEqual([...TABLE_1.br[2]]);
     const turnarounds = numbers.filter((_, i) => {
-      const { table, variant, load } = list[i];
+      const { table, variant, load } = list[i].place;
       return table === 1 && variant === "br" && load === 0.7;
     });
-    const mean = turnarounds.reduce((sum, numbers) => sum + numbers[3], 0) / 20;
+    const mean = turnarounds.reduce((sum, run) => sum + rowOf(run)[3], 0) / 20;
     expect(row.values[3].ours).toBeCloseTo(mean, 10);
   });
 
@@ -80,12 +79,16 @@ describe("zhou2000", () => {
 
 describe("table 2 of zhou2000", () => {
   /** Mean over the five sets of jobs, at full length. */
-  function means(variant: string, load: number): number[] {
-    const rows = cells(options)
-      .filter((cell) => cell.table === 2 && cell.variant === variant && cell.load === load)
-      .map(runCell);
-    expect(rows).toHaveLength(5);
-    return rows[0].map((_, m) => rows.reduce((sum, row) => sum + row[m], 0) / rows.length);
+  async function means(variant: string, load: number): Promise<number[]> {
+    const wanted = all.filter(
+      ({ place }) => place.table === 2 && place.variant === variant && place.load === load,
+    );
+    const runs = await runCells(
+      wanted.map(({ cell }) => cell),
+      { workers: 1 },
+    );
+    expect(runs).toHaveLength(5);
+    return ZHOU2000_MEASURES.map((measure) => runs.reduce((sum, run) => sum + MEASURES[measure](run), 0) / 5);
   }
 
   test.each([
@@ -93,8 +96,8 @@ describe("table 2 of zhou2000", () => {
     [0.7, 2],
   ])(
     "ρ = %d: t_ta and n_a of BR and BRMMS within a fifth of the printed ones, schemes in the printed order",
-    (load, at) => {
-      const [bc, br, brms, brmms] = ZHOU2000_SCHEMES.map((scheme) => means(scheme, load));
+    async (load, at) => {
+      const [bc, br, brms, brmms] = await Promise.all(ZHOU2000_SCHEMES.map((scheme) => means(scheme, load)));
       for (const [ours, published] of [
         [br, TABLE_2.br[at]],
         [brmms, TABLE_2.brmms[at]],

@@ -1,100 +1,68 @@
 /**
  * Zhou, Walsh and Brent 2000: gang scheduling on a buddy system. Table 1 is 20 sets of 200 jobs, table 2 is 5 sets of 20,000
- * jobs, at four loads, under four schemes; figures 3 to 5 draw columns of table 1. Within a load all schemes see the same jobs.
- *
- * Time is counted in slots, so the slot is 1 s long and a switch costs nothing. The workload is the model `downey` with
+ * jobs, at four loads, under four schemes; figures 3 to 5 draw columns of table 1. The workload is the model `downey` with
  * run times of 1 … 120 slots on 128 processors.
  */
-import { confidenceInterval } from "../../../metrics/statistics.ts";
-import type { Paper, ReproducedTable, ReproducedValue, Reproduction } from "../paper.ts";
-import { cells, OTHER_READING, runCell, type Variant, type Zhou2000Cell } from "./cells.ts";
-import { figures, type Lookup, nameOf, statements } from "./claims.ts";
-import { NOTES, reasonFor } from "./notes.ts";
+import { judge } from "../../claims.ts";
+import type { Paper, ReproducedTable } from "../paper.ts";
 import {
-  TABLE_1,
-  TABLE_2,
-  ZHOU2000_LOADS,
-  ZHOU2000_MEASURES,
-  ZHOU2000_SCHEMES,
-  type Zhou2000Row,
-} from "./published.ts";
+  cells,
+  MEASURES,
+  nameOf,
+  OTHER_READING,
+  type Place,
+  type Variant,
+  type Zhou2000Results,
+} from "./cells.ts";
+import { claims } from "./claims.ts";
+import { figures } from "./figures.ts";
+import { NOTES, reasonFor } from "./notes.ts";
+import { TABLE_1, TABLE_2, ZHOU2000_LOADS, ZHOU2000_MEASURES, ZHOU2000_SCHEMES } from "./published.ts";
 
-/** Tables beside the published ones, figures and statements. */
-export function collect(list: readonly Zhou2000Cell[], numbers: readonly Zhou2000Row[]): Reproduction {
-  const ours = groupRows(list, numbers);
-  const tables = [
-    table("Table 1", "200 jobs, mean of 20 sets of jobs", 1, ZHOU2000_SCHEMES, ours),
-    table("Table 2", "20,000 jobs, mean of 5 sets of jobs", 2, ZHOU2000_SCHEMES, ours),
-    table(
-      "Table 1, BRMS read otherwise",
-      "an extra slot for every job that can have one",
-      1,
-      [OTHER_READING],
-      ours,
-    ),
-  ];
-  const value: Lookup = (which, scheme, load, measure) =>
-    mean(ours, which, scheme, load, ZHOU2000_MEASURES.indexOf(measure));
-  return { tables, figures: figures(value), statements: statements(value), notes: NOTES };
-}
-
-export const zhou2000: Paper<Zhou2000Cell, Zhou2000Row> = {
+export const zhou2000: Paper<Place, "summary"> = {
   key: "zhou2000",
   title: "Resource Allocation Schemes for Gang Scheduling",
   authors: "B. B. Zhou, D. Walsh and R. P. Brent",
   published: "Job Scheduling Strategies for Parallel Processing, LNCS 1911, Springer 2000",
   defaultSeed: 2000,
   cells,
-  runCell,
-  collect,
+  collect: (results) => ({
+    tables: [
+      table("Table 1", "200 jobs, mean of 20 sets of jobs", 1, ZHOU2000_SCHEMES, results),
+      table("Table 2", "20,000 jobs, mean of 5 sets of jobs", 2, ZHOU2000_SCHEMES, results),
+      table(
+        "Table 1, BRMS read otherwise",
+        "an extra slot for every job that can have one",
+        1,
+        [OTHER_READING],
+        results,
+      ),
+    ],
+    figures: figures(results),
+    statements: claims(results).map(judge),
+    notes: NOTES,
+  }),
 };
-
-/** Rows of all replications by table, variant and load. */
-type Groups = ReadonlyMap<string, readonly Zhou2000Row[]>;
-
-const key = (table: 1 | 2, variant: Variant, load: number) => `${table} ${variant} ${load}`;
-
-function groupRows(list: readonly Zhou2000Cell[], numbers: readonly Zhou2000Row[]): Groups {
-  const groups = new Map<string, Zhou2000Row[]>();
-  list.forEach((cell, at) => {
-    const name = key(cell.table, cell.variant, cell.load);
-    const rows = groups.get(name) ?? [];
-    rows.push(numbers[at]);
-    groups.set(name, rows);
-  });
-  return groups;
-}
-
-function column(groups: Groups, table: 1 | 2, variant: Variant, load: number, measure: number): number[] {
-  return groups.get(key(table, variant, load))!.map((row) => row[measure]);
-}
-
-function mean(groups: Groups, table: 1 | 2, variant: Variant, load: number, measure: number): number {
-  return confidenceInterval(column(groups, table, variant, load, measure)).mean;
-}
 
 function table(
   id: string,
   title: string,
   which: 1 | 2,
   variants: readonly Variant[],
-  groups: Groups,
+  results: Zhou2000Results,
 ): ReproducedTable {
   const rows = ZHOU2000_LOADS.flatMap((load, at) =>
     variants.map((variant) => {
       const scheme = variant === OTHER_READING ? "brms" : variant;
       const published = (which === 1 ? TABLE_1 : TABLE_2)[scheme][at];
-      const values = ZHOU2000_MEASURES.map((measure, m): ReproducedValue => {
-        const interval = confidenceInterval(column(groups, which, variant, load, m));
-        const deviates = Math.abs(interval.mean / published[m] - 1) > 0.1;
-        return {
-          published: published[m],
-          ours: interval.mean,
-          halfWidth: interval.half,
-          ...(deviates && { reason: reasonFor(which, scheme, load, measure) }),
-        };
-      });
-      return { labels: [nameOf(variant), load.toFixed(2)], values };
+      return {
+        labels: [nameOf(variant), load.toFixed(2)],
+        values: ZHOU2000_MEASURES.map((measure, m) =>
+          results.value({ table: which, variant, load }, MEASURES[measure], published[m], () =>
+            reasonFor(which, scheme, load, measure),
+          ),
+        ),
+      };
     }),
   );
   return { id, title, labelColumns: ["scheme", "ρ"], valueColumns: VALUE_COLUMNS, rows };

@@ -1,0 +1,45 @@
+/** Claims of papers and of ours: sentences that comparisons of numbers decide. */
+
+import type { Interval } from "../metrics/statistics.ts";
+import type { ReproducedStatement } from "../report/reproduction.ts";
+
+/** Exact, or known to lie between two bounds. */
+export type Quantity = number | { readonly low: number; readonly high: number };
+
+export interface Comparison {
+  readonly a: Quantity;
+  readonly is: "below" | "above" | "at most" | "at least";
+  readonly b: number;
+}
+
+export interface Claim {
+  readonly statement: string;
+  /** All of them have to hold. */
+  readonly comparisons: readonly Comparison[];
+  /** The numbers that decide it, in words. */
+  readonly evidence: string;
+}
+
+/** `open` where neither side of the border is shown. */
+export type Verdict = "holds" | "open" | "fails";
+
+export function verdictOf({ a, is, b }: Comparison): Verdict {
+  const { low, high } = typeof a === "number" ? { low: a, high: a } : a;
+  if (is === "below" || is === "at most") {
+    return high < b || (is === "at most" && high === b) ? "holds" : low > b ? "fails" : "open";
+  }
+  return low > b || (is === "at least" && low === b) ? "holds" : high < b ? "fails" : "open";
+}
+
+export function doHold(comparisons: readonly Comparison[]): boolean {
+  return comparisons.every((one) => verdictOf(one) === "holds");
+}
+
+export function judge({ statement, comparisons, evidence }: Claim): ReproducedStatement {
+  return { statement, holds: doHold(comparisons), evidence };
+}
+
+/** Where the mean lies, by its interval. */
+export function within({ mean, half }: Interval): Quantity {
+  return { low: mean - half, high: mean + half };
+}

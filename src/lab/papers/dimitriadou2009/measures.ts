@@ -1,0 +1,43 @@
+/** The measures of Dimitriadou and Karatza 2009 under the paper's names, found by study, variant and load, and how sentences tell them. */
+
+import type { Interval } from "../../../metrics/statistics.ts";
+import type { SitesNumbers } from "../../../models/sites/metrics.ts";
+import type { Results } from "../results.ts";
+import type { Place, StudyName, VariantOf } from "./cells.ts";
+
+export type SitesResults = Results<Place, SitesNumbers>;
+/** A number of one run. */
+export type Measure = (numbers: SitesNumbers) => number;
+
+/** A place whose variant the study has. */
+export function at<S extends StudyName>(study: S, variant: VariantOf<S>, localEveryS: number): Place {
+  return { study, variant: String(variant), localEveryS };
+}
+
+export const MEASURES = {
+  U: (n) => n.utilisation,
+  RT: (n) => n.locals.responseS,
+  SLD: (n) => n.locals.slowdown,
+  WRT: (n) => n.gangs.weightedResponseS,
+  WSLD: (n) => n.gangs.weightedSlowdown,
+  "bounded SLD": (n) => n.locals.boundedSlowdown,
+  "bounded WSLD": (n) => n.gangs.weightedBoundedSlowdown,
+  finished: (n) => 100 * n.gangsFinished,
+} as const satisfies Readonly<Record<string, Measure>>;
+
+/** A number for a sentence: three significant digits, or so. */
+export function inWords(value: number): string {
+  return value.toFixed(decimalsFor(value));
+}
+
+/** A difference with its interval, as many decimals as the interval asks for. */
+export function differenceInWords({ mean, half }: Interval): string {
+  if (mean === 0 && half === 0) return "0";
+  const decimals = decimalsFor(half);
+  return `${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(decimals)} ± ${half.toFixed(decimals)}`;
+}
+
+function decimalsFor(value: number): number {
+  const size = Math.abs(value);
+  return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : size >= 0.01 ? 4 : 6;
+}

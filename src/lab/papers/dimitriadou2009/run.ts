@@ -1,0 +1,33 @@
+/** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
+import { parseParameters } from "../../../core/parameters.ts";
+import { type SitesNumbers, summariseSites } from "../../../models/sites/metrics.ts";
+import { acrossSites, oneSite } from "../../../models/sites/policies.ts";
+import { type RemainingRule, simulateSites } from "../../../models/sites/simulate.ts";
+import { generateSites, type SitesWorkload, withPredictionError } from "../../../models/sites/workload.ts";
+import type { Bench } from "../../experiments/cell.ts";
+
+export interface SitesCell {
+  readonly jobs: SitesWorkload;
+  /** Largest error of predicted service times, in %. */
+  readonly error: number;
+  readonly policy: string;
+  readonly remaining: RemainingRule;
+  readonly completions: number;
+}
+
+/** @throws Error when the jobs made do not suffice for the completions */
+export async function runSites(cell: SitesCell, bench: Bench): Promise<SitesNumbers> {
+  const { completions, remaining } = cell;
+  const [name = "", ...settings] = cell.policy.split(":");
+  const policy = [oneSite, acrossSites].find((one) => one.name === name)!;
+  const jobs = bench.once(cell.jobs, () => generateSites(cell.jobs));
+  const instance = withPredictionError(jobs, cell.error);
+  const parameters = parseParameters(name, policy.parameters, settings);
+  const schedule = simulateSites(instance, policy, parameters, { completions, remaining });
+  if (schedule.completed < completions || schedule.arrived === cell.jobs.count) {
+    throw new Error(
+      `Cannot measure "${cell.policy}": only ${schedule.completed} jobs ended, expected ${completions} before the last of ${cell.jobs.count} arrived`,
+    );
+  }
+  return summariseSites(instance, schedule);
+}

@@ -1,0 +1,56 @@
+/** A paper's results, found by where they stand in its tables, and the values that are made of them. */
+import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
+import { deviates, type ReproducedValue } from "../../report/reproduction.ts";
+import { canonicalText } from "../experiments/cell.ts";
+
+/** Replications follow each other in the order of the cells. */
+export class Results<Place, Result> {
+  readonly #byPlace = new Map<string, Result[]>();
+
+  /** @param results in the order of the cells */
+  constructor(cells: readonly { readonly place: Place }[], results: readonly Result[]) {
+    for (const [i, { place }] of cells.entries()) {
+      const text = canonicalText(place);
+      const found = this.#byPlace.get(text);
+      if (found === undefined) this.#byPlace.set(text, [results[i]]);
+      else found.push(results[i]);
+    }
+  }
+
+  /** One per replication. @throws RangeError for a place without results */
+  at(place: Place): readonly Result[] {
+    const found = this.#byPlace.get(canonicalText(place));
+    if (found === undefined) throw new RangeError(`Cannot find results of ${canonicalText(place)}`);
+    return found;
+  }
+
+  values(place: Place, measure: (result: Result) => number): number[] {
+    return this.at(place).map((result) => measure(result));
+  }
+
+  interval(place: Place, measure: (result: Result) => number): Interval {
+    return confidenceInterval(this.values(place, measure));
+  }
+
+  mean(place: Place, measure: (result: Result) => number): number {
+    return this.interval(place, measure).mean;
+  }
+
+  /** `to` minus `from`, replication by replication. */
+  difference(from: Place, to: Place, measure: (result: Result) => number): Interval {
+    return pairedDifference(this.values(to, measure), this.values(from, measure));
+  }
+
+  /** The value of a table; the reason is asked for where it deviates from the published one. */
+  value(
+    place: Place,
+    measure: (result: Result) => number,
+    published: number | null = null,
+    reason?: (values: readonly number[]) => string,
+  ): ReproducedValue {
+    const values = this.values(place, measure);
+    const { mean, half, count } = confidenceInterval(values);
+    const value = { published, ours: mean, halfWidth: count < 2 ? null : half };
+    return reason !== undefined && deviates(value) ? { ...value, reason: reason(values) } : value;
+  }
+}

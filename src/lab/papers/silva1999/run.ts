@@ -1,0 +1,65 @@
+/** What a cell of the kind `tasks` gives: programs whose tasks block, on one machine under gang scheduling. */
+import { grades, idle } from "../../../models/tasks/local-task-scheduler.ts";
+import type { TasksResult } from "../../../models/tasks/run.ts";
+import { simulateTasks } from "../../../models/tasks/simulate.ts";
+import { makeTaskPrograms, type ProgramsOptions } from "../../../models/tasks/task-programs.ts";
+import { gang } from "../../../policies/gangs/gang.ts";
+import type { Bench } from "../../experiments/cell.ts";
+
+export interface TasksCell {
+  readonly workload: string;
+  readonly programs: ProgramsOptions;
+  readonly processors: number;
+  readonly slotMs: number;
+  readonly switchMs: number;
+  /** Whether a slot's own task takes its processor back at once. */
+  readonly ownReturns: boolean;
+  /** Of the local scheduler's grades; without one other tasks are not run in idle slots. */
+  readonly alpha?: number | undefined;
+  readonly recordAtS: readonly number[];
+}
+
+/** One entry per recorded time. */
+export interface Series {
+  readonly jobs: readonly number[];
+  readonly idlePercent: readonly number[];
+  /** Shares of processor time at the last row, in %: own task in I/O, waiting for a message, at a barrier; no own task. */
+  readonly idleBy: readonly [io: number, message: number, barrier: number, empty: number];
+  readonly meanRows: number;
+}
+
+export async function runTasks(cell: TasksCell, bench: Bench): Promise<Series> {
+  const { workload, processors, slotMs, switchMs, ownReturns, alpha } = cell;
+  const programs = bench.once([workload, cell.programs], () => makeTaskPrograms(workload, cell.programs));
+  return series(
+    simulateTasks(programs, {
+      processors,
+      slotMs,
+      switchMs,
+      ownReturns,
+      gang: { definition: gang, parameters: { fit: "first" } },
+      local:
+        alpha === undefined
+          ? { definition: idle, parameters: {} }
+          : { definition: grades, parameters: { alpha, slots: 5 } },
+      recordAtMs: cell.recordAtS.map((timeS) => 1000 * timeS),
+    }),
+    processors,
+  );
+}
+
+function series({ totals, meanRows }: TasksResult, processors: number): Series {
+  const last = totals[totals.length - 1];
+  const percent = (partMs: number, timeMs: number) => (100 * partMs) / (processors * timeMs);
+  return {
+    jobs: totals.map((at) => at.jobsCompleted),
+    idlePercent: totals.map((at) => percent(at.ioMs + at.messageMs + at.barrierMs + at.emptyMs, at.timeMs)),
+    idleBy: [
+      percent(last.ioMs, last.timeMs),
+      percent(last.messageMs, last.timeMs),
+      percent(last.barrierMs, last.timeMs),
+      percent(last.emptyMs, last.timeMs),
+    ],
+    meanRows,
+  };
+}
