@@ -1,7 +1,7 @@
 /** The one list of verbs. A verb's file is loaded when it is used, so that `tutti --help` starts fast. */
 import type { Command } from "commander";
 
-export interface Verb {
+interface Verb {
   readonly name: string;
   /** Heading of the help under which it stands. */
   readonly group: VerbGroup;
@@ -9,9 +9,9 @@ export interface Verb {
   load(): Promise<VerbModule>;
 }
 
-export type VerbGroup = "Scheduler" | "Jobs" | "Insight" | "Laboratory" | "Command line";
+type VerbGroup = "Scheduler" | "Jobs" | "Insight" | "Laboratory" | "Command line";
 
-export interface VerbModule {
+interface VerbModule {
   /** Adds the verb's arguments, options and action. `wholeProgram` gives the command line with all options of all verbs. */
   configure(command: Command, wholeProgram: () => Promise<Command>): void;
 }

@@ -80,7 +80,7 @@ done
 continue_all "$@" 2> /dev/null
 `;
 
-export interface GuardianListener {
+interface GuardianListener {
   /** Told who the guardian is, so that a restarted conductor can wait for it to have finished. */
   onStart(identity: ProcessIdentity): void;
   /** It has continued everything, since it has not heard from us for too long. */

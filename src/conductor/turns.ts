@@ -19,7 +19,7 @@ const AGAIN_MS = 5;
 
 export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly machine: Machine;
   readonly attempts: ReadonlyMap<string, Attempt>;
   /** Whether a gang that is not yet an attempt is about to be one. */

@@ -17,7 +17,7 @@ export interface Diagnostic {
   readonly examples: readonly DiagnosticExample[];
 }
 
-export interface DiagnosticExample {
+interface DiagnosticExample {
   /** Line in the source, from 1; undefined where there are no lines. */
   readonly line: number | undefined;
   /** Number of the job in its source, where known. */

@@ -15,7 +15,7 @@ export interface NodeCpus {
 }
 
 /** One CPU of one node. */
-export interface Processor {
+interface Processor {
   readonly node: string;
   readonly cpu: number;
 }

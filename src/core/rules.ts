@@ -10,14 +10,14 @@ export type OverrunRule =
   | "kill";
 
 /** What a policy is told of a job that has no estimate. */
-export type MissingEstimateRule =
+type MissingEstimateRule =
   /** The run time, as a perfect estimate. */
   | "run"
   /** A fixed number of seconds, then subject to the overrun rule. */
   | { readonly seconds: number };
 
 /** What becomes of a job that is larger than the machine. */
-export type OversizeRule =
+type OversizeRule =
   /** Left out, counted and listed in the diagnostics. */
   | "drop"
   /** Given the whole machine instead, run time unchanged. */

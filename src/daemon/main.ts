@@ -26,7 +26,7 @@ import { StateWatch } from "./state/state-watch.ts";
 import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
 
-export interface FrontEndSetup {
+interface FrontEndSetup {
   /** Made when missing; see `defaultStateFolder`. */
   readonly stateFolder: string;
   /** JSON file; undefined: the defaults. */

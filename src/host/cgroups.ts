@@ -24,10 +24,10 @@ import { isShortage, readSmall } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
 /** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
-export type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
+type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
 
 /** A hierarchy as mounted, and where in it a group of ours could lie, best first. */
-export interface Mount {
+interface Mount {
   readonly version: 1 | 2;
   readonly mountPoint: string;
   /** Controllers named by the mount; v2 names none here. */
@@ -36,7 +36,7 @@ export interface Mount {
 }
 
 /** A hierarchy in which our folder has been made. */
-export interface Hierarchy {
+interface Hierarchy {
   readonly version: 1 | 2;
   /** Our folder; a gang's group is a folder in it. */
   readonly folder: string;

@@ -1,7 +1,7 @@
 /** The accounts of this machine, as /etc/passwd has them. Those that come from elsewhere, such as LDAP, are not known here. */
 import { readFileSync } from "node:fs";
 
-export const PASSWD = "/etc/passwd";
+const PASSWD = "/etc/passwd";
 
 export interface PasswdEntry {
   readonly user: string;

@@ -4,7 +4,7 @@ import type { Interval } from "../metrics/statistics.ts";
 import type { ReproducedStatement } from "../report/reproduction.ts";
 
 /** Exact, or known to lie between two bounds. */
-export type Quantity = number | { readonly low: number; readonly high: number };
+type Quantity = number | { readonly low: number; readonly high: number };
 
 export interface Comparison {
   readonly a: Quantity;
@@ -21,7 +21,7 @@ export interface Claim {
 }
 
 /** `open` where neither side of the border is shown. */
-export type Verdict = "holds" | "open" | "fails";
+type Verdict = "holds" | "open" | "fails";
 
 export function verdictOf({ a, is, b }: Comparison): Verdict {
   const { low, high } = typeof a === "number" ? { low: a, high: a } : a;

@@ -35,15 +35,6 @@ export const NARROW_WIDE_SHORT_LONG: ClassScheme = {
   classOf: (size, runS) => (runS > 3600 ? 2 : 0) + (size > 8 ? 1 : 0),
 };
 
-/** Small, medium and large jobs of zhou2000 (section 4): run times of 1–12, 13–60 and more than 60 slots. */
-export function zhou2000Classes(slotS: number): ClassScheme {
-  return classesByRunTime("zhou2000", [
-    { name: "small", label: "small (1–12 slots)", maxS: 12 * slotS },
-    { name: "medium", label: "medium (13–60 slots)", maxS: 60 * slotS },
-    { name: "large", label: "large (> 60 slots)", maxS: Number.POSITIVE_INFINITY },
-  ]);
-}
-
 /** Classes by run time; bounds ascending and inclusive, the last one infinite. */
 export function classesByRunTime(
   name: string,
@@ -51,15 +42,6 @@ export function classesByRunTime(
 ): ClassScheme {
   const bounds = checkedBounds(classes.map((one) => one.maxS));
   return { name, title: "jobs by run time", classes, classOf: (_size, runS) => firstNotBelow(bounds, runS) };
-}
-
-/** Classes by size; bounds ascending and inclusive, the last one infinite. */
-export function classesBySize(
-  name: string,
-  classes: readonly (JobClass & { readonly maxSize: number })[],
-): ClassScheme {
-  const bounds = checkedBounds(classes.map((one) => one.maxSize));
-  return { name, title: "jobs by size", classes, classOf: (size) => firstNotBelow(bounds, size) };
 }
 
 function firstNotBelow(bounds: readonly number[], value: number): number {

@@ -11,7 +11,7 @@ import type { Schedule } from "../core/schedule.ts";
 import { orderOf } from "./order.ts";
 
 /** Runs of consecutive processors per job: rows offset[job] … offset[job + 1] − 1 of `first` and `size`. */
-export interface ProcessorRuns {
+interface ProcessorRuns {
   readonly offset: Uint32Array;
   readonly first: Int32Array;
   readonly size: Int32Array;

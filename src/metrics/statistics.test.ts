@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  batchMeans,
   confidenceInterval,
   normalQuantile,
   pairedDifference,
@@ -87,13 +86,6 @@ test("pairedDifference() is far narrower than the means when replications vary t
   expect(difference.half).toBeCloseTo((3.1824463 * Math.sqrt(0.25 / 3)) / 2, 6);
   expect(confidenceInterval(a).half).toBeGreaterThan(20);
   expect(() => pairedDifference(a, [1])).toThrow("as many of each");
-});
-
-test("batchMeans() leaves the odd values out at the front", () => {
-  const interval = batchMeans([1000, 1, 3, 5, 7], 2);
-  expect(interval.count).toBe(2);
-  expect(interval.mean).toBe(4);
-  expect(() => batchMeans([1], 2)).toThrow("2 or more");
 });
 
 test("sumOf() keeps what a plain sum loses", () => {

@@ -3,7 +3,6 @@
  * exponential, so intervals are the same to the last bit everywhere.
  */
 import { exp, ln } from "../core/elementary.ts";
-import { sumOf } from "./sums.ts";
 
 /** Mean and variance in one pass (Welford 1962, "Note on a method for calculating corrected sums of squares"). */
 export class RunningMoments {
@@ -69,24 +68,6 @@ export function pairedDifference(a: ArrayLike<number>, b: ArrayLike<number>, lev
     Array.from(a, (value, i) => value - b[i]),
     level,
   );
-}
-
-/**
- * Interval from one long run: means of `batches` consecutive stretches of equal length, taken as independent. What does not
- * fill a last stretch is left out at the front, where the run is still warming up.
- * @throws RangeError below two batches or with fewer values than batches
- */
-export function batchMeans(values: ArrayLike<number>, batches = 20, level = 0.95): Interval {
-  const length = Math.floor(values.length / batches);
-  if (!(Number.isInteger(batches) && batches >= 2 && length >= 1)) {
-    throw new RangeError(`Cannot make ${batches} batches of ${values.length} values: expected 2 or more`);
-  }
-  const skipped = values.length - batches * length;
-  const means = Array.from({ length: batches }, (_, i) => {
-    const from = skipped + i * length;
-    return sumOf(values, from, from + length) / length;
-  });
-  return confidenceInterval(means, level);
 }
 
 /** From here on the expansion in 1/df is exact to 10 digits and the continued fraction becomes slow. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { classesByRunTime, classesBySize, NARROW_WIDE_SHORT_LONG, zhou2000Classes } from "./classes.ts";
+import { classesByRunTime, NARROW_WIDE_SHORT_LONG } from "./classes.ts";
 import { METRICS } from "./registry.ts";
 import { firstComeFirstServed, handMade } from "./schedules-for-tests.ts";
 import { metricOf, summarise } from "./summary.ts";
@@ -236,11 +236,6 @@ describe("summarise()", () => {
 });
 
 describe("classes", () => {
-  test("zhou2000Classes() cuts after 12 and after 60 slots", () => {
-    const { classOf } = zhou2000Classes(5);
-    expect([1, 60, 61, 300, 301, 600].map((runS) => classOf(1, runS))).toEqual([0, 0, 1, 1, 2, 2]);
-  });
-
   test("NARROW_WIDE_SHORT_LONG cuts after 8 processors and after an hour", () => {
     const { classOf, classes } = NARROW_WIDE_SHORT_LONG;
     const name = (size: number, runS: number) => classes[classOf(size, runS)].name;
@@ -252,19 +247,19 @@ describe("classes", () => {
     ]);
   });
 
-  test("classesBySize() refuses bounds that leave a job without a class", () => {
+  test("classesByRunTime() refuses bounds that leave a job without a class", () => {
     const one = { name: "a", label: "a" };
-    expect(() => classesBySize("x", [{ ...one, maxSize: 4 }])).toThrow("without a bound");
+    expect(() => classesByRunTime("x", [{ ...one, maxS: 4 }])).toThrow("without a bound");
     expect(() =>
-      classesBySize("x", [
-        { ...one, maxSize: 4 },
-        { ...one, maxSize: 4 },
+      classesByRunTime("x", [
+        { ...one, maxS: 4 },
+        { ...one, maxS: 4 },
       ]),
     ).toThrow("ascending");
-    const bySize = classesBySize("x", [
-      { ...one, maxSize: 4 },
-      { ...one, maxSize: Number.POSITIVE_INFINITY },
+    const byRunTime = classesByRunTime("x", [
+      { ...one, maxS: 4 },
+      { ...one, maxS: Number.POSITIVE_INFINITY },
     ]);
-    expect([bySize.classOf(4, 0), bySize.classOf(5, 0)]).toEqual([0, 1]);
+    expect([byRunTime.classOf(0, 4), byRunTime.classOf(0, 5)]).toEqual([0, 1]);
   });
 });

@@ -51,7 +51,7 @@ export interface MetricSummary {
 }
 
 /** Over all jobs of the instance. */
-export interface JobCounts {
+interface JobCounts {
   readonly total: number;
   readonly started: number;
   readonly ended: number;
@@ -62,7 +62,7 @@ export interface JobCounts {
   readonly killed: number;
 }
 
-export interface MachineSummary {
+interface MachineSummary {
   readonly processors: number;
   /** From the first submit to the last end of all jobs. */
   readonly makespanS: number;
@@ -77,7 +77,7 @@ export interface MachineSummary {
   readonly offeredLoad: number;
 }
 
-export interface GangSummary {
+interface GangSummary {
   readonly slotS: number;
   readonly switchS: number;
   /** n_a of zhou2000: rows of the matrix, averaged over the time of the whole run. */

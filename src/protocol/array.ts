@@ -1,7 +1,7 @@
 /** Index lists of job arrays, as Slurm writes them: `1-100`, `0-20:5`, `1,4,9`, each with `%5` for at most five at once. */
 import { MAX_ARRAY_INDEX, MAX_JOBS_PER_BATCH } from "./limits.ts";
 
-export interface ArraySpec {
+interface ArraySpec {
   readonly indices: readonly number[];
   readonly atOnce?: number;
 }

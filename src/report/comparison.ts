@@ -37,7 +37,7 @@ export interface ComparedPolicy {
   readonly replicationHashes?: readonly ReplicationHashes[] | undefined;
 }
 
-export interface ReplicationHashes {
+interface ReplicationHashes {
   readonly seed: number;
   /** Of the workload. */
   readonly name: string;
@@ -58,7 +58,7 @@ export function programText({ version, revision }: Comparison["made"]): string {
 }
 
 /** A column of the ranking table. */
-export interface RankingColumn {
+interface RankingColumn {
   readonly title: string;
   readonly better: "low" | "high" | "neither";
   /** Where it says the same of space and time sharing; elsewhere none is the best. Default everywhere. */
@@ -159,7 +159,7 @@ function isAlike(column: RankingColumn, policies: readonly { readonly summary: S
 }
 
 /** A cell of the ranking table. */
-export interface RankingCell {
+interface RankingCell {
   readonly value: number;
   readonly text: string;
   /** Said after the text; "" for nothing. */

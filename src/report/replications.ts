@@ -9,7 +9,7 @@ import { metricOf } from "../metrics/summary.ts";
 import type { ComparedPolicy } from "./comparison.ts";
 import { formatDuration, formatNumber, timeUnit } from "./text/format.ts";
 
-export interface ReplicatedColumn {
+interface ReplicatedColumn {
   readonly title: string;
   readonly unit: "s" | "1";
   value(summary: Summary): number;

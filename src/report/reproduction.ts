@@ -90,7 +90,7 @@ export interface ReproducedPaper extends Reproduction {
 }
 
 /** Deviations up to here need no reason. */
-export const TOLERANCE = 0.1;
+const TOLERANCE = 0.1;
 
 /** Ours over published less 1; NaN where nothing is published, or 0 and ours is not. */
 export function deviation({ published, ours }: ReproducedValue): number {

@@ -9,7 +9,7 @@ import { PoolMachine } from "../machines/pool-machine.ts";
 import { EventHeap } from "../structures/event-heap.ts";
 import { policyView } from "./view.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly observer?: Observer | undefined;
   /** Called every 65,536 instants with the number of jobs that have arrived. */
   readonly progress?: ((arrived: number) => void) | undefined;

@@ -34,7 +34,7 @@ import { RowsRecord } from "./rows-record.ts";
 import { SlotClock } from "./slot-clock.ts";
 import { policyView } from "./view.ts";
 
-export interface RoundsOptions {
+interface RoundsOptions {
   /** Useful length of a slot in seconds, above 0. */
   readonly slotS: number;
   /** Time of one switch between rows in seconds, 0 or more. */

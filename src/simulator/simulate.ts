@@ -5,7 +5,7 @@ import type { Observer, Schedule } from "../core/schedule.ts";
 import { simulatePool } from "./pool.ts";
 import { simulateRounds } from "./rounds.ts";
 
-export interface SimulationOptions {
+interface SimulationOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
   /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */

@@ -13,7 +13,7 @@ export interface Spread {
 }
 
 /** What is undefined cannot be told from the workload. Shares are 0 … 1. */
-export interface WorkloadFacts {
+interface WorkloadFacts {
   readonly jobs: number;
   /** Jobs with run time 0; the facts below leave them out. */
   readonly zeroRunJobs: number;

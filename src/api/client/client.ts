@@ -16,7 +16,7 @@ import { NoDaemonError, RefusedError } from "./errors.ts";
 const MOST_TRIES = 100;
 const RETRY_MS = 20;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly accept?: string;

@@ -18,7 +18,7 @@ export interface Route {
   readonly isPublic?: boolean;
 }
 
-export type RouteAnswer =
+type RouteAnswer =
   | { readonly kind: "json"; readonly schema: z.ZodType; readonly status: 200 | 201 | 202 }
   | { readonly kind: "text"; readonly type: string; readonly description: string };
 

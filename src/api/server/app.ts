@@ -23,7 +23,7 @@ export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forec
 }
 
 /** How a request came in, and whether somebody still waits for its answer. */
-export interface Arrival {
+interface Arrival {
   readonly transport: Transport;
   /** Whose the connection is, when the socket itself proves that. */
   readonly owner?: Caller | undefined;

@@ -12,7 +12,7 @@ import { writeJson } from "../text/json.ts";
 import { hint, plural, writeOut } from "../text/text.ts";
 import { visibleLine } from "../text/visible.ts";
 
-export type Change = Pick<BatchBody, "action" | "priority">;
+type Change = Pick<BatchBody, "action" | "priority">;
 
 type Result = BatchAnswer["results"][number];
 

@@ -8,7 +8,7 @@ import { isEnded } from "../../protocol/states.ts";
 import { VisibleStream } from "../text/visible.ts";
 import type { Patience } from "./patience.ts";
 
-export interface LogOptions {
+interface LogOptions {
   readonly stream: "stdout" | "stderr";
   readonly follow: boolean;
   /** Only the last so many bytes. */

@@ -10,7 +10,7 @@ import { hint } from "../text/text.ts";
 const LOOK_MS = 200;
 const GIVE_UP_MS = 600_000;
 
-export interface PatienceOptions {
+interface PatienceOptions {
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
   readonly giveUpMs?: number;

@@ -5,7 +5,7 @@
 import { SlurmOptions } from "./slurm-options.ts";
 
 /** What a script asks for, as words of `tutti submit`. */
-export interface ScriptOptions {
+interface ScriptOptions {
   readonly words: readonly string[];
   /** For people; one per line that is not understood or means something else here. */
   readonly warnings: readonly string[];

@@ -5,7 +5,7 @@ import { isSameFile } from "../../lab/files/write-whole.ts";
 import { asUsage, UsageError } from "../errors.ts";
 
 /** The options that name files to write, such as `--html`, by what was given to them. */
-export type OutputFiles = Readonly<Record<string, string | undefined>>;
+type OutputFiles = Readonly<Record<string, string | undefined>>;
 
 /** @throws UsageError when two outputs are one file, or when one is the input */
 export async function checkOutputs(source: string, files: OutputFiles): Promise<void> {

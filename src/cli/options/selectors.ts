@@ -12,7 +12,7 @@ export const SELECTOR_HELP =
 /** Of the jobs that have ended `all` means so many, the newest; every other selector looks at all that are kept. */
 const LISTED_ENDED = 1000;
 
-export type Selector =
+type Selector =
   | { readonly kind: "numbers"; readonly first: number; readonly last: number }
   | { readonly kind: "last" }
   | { readonly kind: "all" }

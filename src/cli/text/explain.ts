@@ -7,7 +7,7 @@ import { type Explanation, explanationLines } from "../../report/explanation.ts"
 import { jsonDocument } from "../../report/text/json.ts";
 import { wrap, writeOut } from "./text.ts";
 
-export interface ExplainedJob {
+interface ExplainedJob {
   readonly policy: string;
   readonly job: number;
   readonly slot: number;

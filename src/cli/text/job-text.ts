@@ -20,7 +20,7 @@ const SIGNS: Readonly<Record<JobState, string>> = {
 };
 
 /** A line of a table: a job, or jobs of an array that wait one behind the other. */
-export interface JobLine extends Job {
+interface JobLine extends Job {
   /** The last of the jobs that the line is about. */
   readonly upTo?: Job;
 }

@@ -25,7 +25,7 @@ const PALETTE: readonly (readonly [back: string, front: string])[] = [
 ];
 const EMPTY = "·";
 
-export interface MatrixTextOptions {
+interface MatrixTextOptions {
   readonly width: number;
   readonly colour: boolean;
   /** Monotonic time in ms, on the clock of the answer's `nowMs`. */

@@ -17,7 +17,7 @@ import { bold, dim, hint, plural, wrap, writeOut } from "./text.ts";
 /** What decides a run on a wing beside its parameters; all other options are about the jobs of one machine. */
 const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
 
-export interface WingOptions {
+interface WingOptions {
   readonly policies: readonly string[];
   readonly seed: number;
   readonly replications: number;

@@ -98,7 +98,7 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
 }
 
 /** Gangs of different sizes: all CPUs, a half, one; each process counts, so its work is the same however it is stopped. */
-export function toyGangs(cpus: number, workS: number): SubmitJob[] {
+function toyGangs(cpus: number, workS: number): SubmitJob[] {
   const half = Math.max(1, Math.floor(cpus / 2));
   const gangs: readonly (readonly [string, number])[] = [
     ["tutti", cpus],

@@ -82,7 +82,7 @@ function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): nu
 const NO_PROGRAM = 127;
 
 /** The job's own exit code; 128 and the signal's number, as a shell has it; 1 for a job without either. */
-export function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
+function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
   if (/^(?:lost: )?Cannot run /.test(reason)) return NO_PROGRAM;

@@ -54,7 +54,7 @@ async function chosen(client: Client, words: readonly string[]): Promise<readonl
 }
 
 /** One paragraph: since when and where, what is in the way, when it is expected to start. */
-export function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
+function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
   if (!["queued", "held"].includes(why.state)) {
     if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
@@ -115,12 +115,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
   }
 }
 
-export function forecastText({
-  p10Ms,
-  p50Ms,
-  p90Ms,
-  pastErrorP50Ms,
-}: NonNullable<WhyAnswer["forecast"]>): string {
+function forecastText({ p10Ms, p50Ms, p90Ms, pastErrorP50Ms }: NonNullable<WhyAnswer["forecast"]>): string {
   const past =
     pastErrorP50Ms === undefined
       ? ""

@@ -7,10 +7,10 @@ import { gangName } from "../../protocol/wire.ts";
 import { type Claim, claimForNobody, readIdentity } from "./claim.ts";
 import { readExit, readLost } from "./shim.ts";
 
-export type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
+type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
 
 /** What the conductor knows of an attempt that is over. */
-export interface Facts {
+interface Facts {
   readonly spec: Omit<LaunchSpec, "env">;
   readonly shim: ProcessIdentity | undefined;
   readonly claim: Claim;

@@ -5,7 +5,7 @@
 import { lstatSync } from "node:fs";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 
-export interface Rights {
+interface Rights {
   readonly uid: number;
   readonly gid: number;
 }

@@ -45,7 +45,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
 const OPEN_FILES = 1024;
 /** Exit status of a shim that found the attempt claimed. */
-export const ALREADY_CLAIMED = 75;
+const ALREADY_CLAIMED = 75;
 /** Variables that some shell does not let one set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
 /** Of jobs that were submitted to it. */
@@ -53,7 +53,7 @@ const FIRST_RELEASE_UMASK = 0o022;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The script of an attempt. `mark` is put into the job's environment (freezers/signals.ts). */
-export function launchScript(spec: LaunchSpec, mark: string): string {
+function launchScript(spec: LaunchSpec, mark: string): string {
   const variables = Object.entries(spec.env).filter(([name]) => !SHELLS_OWN.has(name));
   const exports = variables
     .filter(([name]) => IDENTIFIER.test(name))
@@ -211,7 +211,7 @@ export function isAtGate(pid: number): boolean {
   return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
 }
 
-export interface ExitStatus {
+interface ExitStatus {
   readonly code?: number;
   readonly signal?: string;
 }
@@ -232,7 +232,7 @@ export function readLost(of: AttemptFolder): string | undefined {
 }
 
 /** Such as SIGKILL for 9. */
-export function signalName(number: number): string {
+function signalName(number: number): string {
   const found = Object.entries(osConstants.signals).find(([, value]) => value === number);
   return found === undefined ? `signal ${number}` : found[0];
 }

@@ -14,7 +14,7 @@ interface OfUser {
 }
 
 /** What one user has above the fair share: so many jobs, or as many as take so many bytes. */
-export interface Surplus {
+interface Surplus {
   readonly uid: number;
   /** Of those that were started or of the others; undefined: of both, these first. */
   readonly wasStarted: boolean | undefined;

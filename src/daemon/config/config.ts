@@ -34,7 +34,7 @@ class Mistake extends Error {
   }
 }
 
-export interface ReadConfig {
+interface ReadConfig {
   readonly config: Config;
   /** The line of each setting that the file has. */
   readonly lines: ReadonlyMap<string, number | undefined>;

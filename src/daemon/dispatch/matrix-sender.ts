@@ -5,7 +5,7 @@ import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Layout } from "../scheduling/live-driver.ts";
 
-export interface Seat {
+interface Seat {
   readonly job: JobNumber;
   readonly nodes: readonly NodeCpus[];
 }

@@ -19,7 +19,7 @@ export interface Capacity {
 }
 
 /** A gang in a row: these CPUs are its own for that row's slot. */
-export interface PlacedGang extends AttemptKey {
+interface PlacedGang extends AttemptKey {
   readonly nodes: readonly NodeCpus[];
 }
 

@@ -20,7 +20,7 @@ import type { JobRecord } from "../contract/record.ts";
 import { HOSTS, jobsIn, latestStartIn } from "../state/job-folders.ts";
 import type { Account, Accounts } from "./accounts.ts";
 
-export interface LauncherOptions {
+interface LauncherOptions {
   /** Folder that holds a folder per job. */
   readonly jobsFolder: string;
   readonly graceMs: number;
@@ -231,7 +231,7 @@ export class Launcher {
   }
 }
 
-export interface OutputNames {
+interface OutputNames {
   readonly job: JobNumber;
   readonly array?: number | undefined;
   readonly arrayIndex?: number | undefined;

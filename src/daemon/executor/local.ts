@@ -6,7 +6,7 @@ import type { FreezerKind } from "../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import type { Command, Executor, Report } from "./executor.ts";
 
-export interface LocalOptions extends ClientOptions {
+interface LocalOptions extends ClientOptions {
   /** CPU numbers that jobs may have, ascending. */
   readonly cpus: readonly number[];
   readonly memoryBytes: number;

@@ -9,7 +9,7 @@ import { type ForecastTask, rank } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
-export interface Forecast {
+interface Forecast {
   /** Unix times in ms. */
   readonly p10Ms: number;
   readonly p50Ms: number;

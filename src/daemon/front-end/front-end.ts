@@ -34,7 +34,7 @@ import { Retention, type RetentionLimits } from "./retention.ts";
 import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 
-export interface FrontEndOptions {
+interface FrontEndOptions {
   readonly store: Store;
   /** Beside the store, to notice an older one; left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;

@@ -15,7 +15,7 @@ import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedNumber } from "../store/ended-numbers.ts";
 import { exportSwf } from "./swf-export.ts";
 
-export interface PageSizes {
+interface PageSizes {
   /** Numbers that are looked at in a step; a thousand cost about a millisecond. */
   readonly window: number;
   /** Jobs in a page; a hundred cost about a millisecond, their JSON included. */

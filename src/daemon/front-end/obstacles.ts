@@ -6,7 +6,7 @@ import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
 
-export interface WaitingContext {
+interface WaitingContext {
   readonly book: JobBook;
   readonly scheduler: Scheduler;
   readonly clock: Clock;

@@ -7,7 +7,7 @@ const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelle
 /** Jobs in a piece. */
 const PIECE = 250;
 
-export interface SwfFacts {
+interface SwfFacts {
   readonly cpus: number;
   readonly policy: string;
   readonly queues: readonly string[];

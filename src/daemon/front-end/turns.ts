@@ -29,7 +29,7 @@ interface Request {
   readonly answer: (value: unknown) => void;
 }
 
-export interface TurnParts {
+interface TurnParts {
   readonly context: FrontEndParts;
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;

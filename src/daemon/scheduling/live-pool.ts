@@ -21,7 +21,7 @@ import {
   tableCapacity,
 } from "./live-driver.ts";
 
-export interface LivePoolOptions {
+interface LivePoolOptions {
   readonly definition: SpacePolicyDefinition;
   readonly parameters: ParameterValues;
   readonly processors: number;

@@ -38,7 +38,7 @@ import {
 } from "./live-driver.ts";
 import { LiveLimits } from "./live-limits.ts";
 
-export interface LiveRoundsOptions {
+interface LiveRoundsOptions {
   readonly definition: GangPolicyDefinition;
   readonly parameters: ParameterValues;
   readonly processors: number;
@@ -52,7 +52,7 @@ export interface LiveRoundsOptions {
   readonly observer?: Observer | undefined;
 }
 
-export type Fill = "cells" | "blocks" | "none";
+type Fill = "cells" | "blocks" | "none";
 
 /** Numbers of the jobs that fill gaps while running gangs are taken over. */
 const isFiller = (job: JobNumber): boolean => job < 0;

@@ -22,7 +22,7 @@ import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   /** Policies see their number only, and their order. */
   readonly nodes: NodeTable;
   readonly slotMs: number;
@@ -39,7 +39,7 @@ export interface SchedulerOptions {
 }
 
 /** Why a new policy has to take over. */
-export interface Reason {
+interface Reason {
   readonly text: string;
   /** The user whose job it tells of, or administrators alone; left out: everybody may know. */
   readonly toldTo?: number | "administrators";

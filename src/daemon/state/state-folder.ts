@@ -21,7 +21,7 @@ import { holderOfState } from "./state-place.ts";
 
 export { defaultStateFolder } from "./state-place.ts";
 
-export interface StateFolder {
+interface StateFolder {
   readonly path: string;
   readonly database: string;
   readonly conductor: string;

@@ -8,7 +8,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from "node:fs";
 import { messageOf } from "../store/store.ts";
 
-export interface WatchedFiles {
+interface WatchedFiles {
   /** Folders and files that must stay as they are, what holds others first. */
   readonly kept: readonly string[];
   readonly jobs: { readonly path: string; readonly mode: number };

@@ -29,7 +29,7 @@ import {
 import { Statements } from "./statements.ts";
 import { damagedStore, inWords } from "./store-error.ts";
 
-export interface AttemptRow extends AttemptKey {
+interface AttemptRow extends AttemptKey {
   /** Undefined: the first release decided on it, or a conductor of the first release ran it. */
   readonly identity: string | undefined;
   readonly decidedAtMs: number;

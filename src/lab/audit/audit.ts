@@ -33,7 +33,7 @@ import {
   withColumnsOf,
 } from "./probes.ts";
 
-export interface AuditOptions {
+interface AuditOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
   /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */

@@ -52,7 +52,7 @@ export class DecisionLog {
 }
 
 /** Where two runs first differ. */
-export interface Difference {
+interface Difference {
   readonly job: JobIndex | undefined;
   readonly timeS: number;
   readonly first: string;

@@ -70,7 +70,7 @@ export function changedJobs(opened: Workload, { limit, load, sizes, submits }: J
 }
 
 /** The first jobs in submit order. */
-export function firstJobs(workload: Workload, count: number): Workload {
+function firstJobs(workload: Workload, count: number): Workload {
   if (count >= workload.count) return workload;
   const cut = <Columns extends JobColumns | TraceColumns>(columns: Columns): Columns =>
     Object.fromEntries(

@@ -9,7 +9,7 @@ import { type Provenance, provenance } from "./provenance.ts";
 import { runCells } from "./run-cells.ts";
 import type { WorkerOptions } from "./workers.ts";
 
-export interface WingExperiment {
+interface WingExperiment {
   readonly source: string;
   readonly policies: readonly string[];
   /** First seed; replication r has seed + r. */
@@ -19,7 +19,7 @@ export interface WingExperiment {
 }
 
 /** What a measure is over all seeds. */
-export interface MeasureStatistics extends Omit<Measure, "value"> {
+interface MeasureStatistics extends Omit<Measure, "value"> {
   /** One per seed. */
   readonly values: readonly number[];
   /** 95 % intervals, of the mean and of the difference from the first policy, seed by seed; undefined with one seed. */

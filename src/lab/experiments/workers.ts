@@ -10,7 +10,7 @@ import { programFile } from "../../host/programs.ts";
 import { PolicyError } from "./guarded-policy.ts";
 
 /** Made ready once per thread from what all cells share, then run cell by cell. */
-export type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;
+type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;
 
 export interface WorkerOptions {
   /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */

@@ -12,7 +12,7 @@ import { GangWatch } from "./gangs.ts";
 import { SpaceWatch } from "./space.ts";
 import { named, orNull, type Watch } from "./watch.ts";
 
-export interface ExplainOptions {
+interface ExplainOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
   /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */

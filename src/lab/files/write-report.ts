@@ -11,7 +11,7 @@ export async function writeReport(path: string, comparison: Comparison): Promise
   await writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
 }
 
-export function chartScript(): string {
+function chartScript(): string {
   const file = new URL("report-page.js", DIST);
   try {
     return readFileSync(file, "utf8");

@@ -161,7 +161,7 @@ async function writeAll(write: Write, parts: Parts): Promise<void> {
 }
 
 /** One line for people instead of a system error. */
-export function outputError(name: string, error: unknown): unknown {
+function outputError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const states: Readonly<Record<string, string>> = {
     ENOSPC: "no space is left on the device, expected room for the result",

@@ -33,7 +33,7 @@ export interface FindingsRun extends FindingsSource {
 }
 
 /** A ratio of means with its 95 % interval. */
-export interface Ratio {
+interface Ratio {
   readonly ratio: number;
   readonly low: number;
   readonly high: number;

@@ -13,7 +13,7 @@ import type { SitesInstance, SitesSchedule } from "./contract.ts";
 import { GRID, SitesStartRule } from "./contract.ts";
 
 /** Bound of bounded slowdowns: a tenth of the mean service time of the paper. */
-export const SITES_BOUND_S = 0.1;
+const SITES_BOUND_S = 0.1;
 
 /** Over one kind of jobs; NaN where none has ended. */
 export interface SitesJobNumbers {

@@ -14,7 +14,7 @@ import type {
 } from "./contract.ts";
 import { SimulatedSites } from "./machine.ts";
 
-export interface SitesOptions {
+interface SitesOptions {
   /** The run stops after the instant in which so many jobs have ended; default: when nothing more can happen. */
   readonly completions?: number;
   /**

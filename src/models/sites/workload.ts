@@ -28,7 +28,7 @@ export interface SitesWorkload {
 }
 
 /** An instance with exact predictions, and what its predictions depend on. */
-export interface SitesJobs {
+interface SitesJobs {
   readonly instance: SitesInstance;
   /** Uniform in (−1, 1) for each job. */
   readonly error: Float64Array;

@@ -64,7 +64,7 @@ export interface LocalTaskScheduler {
 }
 
 /** What a local scheduling policy promises; the checker holds it to that. */
-export interface TaskGuarantees {
+interface TaskGuarantees {
   /** A processor is never idle while one of its tasks is ready. Otherwise no task runs but in its own slot. */
   readonly workConserving: boolean;
 }

@@ -28,14 +28,14 @@ import { ProgramBuilder } from "./program-builder.ts";
 export type JobKind = "I/O" | "computation" | "communication" | "synchronisation" | "mixed";
 
 /** A duration: uniform over the whole ms from mean·(1 − spread) to mean·(1 + spread). */
-export interface Duration {
+interface Duration {
   readonly meanMs: number;
   /** 0 … 1. */
   readonly spread: number;
 }
 
 /** What the rounds of one kind of job are made of. */
-export interface RoundTimes {
+interface RoundTimes {
   readonly compute: Duration;
   /** Length of an I/O statement. */
   readonly io: Duration;

@@ -143,7 +143,7 @@ function simulateWing(
 }
 
 /** The jobs that the parameters describe. */
-export function programsOf(parameters: ParameterValues, seed: number): TaskPrograms {
+function programsOf(parameters: ParameterValues, seed: number): TaskPrograms {
   const times = timesOf(parameters);
   const kind = parameters.kind as JobKind;
   return makeTaskPrograms(kind, {

@@ -16,7 +16,7 @@ import type { AskedGangs, MayBegin } from "./asked-gangs.ts";
 import { HeadForecast } from "./head-forecast.ts";
 import { MatrixMemory } from "./matrix-memory.ts";
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Infinity: no limit. */
   readonly maxRows: number;
   readonly memory: MemoryRule | undefined;

@@ -32,7 +32,7 @@ import { blockLevel } from "../../structures/matrix/buddy.ts";
 const NONE = -1;
 
 /** A machine that moves gangs. */
-export type MovingMachine = GangMachine & Required<Pick<GangMachine, "migrate" | "servedSlots">>;
+type MovingMachine = GangMachine & Required<Pick<GangMachine, "migrate" | "servedSlots">>;
 
 export class Migration {
   readonly machine: MovingMachine;

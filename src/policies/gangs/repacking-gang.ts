@@ -32,7 +32,7 @@ import type { Migration } from "./migration.ts";
 const NONE = -1;
 
 /** Which job comes first when extra slots are given out. Ties: the job submitted first. */
-export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
+type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
 
 export interface ExtraSlotRule {
   /** Whether jobs give extra slots back when a row can be saved by it. */
@@ -76,7 +76,7 @@ export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | unde
   return { returned: false, order, turns: 1, perChange: setNumber(extraPerChange) ?? all };
 }
 
-export interface RepackingOptions<Index extends IdleIndex> {
+interface RepackingOptions<Index extends IdleIndex> {
   readonly makeIndex: (processors: number) => Index;
   /** Undefined: every job has one slot per round. */
   readonly extra: ExtraSlotRule | undefined;

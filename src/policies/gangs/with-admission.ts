@@ -98,7 +98,7 @@ function admissionRules(asks: boolean): readonly Rule[] {
   ].map((rule) => ({ ...rule, isInherited: true }));
 }
 
-export interface AdmissionUse {
+interface AdmissionUse {
   /** Whether the policy takes limits as parameters; always those of the machine. */
   readonly parameters: boolean;
   /** Whether it asks where a job may begin (`MatrixUse.asks`); memory per processor can be limited only then. */

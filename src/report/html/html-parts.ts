@@ -2,7 +2,7 @@
 import { escapeHtml } from "./escape.ts";
 import { styleSheet } from "./style.ts";
 
-export interface HtmlPage {
+interface HtmlPage {
   readonly title: string;
   readonly version: string;
   /** Said above the title. */

@@ -13,7 +13,7 @@ import { bullets, factList, htmlPage, termList } from "./html-parts.ts";
 import { rankingTable, replicationsTable } from "./html-tables.ts";
 import { pageData } from "./page-data.ts";
 
-export interface HtmlOptions {
+interface HtmlOptions {
   /** The script made by scripts/build-report-page.ts. */
   readonly chartScript: string;
 }

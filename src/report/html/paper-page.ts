@@ -88,7 +88,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
 }
 
 /** The command that makes the numbers again. */
-export function reproduceCommand({ paper, seed }: Pick<ReproducedPaper, "paper" | "seed">): string {
+function reproduceCommand({ paper, seed }: Pick<ReproducedPaper, "paper" | "seed">): string {
   return `tutti reproduce ${paper.key} --seed ${seed}`;
 }
 

@@ -13,7 +13,7 @@ import { LIGHT } from "./palette.ts";
 
 echarts.use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-export interface LineFigure {
+interface LineFigure {
   readonly title: string;
   readonly xTitle: string;
   readonly yTitle: string;
@@ -25,7 +25,7 @@ export interface LineFigure {
   readonly yScale?: "linear" | "log" | undefined;
 }
 
-export interface FigureLine {
+interface FigureLine {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
   /** Published values, drawn dashed with open marks; undefined where none are known. */

@@ -1,23 +1,18 @@
 /**
- * Cuts, shifts and the re-packing of two rows (Zhou, Brent, Johnson and Walsh 1999, section 3), on a linear array and on a ring.
+ * Cuts (Zhou, Brent, Johnson and Walsh 1999, section 3), on a linear array and on a ring.
  *
  * A cut is a boundary between two processors; cut x lies before processor x. It is legal in a row when no job stands on both
  * sides of it. What two rows hold between two cuts that are legal in both may be exchanged: every job there is there as a whole.
- *
- *        cut:     4       8              the idle fragments of two rows, joined by one exchange between
- *   row a  AA..|BBB.|FFFF    AA..|..DD|FFFF       alternating cuts: each job moves at most once (figure 4)
- *   row b  CCCC|..DD|..EE  → CCCC|BBB.|..EE
  *
  * On a ring, processor x and processor x − processors are the same, and a job may stand around the machine's end: it then has two
  * stretches in its row. Cut 0 is the cut at the machine's end. On a linear array nobody stands around the end, so cut 0 is
  * always legal: every function here works for both, and an array is a ring that is open at 0.
  */
-import { assert } from "../../core/errors.ts";
-import type { GangMachine, MatrixView, RowId, RunId } from "../../core/policy.ts";
+import type { MatrixView, RowId } from "../../core/policy.ts";
 import { idleEnd } from "./repacking.ts";
 
 /** How far the row's job around the machine's end reaches into the machine's front; 0 when there is none. */
-function aroundEnd(matrix: MatrixView, row: RowId): number {
+export function aroundEnd(matrix: MatrixView, row: RowId): number {
   const run = matrix.firstRun(row);
   const isAround = run !== -1 && matrix.runFirst(run) === 0 && matrix.nextStretch(run) !== -1;
   return isAround ? matrix.runSize(run) : 0;
@@ -49,17 +44,6 @@ export function commonCutFrom(matrix: MatrixView, a: RowId, b: RowId, cut: numbe
   return -1;
 }
 
-/** The cuts 0 … processors − 1 that are legal in both rows. */
-export function legalCuts(matrix: MatrixView, a: RowId, b: RowId): number[] {
-  const cuts: number[] = [];
-  const last = matrix.processors - 1;
-  for (let cut = commonCutFrom(matrix, a, b, 0, last); cut !== -1; ) {
-    cuts.push(cut);
-    cut = commonCutFrom(matrix, a, b, cut + 1, last);
-  }
-  return cuts;
-}
-
 /** The first cut of 0 … processors − 1 that is legal in every row, where a ring can be opened; −1 when there is none. */
 export function firstCut(matrix: MatrixView): number {
   const rows = matrix.rowCount;
@@ -73,14 +57,6 @@ export function firstCut(matrix: MatrixView): number {
   return cut;
 }
 
-/** Moves a job, whole, to a row that is idle on all of its processors: a legal shift. */
-export function shift(machine: GangMachine, run: RunId, to: RowId): void {
-  const first = machine.runFirst(run);
-  const end = first + machine.runSize(run);
-  assert(machine.isIdle(to, first, end), `row ${to} is idle on processors ${first} to ${end - 1}`);
-  machine.exchange(machine.runRow(run), to, first, end);
-}
-
 /** End of the idle processors of the row from `processor` on, going on at the front; at most once around. */
 export function idleEndOnRing(matrix: MatrixView, row: RowId, processor: number): number {
   const { processors } = matrix;
@@ -88,92 +64,4 @@ export function idleEndOnRing(matrix: MatrixView, row: RowId, processor: number)
   const end = idleEnd(matrix, row, at);
   const around = end === processors && at < processors ? idleEnd(matrix, row, 0) : 0;
   return Math.min(processor - at + end + around, processor + processors);
-}
-
-/**
- * Joins the adjacent idle fragments of two rows: cuts both rows wherever a fragment of one ends and the other row is idle, and
- * exchanges alternating regions between the cuts, those with fewer jobs in them. Each job moves at most once. Afterwards processors
- * side by side that each have an idle slot in one of the rows (not across `origin`) are all idle in the same row.
- *
- * @param origin a cut legal in both rows: 0 on a linear array; on a ring where to open it (see `openingCut`)
- * @returns the regions exchanged, first processor and end
- */
-export function repackRows(
-  machine: GangMachine,
-  a: RowId,
-  b: RowId,
-  origin: number,
-): (readonly [number, number])[] {
-  const { processors } = machine;
-  const cuts = [origin, ...joiningCuts(machine, a, b, origin), origin + processors];
-  const moved = [0, 0];
-  let aroundParity = -1;
-  for (let i = 0; i + 1 < cuts.length; i++) {
-    moved[i % 2] +=
-      jobsWithin(machine, a, cuts[i], cuts[i + 1]) + jobsWithin(machine, b, cuts[i], cuts[i + 1]);
-    if (cuts[i] < processors && cuts[i + 1] > processors) aroundParity = i % 2;
-  }
-  // To exchange the regions of one parity or those of the other gives the same rows under each other's name.
-  let parity = moved[1] <= moved[0] ? 1 : 0;
-  const endIsLegal = aroundEnd(machine, a) + aroundEnd(machine, b) === 0;
-  if (parity === aroundParity && !endIsLegal) parity = 1 - parity;
-  const regions: (readonly [number, number])[] = [];
-  if (cuts.length === 2) return regions;
-  for (let i = parity; i + 1 < cuts.length; i += 2) {
-    const [first, end] = [cuts[i], cuts[i + 1]];
-    if (first < processors) regions.push([first, Math.min(end, processors)]);
-    if (end > processors) regions.push([Math.max(first, processors) - processors, end - processors]);
-  }
-  for (const [first, end] of regions) machine.exchange(a, b, first, end);
-  return regions;
-}
-
-/**
- * Where to open a ring of two rows: a cut legal in both with a processor beside it that is busy in both, so that no idle fragments
- * meet there; else any legal one; −1 when there is none, and then nothing can be re-packed.
- */
-export function openingCut(matrix: MatrixView, a: RowId, b: RowId): number {
-  const { processors } = matrix;
-  const isIdle = (at: number) => idleEnd(matrix, a, at) > at || idleEnd(matrix, b, at) > at;
-  const cuts = legalCuts(matrix, a, b);
-  const apart = cuts.find((cut) => !isIdle(cut) || !isIdle(cut === 0 ? processors - 1 : cut - 1));
-  return apart ?? cuts[0] ?? -1;
-}
-
-/** Ends of fragments at which the other row is idle, from `origin` once around; each is legal in both rows. */
-function joiningCuts(matrix: MatrixView, a: RowId, b: RowId, origin: number): number[] {
-  const last = origin + matrix.processors;
-  const cuts: number[] = [];
-  for (let at = origin; at < last; ) {
-    const endA = idleEndOnRing(matrix, a, at);
-    const endB = idleEndOnRing(matrix, b, at);
-    let row = endA >= endB ? a : b;
-    let end = Math.max(endA, endB);
-    if (end === at) {
-      at++;
-      continue;
-    }
-    // The chain of fragments that begins here.
-    for (;;) {
-      row = row === a ? b : a;
-      if (end >= last) break;
-      const next = idleEndOnRing(matrix, row, end);
-      if (next === end) break;
-      cuts.push(end);
-      end = next;
-    }
-    at = end;
-  }
-  return cuts;
-}
-
-/** Jobs of the row that begin within processors first … end − 1, the end of the machine passed. */
-function jobsWithin(matrix: MatrixView, row: RowId, first: number, end: number): number {
-  const { processors } = matrix;
-  let count = 0;
-  for (let run = matrix.firstRun(row); run !== -1; run = matrix.nextRun(run)) {
-    const at = matrix.runFirst(run);
-    if ((at >= first && at < end) || at + processors < end) count++;
-  }
-  return count;
 }

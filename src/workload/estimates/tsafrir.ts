@@ -20,7 +20,7 @@ import { Random } from "../../core/random.ts";
 import { drawHeadRanks } from "./tsafrir-ranks.ts";
 
 /** One value of the estimates and how many jobs have it. */
-export interface EstimateBin {
+interface EstimateBin {
   readonly estimateS: number;
   readonly jobs: number;
 }

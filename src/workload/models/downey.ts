@@ -20,7 +20,7 @@ import type { ModelDefinition } from "./model.ts";
 const MOST_UNITS = 10_000_000;
 
 /** What the parameters mean: the two distributions and the mean time between arrivals. */
-export interface DowneyMoments {
+interface DowneyMoments {
   readonly size: LogUniform;
   readonly runS: LogUniform;
   readonly meanSize: number;

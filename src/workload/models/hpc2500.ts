@@ -24,7 +24,7 @@ import { Random } from "../../core/random.ts";
 import type { ModelDefinition } from "./model.ts";
 
 /** One degree of parallelism: table 1 of the paper, and our share of the jobs. */
-export interface ParallelismClass {
+interface ParallelismClass {
   readonly processors: number;
   /** Median CPU time over all processors in ms, as printed. */
   readonly medianCpuMs: number;

@@ -13,7 +13,7 @@ export interface TraceReader {
   end(): Workload;
 }
 
-export interface TraceFormat {
+interface TraceFormat {
   /** As written on the command line. */
   readonly name: string;
   readonly title: string;

@@ -53,7 +53,7 @@ export const FIELD_NAMES: readonly string[] = [
 ];
 
 /** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. */
-export const LONGEST_TIME_S = 1e12;
+const LONGEST_TIME_S = 1e12;
 const LARGEST_INT32 = 2147483647;
 /** Whole numbers of so many digits are exact in a double. */
 const EXACT_DIGITS = 15;

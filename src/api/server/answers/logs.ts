@@ -15,7 +15,7 @@ const CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 100;
 
 /** First byte and how many at most. */
-export interface ByteRange {
+interface ByteRange {
   readonly offset: number;
   readonly limit: number;
 }
@@ -98,7 +98,7 @@ export async function* piecesOf(file: number, { offset, limit }: ByteRange): Asy
 }
 
 /** What a follower needs to know of the job, asked again and again. */
-export interface Followed {
+interface Followed {
   /** Where it writes now; a new attempt may write elsewhere. */
   readonly path: string;
   readonly hasEnded: boolean;

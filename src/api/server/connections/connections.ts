@@ -8,7 +8,7 @@ import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly strangers: number;
   /** Of one user. */
   readonly ofUser: number;
@@ -17,7 +17,7 @@ export interface ConnectionLimits {
 }
 
 /** As much of a connection as is needed here. */
-export interface Closable {
+interface Closable {
   destroy(): unknown;
 }
 

@@ -30,7 +30,7 @@ export interface Entrance {
   readonly owner?: Caller | undefined;
 }
 
-export interface HttpReader {
+interface HttpReader {
   /** Takes over a connection that was accepted. */
   take(socket: Socket, entrance: Entrance): void;
   /** Closes all connections. */

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 const MOST_WAITING = 512;
 const MOST_WAITING_OF_ALL = 8192;
 
-export type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 interface Line {
   isBusy: boolean;

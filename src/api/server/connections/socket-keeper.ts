@@ -18,7 +18,7 @@ export interface WantedSocket {
   readonly makeListener: () => Server;
 }
 
-export interface KeeperOptions {
+interface KeeperOptions {
   readonly places: Places;
   /** The first is everybody's, and there always. */
   readonly wanted: () => readonly WantedSocket[];

@@ -39,7 +39,7 @@ interface Waiting {
 }
 
 /** The machine around a gate; a test gives its own. */
-export interface GateMachine {
+interface GateMachine {
   readonly nowMs: () => number;
   /** Calls after the event loop has polled. */
   readonly afterPoll: (then: () => void) => void;

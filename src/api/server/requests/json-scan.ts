@@ -10,7 +10,7 @@ export interface ScanLimits {
   readonly entries: number;
 }
 
-export interface Scan {
+interface Scan {
   /** What is beyond the limits; the rest is then not looked at. */
   readonly beyond?: keyof ScanLimits;
   /** The list, from its opening bracket to its closing one, when there is one of that name in the outermost object. */

@@ -22,7 +22,7 @@ const unified = (name: string) => ({
   returned: `${name}:extraSlots=returned`,
 });
 /** Policies by scheme and slots. Buddy with re-packing is the scheme of zhou2000. */
-export const SCHEMES = {
+const SCHEMES = {
   random: unified("random"),
   "first fit": unified("gang"),
   "best fit": unified("gang:fit=best"),

@@ -7,9 +7,9 @@ import { parseParameters } from "../../../core/parameters.ts";
 import type { GangMachine, GangPolicyDefinition, MatrixView, RowId } from "../../../core/policy.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { wlv } from "../../../policies/gangs/wlv.ts";
-import { repackRows, shift } from "../../../structures/matrix/legal-cuts.ts";
 import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
 import type { ReproducedMatrices, ReproducedStatement } from "../paper.ts";
+import { repackRows, shift } from "./row-repacking.ts";
 
 /** One string per row from above, one character per processor, "." for idle. */
 type Picture = readonly string[];
@@ -18,7 +18,7 @@ class Matrix extends OusterhoutMatrix implements GangMachine {
   readonly slotS = 1;
 }
 
-export interface FigureResults {
+interface FigureResults {
   readonly matrices: readonly ReproducedMatrices[];
   readonly statements: readonly ReproducedStatement[];
 }

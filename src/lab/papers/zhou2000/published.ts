@@ -7,7 +7,7 @@ export const ZHOU2000_MEASURES = ["r_a", "n_l", "n_a", "t_ta", "t_sa", "t_ma", "
 export type Zhou2000Scheme = (typeof ZHOU2000_SCHEMES)[number];
 export type Zhou2000Measure = (typeof ZHOU2000_MEASURES)[number];
 /** One number per measure, in the order of ZHOU2000_MEASURES. */
-export type Zhou2000Row = readonly [number, number, number, number, number, number, number];
+type Zhou2000Row = readonly [number, number, number, number, number, number, number];
 
 /** By scheme, then in the order of the loads. */
 type PublishedTable = Readonly<Record<Zhou2000Scheme, readonly Zhou2000Row[]>>;

@@ -4,11 +4,12 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { GangMachine, RowId } from "../../core/policy.ts";
-import { firstCut, legalCuts, openingCut, repackRows, shift } from "./legal-cuts.ts";
-import { OusterhoutMatrix } from "./matrix.ts";
-import { gather } from "./repacking.ts";
-import { freeRowOnRing, gatherOnRing } from "./ring-repacking.ts";
+import type { GangMachine, RowId } from "../../../core/policy.ts";
+import { firstCut } from "../../../structures/matrix/legal-cuts.ts";
+import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import { gather } from "../../../structures/matrix/repacking.ts";
+import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
+import { legalCuts, openingCut, repackRows, shift } from "./row-repacking.ts";
 
 const PROCESSORS = 11;
 const JOBS = 20;

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { GangMachine, RowId } from "../../core/policy.ts";
-import { firstCut, legalCutFrom, legalCuts, openingCut, repackRows, shift } from "./legal-cuts.ts";
-import { OusterhoutMatrix } from "./matrix.ts";
-import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
-import { gather } from "./repacking.ts";
-import { freeRowOnRing, gatherOnRing } from "./ring-repacking.ts";
+import type { GangMachine, RowId } from "../../../core/policy.ts";
+import { firstCut, legalCutFrom } from "../../../structures/matrix/legal-cuts.ts";
+import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import { draw, picture, sizesIn } from "../../../structures/matrix/pictures-for-tests.ts";
+import { gather } from "../../../structures/matrix/repacking.ts";
+import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
+import { legalCuts, openingCut, repackRows, shift } from "./row-repacking.ts";
 
 /** A matrix that counts how often each job changes its row. */
 class Counting extends OusterhoutMatrix implements GangMachine {

@@ -1,0 +1,154 @@
+/** What stands where: no folder too full, no file or export that only looks as if somebody needed it. */
+import { posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { codeOf, importsOf, type Source, source, sourcesIn } from "./sources.ts";
+
+const MOST_FILES = 20;
+/** Folders that hold a list of things of one kind, a file for each. */
+const LISTS = ["src/cli/verbs"];
+/** What is started, not imported. */
+const PROGRAMS = [
+  "src/index.ts",
+  "src/cli/main.ts",
+  "src/conductor/main.ts",
+  "src/lab/experiments/worker.ts",
+  "src/report/browser/report-page.ts",
+];
+/** Exports for whoever calls from outside: a verb's `configure`. */
+const DOORS = ["configure"];
+/** Where the elements of an array may be null or undefined, so that `]!` says something. */
+const WITH_EMPTY_ELEMENTS = [
+  "src/report/browser/charts.ts",
+  "src/report/html/escape.ts",
+  "src/report/html/html-figures.ts",
+];
+
+// A group, or this line would be one.
+const EMPTY_ASSERTION = /\](?:!)(?!=)/;
+
+const production = sourcesIn("src").filter(({ isTest }) => !isTest);
+const others = ["scripts", "bench", "attack", "examples"].flatMap(sourcesIn);
+const tests = [...sourcesIn("src").filter(({ isTest }) => isTest), ...sourcesIn("test")];
+
+function fullFolders(files: readonly Source[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([folder, count]) => count > MOST_FILES && !LISTS.includes(folder))
+    .map(([folder]) => folder);
+}
+
+function neverImported(files: readonly Source[], users: readonly Source[]): string[] {
+  const imported = new Set(users.flatMap(importsOf));
+  return files.map(({ path }) => path).filter((path) => !imported.has(path) && !PROGRAMS.includes(path));
+}
+
+/** The names that a file takes from others, as `path name`; `path *` for all of them. */
+function namesTaken({ path, text }: Source): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
+  const taken: string[] = [];
+  const take = (target: string, names: readonly string[]) => {
+    for (const name of names) taken.push(`${posix.join(posix.dirname(path), target)} ${name}`);
+  };
+  for (const [, names, target] of code.matchAll(
+    /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*"(\.[^"]+)"/g,
+  ))
+    take(
+      target,
+      names.split(",").map(
+        (name) =>
+          name
+            .trim()
+            .replace(/^type\s+/, "")
+            .split(" ")[0],
+      ),
+    );
+  for (const [, target] of code.matchAll(/\bexport\s+\*\s+from\s*"(\.[^"]+)"/g)) take(target, ["*"]);
+  for (const [, alias, target] of code.matchAll(
+    /\bimport\s+(?:type\s+)?\*\s+as\s+(\w+)\s+from\s*"(\.[^"]+)"/g,
+  ))
+    take(
+      target,
+      [...code.matchAll(new RegExp(`\\b${alias}\\.(\\w+)`, "g"))].map(([, name]) => name),
+    );
+  for (const { 1: target, index } of code.matchAll(/\bimport\(\s*"(\.[^"]+)"\s*\)/g))
+    take(target, code.slice(Math.max(0, index - 200), index + 200).match(/\w+/g) ?? []);
+  return taken;
+}
+
+function unusedExports(files: readonly Source[], users: readonly Source[]): string[] {
+  const taken = new Set(users.flatMap(namesTaken));
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async |abstract )*(?:function\*?|class|const|let|interface|type) (\w+)/gm)]
+      .map(([, name]) => name)
+      .filter((name) => !taken.has(`${path} ${name}`) && !taken.has(`${path} *`) && !DOORS.includes(name))
+      .map((name) => `${path} exports ${name}`),
+  );
+}
+
+const emptyAssertions = (files: readonly Source[]) =>
+  files
+    .filter(({ path, text }) => EMPTY_ASSERTION.test(codeOf(text)) && !WITH_EMPTY_ELEMENTS.includes(path))
+    .map(({ path }) => path);
+
+describe("folders", () => {
+  test("one with too many files is found, and a test is none of them", () => {
+    const files = (folder: string, count: number) =>
+      Array.from({ length: count }, (_, i) => source(`src/${folder}/f${i}.ts`, ""));
+    expect(fullFolders([...files("core", 21), ...files("lab", 20), ...files("cli/verbs", 50)])).toEqual([
+      "src/core",
+    ]);
+  });
+
+  test(`none but the lists has more than ${MOST_FILES} files`, () => {
+    expect(fullFolders(production)).toEqual([]);
+  });
+});
+
+describe("files and exports", () => {
+  const a = source(
+    "src/core/a.ts",
+    "export const one = 1;\nexport function two() {}\nexport type Three = 3;\n",
+  );
+  const uses = (text: string) => [a, source("src/lab/b.ts", text)];
+
+  test("a file that only tests import is found", () => {
+    expect(neverImported([a], uses('import { one } from "../core/a.ts";'))).toEqual([]);
+    expect(neverImported([a], [a])).toEqual(["src/core/a.ts"]);
+  });
+
+  test("an export that nobody uses is found, however it may be used", () => {
+    const unused = (text: string) => unusedExports([a], uses(text)).map((line) => line.split(" ").at(-1));
+    expect(unused('import { one, type Three } from "../core/a.ts";')).toEqual(["two"]);
+    expect(unused('import * as a from "../core/a.ts"; a.two();')).toEqual(["one", "Three"]);
+    expect(unused('const { two } = await import("../core/a.ts");')).toEqual(["one", "Three"]);
+    expect(unused('export * from "../core/a.ts";')).toEqual([]);
+  });
+
+  test("no file is imported by tests only", () => {
+    expect(neverImported(production, [...production, ...others])).toEqual([]);
+  });
+
+  test("nothing is exported that no other file uses", () => {
+    expect(unusedExports(production, [...production, ...others, ...tests])).toEqual([]);
+  });
+});
+
+describe("assertions", () => {
+  test("`]!` is found, and `] !== ` and prose are none", () => {
+    expect(emptyAssertions([source("src/core/x.ts", "const a = list[0]!.b;")])).toHaveLength(1);
+    expect(
+      emptyAssertions([source("src/core/x.ts", 'if (list[0] !== 1) say("list[0]!"); // list[0]!')]),
+    ).toEqual([]);
+  });
+
+  test("`]!` stands only where an element can be missing by its type", () => {
+    expect(
+      emptyAssertions([
+        ...production,
+        ...others,
+        ...tests.filter(({ path }) => !path.startsWith("src/report/")),
+      ]),
+    ).toEqual([]);
+  });
+});
