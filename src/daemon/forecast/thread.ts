@@ -1,6 +1,6 @@
 /** Forecasts in a thread of their own: started with the first one, one at a time, ended when it has had nothing to do for a while. */
-import { Worker } from "node:worker_threads";
 import { programFile } from "../../host/programs.ts";
+import { Thread } from "../../host/thread.ts";
 import type { ForecastTask } from "./model.ts";
 import type { ForecastReply } from "./worker.ts";
 
@@ -10,47 +10,34 @@ export type ForecastEngine = (task: ForecastTask) => Promise<Float64Array>;
 const IDLE_MS = 30_000;
 const MOST_HEAP_MB = 512;
 
+const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
+const FILE = programFile("forecast", new URL("./worker.ts", import.meta.url));
+
 export function forecastThread(): ForecastEngine {
-  let worker: Worker | undefined;
+  let thread: Thread<ForecastTask, ForecastReply> | undefined;
   let before: Promise<unknown> = Promise.resolve();
   let idle: NodeJS.Timeout | undefined;
-  const run = (task: ForecastTask): Promise<Float64Array> =>
-    new Promise((resolve, reject) => {
-      clearTimeout(idle);
-      worker ??= startWorker();
-      const used = worker;
-      const onReply = (reply: ForecastReply) => {
-        used.off("exit", onExit);
-        idle = setTimeout(() => {
-          worker = undefined;
-          void used.terminate();
-        }, IDLE_MS).unref();
-        if ("starts" in reply) resolve(reply.starts);
-        else reject(new Error(reply.failure));
-      };
+  const run = async (task: ForecastTask): Promise<Float64Array> => {
+    clearTimeout(idle);
+    // It must not keep the front end from ending.
+    thread ??= new Thread<ForecastTask, ForecastReply>(FILE, LIMITS).unref();
+    const used = thread;
+    const stop = () => {
+      thread = undefined;
+      return used.end();
+    };
+    const reply = await used.ask(task).catch(async () => {
       // Out of memory, or a bug: the next forecast gets another thread.
-      const onExit = () => {
-        used.off("message", onReply);
-        if (worker === used) worker = undefined;
-        reject(new Error("the thread of the forecast has ended"));
-      };
-      used.once("message", onReply).once("exit", onExit);
-      used.postMessage(task);
+      await stop();
+      throw new Error("the thread of the forecast has ended");
     });
+    idle = setTimeout(stop, IDLE_MS).unref();
+    if ("starts" in reply) return reply.starts;
+    throw new Error(reply.failure);
+  };
   return (task) => {
     const result = before.then(() => run(task));
     before = result.catch(() => {});
     return result;
   };
-}
-
-function startWorker(): Worker {
-  const file = programFile("forecast", new URL("./worker.ts", import.meta.url));
-  const limits = { maxOldGenerationSizeMb: MOST_HEAP_MB };
-  const worker = new Worker(file, { resourceLimits: limits });
-  // Its end, which follows, says enough.
-  worker.on("error", () => {});
-  // It must not keep the front end from ending.
-  worker.unref();
-  return worker;
 }

@@ -1,5 +1,5 @@
 /** Entry of the thread that makes forecasts, so that nobody who asks for something else waits for them. */
-import { parentPort } from "node:worker_threads";
+import { answerQuestions } from "../../host/thread.ts";
 import { type ForecastTask, forecastStarts } from "./model.ts";
 
 export type ForecastReply = { readonly starts: Float64Array } | { readonly failure: string };
@@ -7,13 +7,11 @@ export type ForecastReply = { readonly starts: Float64Array } | { readonly failu
 /** Some policies take seconds for one replication of a long queue; somebody may wait for the answer. */
 const MOST_MS = 1000;
 
-parentPort?.on("message", (task: ForecastTask) => {
-  let reply: ForecastReply;
+answerQuestions((task: ForecastTask): ForecastReply => {
   try {
     const untilMs = performance.now() + MOST_MS;
-    reply = { starts: forecastStarts(task, () => performance.now() < untilMs) };
+    return { starts: forecastStarts(task, () => performance.now() < untilMs) };
   } catch (error) {
-    reply = { failure: String(error) };
+    return { failure: String(error) };
   }
-  parentPort?.postMessage(reply);
 });

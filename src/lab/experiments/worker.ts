@@ -1,20 +1,19 @@
 /** Entry of a worker thread: answers cell by cell. */
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { RuleViolation } from "../../core/errors.ts";
+import { answerQuestions } from "../../host/thread.ts";
 import type { Cell } from "./kinds.ts";
 import { cellsTask } from "./run-cells.ts";
 import type { CellFailure, CellReply } from "./workers.ts";
 
 const run = cellsTask(workerData);
 
-parentPort?.on("message", async ({ cell, value }: { readonly cell: number; readonly value: Cell }) => {
-  let reply: CellReply;
+answerQuestions(async (cell: Cell): Promise<CellReply> => {
   try {
-    reply = { cell, result: await run(value) };
+    return { result: await run(cell) };
   } catch (error) {
-    reply = { cell, failure: failureOf(error) };
+    return { failure: failureOf(error) };
   }
-  parentPort?.postMessage(reply);
 });
 
 function failureOf(error: unknown): CellFailure {

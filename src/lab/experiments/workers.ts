@@ -4,9 +4,9 @@
  * entry of the threads (worker.ts) know.
  */
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { programFile } from "../../host/programs.ts";
+import { Thread, ThreadEnded } from "../../host/thread.ts";
 import { PolicyError } from "./guarded-policy.ts";
 
 /** Made ready once per thread from what all cells share, then run cell by cell. */
@@ -20,9 +20,7 @@ export interface WorkerOptions {
 }
 
 /** What a worker sends back for a cell. */
-export type CellReply =
-  | { readonly cell: number; readonly result: unknown }
-  | { readonly cell: number; readonly failure: CellFailure };
+export type CellReply = { readonly result: unknown } | { readonly failure: CellFailure };
 
 /** An error as it travels between threads. */
 export interface CellFailure {
@@ -73,33 +71,19 @@ async function runInThreads(
   let next = 0;
   let done = 0;
 
-  const serve = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker(WORKER, { workerData: shared });
-      let cell = next;
-      let isDone = false;
-      const handOut = () => {
-        cell = next;
-        if (next < cells.length && failures.size === 0) {
-          worker.postMessage({ cell: next, value: cells[next] });
-          next++;
-        } else {
-          isDone = true;
-          void worker.terminate().then(() => resolve());
-        }
-      };
-      worker.on("message", (reply: CellReply) => {
-        if ("failure" in reply) failures.set(reply.cell, reply.failure);
-        else results[reply.cell] = reply.result;
-        options.onDone?.(++done, cells.length);
-        handOut();
+  const serve = async (): Promise<void> => {
+    const thread = new Thread<unknown, CellReply>(WORKER, { workerData: shared });
+    while (next < cells.length && failures.size === 0) {
+      const cell = next++;
+      const reply = await thread.ask(cells[cell]).catch((error) => {
+        throw error instanceof ThreadEnded ? endedFromWithin(cells[cell]) : error;
       });
-      worker.on("error", reject);
-      worker.on("exit", () => {
-        if (!isDone) reject(endedFromWithin(cells[cell]));
-      });
-      handOut();
-    });
+      if ("failure" in reply) failures.set(cell, reply.failure);
+      else results[cell] = reply.result;
+      options.onDone?.(++done, cells.length);
+    }
+    await thread.end();
+  };
 
   await Promise.all(Array.from({ length: workers }, serve));
   if (failures.size > 0) throw revive(failures.get(Math.min(...failures.keys())) as CellFailure);

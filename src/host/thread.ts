@@ -1,0 +1,51 @@
+/** A worker thread that answers questions, one at a time. */
+import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
+
+/** The thread has ended before it answered: from within, or because it was ended. */
+export class ThreadEnded extends Error {
+  override name = "ThreadEnded";
+}
+
+export class Thread<Question, Answer> {
+  readonly #worker: Worker;
+  /** Set when it has ended. */
+  #end: Error | undefined;
+  #reject: ((end: Error) => void) | undefined;
+
+  /** @param file its program, which calls `answerQuestions` */
+  constructor(file: URL, options?: WorkerOptions) {
+    this.#worker = new Worker(file, options);
+    const ended = (end: Error) => {
+      this.#end ??= end;
+      this.#reject?.(this.#end);
+    };
+    this.#worker.on("error", ended).on("exit", () => ended(new ThreadEnded("The thread has ended")));
+  }
+
+  /** @throws ThreadEnded, or what was thrown in the thread outside of an answer */
+  ask(question: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#end !== undefined) return reject(this.#end);
+      this.#reject = reject;
+      this.#worker.once("message", resolve);
+      this.#worker.postMessage(question);
+    });
+  }
+
+  /** It does not keep the process from ending. */
+  unref(): this {
+    this.#worker.unref();
+    return this;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+/** For the program of a thread. @param answer never rejects */
+export function answerQuestions<Question, Answer>(
+  answer: (question: Question) => Answer | Promise<Answer>,
+): void {
+  parentPort?.on("message", async (question: Question) => parentPort?.postMessage(await answer(question)));
+}
