@@ -1,7 +1,7 @@
 /** Claims of papers and of ours: sentences that comparisons of numbers decide. */
 
 import type { Interval } from "../metrics/statistics.ts";
-import type { ReproducedStatement } from "../report/reproduction.ts";
+import type { ReproducedStatement } from "../results/reproduction.ts";
 
 /** Exact, or known to lie between two bounds. */
 type Quantity = number | { readonly low: number; readonly high: number };

@@ -2,8 +2,8 @@
 import type { GangRecord } from "../core/schedule.ts";
 import { handMade } from "../metrics/schedules-for-tests.ts";
 import { summarise } from "../metrics/summary.ts";
-import type { ComparedPolicy, Comparison } from "./comparison.ts";
-import { rankingCells, rankingColumns } from "./comparison.ts";
+import type { ComparedPolicy, Comparison } from "../results/comparison.ts";
+import { rankingCells, rankingColumns } from "./ranking.ts";
 
 const JOBS = [
   { id: 11, submitS: 0, runS: 10, size: 2 },

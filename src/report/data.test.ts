@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { handMade } from "../metrics/schedules-for-tests.ts";
-import type { Comparison } from "./comparison.ts";
-import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./comparison.ts";
+import type { Comparison } from "../results/comparison.ts";
 import { bestOf, comparison } from "./comparisons-for-tests.ts";
 import { ganttChart, ganttSpan } from "./html/gantt.ts";
 import { pageData, statisticFormatter } from "./html/page-data.ts";
+import { comparedMetric, findings, ranking, rankingCells, rankingColumns } from "./ranking.ts";
 import { csvLine, jobsCsv, summariesCsv } from "./text/csv.ts";
 import { comparisonJson, jsonDocument } from "./text/json.ts";
 

@@ -6,7 +6,7 @@ import type { Interval } from "../metrics/statistics.ts";
 import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
 import type { Summary } from "../metrics/summary.ts";
 import { metricOf } from "../metrics/summary.ts";
-import type { ComparedPolicy } from "./comparison.ts";
+import type { ComparedPolicy } from "../results/comparison.ts";
 import { formatDuration, formatNumber, timeUnit } from "./text/format.ts";
 
 interface ReplicatedColumn {

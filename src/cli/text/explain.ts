@@ -3,8 +3,9 @@ import type { Instance } from "../../core/jobs.ts";
 import { loadPolicy } from "../../lab/experiments/own-policy.ts";
 import { policyFailure } from "../../lab/experiments/run-cells.ts";
 import { explain } from "../../lab/explain/explain.ts";
-import { type Explanation, explanationLines } from "../../report/explanation.ts";
+import { explanationLines } from "../../report/text/explanation-text.ts";
 import { jsonDocument } from "../../report/text/json.ts";
+import type { Explanation } from "../../results/explanation.ts";
 import { wrap, writeOut } from "./text.ts";
 
 interface ExplainedJob {

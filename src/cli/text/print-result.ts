@@ -1,7 +1,7 @@
 /** What `simulate` and `compare` do with a result: the report, then the table, JSON or CSV. */
 import type { Command } from "commander";
-import type { Comparison } from "../../report/comparison.ts";
 import { formatCount } from "../../report/text/format.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import { CheckFailed } from "../errors.ts";
 import type { OutputOptions } from "../options/options.ts";
 import { hint, plural, writeOut } from "./text.ts";

@@ -4,13 +4,11 @@ import {
   countReproduction,
   deviates,
   deviationText,
-  type ReproducedPaper,
-  type ReproducedTable,
-  type ReproducedValue,
   valueColumns,
   valueTexts,
-} from "../../report/reproduction.ts";
+} from "../../report/deviations.ts";
 import { formatCount } from "../../report/text/format.ts";
+import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
 import { left, right, table } from "./result-text.ts";
 import { bold, dim, wrap } from "./text.ts";
 

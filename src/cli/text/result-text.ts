@@ -1,15 +1,7 @@
 /** Results as tables for people: one policy in full, several side by side, replications with their intervals. */
 import type { Diagnostics } from "../../core/diagnostics.ts";
 import { metricOf, type Summary } from "../../metrics/summary.ts";
-import {
-  type ComparedPolicy,
-  type Comparison,
-  findings,
-  programText,
-  rankingCells,
-  rankingColumns,
-  ruleSettings,
-} from "../../report/comparison.ts";
+import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
 import {
   differenceTexts,
   LONGEST_WAIT,
@@ -19,6 +11,7 @@ import {
 } from "../../report/replications.ts";
 import { formatCount, formatMetric, formatNumber, formatPercent } from "../../report/text/format.ts";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
+import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
 import { bold, dim, isColourful, plural, tableWidth, wrap } from "./text.ts";
 
 /** A column of texts. */

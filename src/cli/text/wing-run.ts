@@ -4,7 +4,7 @@ import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab
 import type { Measure } from "../../models/wing.ts";
 import type { WingChoice } from "../../models/wings.ts";
 import { chooseAmong } from "../../policies/choose.ts";
-import { programText } from "../../report/comparison.ts";
+import { programText } from "../../report/ranking.ts";
 import { intervalText } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";
 import { formatMetric, formatPercent } from "../../report/text/format.ts";

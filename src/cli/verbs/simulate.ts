@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { openExperiment, runExperiment } from "../../lab/experiments/run.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";
-import type { Comparison } from "../../report/comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import { asUsage } from "../errors.ts";
 import {
   addOutputOptions,

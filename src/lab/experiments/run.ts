@@ -7,7 +7,7 @@ import type { Instance, Workload } from "../../core/jobs.ts";
 import { describeRules, type Rules } from "../../core/rules.ts";
 import type { MetricParameters } from "../../metrics/registry.ts";
 import { describeWindow, type WindowOptions } from "../../metrics/window.ts";
-import type { Comparison } from "../../report/comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
 import { chooseModel } from "../files/source.ts";
 import type { Cell, CellResult } from "./kinds.ts";

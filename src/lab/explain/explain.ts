@@ -6,7 +6,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
-import type { Explanation } from "../../report/explanation.ts";
+import type { Explanation } from "../../results/explanation.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { GangWatch } from "./gangs.ts";
 import { SpaceWatch } from "./space.ts";

@@ -2,7 +2,7 @@
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
-import type { GangFacts } from "../../report/explanation.ts";
+import type { GangFacts } from "../../results/explanation.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
 import { orNull, type Watch } from "./watch.ts";
 

@@ -10,7 +10,7 @@ import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { PolicyChoice, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
-import type { HeldReservation, Obstacle, Passer, RunningJob, SpaceFacts } from "../../report/explanation.ts";
+import type { HeldReservation, Obstacle, Passer, RunningJob, SpaceFacts } from "../../results/explanation.ts";
 import { JobSet } from "../observers.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
 import { named, orNull, type Watch } from "./watch.ts";

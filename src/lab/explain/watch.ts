@@ -2,7 +2,7 @@
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
-import type { Explanation, NamedJob } from "../../report/explanation.ts";
+import type { Explanation, NamedJob } from "../../results/explanation.ts";
 
 /** Watches one job during a simulation and tells what it has seen. */
 export interface Watch extends Observer {

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { paperPage, papersIndex } from "../../report/html/paper-page.ts";
-import type { ReproducedPaper } from "../../report/reproduction.ts";
+import type { ReproducedPaper } from "../../results/reproduction.ts";
 import { OutputError, writeOutput } from "./write-whole.ts";
 
 /** @throws OutputError when the file cannot be written */

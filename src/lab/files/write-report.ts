@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { InputError } from "../../core/errors.ts";
 import { DIST } from "../../host/programs.ts";
-import type { Comparison } from "../../report/comparison.ts";
 import { htmlReport } from "../../report/html/html.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import { writeOutput } from "./write-whole.ts";
 
 /** @throws OutputError when the file cannot be written */

@@ -7,7 +7,7 @@
  *   cells      what is simulated            claims     what its text says, to be judged by our numbers
  *   figures    its figures                  notes      how it was read, and why numbers deviate
  */
-import type { Reproduction } from "../../report/reproduction.ts";
+import type { Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
 import type { Results } from "./results.ts";
 
@@ -18,7 +18,7 @@ export type {
   ReproducedTable,
   ReproducedValue,
   Reproduction,
-} from "../../report/reproduction.ts";
+} from "../../results/reproduction.ts";
 
 /** Replications have the same place. */
 export interface PlacedCell<Place, K extends Kind> {

@@ -1,6 +1,7 @@
 /** A paper's results, found by where they stand in its tables, and the values that are made of them. */
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
-import { deviates, type ReproducedValue } from "../../report/reproduction.ts";
+import { deviates } from "../../report/deviations.ts";
+import type { ReproducedValue } from "../../results/reproduction.ts";
 import { canonicalText } from "../experiments/cell.ts";
 
 /** Replications follow each other in the order of the cells. */

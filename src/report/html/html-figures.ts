@@ -1,5 +1,5 @@
 /** The report's figures: a frame for each chart, with its choices, a description and the same data as a table. */
-import type { Comparison } from "../comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
 import {
   formatCount,
   formatDuration,

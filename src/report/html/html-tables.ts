@@ -1,6 +1,6 @@
 /** The report's tables: the ranking, the replications, and the figures' data for those who cannot see a chart. */
-import type { Comparison } from "../comparison.ts";
-import { comparedMetric, ranking, rankingCells, rankingColumns } from "../comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
+import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";
 import { differenceTexts, LONGEST_WAIT, longestWaitText, meanTexts, REPLICATED } from "../replications.ts";
 import { LIGHT } from "../svg/palette.ts";
 import { escapeHtml } from "./escape.ts";

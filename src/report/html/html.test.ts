@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ComparedPolicy } from "../../results/comparison.ts";
 import type { MatrixRecord } from "../../results/matrix-record.ts";
 import {
   barsOption,
@@ -10,7 +11,6 @@ import {
 import { ganttOption } from "../browser/gantt-chart.ts";
 import { hint, momentLabel } from "../browser/labels.ts";
 import { matrixOption } from "../browser/matrix-chart.ts";
-import type { ComparedPolicy } from "../comparison.ts";
 import { comparison } from "../comparisons-for-tests.ts";
 import { LIGHT } from "../svg/palette.ts";
 import { escapeHtml, withoutControls } from "./escape.ts";

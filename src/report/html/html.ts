@@ -4,8 +4,8 @@
  */
 import { sumOf } from "../../metrics/sums.ts";
 import { describeWindow } from "../../metrics/window.ts";
-import type { Comparison } from "../comparison.ts";
-import { findings, programText } from "../comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
+import { findings, programText } from "../ranking.ts";
 import { formatCount, formatDuration, formatNumber, formatPercent } from "../text/format.ts";
 import { escapeHtml, scriptJson, scriptSource } from "./escape.ts";
 import { chartFigures } from "./html-figures.ts";

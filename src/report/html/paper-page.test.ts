@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  countReproduction,
-  deviates,
-  deviation,
-  deviationText,
-  type ReproducedPaper,
-  valueTexts,
-} from "../reproduction.ts";
+import type { ReproducedPaper } from "../../results/reproduction.ts";
+import { countReproduction, deviates, deviation, deviationText, valueTexts } from "../deviations.ts";
 import { matrixSvg } from "../svg/matrix-svg.ts";
 import { paperPage, papersIndex } from "./paper-page.ts";
 

@@ -4,19 +4,21 @@
  * same program makes the same bytes.
  */
 
+import type {
+  ReproducedFigure,
+  ReproducedPaper,
+  ReproducedStatement,
+  ReproducedTable,
+  ReproducedValue,
+} from "../../results/reproduction.ts";
 import {
   countReproduction,
   deviates,
   deviationText,
-  type ReproducedFigure,
-  type ReproducedPaper,
-  type ReproducedStatement,
-  type ReproducedTable,
-  type ReproducedValue,
   type ReproductionCounts,
   valueColumns,
   valueTexts,
-} from "../reproduction.ts";
+} from "../deviations.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
 import { inlineFigureSvg, legendMark } from "../svg/svg.ts";
 import { formatCount, formatNumber } from "../text/format.ts";

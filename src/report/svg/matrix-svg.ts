@@ -5,8 +5,9 @@
  *            1 A A A .
  *            2 . B B C
  */
+
+import type { ReproducedMatrices } from "../../results/reproduction.ts";
 import { escapeHtml } from "../html/escape.ts";
-import type { ReproducedMatrices } from "../reproduction.ts";
 import { LIGHT } from "./palette.ts";
 
 const CELL_WIDTH = 30;

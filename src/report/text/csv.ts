@@ -2,8 +2,8 @@
 import type { Instance } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
-import type { Comparison } from "../comparison.ts";
-import { ruleSettings } from "../comparison.ts";
+import type { Comparison } from "../../results/comparison.ts";
+import { ruleSettings } from "../ranking.ts";
 
 /** One line. Texts with a comma, a quote or a line end are quoted; NaN is an empty field. */
 export function csvLine(fields: readonly (string | number)[]): string {
