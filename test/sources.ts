@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 export interface Source {
   /** From the root of the project. */
   readonly path: string;
-  /** The folder below src; empty for src itself and for what is not in src. */
+  /** As `roomOf` has it. */
   readonly room: string;
   /** Tests and their helpers. */
   readonly isTest: boolean;
@@ -17,12 +17,21 @@ export interface Source {
 
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)["']([^"']+)["']/g;
 
-export function source(path: string, text: string): Source {
+/**
+ * The folder below src; empty for src itself and for what is not in src. The paper of a wing stands in the wing's folder, but on the
+ * floor of the laboratory, whose experiment it is.
+ */
+export function roomOf(path: string): string {
+  if (/^src\/models\/[^/]+\/paper\//.test(path)) return "lab";
   const [top, room, below] = path.split("/");
+  return top === "src" && below !== undefined ? room : "";
+}
+
+export function source(path: string, text: string): Source {
   return {
     path,
-    room: top === "src" && below !== undefined ? room : "",
-    isTest: top === "test" || /\.test\.ts$|for-tests\.ts$/.test(path),
+    room: roomOf(path),
+    isTest: path.startsWith("test/") || /\.test\.ts$|for-tests\.ts$/.test(path),
     text,
   };
 }

@@ -1,12 +1,12 @@
 /** The one list of the kinds of cells. What runs a kind is loaded when the first cell of it is run. */
 
 import type { SitesNumbers } from "../../models/sites/metrics.ts";
+import type { SitesCell } from "../../models/sites/paper/run.ts";
+import type { Series, TasksCell } from "../../models/tasks/paper/run.ts";
 import type { WingRun } from "../../models/wing.ts";
 import type { BlocksCell, BlocksResult } from "../findings/run.ts";
 import type { GoldenResult } from "../golden/run.ts";
-import type { SitesCell } from "../papers/dimitriadou2009/run.ts";
 import type { QueuesResult } from "../papers/kawanami2008/run.ts";
-import type { Series, TasksCell } from "../papers/silva1999/run.ts";
 import type { AuditedResult } from "./audited.ts";
 import type { Bench, MachineCell } from "./cell.ts";
 import type { SummaryCell, SummaryResult } from "./summary.ts";
@@ -44,6 +44,6 @@ export const KINDS: { readonly [K in Kind]: () => Promise<Run<K>> } = {
   golden: async () => (await import("../golden/run.ts")).runGolden,
   wing: async () => (await import("./wing.ts")).runWingCell,
   queues: async () => (await import("../papers/kawanami2008/run.ts")).runQueues,
-  sites: async () => (await import("../papers/dimitriadou2009/run.ts")).runSites,
-  tasks: async () => (await import("../papers/silva1999/run.ts")).runTasks,
+  sites: async () => (await import("../../models/sites/paper/run.ts")).runSites,
+  tasks: async () => (await import("../../models/tasks/paper/run.ts")).runTasks,
 };

@@ -3,8 +3,8 @@
  * computations": table II beside the published values, the measures behind figures 2 to 13, whose numbers are not printed, and the
  * sentences that tell them.
  */
-import { judge } from "../../claims.ts";
-import type { Paper, ReproducedTable } from "../paper.ts";
+import { judge } from "../../../lab/claims.ts";
+import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
 import { cells, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";

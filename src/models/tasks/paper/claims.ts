@@ -1,5 +1,5 @@
 /** What Silva and Scherson 1999 say about tables 1 to 10, judged by our runs: on means, and counted over the runs. */
-import type { Claim } from "../../claims.ts";
+import type { Claim } from "../../../lab/claims.ts";
 import type { SilvaResults } from "./cells.ts";
 import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
 import type { Series } from "./run.ts";

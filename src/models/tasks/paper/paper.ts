@@ -3,8 +3,8 @@
  * against Concurrent Gang on five workloads of tasks that block, tables 1 to 10. The paper has one run of each; we have
  * ten and show their spread.
  */
-import { judge } from "../../claims.ts";
-import type { Paper, ReproducedTable } from "../paper.ts";
+import { judge } from "../../../lab/claims.ts";
+import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
 import { cells, OPEN, type Place, type SilvaResults } from "./cells.ts";
 import { claims } from "./claims.ts";
 import { idleFigures, SCHEDULER_TITLES, studyFigures } from "./figures.ts";

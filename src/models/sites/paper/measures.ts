@@ -1,8 +1,8 @@
 /** The measures of Dimitriadou and Karatza 2009 under the paper's names, found by study, variant and load, and how sentences tell them. */
 
+import type { Results } from "../../../lab/papers/results.ts";
 import type { Interval } from "../../../metrics/statistics.ts";
-import type { SitesNumbers } from "../../../models/sites/metrics.ts";
-import type { Results } from "../results.ts";
+import type { SitesNumbers } from "../metrics.ts";
 import type { Place, StudyName, VariantOf } from "./cells.ts";
 
 export type SitesResults = Results<Place, SitesNumbers>;

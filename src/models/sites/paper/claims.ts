@@ -2,7 +2,7 @@
  * The sentences in which Dimitriadou and Karatza 2009 tell their figures (the figures' numbers are not printed), each decided by
  * our numbers. "Almost the same", "a bit" and the like are given a number here, named in the evidence.
  */
-import { type Claim, type Comparison, doHold, within } from "../../claims.ts";
+import { type Claim, type Comparison, doHold, within } from "../../../lab/claims.ts";
 import { LOCAL_EVERY_S } from "./cells.ts";
 import type { Measure, SitesResults } from "./measures.ts";
 import { at, differenceInWords, inWords, MEASURES } from "./measures.ts";

@@ -1,10 +1,11 @@
 /** What a cell of the kind `tasks` gives: programs whose tasks block, on one machine under gang scheduling. */
-import { grades, idle } from "../../../models/tasks/local-task-scheduler.ts";
-import type { TasksResult } from "../../../models/tasks/run.ts";
-import { simulateTasks } from "../../../models/tasks/simulate.ts";
-import { makeTaskPrograms, type ProgramsOptions } from "../../../models/tasks/task-programs.ts";
+
+import type { Bench } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
-import type { Bench } from "../../experiments/cell.ts";
+import { grades, idle } from "../local-task-scheduler.ts";
+import type { TasksResult } from "../run.ts";
+import { simulateTasks } from "../simulate.ts";
+import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
 
 export interface TasksCell {
   readonly workload: string;

@@ -2,11 +2,12 @@
  * What is simulated for Dimitriadou and Karatza 2009: the paper's own experiments (sections IV.B and IV.C), readings and rules
  * varied beside them, and the extensions that its conclusion asks for. All variants of a study see the same jobs.
  */
-import type { SiteSpec } from "../../../models/sites/contract.ts";
-import { acrossSites, oneSite } from "../../../models/sites/policies.ts";
-import type { RemainingRule } from "../../../models/sites/simulate.ts";
-import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../../../models/sites/workload.ts";
-import type { PlacedCell } from "../paper.ts";
+
+import type { PlacedCell } from "../../../lab/papers/paper.ts";
+import type { SiteSpec } from "../contract.ts";
+import { acrossSites, oneSite } from "../policies.ts";
+import type { RemainingRule } from "../simulate.ts";
+import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../workload.ts";
 
 /** Mean times between local jobs at a site of the paper, as it prints them; its λ are their inverses, 12.5, 10 and 8.3. */
 export const LOCAL_EVERY_S = [0.08, 0.1, 0.12] as const;

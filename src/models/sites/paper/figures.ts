@@ -1,6 +1,6 @@
 /** Figures 2 to 13 of Dimitriadou and Karatza 2009, whose numbers are not printed, and figures of what its conclusion asks for. */
 
-import type { ReproducedFigure } from "../paper.ts";
+import type { ReproducedFigure } from "../../../lab/papers/paper.ts";
 import { LOCAL_EVERY_S, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 

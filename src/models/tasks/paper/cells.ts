@@ -3,10 +3,11 @@
  * settings that the paper fixes or leaves out, varied one at a time. The paper prints no parameter of its programs, no
  * slot length and no scale of time; OPEN has our choices, made so that idle times and completions have roughly the printed size.
  */
-import type { JobKind, ProgramsOptions } from "../../../models/tasks/task-programs.ts";
-import type { Cell } from "../../experiments/kinds.ts";
-import type { PlacedCell } from "../paper.ts";
-import type { Results } from "../results.ts";
+
+import type { Cell } from "../../../lab/experiments/kinds.ts";
+import type { PlacedCell } from "../../../lab/papers/paper.ts";
+import type { Results } from "../../../lab/papers/results.ts";
+import type { JobKind, ProgramsOptions } from "../task-programs.ts";
 import { SCHEDULERS, type SchedulerName, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
 import type { Series } from "./run.ts";
 

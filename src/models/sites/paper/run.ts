@@ -1,10 +1,10 @@
 /** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
 import { parseParameters } from "../../../core/parameters.ts";
-import { type SitesNumbers, summariseSites } from "../../../models/sites/metrics.ts";
-import { acrossSites, oneSite } from "../../../models/sites/policies.ts";
-import { type RemainingRule, simulateSites } from "../../../models/sites/simulate.ts";
-import { generateSites, type SitesWorkload, withPredictionError } from "../../../models/sites/workload.ts";
-import type { Bench } from "../../experiments/cell.ts";
+import type { Bench } from "../../../lab/experiments/cell.ts";
+import { type SitesNumbers, summariseSites } from "../metrics.ts";
+import { acrossSites, oneSite } from "../policies.ts";
+import { type RemainingRule, simulateSites } from "../simulate.ts";
+import { generateSites, type SitesWorkload, withPredictionError } from "../workload.ts";
 
 export interface SitesCell {
   readonly jobs: SitesWorkload;

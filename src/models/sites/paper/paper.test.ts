@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { SitesJobNumbers, SitesNumbers } from "../../../models/sites/metrics.ts";
-import { instanceOf } from "../../../models/sites/wing.ts";
-import { generateSites } from "../../../models/sites/workload.ts";
-import { parseWing } from "../../../models/wings.ts";
-import { runCells } from "../../experiments/run-cells.ts";
-import { Results } from "../results.ts";
+import { runCells } from "../../../lab/experiments/run-cells.ts";
+import { Results } from "../../../lab/papers/results.ts";
+import { parseWing } from "../../wings.ts";
+import type { SitesJobNumbers, SitesNumbers } from "../metrics.ts";
+import { instanceOf } from "../wing.ts";
+import { generateSites } from "../workload.ts";
 import { cells as cellsOf, LOCAL_EVERY_S, type Place, STUDIES, type StudyName } from "./cells.ts";
 import { dimitriadou2009 } from "./paper.ts";
 
