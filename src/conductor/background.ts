@@ -108,12 +108,12 @@ export class Background {
       return stat !== undefined && (stat.policy === SCHED_IDLE) !== isBehind;
     });
     for (let i = 0; i < others.length; i += AT_ONCE) {
-      this.#say(`${isBehind ? "i" : "o"} ${others.slice(i, i + AT_ONCE).join(" ")}\n`);
+      this.#write(`${isBehind ? "i" : "o"} ${others.slice(i, i + AT_ONCE).join(" ")}\n`);
     }
     return others.length === 0;
   }
 
-  #say(line: string): void {
+  #write(line: string): void {
     if (this.#setter === undefined) {
       const setter = spawn("/bin/sh", ["-c", SETTER, "tutti-background"], {
         cwd: "/",

@@ -78,7 +78,7 @@ describe("SlotClock", () => {
     clock.setSlot(50_000);
     expect(clock.epochMs).toBe(epochMs);
     expect(clock.slot()).toBe(slotAt(monotonicMs(), epochMs, 50_000));
-    expect(clock.isTurning).toBe(false);
+    expect(clock.isRunning).toBe(false);
   });
 });
 

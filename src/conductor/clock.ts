@@ -54,7 +54,7 @@ export class SlotClock {
     this.#onBoundary = onBoundary;
   }
 
-  get isTurning(): boolean {
+  get isRunning(): boolean {
     return this.#timer !== undefined;
   }
 
@@ -71,7 +71,7 @@ export class SlotClock {
   /** Another length of slots, on a grid that begins at the same epoch: the front end was told of that one. */
   setSlot(slotMs: number): void {
     this.slotMs = slotMs;
-    if (this.isTurning) this.start();
+    if (this.isRunning) this.start();
   }
 
   start(): void {

@@ -1,5 +1,5 @@
 /**
- * The conductor: launches and ends attempts, and turns the matrix by the clock (turns.ts). It knows nothing of queues and policies: it
+ * The conductor: launches and ends attempts, and turns the matrix by the clock (round-robin.ts). It knows nothing of queues and policies: it
  * does what the last matrix says, also while no front end is connected.
  */
 import { join } from "node:path";
@@ -15,8 +15,8 @@ import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
+import { EMPTY_MATRIX, RoundRobin } from "./round-robin.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
-import { EMPTY_MATRIX, Turns } from "./turns.ts";
 
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
@@ -27,7 +27,7 @@ const REMOVE_AGAIN_MS = 5000;
 export class Conductor {
   readonly #machine: Machine;
   readonly #stateFile: string;
-  readonly #tell: (message: FromConductor) => void;
+  readonly #emit: (message: FromConductor) => void;
   readonly #guardian: Guardian;
   readonly #attempts = new Map<string, Attempt>();
   readonly #record = new SwitchRecord();
@@ -36,7 +36,7 @@ export class Conductor {
   /** Attempts kept for an earlier front end: the one that has connected since has not said yet whether it knows them. */
   readonly #keptBefore = new Set<Attempt>();
   #guardianIdentity: SavedState["guardian"];
-  readonly #turns: Turns;
+  readonly #roundRobin: RoundRobin;
   #lookTimer: NodeJS.Timeout | undefined;
   #reportTimer: NodeJS.Timeout | undefined;
   #saveDue = false;
@@ -44,11 +44,11 @@ export class Conductor {
   #shutdown: (() => void) | undefined;
   #closed = false;
 
-  /** @param tell called with every message for the front end, connected or not */
-  constructor(home: string, containment: Containment, tell: (message: FromConductor) => void) {
+  /** @param emit called with every message for the front end, connected or not */
+  constructor(home: string, containment: Containment, emit: (message: FromConductor) => void) {
     this.#machine = makeMachine(containment, process.getuid?.() === 0 ? findSetpriv() : undefined);
     this.#stateFile = join(home, "state.json");
-    this.#tell = tell;
+    this.#emit = emit;
     this.#guardian = new Guardian(containment, {
       onStart: (identity) => {
         this.#guardianIdentity = identity;
@@ -56,7 +56,7 @@ export class Conductor {
       },
       onContinued: () => this.#takeTurnsAgain(),
     });
-    this.#turns = new Turns({
+    this.#roundRobin = new RoundRobin({
       machine: this.#machine,
       attempts: this.#attempts,
       awaitsLaunch: (gang) => this.#awaitsLaunch(gang),
@@ -64,7 +64,7 @@ export class Conductor {
     });
     this.#clock = new SlotClock(monotonicMs(), EMPTY_MATRIX.slotMs, (_, lateMs, skipped) => {
       const startMs = monotonicMs();
-      this.#turns.turn(startMs);
+      this.#roundRobin.turn(startMs);
       this.#record.record(lateMs, (monotonicMs() - startMs) * 1000, skipped);
       if (this.#isHurried) this.#look();
     });
@@ -92,7 +92,7 @@ export class Conductor {
         for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
         // What was about to be started is asked for again by a front end that knows of it.
         this.#launches.length = 0;
-        this.#tell(this.#state(message.protocol));
+        this.#emit(this.#state(message.protocol));
         return;
       case "matrix":
         this.#setMatrix(message.matrix);
@@ -129,7 +129,7 @@ export class Conductor {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#turns.close();
+    this.#roundRobin.close();
     this.#clock.stop();
     clearTimeout(this.#lookTimer);
     clearInterval(this.#reportTimer);
@@ -160,7 +160,7 @@ export class Conductor {
       type: "state",
       ...(protocol === 2 && { protocol }),
       attempts: [...this.#attempts.values()].map(stateOf),
-      sequence: this.#turns.matrix.sequence,
+      sequence: this.#roundRobin.matrix.sequence,
       pid: process.pid,
       freezer: this.#machine.containment.freezer.kind,
       epochMs: this.#clock.epochMs,
@@ -170,33 +170,33 @@ export class Conductor {
   #restore(saved: SavedState): void {
     if (saved.bootId === bootId()) this.#clock.epochMs = saved.epochMs;
     if (matrixProblem(saved.matrix) === undefined || saved.matrix.sequence === -1) {
-      this.#turns.matrix = saved.matrix;
+      this.#roundRobin.matrix = saved.matrix;
       this.#clock.slotMs = saved.matrix.slotMs;
     }
     for (const one of saved.attempts) {
       const attempt = Attempt.adopt(this.#machine, one);
       if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
     }
-    this.#turns.pinAll();
+    this.#roundRobin.pinAll();
   }
 
   #setMatrix(matrix: ConductorMatrix): void {
-    if (matrix.sequence <= this.#turns.matrix.sequence) return;
-    const problem = this.#turns.problem(matrix);
+    if (matrix.sequence <= this.#roundRobin.matrix.sequence) return;
+    const problem = this.#roundRobin.problem(matrix);
     if (problem !== undefined) {
       this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
       return;
     }
-    if (this.#turns.lacksWeights(matrix)) {
+    if (this.#roundRobin.lacksWeights(matrix)) {
       this.#refuse(
         "Cannot run gangs of other rows behind that of the slot: there is no cpu control group that may be used, and no right to change classes; they are stopped, as in mode gang",
       );
     }
-    this.#turns.matrix = matrix;
+    this.#roundRobin.matrix = matrix;
     for (const attempt of this.#keptBefore) attempt.kept = false;
     this.#keptBefore.clear();
     if (matrix.slotMs !== this.#clock.slotMs) this.#clock.setSlot(matrix.slotMs);
-    this.#turns.pinAll();
+    this.#roundRobin.pinAll();
     this.#begin();
     this.#save();
   }
@@ -207,11 +207,11 @@ export class Conductor {
     const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
     if (namesake !== undefined && namesake.identity !== spec.identity) {
       const lost = `Cannot start job ${name}: the conductor has another attempt of that number, expected none; the command never ran`;
-      this.#tellNotStarted(spec, "none", lost, true);
+      this.#emitNotStarted(spec, "none", lost, true);
       return;
     }
-    if (known?.end !== undefined) this.#tell({ type: "ended", end: known.end });
-    else if (known?.begun) this.#tellLaunched(known);
+    if (known?.end !== undefined) this.#emit({ type: "ended", end: known.end });
+    else if (known?.begun) this.#emitLaunched(known);
     else if (known === undefined && !this.#awaitsLaunch(name)) {
       this.#launches.push(spec);
       if (this.#launches.length === 1) setImmediate(() => this.#launchNext());
@@ -222,7 +222,7 @@ export class Conductor {
   #launchNext(): void {
     if (this.#closed) return;
     const left = this.#clock.nextBoundaryMs() - monotonicMs();
-    if (this.#clock.isTurning && left > 0 && left < 3) {
+    if (this.#clock.isRunning && left > 0 && left < 3) {
       setTimeout(() => this.#launchNext(), 4);
       return;
     }
@@ -242,8 +242,8 @@ export class Conductor {
     this.#attempts.set(attempt.name, attempt);
     if (attempt.shim === undefined) attempt.launch(spec);
     attempt.onShimEnd(() => this.#look());
-    this.#turns.pinAll();
-    if (attempt.begun) this.#tellLaunched(attempt);
+    this.#roundRobin.pinAll();
+    if (attempt.begun) this.#emitLaunched(attempt);
     this.#save();
     this.#begin();
     if (this.#launches.length > 0) setImmediate(() => this.#launchNext());
@@ -257,8 +257,8 @@ export class Conductor {
     );
     const attempt = this.#meant(message);
     const [spec] = waiting < 0 ? [] : this.#launches.splice(waiting, 1);
-    if (spec !== undefined) this.#tellNotStarted(spec, reason);
-    else if (attempt?.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+    if (spec !== undefined) this.#emitNotStarted(spec, reason);
+    else if (attempt?.end !== undefined) this.#emit({ type: "ended", end: attempt.end });
     else if (attempt !== undefined) {
       attempt.stop(reason, kill);
       this.#save();
@@ -294,7 +294,7 @@ export class Conductor {
       this.#refuse(`Cannot shut down: jobs run (${count}), expected none, or to be asked to kill them`);
       return;
     }
-    for (const spec of this.#launches.splice(0)) this.#tellNotStarted(spec, "shutdown");
+    for (const spec of this.#launches.splice(0)) this.#emitNotStarted(spec, "shutdown");
     for (const attempt of this.#attempts.values()) attempt.stop("shutdown", true);
     const waitForEnd = () => {
       if (this.isBusy) setTimeout(waitForEnd, HURRIED_LOOK_MS);
@@ -307,9 +307,9 @@ export class Conductor {
   /** Sees to it that clock, looks and reports go on while there is an attempt. */
   #begin(): void {
     if (this.#closed || !this.isBusy) return;
-    if (!this.#clock.isTurning) this.#clock.start();
+    if (!this.#clock.isRunning) this.#clock.start();
     this.#reportTimer ??= setInterval(() => this.#report(), REPORT_MS);
-    this.#turns.turn(monotonicMs());
+    this.#roundRobin.turn(monotonicMs());
     this.#look();
   }
 
@@ -324,7 +324,7 @@ export class Conductor {
       "The conductor stood still for seconds: all gangs went on, and take turns again from now on";
     console.error(new Date().toISOString(), message);
     this.#refuse(message);
-    this.#turns.takeAgain();
+    this.#roundRobin.takeAgain();
   }
 
   /** Lets every attempt take its next step. */
@@ -336,12 +336,12 @@ export class Conductor {
     const now = monotonicMs();
     for (const attempt of this.#attempts.values()) {
       const news = attempt.advance(now);
-      if (news === "launched") this.#tellLaunched(attempt);
-      else if (news === "ended" && attempt.end !== undefined) this.#tell({ type: "ended", end: attempt.end });
+      if (news === "launched") this.#emitLaunched(attempt);
+      else if (news === "ended" && attempt.end !== undefined) this.#emit({ type: "ended", end: attempt.end });
       if (news !== undefined) this.#save();
       hasEnded ||= news === "ended";
     }
-    if (hasEnded && this.#turns.matrix.rows.length > 1) this.#turns.turn(monotonicMs());
+    if (hasEnded && this.#roundRobin.matrix.rows.length > 1) this.#roundRobin.turn(monotonicMs());
     if (this.isBusy) {
       this.#lookTimer = setTimeout(() => this.#look(), this.#isHurried ? HURRIED_LOOK_MS : LOOK_MS);
     } else this.#rest();
@@ -367,7 +367,7 @@ export class Conductor {
       const gangs = [...this.#attempts.values()]
         .filter(({ turns }) => turns)
         .map(({ name, spec }) => ({ job: spec.job, ...this.#machine.shares.usage(name) }));
-      this.#tell({ type: "slots", statistics: { ...numbers, gangs } });
+      this.#emit({ type: "slots", statistics: { ...numbers, gangs } });
     }
     if (monotonicMs() - this.#removedAtMs > REMOVE_AGAIN_MS) this.#removeGroups();
     this.#save();
@@ -383,24 +383,24 @@ export class Conductor {
     }
   }
 
-  #tellLaunched({ spec, shim, startedAtMs }: Attempt): void {
+  #emitLaunched({ spec, shim, startedAtMs }: Attempt): void {
     const attempt = { job: spec.job, attempt: spec.attempt };
     if (shim === undefined) return;
-    this.#tell({ type: "launched", attempt, ...identityIn(spec), shim, startedAtMs });
+    this.#emit({ type: "launched", attempt, ...identityIn(spec), shim, startedAtMs });
   }
 
-  #tellNotStarted(
+  #emitNotStarted(
     { job, attempt, identity }: LaunchSpec,
     reason: EndReason,
     lost = "It was stopped before it started",
     neverBegan = false,
   ): void {
     const end = { job, attempt, ...identityIn({ identity }), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
-    this.#tell({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
+    this.#emit({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
   }
 
   #refuse(message: string): void {
-    this.#tell({ type: "refused", message });
+    this.#emit({ type: "refused", message });
   }
 
   /** Soon, and once for all that changes in the same moment. */
@@ -418,7 +418,7 @@ export class Conductor {
       version: 1,
       bootId: bootId(),
       epochMs: this.#clock.epochMs,
-      matrix: this.#turns.matrix,
+      matrix: this.#roundRobin.matrix,
       attempts: [...this.#attempts.values()].map(savedOf),
       ...(this.#guardianIdentity === undefined ? {} : { guardian: this.#guardianIdentity }),
     };

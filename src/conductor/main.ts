@@ -48,7 +48,7 @@ takePriority();
 const server: ConductorServer = new ConductorServer(home, (message) =>
   guarded(() => conductor.receive(message)),
 );
-const conductor = new Conductor(home, containment, (message) => server.tell(message));
+const conductor = new Conductor(home, containment, (message) => server.send(message));
 
 // The log lies on the disk that is full: Node takes a second failure in one moment for an error that nobody caught.
 process.stderr.on("error", () => {});

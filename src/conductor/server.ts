@@ -43,7 +43,7 @@ export class ConductorServer {
     this.#file = await listenOnSocket(server, this.#path, { mode: 0o600 });
   }
 
-  tell(message: FromConductor): void {
+  send(message: FromConductor): void {
     const socket = this.#frontEnd;
     if (socket === undefined) return;
     if (socket.writableLength > MOST_UNREAD_BYTES) socket.destroy();

@@ -1,5 +1,5 @@
 /**
- * The event log: what has happened, numbered without gaps, on disk in the turn in which it happened, then told to those who listen.
+ * The event log: what has happened, numbered without gaps, on disk in the cycle in which it happened, then told to those who listen.
  * Numbers leave a gap where an older store was put back. Old events are forgotten by user, so in what is kept there may be more.
  */
 import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../../protocol/events.ts";

@@ -1,5 +1,5 @@
 /**
- * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the turn's transaction; `rollback`
+ * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the cycle's transaction; `rollback`
  * puts back what was. Ended jobs are only on disk.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -77,8 +77,8 @@ export class JobBook {
     return ++this.#latestJob;
   }
 
-  /** The number up to which this turn gives numbers; undefined when it gives none. */
-  get givenInTurn(): JobNumber | undefined {
+  /** The number up to which this cycle gives numbers; undefined when it gives none. */
+  get givenInCycle(): JobNumber | undefined {
     return this.#latestJob > this.#committedJob ? this.#latestJob : undefined;
   }
 
@@ -218,7 +218,7 @@ export class JobBook {
   }
 
   #replace(now: JobRecord, before: JobRecord | undefined): void {
-    // Looked up now: when the turn is taken back the store has it no more.
+    // Looked up now: when the cycle is rolled back the store has it no more.
     const contents = isLive(now) === isLive(before) ? [] : this.#store.contents.of(before ?? now);
     this.#swap(before, now, contents);
     this.#undo.push(() => this.#swap(now, before, contents));

@@ -1,5 +1,5 @@
 /**
- * A job as the front end keeps it. Records are never changed: a change makes a new one, so that a turn that could not be written
+ * A job as the front end keeps it. Records are never changed: a change makes a new one, so that a cycle that could not be written
  * to disk is taken back by putting the old ones in place.
  *
  *   queued ⇄ held        told to the policy only while queued and its dependencies are met

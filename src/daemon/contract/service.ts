@@ -90,7 +90,7 @@ export interface Service {
   release(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
   requeue(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
   setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>>;
-  /** Changes each of the jobs, or refuses it, by itself, in the order given; all of it is one turn. */
+  /** Changes each of the jobs, or refuses it, by itself, in the order given; all of it is one cycle. */
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]): Promise<Answer<readonly Answer<Job>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<Why>>;
   matrix(): Matrix;

@@ -1,6 +1,6 @@
 /**
  * Between the job book and the executor: what the executor reports becomes changes of jobs, what the scheduler decides becomes commands.
- * Commands are collected during a turn and given out when the turn is on disk.
+ * Commands are collected during a cycle and given out when the cycle is on disk.
  *
  * An attempt is on disk before the executor hears of it, and the executor launches an attempt only once, however often it is
  * told to, since the attempt's folder says who has it. So after any crash an attempt that the executor does not know is simply
@@ -29,8 +29,8 @@ import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
 import type { Past } from "./past.ts";
 import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
-/** Dependents that are cancelled in one turn: some 20 ms. */
-const MOST_CANCELLED_IN_TURN = 500;
+/** Dependents that are cancelled in one cycle: some 20 ms. */
+const MOST_CANCELLED_IN_CYCLE = 500;
 
 export class Dispatcher {
   readonly strays = new Strays();
@@ -43,7 +43,7 @@ export class Dispatcher {
   readonly #health: ExecutorHealth;
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
-  /** Values before the turn, for `rollback`. */
+  /** Values before the cycle, for `rollback`. */
   #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
 
   constructor(context: FrontEndParts, past: Past) {
@@ -77,9 +77,9 @@ export class Dispatcher {
     this.#context.scheduler.invalidate("the conductor was away");
   }
 
-  /** Gives out what is to be sent, now that the turn is on disk. */
+  /** Gives out what is to be sent, now that the cycle is on disk. */
   commit(): Command[] {
-    this.#health.turns(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
+    this.#health.setHasGangs(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
@@ -104,9 +104,9 @@ export class Dispatcher {
     this.#before = undefined;
   }
 
-  handle(report: Report, nowMs: number): void {
+  onReport(report: Report, nowMs: number): void {
     const { feed, clock } = this.#context;
-    this.#health.heard(report, nowMs);
+    this.#health.onReport(report, nowMs);
     switch (report.type) {
       case "connected":
         this.#reconcile(report, nowMs);
@@ -323,11 +323,11 @@ export class Dispatcher {
 
   /**
    * Jobs that waited for one that has ended go on, or are cancelled when it should have ended well and has not, and so on with those that
-   * waited for them. Of a long chain or a large array some are cancelled in this turn, the others in the next ones.
+   * waited for them. Of a long chain or a large array some are cancelled in this cycle, the others in the next ones.
    */
   settle(): void {
     const { book } = this.#context;
-    let left = MOST_CANCELLED_IN_TURN;
+    let left = MOST_CANCELLED_IN_CYCLE;
     for (const ended of book.unsettled.values()) {
       left = this.#settle(ended, left);
       if (left === 0) return;

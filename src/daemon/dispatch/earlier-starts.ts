@@ -32,7 +32,7 @@ export class EarlierStarts {
     return `attempt ${latest} of it ${state} already, and the store, which is older, does not know how it ended; release it to run it once more, or cancel it`;
   }
 
-  /** Holds all waiting jobs that were started already. To be called inside a turn. */
+  /** Holds all waiting jobs that were started already. To be called inside a cycle. */
   holdWaiting(): void {
     const { book, feed, launcher, clock, scheduler } = this.#context;
     const suspects = new Set([...launcher.jobsWithFolders(), ...this.#strays.jobs()]);

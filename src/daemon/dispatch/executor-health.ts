@@ -12,9 +12,9 @@ export class ExecutorHealth {
   #connected: Connected | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
-  /** When it was heard last, or, if that is later, when it got something to turn. */
+  /** When it was heard last, or, if that is later, when it got gangs. */
   #heardMs = Number.NEGATIVE_INFINITY;
-  #isTurning = false;
+  #hasGangs = false;
 
   constructor(context: FrontEndParts) {
     this.#context = context;
@@ -44,16 +44,16 @@ export class ExecutorHealth {
     };
   }
 
-  heard(report: Report, nowMs: number): void {
+  onReport(report: Report, nowMs: number): void {
     this.#heardMs = nowMs;
     if (report.type === "connected") this.#connected = report;
     if (report.type === "slots") this.#statistics = report.statistics;
   }
 
-  /** From now on it has gangs to turn, or none. */
-  turns(isTurning: boolean): void {
-    if (isTurning && !this.#isTurning) this.#heardMs = this.#context.clock.nowMs();
-    this.#isTurning = isTurning;
+  /** From now on it has gangs in its rows, or none. */
+  setHasGangs(hasGangs: boolean): void {
+    if (hasGangs && !this.#hasGangs) this.#heardMs = this.#context.clock.nowMs();
+    this.#hasGangs = hasGangs;
   }
 
   disconnected(reason: string): void {
@@ -66,6 +66,6 @@ export class ExecutorHealth {
     const { clock, config } = this.#context;
     const silentMs = clock.nowMs() - this.#heardMs;
     const isWonder = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
-    return this.#connected !== undefined && this.#isTurning && isWonder ? silentMs : undefined;
+    return this.#connected !== undefined && this.#hasGangs && isWonder ? silentMs : undefined;
   }
 }

@@ -14,7 +14,7 @@ export class MatrixSender {
   readonly #context: FrontEndParts;
   #sequence: number;
   #sentRows = "";
-  /** Values before the turn, for `rollback`. */
+  /** Values before the cycle, for `rollback`. */
   #before: { readonly sequence: number; readonly sentRows: string } | undefined;
 
   /** Goes on with the matrix that was sent last. */

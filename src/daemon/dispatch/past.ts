@@ -65,7 +65,7 @@ export class Past {
     ];
   }
 
-  /** Writes down what was found, in the first turn that can be written. */
+  /** Writes down what was found, in the first cycle that can be written. */
   note(feed: EventFeed, atMs: number): void {
     if (this.#isNoted) return;
     for (const because of this.warnings) feed.add("recovered", atMs, undefined, { because });
@@ -74,14 +74,14 @@ export class Past {
     if (this.#hasNumbers) this.#store.setMeta(HAS_NUMBERS, "1");
   }
 
-  /** The first turn is on disk: the numbers from which the next start is judged, undefined after any other turn. */
+  /** The first cycle is on disk: the numbers from which the next start is judged, undefined after any other cycle. */
   commit(event: number): Numbers | undefined {
     if (this.#isNoted) return undefined;
     this.#isNoted = true;
     return { reserved: this.latestJob, job: latestAccountedFor(this.#store), event };
   }
 
-  /** The conductor has attempts of jobs up to this one. Inside a turn. */
+  /** The conductor has attempts of jobs up to this one. Inside a cycle. */
   named(job: JobNumber): void {
     const known = latestAccountedFor(this.#store);
     if (job <= known) return;

@@ -29,7 +29,7 @@ export interface Stray extends AttemptKey {
 
 export class Strays {
   #byName: ReadonlyMap<string, Stray> = new Map();
-  /** Those before the turn, for `rollback`. */
+  /** Those before the cycle, for `rollback`. */
   #before: ReadonlyMap<string, Stray> | undefined;
 
   get count(): number {

@@ -1,6 +1,6 @@
 /**
  * The front end: what users ask for and what the executor reports goes in, decisions go to disk and then to the executor. This is its
- * door; what is asked for is handled in turns (turns.ts).
+ * door; what is asked for is handled in cycles (cycle.ts).
  */
 import { type PolicyChoice, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
@@ -26,12 +26,12 @@ import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
 import type { Store } from "../store/store.ts";
 import { messageOf } from "../store/store.ts";
+import { Cycles } from "./cycle.ts";
 import { Forecaster } from "./forecast.ts";
 import { Listing } from "./listing.ts";
 import { explainWaiting } from "./obstacles.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
-import { Turns } from "./turns.ts";
 import { Views } from "./views.ts";
 
 interface FrontEndOptions {
@@ -81,7 +81,7 @@ export class FrontEnd implements Service {
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
   readonly retention: Retention;
-  readonly #turns: Turns;
+  readonly #cycles: Cycles;
   readonly #past: Past;
   readonly #startedAtMs: number;
   readonly #limits: SubmissionLimits;
@@ -135,14 +135,14 @@ export class FrontEnd implements Service {
       options.forecastEngine ?? (async (task) => forecastStarts(task)),
     );
     this.retention = new Retention(context, options.mostKept);
-    this.#turns = new Turns({
+    this.#cycles = new Cycles({
       context,
       executor,
       dispatcher: this.#dispatcher,
       past: this.#past,
       numbers: options.numbers,
       watch: options.watch,
-      afterTurn: (hadRequests) => {
+      afterCycle: (hadRequests) => {
         if (hadRequests) this.forecaster.wake();
         this.retention.wake();
       },
@@ -151,7 +151,7 @@ export class FrontEnd implements Service {
 
   /** Handles what is left and lets go of the executor and the store; jobs go on. */
   stop(): void {
-    this.#turns.stop();
+    this.#cycles.stop();
     this.retention.stop();
     this.forecaster.stop();
   }
@@ -196,7 +196,7 @@ export class FrontEnd implements Service {
    * are on disk, or after a while.
    */
   #drain(killJobs: boolean): Promise<void> {
-    this.#turns.drain();
+    this.#cycles.drain();
     this.#options.executor.apply([{ type: "shutdown", killJobs }]);
     const { clock } = this.#options;
     const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
@@ -217,7 +217,7 @@ export class FrontEnd implements Service {
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
     const batch = readBatch(caller, jobs, this.#limits);
     if (isRefusal(batch)) return Promise.resolve(batch);
-    return this.#turns.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
+    return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
   }
 
   list(caller: Caller, query: JobQuery) {
@@ -267,7 +267,7 @@ export class FrontEnd implements Service {
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
     const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
     if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#turns.ask(caller.uid, () =>
+    return this.#cycles.ask(caller.uid, () =>
       jobs.map((job) => this.#told(this.#requests.change(caller, change, job))),
     );
   }
@@ -276,7 +276,7 @@ export class FrontEnd implements Service {
     const before = this.#requests.find(caller, job);
     if (isRefusal(before)) return before;
     const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
-    if (this.#turns.isStopped) return this.#turns.refusal();
+    if (this.#cycles.isStopped) return this.#cycles.refusal();
     // Much may have happened while the forecast was made.
     const record = this.#requests.find(caller, job);
     if (isRefusal(record)) return record;
@@ -314,7 +314,7 @@ export class FrontEnd implements Service {
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
-    return this.#turns.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
+    return this.#cycles.ask(caller.uid, () => this.#requests.setPolicy(caller, choice));
   }
 
   queues() {
@@ -342,7 +342,7 @@ export class FrontEnd implements Service {
       return refuse("invalid", messageOf(error));
     }
     const starts = await this.forecaster.all(choice);
-    if (this.#turns.isStopped) return this.#turns.refusal();
+    if (this.#cycles.isStopped) return this.#cycles.refusal();
     const visible = (job: JobNumber): boolean => {
       const record = this.#book.live(job);
       // A forecast that is some seconds old tells of jobs that run by now.
@@ -357,7 +357,7 @@ export class FrontEnd implements Service {
 
   /** What people should know now, all in one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#turns.trouble, this.#past.trouble].filter((text) => text !== undefined);
+    const troubles = [this.#cycles.trouble, this.#past.trouble].filter((text) => text !== undefined);
     return troubles.length === 0 ? undefined : troubles.join("; ");
   }
 
@@ -377,7 +377,7 @@ export class FrontEnd implements Service {
   }
 
   #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<Job>> {
-    return this.#turns.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
+    return this.#cycles.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
   }
 
   #told(answer: Answer<JobRecord>): Answer<Job> {

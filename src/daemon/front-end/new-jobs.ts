@@ -1,4 +1,4 @@
-/** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one turn, so what they have alike is worked out once. */
+/** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one cycle, so what they have alike is worked out once. */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";

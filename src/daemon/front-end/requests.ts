@@ -1,4 +1,4 @@
-/** What users ask for, handled inside a turn: changes of the job book, or a refusal that changes nothing. */
+/** What users ask for, handled inside a cycle: changes of the job book, or a refusal that changes nothing. */
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";

@@ -3,8 +3,8 @@
  *
  *   tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567 boot 0f1e…32 digits sum 89abcdef
  *
- * reserved   no number above this one was given out. Raised by a thousand and forced to disk before the turn that would go beyond it is
- *            committed, so that few turns pay for it; a front end that ends in order gives back what it has not used
+ * reserved   no number above this one was given out. Raised by a thousand and forced to disk before the cycle that would go beyond it is
+ *            committed, so that few cycles pay for it; a front end that ends in order gives back what it has not used
  * job, event highest number of a job and of an event that were committed; written after the commit and before the answer, not forced to disk
  * boot       hash of the machine's start in which that was. In this start the file is as it was written, so no number above `job` was
  *            acknowledged. After another one `job` and `event` may lag behind the store, are never ahead of it, and `reserved` counts

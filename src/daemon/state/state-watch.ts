@@ -39,7 +39,7 @@ export class StateWatch {
     return undefined;
   }
 
-  /** Whether anything is not as it was; then a turn finds out what. */
+  /** Whether anything is not as it was; then a cycle finds out what. */
   get isDisturbed(): boolean {
     const { kept, jobs, numbers } = this.#files;
     return [...kept, jobs.path, numbers.path].some((path) => !this.#isSame(path));

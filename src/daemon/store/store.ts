@@ -1,6 +1,6 @@
 /**
  * The front end's memory on disk: SQLite in WAL mode with full synchronisation, so that what has been committed survives a crash of
- * the machine. Everything that happens in one turn of the event loop is one transaction: `begin`, writes, `commit`.
+ * the machine. Everything that happens in one pass of the event loop is one transaction: `begin`, writes, `commit`.
  *
  * All calls are synchronous. A commit takes as long as the disk needs to make it durable; the conductor, a process of its own, goes
  * on turning the matrix meanwhile.
@@ -105,7 +105,7 @@ export class Store {
   }
 
   /**
-   * Moves what the log holds into the database, so that the log's room is used again: a disk that is full of it would refuse every turn.
+   * Moves what the log holds into the database, so that the log's room is used again: a disk that is full of it would refuse every cycle.
    * Waits for nobody and does what it can. To be called outside of a transaction.
    */
   reuseLog(): void {

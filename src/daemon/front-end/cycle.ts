@@ -1,14 +1,14 @@
 /**
- * The turns of the front end. Everything that has come in by one turn of the event loop is handled together:
+ * The cycles of the front end. Everything that has come in by one pass of the event loop is handled together:
  *
  *   requests ─┐                         ┌▶ answers
  *   executor ─┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the executor
  *   timer ────┘  decisions, events      └▶ events to those who listen
  *
  * Requests wait in a line per user and are taken in turns, by the time that each user's have cost. Those that do not fit into some 50 ms
- * wait for the next turn, so that a user who submits arrays of thousands holds others up for one of them only.
+ * wait for the next cycle, so that a user who submits arrays of thousands holds others up for one of them only.
  *
- * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole turn is taken
+ * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole cycle is taken
  * back: requests are refused as unavailable, what the executor reported is kept and tried again, jobs go on running.
  */
 import { StorageError } from "../../core/errors.ts";
@@ -29,7 +29,7 @@ interface Request {
   readonly answer: (value: unknown) => void;
 }
 
-interface TurnParts {
+interface CycleParts {
   readonly context: FrontEndParts;
   readonly executor: Executor;
   readonly dispatcher: Dispatcher;
@@ -38,14 +38,14 @@ interface TurnParts {
   readonly numbers?: NumbersFile | undefined;
   /** Left out likewise. */
   readonly watch?: StateWatch | undefined;
-  /** Called after each turn that is on disk. */
-  readonly afterTurn: (hadRequests: boolean) => void;
+  /** Called after each cycle that is on disk. */
+  readonly afterCycle: (hadRequests: boolean) => void;
 }
 
 /** After the disk has refused, nothing is tried for this long. */
 const RETRY_MS = 1000;
 const WATCH_MS = 1000;
-/** Requests that begin later than this wait for the next turn. */
+/** Requests that begin later than this wait for the next cycle. */
 const REQUESTS_MS = 50;
 /** What a request costs its user at least: its part of the transaction. */
 const LEAST_COST_MS = 0.1;
@@ -54,7 +54,7 @@ const REST_PER_ADOPTION = 4;
 /** Decisions of one instant: jobs of no length could go on for ever. */
 const MOST_DECISIONS = 100_000;
 
-export class Turns {
+export class Cycles {
   readonly #context: FrontEndParts;
   readonly #executor: Executor;
   readonly #dispatcher: Dispatcher;
@@ -64,7 +64,7 @@ export class Turns {
   /** What was made again and is still to be told as events. */
   #repairs: string[] = [];
   #cancelWatch: (() => void) | undefined;
-  readonly #afterTurn: (hadRequests: boolean) => void;
+  readonly #afterCycle: (hadRequests: boolean) => void;
   readonly #requests = new FairQueue<Request>();
   #inbox: Report[] = [];
   #isDue = false;
@@ -76,14 +76,14 @@ export class Turns {
   #trouble: string | undefined;
   readonly #unlisten: () => void;
 
-  constructor({ context, executor, dispatcher, past, numbers, watch, afterTurn }: TurnParts) {
+  constructor({ context, executor, dispatcher, past, numbers, watch, afterCycle }: CycleParts) {
     this.#context = context;
     this.#executor = executor;
     this.#dispatcher = dispatcher;
     this.#past = past;
     this.#numbers = numbers;
     this.#watch = watch;
-    this.#afterTurn = afterTurn;
+    this.#afterCycle = afterCycle;
     this.#unlisten = executor.listen(
       (report) => {
         this.#inbox.push(report);
@@ -103,12 +103,12 @@ export class Turns {
     return this.#isStopped;
   }
 
-  /** Why the last turn could not be written. */
+  /** Why the last cycle could not be written. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Handles a request of a user in one of the next turns; answered when that is on disk. */
+  /** Handles a request of a user in one of the next cycles; answered when that is on disk. */
   ask<T>(uid: number, handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
     if (this.#isStopped) return Promise.resolve(this.refusal());
     return new Promise((resolve) => {
@@ -117,7 +117,7 @@ export class Turns {
     });
   }
 
-  /** What is answered once there are no more turns. */
+  /** What is answered once there are no more cycles. */
   refusal(): Refusal {
     return refuse(
       "unavailable",
@@ -128,13 +128,13 @@ export class Turns {
   /** Nothing is started any more from now on; what has come in is handled. */
   drain(): void {
     this.#isDraining = true;
-    this.#turn(Number.POSITIVE_INFINITY);
+    this.#runCycle(Number.POSITIVE_INFINITY);
   }
 
   /** Handles what has come in, and nothing more. */
   stop(): void {
     if (this.#isStopped) return;
-    this.#turn(Number.POSITIVE_INFINITY);
+    this.#runCycle(Number.POSITIVE_INFINITY);
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelWatch?.();
@@ -147,7 +147,7 @@ export class Turns {
   #wake(): void {
     if (this.#isDue || this.#isStopped) return;
     this.#isDue = true;
-    this.#context.clock.soon(() => this.#turn());
+    this.#context.clock.soon(() => this.#runCycle());
   }
 
   #dueMs(): number {
@@ -161,7 +161,7 @@ export class Turns {
   }
 
   /** @param requestsMs time for requests; the one that is on when it is over is finished */
-  #turn(requestsMs = REQUESTS_MS): void {
+  #runCycle(requestsMs = REQUESTS_MS): void {
     this.#isDue = false;
     if (this.#isStopped) return;
     const requests: Request[] = [];
@@ -177,15 +177,15 @@ export class Turns {
       for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
       this.#past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
-      for (const report of inbox) this.#dispatcher.handle(report, nowMs);
+      for (const report of inbox) this.#dispatcher.onReport(report, nowMs);
       this.#dispatcher.settle();
       this.#decide(nowMs);
-      given = book.givenInTurn;
+      given = book.givenInCycle;
       // Before the commit: a number that was answered never comes back, whatever becomes of the store.
       if (given !== undefined) this.#numbers?.give(given);
       store.commit();
     } catch (error) {
-      this.#takeBack(error, requests, inbox);
+      this.#rollback(error, requests, inbox);
       return;
     }
     this.#trouble = undefined;
@@ -200,7 +200,7 @@ export class Turns {
       answer(answers[i]);
     });
     feed.commit();
-    this.#afterTurn(requests.length > 0);
+    this.#afterCycle(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 
@@ -243,7 +243,7 @@ export class Turns {
       if (beginning !== undefined) this.#numbers?.begin(beginning);
       this.#numbers?.committed(given, event);
     } catch {
-      // The next turn that cannot be written is told.
+      // The next cycle that cannot be written is told.
     }
   }
 
@@ -261,8 +261,8 @@ export class Turns {
     }
   }
 
-  /** Undoes a turn that could not be written. */
-  #takeBack(error: unknown, requests: readonly Request[], inbox: readonly Report[]): void {
+  /** Rolls back a cycle that could not be written. */
+  #rollback(error: unknown, requests: readonly Request[], inbox: readonly Report[]): void {
     const { store, book, feed, scheduler, clock } = this.#context;
     try {
       store.rollback();

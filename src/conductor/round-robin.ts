@@ -19,7 +19,7 @@ const AGAIN_MS = 5;
 
 export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: "gang", rows: [] };
 
-interface TurnsOptions {
+interface RoundRobinOptions {
   readonly machine: Machine;
   readonly attempts: ReadonlyMap<string, Attempt>;
   /** Whether a gang that is not yet an attempt is about to be one. */
@@ -27,13 +27,13 @@ interface TurnsOptions {
   readonly slot: () => number;
 }
 
-export class Turns {
+export class RoundRobin {
   matrix = EMPTY_MATRIX;
-  readonly #options: TurnsOptions;
+  readonly #options: RoundRobinOptions;
   #again: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(options: TurnsOptions) {
+  constructor(options: RoundRobinOptions) {
     this.#options = options;
   }
 
