@@ -26,31 +26,26 @@ export const THIS_NODE = "localhost";
 export class NodeTable {
   /** In the linear order. */
   readonly nodes: readonly NodeCpus[];
-  /** Processors of all nodes. */
-  readonly processors: number;
-  /** First processor of each node, and after the last one the number of processors. */
-  readonly #firsts: readonly number[];
-  readonly #indices = new Map<string, ReadonlyMap<number, number>>();
+  readonly #order: readonly Processor[];
+  readonly #indices = new Map<string, Map<number, number>>();
 
   /** @param nodes each with a name of its own; their CPUs in the order in which they are to be numbered */
   constructor(nodes: readonly NodeCpus[]) {
     // Stable: of equal alignment in the order given.
     this.nodes = [...nodes].sort((a, b) => alignment(b.cpus.length) - alignment(a.cpus.length));
-    const firsts = [0];
-    for (const [i, { node, cpus }] of this.nodes.entries()) {
-      const first = firsts[i];
-      this.#indices.set(node, new Map(cpus.map((cpu, k) => [cpu, first + k])));
-      firsts.push(first + cpus.length);
-    }
-    this.#firsts = firsts;
-    this.processors = firsts[this.nodes.length];
+    this.#order = this.nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => ({ node, cpu })));
+    for (const { node } of nodes) this.#indices.set(node, new Map());
+    for (const [index, { node, cpu }] of this.#order.entries()) this.#indices.get(node)?.set(cpu, index);
+  }
+
+  /** Processors of all nodes. */
+  get processors(): number {
+    return this.#order.length;
   }
 
   /** Which CPU a processor is. */
   processorAt(index: number): Processor {
-    const i = this.#firsts.findLastIndex((first) => first <= index);
-    const { node, cpus } = this.nodes[i];
-    return { node, cpu: cpus[index - this.#firsts[i]] };
+    return this.#order[index];
   }
 
   /** Place of a CPU in the linear order; −1 when the machine does not have it. */
@@ -60,14 +55,18 @@ export class NodeTable {
 
   /** The CPUs of some processors, node by node. */
   cpusAt(indices: readonly number[]): NodeCpus[] {
-    const byNode = new Map<string, number[]>();
+    const found: { node: string; cpus: number[] }[] = [];
+    let last: (typeof found)[number] | undefined;
     for (const index of indices) {
-      const { node, cpu } = this.processorAt(index);
-      const cpus = byNode.get(node);
-      if (cpus === undefined) byNode.set(node, [cpu]);
-      else cpus.push(cpu);
+      const { node, cpu } = this.#order[index];
+      if (last?.node !== node) last = found.find((one) => one.node === node);
+      if (last === undefined) {
+        last = { node, cpus: [] };
+        found.push(last);
+      }
+      last.cpus.push(cpu);
     }
-    return [...byNode].map(([node, cpus]) => ({ node, cpus }));
+    return found;
   }
 
   /** The processors that some CPUs are; −1 for one that the machine does not have. */
