@@ -1,6 +1,8 @@
 /** The plan of the house: which room may import which, and that no file imports in a circle. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importsOf, roomOf, type Source, source, sourcesIn } from "./sources.ts";
+import { importsOf, roomOf, root, type Source, source, sourcesIn } from "./sources.ts";
 
 interface Room {
   readonly imports: readonly string[];
@@ -158,6 +160,39 @@ describe("the plan", () => {
     for (const [room, { imports }] of Object.entries(ROOMS))
       for (const target of imports)
         expect(rooms.indexOf(target), `${room} imports ${target}`).toBeLessThan(rooms.indexOf(room));
+  });
+
+  test("is what ARCHITECTURE.md says, in its order", () => {
+    const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+    const table = [...page.matchAll(/^\| `(\w+)\/` +\| .*? +\| (.*?) +\|$/gm)].map(([, room, may]) => [
+      room,
+      may,
+    ]);
+    expect(table).toEqual(
+      Object.entries(ROOMS).map(([room, { imports }]) => [
+        room,
+        imports.length === 0 ? "nothing" : imports.join(", "),
+      ]),
+    );
+  });
+
+  test("every file and folder that the maps name is there", () => {
+    const missing = ["ARCHITECTURE.md", "docs/glossary.md"].flatMap((page) =>
+      readFileSync(join(root, page), "utf8")
+        .split("\n")
+        .flatMap((line) => {
+          // Below a room of the table its folders are named without it.
+          const [, room = ""] = /^\| `(\w+)\/` /.exec(line) ?? [];
+          return [...line.matchAll(/`((?:[\w.-]+\/)+(?:[\w.-]+\.(?:ts|tsv|md))?)`/g)]
+            .map(([, path]) => path)
+            .filter(
+              (path) =>
+                ![path, `src/${path}`, `src/${room}/${path}`].some((at) => existsSync(join(root, at))),
+            )
+            .map((path) => `${page}: ${path}`);
+        }),
+    );
+    expect(missing).toEqual([]);
   });
 
   test("a forbidden import is found, in every form", () => {
