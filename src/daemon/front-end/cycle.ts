@@ -139,9 +139,7 @@ export class Cycles {
     this.#cancelTimer?.();
     this.#cancelWatch?.();
     this.#unlisten();
-    for (let next = this.#requests.take(); next !== undefined; next = this.#requests.take()) {
-      next.item.answer(this.refusal());
-    }
+    this.#refuseWaiting(this.refusal());
   }
 
   #wake(): void {
@@ -281,8 +279,17 @@ export class Cycles {
     const message = isExplained
       ? `${this.#trouble}. Nothing was changed; running jobs go on`
       : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`;
-    for (const { answer } of requests) answer(refuse("unavailable", message));
+    const refusal = refuse("unavailable", message);
+    for (const { answer } of requests) answer(refusal);
+    // Nor could those be handled that were not looked at.
+    this.#refuseWaiting(refusal);
     this.#arm(clock.nowMs() + RETRY_MS);
+  }
+
+  #refuseWaiting(refusal: Refusal): void {
+    for (let next = this.#requests.take(); next !== undefined; next = this.#requests.take()) {
+      next.item.answer(refusal);
+    }
   }
 
   #arm(atMs: number): void {
