@@ -7,17 +7,13 @@ import type { JobsView } from "../../core/jobs.ts";
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
+import type { JobRecord } from "../contract/record.ts";
 
-/** A job as policies see it. Times in monotonic ms. */
-export interface LiveJob {
-  readonly job: JobNumber;
+/** What policies see of a record, with what the scheduler knows of it. Times in monotonic ms. */
+export interface LiveJob extends Pick<JobRecord, "job" | "estimateMs" | "memoryBytes"> {
   /** Processors. */
   readonly size: number;
   readonly submitMs: number;
-  /** Expected running time. */
-  readonly estimateMs: number;
-  /** Memory of the whole gang; undefined: not told. */
-  readonly memoryBytes?: number | undefined;
   /** Place of its queue in the list of queue classes, or UNKNOWN. */
   readonly queueClass: number;
 }
