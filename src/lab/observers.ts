@@ -1,55 +1,33 @@
 /** Small pieces for listening to a simulation. */
 import type { Observer } from "../core/schedule.ts";
 
+const EVENTS: Readonly<Record<keyof Observer, true>> = {
+  arrived: true,
+  departed: true,
+  started: true,
+  promised: true,
+  decided: true,
+  placed: true,
+  released: true,
+  rowAdded: true,
+  rowDeleted: true,
+  exchanged: true,
+  migrated: true,
+};
+
 /** Tells two observers everything, the first one first. */
 export function both(a: Observer, b: Observer): Observer {
-  return {
-    arrived(timeS, job) {
-      a.arrived?.(timeS, job);
-      b.arrived?.(timeS, job);
-    },
-    departed(timeS, job) {
-      a.departed?.(timeS, job);
-      b.departed?.(timeS, job);
-    },
-    started(timeS, job, rule) {
-      a.started?.(timeS, job, rule);
-      b.started?.(timeS, job, rule);
-    },
-    promised(timeS, job, startS) {
-      a.promised?.(timeS, job, startS);
-      b.promised?.(timeS, job, startS);
-    },
-    decided(timeS) {
-      a.decided?.(timeS);
-      b.decided?.(timeS);
-    },
-    placed(timeS, job, row, first, stretches) {
-      a.placed?.(timeS, job, row, first, stretches);
-      b.placed?.(timeS, job, row, first, stretches);
-    },
-    released(timeS, job, row) {
-      a.released?.(timeS, job, row);
-      b.released?.(timeS, job, row);
-    },
-    rowAdded(timeS, row) {
-      a.rowAdded?.(timeS, row);
-      b.rowAdded?.(timeS, row);
-    },
-    rowDeleted(timeS, row) {
-      a.rowDeleted?.(timeS, row);
-      b.rowDeleted?.(timeS, row);
-    },
-    exchanged(timeS, x, y, first, end) {
-      a.exchanged?.(timeS, x, y, first, end);
-      b.exchanged?.(timeS, x, y, first, end);
-    },
-    migrated(timeS, job, row, first, costS) {
-      a.migrated?.(timeS, job, row, first, costS);
-      b.migrated?.(timeS, job, row, first, costS);
-    },
-  };
+  const tell =
+    (event: keyof Observer): Listener =>
+    (...told) => {
+      (a[event] as Listener | undefined)?.call(a, ...told);
+      (b[event] as Listener | undefined)?.call(b, ...told);
+    };
+  const events = Object.keys(EVENTS) as (keyof Observer)[];
+  return Object.fromEntries(events.map((event) => [event, tell(event)]));
 }
+
+type Listener = (...told: never[]) => void;
 
 /** Doubles of one kind after another in one buffer that grows. */
 export class Numbers {

@@ -1,5 +1,5 @@
 /** A cell whose result is the summary of a schedule. */
-import type { Schedule } from "../../core/schedule.ts";
+import type { GangRecord, Schedule } from "../../core/schedule.ts";
 import { classesByRunTime } from "../../metrics/classes.ts";
 import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";
 import type { MatrixRecord } from "../../results/matrix-record.ts";
@@ -25,7 +25,8 @@ export interface SummaryResult {
   /** The jobs that were run. */
   readonly workload: { readonly name: string; readonly hash: string };
   readonly scheduleHash: string;
-  readonly gang: Schedule["gang"];
+  /** Of gang policies only. */
+  readonly repacking: Pick<GangRecord, "unifications" | "moves"> | undefined;
   readonly schedule: Schedule | undefined;
   readonly matrix: MatrixRecord | undefined;
 }
@@ -43,6 +44,7 @@ export async function runSummary(cell: SummaryCell, bench: Bench): Promise<Summa
     progress: progress && ((arrived) => progress(arrived, instance.count)),
   });
   const classes = classBoundsS === undefined ? undefined : { classes: classesOf(classBoundsS) };
+  const { gang } = schedule;
   const { own, inherited } = rulesOf(choice);
   return {
     label: choice.label,
@@ -51,7 +53,7 @@ export async function runSummary(cell: SummaryCell, bench: Bench): Promise<Summa
     summary: summarise(instance, schedule, { ...cell, ...classes }),
     workload: { name: instance.workload.name, hash: hashWorkload(instance.workload) },
     scheduleHash: hashColumns(schedule.startS, schedule.endS),
-    gang: schedule.gang,
+    repacking: gang && { unifications: gang.unifications, moves: gang.moves },
     schedule: keep.includes("schedule") ? schedule : undefined,
     matrix: recorder?.record(),
   };

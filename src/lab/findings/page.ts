@@ -81,17 +81,18 @@ function meansTable(metric: (typeof FINDING_METRICS)[number], resultOf: Results)
 }
 
 function claimLines(claim: RatioClaim, number: number, resultOf: Results): string[] {
-  const sentence = `${claim.a === claim.b ? `\`${claim.a}\`, with and without the switch` : `\`${claim.a}\` ÷ \`${claim.b}\``}, mean ${claim.metric}`;
+  const [a, is, b, metric] = claim.ratio;
+  const policies = a === b ? `\`${a}\`, with and without the switch` : `\`${a}\` ÷ \`${b}\``;
   const rows = claim.sources.map((source) => {
-    const [a, b] = pairOf(claim, source).map(resultOf);
-    const ratio = ratioOf(a, b, claim.metric, isModel(source));
+    const [underA, underB] = pairOf(claim, source).map(resultOf);
+    const ratio = ratioOf(underA, underB, metric, isModel(source));
     const interval = `${digits(ratio.low)} to ${digits(ratio.high)}`;
-    return `| ${nameOf(source)} | ${digits(ratio.ratio)} | ${interval} | ${verdictOf({ a: ratio, is: claim.expected, b: 1 })} |`;
+    return `| ${nameOf(source)} | ${digits(ratio.ratio)} | ${interval} | ${verdictOf({ a: ratio, is, b: 1 })} |`;
   });
   return [
     `### ${number}. ${claim.text}`,
     "",
-    sentence,
+    `${policies}, mean ${metric}`,
     "",
     "| jobs | ratio | 95 % | claim |",
     "| --- | ---: | ---: | --- |",
@@ -102,8 +103,8 @@ function claimLines(claim: RatioClaim, number: number, resultOf: Results): strin
   ];
 }
 
-function commands(claim: RatioClaim): string[] {
-  const [source] = claim.sources;
+function commands({ ratio: [a, , b], sources, switchShare = 0 }: RatioClaim): string[] {
+  const [source] = sources;
   if (source.load !== undefined) return ["Shown by `npm run findings`."];
   const words = (policies: string, share: number) =>
     [
@@ -112,16 +113,17 @@ function commands(claim: RatioClaim): string[] {
       ...(source.seeds === undefined ? [] : [`--replications ${source.seeds}`]),
       ...(share === 0 ? [] : [`--switch ${share * source.slotS}`]),
     ].join(" ");
-  const { switchA = 0, switchB = 0 } = claim;
-  if (switchA === switchB) return [`\`${words(`${claim.a},${claim.b}`, switchA)}\``];
-  return [`\`${words(claim.a, switchA)}\` and \`${words(claim.b, switchB)}\``];
+  if (switchShare === 0) return [`\`${words(`${a},${b}`, 0)}\``];
+  return [`\`${words(a, switchShare)}\` and \`${words(b, 0)}\``];
 }
 
-function pairOf(claim: RatioClaim, source: FindingsSource): [FindingsRun, FindingsRun] {
-  const { switchA = 0, switchB = 0 } = claim;
+function pairOf(
+  { ratio: [a, , b], switchShare = 0 }: RatioClaim,
+  source: FindingsSource,
+): [FindingsRun, FindingsRun] {
   return [
-    { ...source, policy: claim.a, switchS: switchA * source.slotS },
-    { ...source, policy: claim.b, switchS: switchB * source.slotS },
+    { ...source, policy: a, switchS: switchShare * source.slotS },
+    { ...source, policy: b, switchS: 0 },
   ];
 }
 

@@ -12,19 +12,48 @@ const ABOUT = 1.25;
 const MUCH = 1.5;
 
 type Measure = "medianWaitS" | "maxWaitS";
-type Relation = "lowest" | "about conventional" | "below conventional" | "much above conventional" | Against;
-/** Below or above another scheduler. */
-interface Against {
-  readonly is: "below" | "above";
-  readonly other: SchedulerKey;
+
+interface Relation {
+  readonly words: string;
+  /** With whom a scheduler is compared, itself left out. */
+  readonly to: readonly SchedulerKey[];
+  compare(ours: number, other: number): Comparison[];
 }
 
+const below = (a: number, b: number): Comparison[] => [{ a, is: "below", b }];
+const above = (a: number, b: number): Comparison[] => [{ a, is: "above", b }];
+const CONVENTIONAL = { to: ["conventional"] } as const;
+const OF_CONVENTIONAL = "that of the conventional scheduler";
+const PROPOSAL_1 = { to: ["proposal1"] } as const;
+
+/** The schedulers that the paper's figures show are compared, not the one without the limit on passing. */
+const RELATIONS = {
+  lowest: {
+    words: "the lowest of the three",
+    to: ["conventional", "proposal1", "proposal2"],
+    compare: below,
+  },
+  "below conventional": { ...CONVENTIONAL, words: `below ${OF_CONVENTIONAL}`, compare: below },
+  "about conventional": {
+    ...CONVENTIONAL,
+    words: `about ${OF_CONVENTIONAL}`,
+    compare: (a, b) => [
+      { a, is: "at most", b: b * ABOUT },
+      { a: a * ABOUT, is: "at least", b },
+    ],
+  },
+  "much above conventional": {
+    ...CONVENTIONAL,
+    words: `much above ${OF_CONVENTIONAL}`,
+    compare: (a, b) => [...above(a, b), { a, is: "at least", b: b * MUCH }],
+  },
+  "above proposal 1": { ...PROPOSAL_1, words: "above that of proposal 1", compare: above },
+  "below proposal 1": { ...PROPOSAL_1, words: "below that of proposal 1", compare: below },
+} as const satisfies Readonly<Record<string, Relation>>;
+
 interface Text {
-  /** Where the paper says it. */
-  readonly where: string;
-  readonly measure: Measure;
-  readonly of: SchedulerKey;
-  readonly relation: Relation;
+  /** Where the paper says what of which scheduler. */
+  readonly says: readonly [string, Measure, SchedulerKey, keyof typeof RELATIONS];
   readonly queues: readonly string[];
   /** Why ours differs, told where it does. */
   readonly why?: string;
@@ -44,104 +73,38 @@ const UNEXPLAINED = "we know no reason";
 
 const TEXTS: readonly Text[] = [
   {
-    where: FIGURE_2,
-    measure: "medianWaitS",
-    of: "proposal1",
-    relation: "lowest",
+    says: [FIGURE_2, "medianWaitS", "proposal1", "lowest"],
     queues: ["d32", "d128", "all"],
     why: 'under the conventional scheduler the queue\'s median is that of the small jobs sent there by hand; grouped by shape instead of by queue (table "Figure 2, by shape") its jobs do not wait longer under proposal 1',
   },
+  { says: [FIGURE_2, "medianWaitS", "proposal1", "much above conventional"], queues: ["s8", "s128", "d512"] },
+  { says: [FIGURE_2, "medianWaitS", "proposal2", "lowest"], queues: ["ss8"], why: HELD },
+  { says: [FIGURE_2, "medianWaitS", "proposal2", "much above conventional"], queues: ["s8", ...LARGE] },
+  { says: [FIGURE_2, "medianWaitS", "proposal2", "about conventional"], queues: ["all"], why: HELD },
   {
-    where: FIGURE_2,
-    measure: "medianWaitS",
-    of: "proposal1",
-    relation: "much above conventional",
-    queues: ["s8", "s128", "d512"],
-  },
-  {
-    where: FIGURE_2,
-    measure: "medianWaitS",
-    of: "proposal2",
-    relation: "lowest",
-    queues: ["ss8"],
-    why: HELD,
-  },
-  {
-    where: FIGURE_2,
-    measure: "medianWaitS",
-    of: "proposal2",
-    relation: "much above conventional",
-    queues: ["s8", ...LARGE],
-  },
-  {
-    where: FIGURE_2,
-    measure: "medianWaitS",
-    of: "proposal2",
-    relation: "about conventional",
-    queues: ["all"],
-    why: HELD,
-  },
-  {
-    where: FIGURE_3,
-    measure: "maxWaitS",
-    of: "proposal1",
-    relation: "lowest",
+    says: [FIGURE_3, "maxWaitS", "proposal1", "lowest"],
     queues: ["s128", "d128"],
     why: "the longest wait is that of a job of full size, for which it matters little who chose the queue: the two schedulers differ less than the seeds do",
   },
   {
-    where: FIGURE_3,
-    measure: "maxWaitS",
-    of: "proposal1",
-    relation: "about conventional",
+    says: [FIGURE_3, "maxWaitS", "proposal1", "about conventional"],
     queues: ["ss8", "s8", "d32", "d512", "all"],
   },
+  { says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"], queues: SMALL },
   {
-    where: FIGURE_3,
-    measure: "maxWaitS",
-    of: "proposal2",
-    relation: "below conventional",
-    queues: SMALL,
-  },
-  {
-    where: FIGURE_3,
-    measure: "maxWaitS",
-    of: "proposal2",
-    relation: "below conventional",
+    says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"],
     queues: ["s128"],
     why: "a job with a reservation starts when its last donor has ended and not before, and donors run for up to seven days",
   },
-  { where: FIGURE_3, measure: "maxWaitS", of: "proposal2", relation: "lowest", queues: SMALL },
+  { says: [FIGURE_3, "maxWaitS", "proposal2", "lowest"], queues: SMALL },
   {
-    where: SECTION_5,
-    measure: "medianWaitS",
-    of: "proposal2",
-    relation: { is: "above", other: "proposal1" },
+    says: [SECTION_5, "medianWaitS", "proposal2", "above proposal 1"],
     queues: LARGE,
     why: "half of these jobs wait for days either way, since first fit starves them: what waiting for donors costs them, the certainty of a start gives back",
   },
-  {
-    where: SECTION_5,
-    measure: "maxWaitS",
-    of: "proposal2",
-    relation: { is: "above", other: "proposal1" },
-    queues: LARGE,
-  },
-  {
-    where: SECTION_5,
-    measure: "medianWaitS",
-    of: "proposal2",
-    relation: { is: "below", other: "proposal1" },
-    queues: SMALL,
-    why: HELD,
-  },
-  {
-    where: SECTION_5,
-    measure: "maxWaitS",
-    of: "proposal2",
-    relation: { is: "below", other: "proposal1" },
-    queues: SMALL,
-  },
+  { says: [SECTION_5, "maxWaitS", "proposal2", "above proposal 1"], queues: LARGE },
+  { says: [SECTION_5, "medianWaitS", "proposal2", "below proposal 1"], queues: SMALL, why: HELD },
+  { says: [SECTION_5, "maxWaitS", "proposal2", "below proposal 1"], queues: SMALL },
 ];
 
 /** How claims are decided, for the notes of the page. */
@@ -153,19 +116,20 @@ export function claims(results: KawanamiResults): Claim[] {
 }
 
 function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
-  const { where, measure, of, relation, why } = text;
+  const { says, why } = text;
+  const [where, measure, of, relation] = says;
+  const { to, words, compare }: Relation = RELATIONS[relation];
   const at = QUEUE_NAMES.indexOf(queue);
-  const others = rivals(of, relation);
-  const compared = [of, ...others].map((scheduler) => ({
+  const compared = [of, ...to.filter((other) => other !== of)].map((scheduler) => ({
     values: results.values({ scheduler }, (run) => run[measure][at]),
     mean: results.mean({ scheduler }, (run) => run[measure][at]),
     title: SCHEDULERS[scheduler].title,
   }));
   const [ours, ...theirs] = compared;
   const seeds = ours.values.length;
-  const onAverage = theirs.flatMap(({ mean }) => related(ours.mean, mean, relation));
+  const onAverage = theirs.flatMap(({ mean }) => compare(ours.mean, mean));
   const agree = ours.values.filter((value, s) =>
-    theirs.every(({ values }) => doHold(related(value, values[s], relation))),
+    theirs.every(({ values }) => doHold(compare(value, values[s]))),
   ).length;
   const inMost: Comparison = { a: agree, is: "above", b: seeds / 2 };
   const comparisons = relation === "about conventional" ? onAverage : [...onAverage, inMost];
@@ -173,48 +137,8 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
   const evidence = `${means}; so in ${agree} of ${seeds} seeds`;
   const reason = doHold(comparisons) ? "" : `: ${doHold(onAverage) ? UNSTEADY : (why ?? UNEXPLAINED)}`;
   return {
-    statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${ours.title} is ${inWords(relation)}`,
+    statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${ours.title} is ${words}`,
     comparisons,
     evidence: evidence + reason,
   };
-}
-
-/** The schedulers that the paper's figures show are compared, not the one without the limit on passing. */
-function rivals(of: SchedulerKey, relation: Relation): SchedulerKey[] {
-  if (typeof relation === "object") return [relation.other];
-  const all: SchedulerKey[] = ["conventional", "proposal1", "proposal2"];
-  return relation === "lowest" ? all.filter((key) => key !== of) : ["conventional"];
-}
-
-function related(a: number, b: number, relation: Relation): Comparison[] {
-  if (typeof relation === "object") return [{ a, is: relation.is, b }];
-  switch (relation) {
-    case "lowest":
-    case "below conventional":
-      return [{ a, is: "below", b }];
-    case "about conventional":
-      return [
-        { a, is: "at most", b: b * ABOUT },
-        { a: a * ABOUT, is: "at least", b },
-      ];
-    case "much above conventional":
-      return [
-        { a, is: "above", b },
-        { a, is: "at least", b: b * MUCH },
-      ];
-  }
-}
-
-function inWords(relation: Relation): string {
-  if (typeof relation === "object") return `${relation.is} that of ${SCHEDULERS[relation.other].title}`;
-  switch (relation) {
-    case "lowest":
-      return "the lowest of the three";
-    case "about conventional":
-      return "about that of the conventional scheduler";
-    case "below conventional":
-      return "below that of the conventional scheduler";
-    case "much above conventional":
-      return "much above that of the conventional scheduler";
-  }
 }

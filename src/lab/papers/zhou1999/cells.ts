@@ -40,8 +40,8 @@ export const MEASURES = {
   t_ta: ({ summary }) => metricOf(summary, "response").all.mean,
   n_a: ({ summary }) => summary.gang!.meanRows,
   r_a: ({ summary }) => summary.gang!.activeRatio,
-  unifications: ({ summary, gang }) => gang!.unifications / summary.jobs.total,
-  moves: ({ summary, gang }) => gang!.moves / summary.jobs.total,
+  unifications: ({ summary, repacking }) => repacking!.unifications / summary.jobs.total,
+  moves: ({ summary, repacking }) => repacking!.moves / summary.jobs.total,
 } as const satisfies Readonly<Record<string, (run: Run) => number>>;
 export type Measure = keyof typeof MEASURES;
 

@@ -8,160 +8,93 @@ import {
   MEASURES,
   type Measure,
   type Scheme,
+  SIZES,
   type Sizes,
   type Slots,
   type Zhou1999Results,
 } from "./cells.ts";
 
-/** One scheme with one kind of slots. */
+/** A scheme and what slots its jobs have. */
 type Variant = readonly [Scheme, Slots];
 
 const BUSY = LOADS.filter((load) => load >= 0.5);
 
 interface Text {
   readonly statement: string;
-  readonly measure: Measure;
-  /** The first is below the second. */
-  readonly pairs: readonly (readonly [below: Variant, above: Variant])[];
+  /** The measure is smaller under the first variant than under all that follow. */
+  readonly smaller: readonly [Measure, ...(readonly Variant[])];
   readonly sizes?: Sizes;
 }
+
+const WITHOUT_VECTOR: readonly Scheme[] = ["random", "first fit", "best fit", "buddy"];
+/** After Feitelson 1996, whose jobs mostly have sizes that are powers of two. */
+const BUDDY: readonly [string, Scheme][] = [
+  ["Section 2: with unification buddy has shorter turnaround than random allocation", "random"],
+  [
+    "Section 2, after Feitelson 1996: with unification buddy has shorter turnaround than first fit",
+    "first fit",
+  ],
+];
 
 const TEXTS: readonly Text[] = [
   {
     statement:
       "Section 2: random allocation suffers less from fragmentation than first fit, one slot per job: fewer rows",
-    measure: "n_a",
-    pairs: [
-      [
-        ["random", "one"],
-        ["first fit", "one"],
-      ],
-    ],
+    smaller: ["n_a", ["random", "one"], ["first fit", "one"]],
   },
   {
     statement:
       "Section 2: regular allocation raises the number of unifications: first fit and buddy above random, slots returned",
-    measure: "unifications",
-    pairs: [
-      [
-        ["random", "returned"],
-        ["first fit", "returned"],
-      ],
-      [
-        ["random", "returned"],
-        ["buddy", "returned"],
-      ],
-    ],
+    smaller: ["unifications", ["random", "returned"], ["first fit", "returned"], ["buddy", "returned"]],
   },
   {
     statement: "Section 2: with unification first fit has shorter turnaround than random allocation",
-    measure: "t_ta",
-    pairs: [
-      [
-        ["first fit", "returned"],
-        ["random", "returned"],
-      ],
-    ],
+    smaller: ["t_ta", ["first fit", "returned"], ["random", "returned"]],
   },
-  ...(["any", "powers of two"] as const).flatMap((sizes): Text[] => [
-    {
-      statement: `Section 2: with unification buddy has shorter turnaround than random allocation (sizes: ${sizes})`,
-      measure: "t_ta",
-      pairs: [
-        [
-          ["buddy", "returned"],
-          ["random", "returned"],
-        ],
-      ],
-      sizes,
-    },
-    {
-      statement: `Section 2, after Feitelson 1996: with unification buddy has shorter turnaround than first fit (sizes: ${sizes})`,
-      measure: "t_ta",
-      pairs: [
-        [
-          ["buddy", "returned"],
-          ["first fit", "returned"],
-        ],
-      ],
-      sizes,
-    },
-  ]),
+  ...SIZES.flatMap((sizes) =>
+    BUDDY.map(
+      ([statement, other]): Text => ({
+        statement: `${statement} (sizes: ${sizes})`,
+        smaller: ["t_ta", ["buddy", "returned"], [other, "returned"]],
+        sizes,
+      }),
+    ),
+  ),
   {
     statement: "Section 4: WLV needs fewer rows than first and best fit row by row, one slot per job",
-    measure: "n_a",
-    pairs: [
-      [
-        ["WLV", "one"],
-        ["first fit", "one"],
-      ],
-      [
-        ["WLV", "one"],
-        ["best fit", "one"],
-      ],
-    ],
+    smaller: ["n_a", ["WLV", "one"], ["first fit", "one"], ["best fit", "one"]],
   },
   {
     statement:
       "Section 4: WLV has shorter turnaround than random, first fit, best fit and buddy, one slot per job",
-    measure: "t_ta",
-    pairs: (["random", "first fit", "best fit", "buddy"] as const).map((other) => [
-      ["WLV", "one"],
-      [other, "one"],
-    ]),
+    smaller: ["t_ta", ["WLV", "one"], ...WITHOUT_VECTOR.map((scheme): Variant => [scheme, "one"])],
   },
   {
     statement:
       "Section 4: buddy blocks are better used with re-packing than row by row: shorter turnaround, one slot per job",
-    measure: "t_ta",
-    pairs: [
-      [
-        ["buddy, re-packing", "one"],
-        ["buddy", "one"],
-      ],
-    ],
+    smaller: ["t_ta", ["buddy, re-packing", "one"], ["buddy", "one"]],
   },
   {
     statement:
       "Section 4: simply running jobs in several rows makes the number of rows large: WLV, kept above one slot",
-    measure: "n_a",
-    pairs: [
-      [
-        ["WLV", "one"],
-        ["WLV", "kept"],
-      ],
-    ],
+    smaller: ["n_a", ["WLV", "one"], ["WLV", "kept"]],
   },
   {
     statement:
       "Section 4: unification and few rows together are better than either: WLV, returned below one and kept",
-    measure: "t_ta",
-    pairs: [
-      [
-        ["WLV", "returned"],
-        ["WLV", "one"],
-      ],
-      [
-        ["WLV", "returned"],
-        ["WLV", "kept"],
-      ],
-    ],
+    smaller: ["t_ta", ["WLV", "returned"], ["WLV", "one"], ["WLV", "kept"]],
   },
   {
     statement:
       "Our question, not in the paper: with unification as well, WLV has shorter turnaround than random, first fit, best fit and buddy",
-    measure: "t_ta",
-    pairs: (["random", "first fit", "best fit", "buddy"] as const).map((other) => [
-      ["WLV", "returned"],
-      [other, "returned"],
-    ]),
+    smaller: ["t_ta", ["WLV", "returned"], ...WITHOUT_VECTOR.map((scheme): Variant => [scheme, "returned"])],
   },
 ];
 
 export function claims(results: Zhou1999Results): Claim[] {
-  return TEXTS.map(({ statement, measure, pairs, sizes = "any" }) => {
+  return TEXTS.map(({ statement, smaller: [measure, below, ...others], sizes = "any" }) => {
     const compared = BUSY.map((load) =>
-      pairs.map(([below, above]) => {
+      others.map((above) => {
         const [from, to] = [above, below].map(([scheme, slots]) => ({ sizes, load, scheme, slots }));
         const difference = results.difference(from, to, MEASURES[measure]);
         const mean = (place: typeof from) => short(results.mean(place, MEASURES[measure]));

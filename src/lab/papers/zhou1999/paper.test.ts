@@ -17,7 +17,7 @@ function flat(value: number): Run {
     gang: { meanRows: value, activeRatio: value },
     jobs: { total: 1 },
   };
-  return { summary, gang: { unifications: value, moves: value } } as unknown as Run;
+  return { summary, repacking: { unifications: value, moves: value } } as unknown as Run;
 }
 
 /** The verdict on one claim, from values by replication. */

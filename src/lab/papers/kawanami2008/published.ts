@@ -1,0 +1,16 @@
+/** Tables 2, 3 and 4 as printed, against which the configuration is shown; null: the paper prints none. */
+export const PRINTED_CLASSES: readonly (readonly [
+  string,
+  number,
+  number,
+  number,
+  number | null,
+  number | null,
+])[] = [
+  ["ss8", 8, 8, 8, null, null],
+  ["s8", 8, 8, 8, null, null],
+  ["s128", 128, 8, 128, 30, 1],
+  ["d32", 32, 32, 32, 20, 3],
+  ["d128", 128, 128, 32, 20, 2],
+  ["d512", 512, 512, 32, 20, 1],
+];
