@@ -96,5 +96,19 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     while ((await live.job(last)).endedAtMs === undefined);
     expect(await live.job(last)).toMatchObject({ code: 47 });
     expect((await live.status()).trouble).toBeUndefined();
+
+    // There is no way back: the earlier front end says so and leaves the state as it is.
+    expect((await tutti("down")).status).toBe(0);
+    await live.killFrontEnd();
+    const back = old("serve", "--private", "--no-http");
+    let refusal = "";
+    back.stderr.on("data", (piece) => {
+      refusal += piece;
+    });
+    await new Promise((done) => back.on("close", done));
+    expect(back.exitCode).not.toBe(0);
+    expect(refusal).toMatch(/it is of version \d+, expected \d or earlier; a later Tutti has written it/);
+    await live.start();
+    expect(await live.job(last)).toMatchObject({ code: 47 });
   });
 });
