@@ -35,7 +35,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     s.client.close();
     await s.stopConductor();
     const log = openSync(join(s.home, "conductor.log"), "a");
-    spawn(process.execPath, [join(sources, "src/conductor/main.ts"), s.home], {
+    spawn(process.execPath, [join(sources, "src/daemon/conductor/main.ts"), s.home], {
       cwd: "/",
       detached: true,
       stdio: ["ignore", log, log],
