@@ -1,8 +1,13 @@
 // A policy of your own: `tutti simulate trace.swf.gz --policy ./examples/my-policy.ts:reserve=8`.
 // It starts jobs in order of arrival, but keeps some processors free for jobs that take no more than that.
-import type { JobIndex, JobsView, ParameterValues, Policy, Pool, SpacePolicyDefinition } from "tutti";
-
-const OWN_RULE = 6; // shown as "policy's own rule" beside the number of starts
+import {
+  definePolicy,
+  type JobIndex,
+  type JobsView,
+  type ParameterValues,
+  type Policy,
+  type Pool,
+} from "tutti";
 
 class KeepSomeFree implements Policy {
   waiting: JobIndex[] = [];
@@ -22,15 +27,15 @@ class KeepSomeFree implements Policy {
       const size = this.jobs.size[job];
       const kept = size <= this.reserve || this.pool.free === this.pool.processors ? 0 : this.reserve;
       if (size > this.pool.free - kept) return true; // waits on
-      this.pool.start(job, OWN_RULE);
+      this.pool.start(job); // counted as "policy's own rule"
       return false;
     });
   }
 }
 
-export default {
+export default definePolicy({
   name: "keep-some-free",
   sharing: "space",
   parameters: [{ name: "reserve", kind: "integer", min: 0, max: 1e6, default: 8, description: "kept free" }],
   make: (pool, jobs, parameters) => new KeepSomeFree(pool, jobs, parameters),
-} satisfies Partial<SpacePolicyDefinition>;
+});

@@ -1,5 +1,8 @@
-/** What a policy of the user's own needs: `import type { SpacePolicyDefinition } from "tutti"`. */
-export type { JobIndex, JobsView } from "./core/jobs.ts";
+/**
+ * What a policy of the user's own needs: `import { definePolicy, StartRule } from "tutti"` in its file. Found there wherever the file lies, as
+ * the very modules of the program that runs it.
+ */
+export { type JobIndex, type JobsView, NO_JOB } from "./core/jobs.ts";
 export type {
   GangMachine,
   GangPolicyDefinition,
@@ -12,3 +15,7 @@ export type {
   SpacePolicyDefinition,
 } from "./core/policy.ts";
 export { START_RULE_NAMES, StartRule } from "./core/policy.ts";
+export { definePolicy, type PolicyParts } from "./policies/define-policy.ts";
+export { ORDER_PARAMETER, WaitingQueue } from "./policies/queue-order.ts";
+export { AvailabilityProfile } from "./structures/availability-profile.ts";
+export { gather, idleEnd, longestIdle } from "./structures/matrix/repacking.ts";

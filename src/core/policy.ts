@@ -57,8 +57,11 @@ export interface Pool {
   readonly free: number;
   /** The present instant in seconds. */
   readonly nowS: number;
-  /** Starts a waiting job. Throws RuleViolation when the job has not arrived, has started, or does not fit. */
-  start(job: JobIndex, rule: StartRule): void;
+  /**
+   * Starts a waiting job. Throws RuleViolation when the job has not arrived, has started, or does not fit.
+   * @param rule default: a rule that is the policy's own
+   */
+  start(job: JobIndex, rule?: StartRule): void;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
   promise(job: JobIndex, startS: number): void;
   /** Asks for a decision at a later time even if nothing happens then. One wish is kept, replaced by the next. */

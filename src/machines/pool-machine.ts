@@ -5,7 +5,7 @@
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
-import { type Pool, START_RULE_NAMES, type StartRule } from "../core/policy.ts";
+import { type Pool, START_RULE_NAMES, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
 import { Arrivals } from "./arrivals.ts";
 
@@ -67,7 +67,7 @@ export abstract class PoolMachine implements Pool {
 
   // What the policy calls.
 
-  start(job: JobIndex, rule: StartRule): void {
+  start(job: JobIndex, rule: StartRule = StartRule.other): void {
     const size = this.#size[job];
     if (!(this.#stage[job] === Stage.waiting && size <= this.free)) this.#refuse(job);
     if (!Number.isInteger(rule) || this.startsByRule[rule] === undefined) this.#refuseRule(job, rule);

@@ -1,15 +1,21 @@
 /** A policy of the user's own: a module whose default export is a PolicyDefinition. */
 import { existsSync, writeSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
 import { InputError } from "../../core/errors.ts";
 import { NONE, type PolicyChoice, type PolicyDefinition } from "../../core/policy.ts";
+import { programFile } from "../../host/programs.ts";
 import { choosePolicy, makeChoice } from "../../policies/choose.ts";
+import { definePolicy, type PolicyParts } from "../../policies/define-policy.ts";
 import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
+/** What `import … from "tutti"` means in a policy's file. */
+const KIT = programFile("index", new URL("../../index.ts", import.meta.url)).href;
 let isWatching = false;
+let findsKit = false;
 /** The modules by their files, as the user wrote their paths. */
 const loaded = new Map<string, string>();
 
@@ -36,6 +42,7 @@ async function importPolicy(path: string): Promise<PolicyDefinition> {
     );
   }
   watchProcess();
+  offerKit();
   loaded.set(file, path);
   let module: { readonly default?: unknown };
   try {
@@ -47,6 +54,16 @@ async function importPolicy(path: string): Promise<PolicyDefinition> {
     );
   }
   return checkDefinition(path, module.default);
+}
+
+/** Wherever the file lies, and whatever is installed there, it gets the modules of this program; in each thread. */
+function offerKit(): void {
+  if (findsKit) return;
+  findsKit = true;
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "tutti" ? { url: KIT, shortCircuit: true } : next(specifier, context),
+  });
 }
 
 /** The promise, or a refusal when the program has nothing left to do and it still waits. */
@@ -111,16 +128,12 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
   }
   if (given.guarantees !== undefined && typeof given.guarantees !== "function")
     return refuse("its guarantees are no function");
-  const definition = {
-    title: given.name,
+  const definition = definePolicy({
     summary: `the user's own policy, from ${path}`,
-    rules: [],
     source: path,
-    parameters: [],
-    guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: false }),
-    ...given,
-    make: (given.make as (...all: unknown[]) => unknown).bind(given),
-  } as PolicyDefinition;
+    ...(given as PolicyParts),
+    make: (given.make as (...all: unknown[]) => never).bind(given),
+  });
   return guardedPolicy(definition, path);
 }
 
