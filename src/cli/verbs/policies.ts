@@ -64,8 +64,9 @@ interface Options {
 }
 
 const HELP = `
-A policy of your own: --policy ./mine.ts, a module whose default export is definePolicy({ name, sharing, make }), imported
-from "tutti"; sharing is "space" or "time", make(machine, jobs, parameters) gives the policy. examples/my-policy.ts is a whole one.`;
+A policy of your own: --policy ./mine.ts, a module that imports definePolicy of "tutti" and whose default export is
+definePolicy({ name, sharing, make }): sharing "space" or "time", make(machine, jobs, parameters) gives the policy.
+examples/my-policy.ts is a whole one.`;
 
 export function configure(command: Command): void {
   command
