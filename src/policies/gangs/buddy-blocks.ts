@@ -2,7 +2,7 @@
 
 import { when } from "../../core/policy.ts";
 import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
-import { BlockIndex, CandidatesByBlock } from "./idle-index.ts";
+import { BlockIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
 import { preset } from "./preset.ts";
 import { EXTRA_ORDER, EXTRA_PER_CHANGE, extraSlotRule, RepackingGang } from "./repacking-gang.ts";
@@ -42,7 +42,6 @@ const blocks = withAdmission(
     make: (machine, jobs, parameters) =>
       new RepackingGang(machine, jobs, {
         makeIndex: (processors) => new BlockIndex(processors),
-        makeCandidates: (known, idle) => new CandidatesByBlock(known, idle),
         extra: extraSlotRule(parameters),
         migration: migrationOf(machine, jobs, true, parameters),
       }),

@@ -2,12 +2,10 @@
  * How many slots per round every processor has idle, and which window for a job is least loaded: what a re-packing gang policy must know of
  * the matrix. Two kinds: windows anywhere (the workload vector of zhou1999) and buddy blocks (the workload tree of zhou2000).
  */
-import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
 import { WorkloadVector } from "../../structures/matrix/workload-vector.ts";
 import type { MatrixUse, MayBegin } from "./asked-gangs.ts";
-import { LargestFirst } from "./slot-unification.ts";
 
 const NONE = -1;
 
@@ -24,16 +22,6 @@ export interface IdleIndex {
   leastLoaded(size: number, mayBegin?: MayBegin): number;
   /** Writes the idle slots of every processor. */
   copyTo(out: Int32Array): void;
-}
-
-/** Jobs that may get extra slots. */
-export interface ExtraCandidates {
-  /** Whether `list` is in the order largest first, ties: submitted first. */
-  readonly isLargestFirst: boolean;
-  enter(job: JobIndex, first: number): void;
-  leave(job: JobIndex): void;
-  /** At least all jobs whose window has an idle slot; the caller may change the list. */
-  list(): JobIndex[];
 }
 
 /** Windows of any processors side by side. */
@@ -146,92 +134,5 @@ export class BlockIndex implements IdleIndex {
 
   copyTo(out: Int32Array): void {
     this.tree.copyTo(out);
-  }
-}
-
-/** Placed jobs in lists by block, with a mark in the tree for each: only blocks with an idle slot are looked at. */
-export class CandidatesByBlock implements ExtraCandidates {
-  readonly isLargestFirst = false;
-  readonly #size: JobsView["size"];
-  readonly #tree: WorkloadTree;
-  /** Heads of the lists, by number of the block in the tree. */
-  readonly #jobAt: Int32Array;
-  readonly #blocks: Int32Array;
-  readonly #nextAt: Int32Array;
-  readonly #previousAt: Int32Array;
-  readonly #first: Int32Array;
-  readonly #found: JobIndex[] = [];
-
-  constructor(jobs: JobsView, { tree }: BlockIndex) {
-    this.#size = jobs.size;
-    this.#tree = tree;
-    const blocks = 2 << tree.height;
-    this.#jobAt = new Int32Array(blocks).fill(NONE);
-    this.#blocks = new Int32Array(blocks);
-    this.#nextAt = new Int32Array(jobs.count);
-    this.#previousAt = new Int32Array(jobs.count);
-    this.#first = new Int32Array(jobs.count);
-  }
-
-  enter(job: JobIndex, first: number): void {
-    this.#first[job] = first;
-    const at = this.#blockOf(job);
-    const other = this.#jobAt[at];
-    this.#nextAt[job] = other;
-    this.#previousAt[job] = NONE;
-    if (other !== NONE) this.#previousAt[other] = job;
-    this.#jobAt[at] = job;
-    this.#mark(job, 1);
-  }
-
-  leave(job: JobIndex): void {
-    const next = this.#nextAt[job];
-    const previous = this.#previousAt[job];
-    if (next !== NONE) this.#previousAt[next] = previous;
-    if (previous !== NONE) this.#nextAt[previous] = next;
-    else this.#jobAt[this.#blockOf(job)] = next;
-    this.#mark(job, -1);
-  }
-
-  list(): JobIndex[] {
-    const found = this.#found;
-    found.length = 0;
-    const count = this.#tree.candidates(this.#blocks);
-    for (let i = 0; i < count; i++) {
-      for (let job = this.#jobAt[this.#blocks[i]]; job !== NONE; job = this.#nextAt[job]) found.push(job);
-    }
-    return found;
-  }
-
-  #blockOf(job: JobIndex): number {
-    const level = blockLevel(this.#size[job]);
-    return (1 << (this.#tree.height - level)) + (this.#first[job] >> level);
-  }
-
-  #mark(job: JobIndex, delta: number): void {
-    const level = blockLevel(this.#size[job]);
-    this.#tree.mark(level, this.#first[job] >> level, delta);
-  }
-}
-
-/** All placed jobs, the largest first. */
-export class CandidatesBySize implements ExtraCandidates {
-  readonly isLargestFirst = true;
-  readonly #placed: LargestFirst;
-
-  constructor(jobs: JobsView) {
-    this.#placed = new LargestFirst(jobs);
-  }
-
-  enter(job: JobIndex): void {
-    this.#placed.insert(job);
-  }
-
-  leave(job: JobIndex): void {
-    this.#placed.remove(job);
-  }
-
-  list(): JobIndex[] {
-    return [...this.#placed.jobs];
   }
 }

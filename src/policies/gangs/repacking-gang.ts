@@ -26,13 +26,11 @@ import {
 import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
 import type { AskedGangs, MatrixUse, MayBegin } from "./asked-gangs.ts";
 import { extraSlotsOf } from "./extra-slots.ts";
-import type { ExtraCandidates, IdleIndex } from "./idle-index.ts";
+import type { IdleIndex } from "./idle-index.ts";
 import type { Migration } from "./migration.ts";
+import { type ExtraOrder, JobsInOrder } from "./slot-unification.ts";
 
 const NONE = -1;
-
-/** Which job comes first when extra slots are given out. Ties: the job submitted first. */
-type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
 
 export interface ExtraSlotRule {
   /** Whether jobs give extra slots back when a row can be saved by it. */
@@ -80,7 +78,6 @@ interface RepackingOptions<Index extends IdleIndex> {
   readonly makeIndex: (processors: number) => Index;
   /** Undefined: every job has one slot per round. */
   readonly extra: ExtraSlotRule | undefined;
-  readonly makeCandidates: (jobs: JobsView, idle: Index) => ExtraCandidates;
   /** Undefined: gangs keep their processors. */
   readonly migration?: Migration | undefined;
 }
@@ -95,14 +92,15 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   /** Idle slots as they are. */
   readonly #idle: Index;
   readonly #extra: ExtraSlotRule | undefined;
-  readonly #candidates: ExtraCandidates | undefined;
+  /** Placed jobs, where they may get extra slots. */
+  protected readonly placed: JobsInOrder | undefined;
   readonly #migration: Migration | undefined;
   /** First processor and slots per round of each placed job. */
   readonly #first: Int32Array;
   readonly #slots: Int32Array;
 
   constructor(machine: GangMachine, jobs: JobsView, options: RepackingOptions<Index>) {
-    const { makeIndex, extra, makeCandidates, migration } = options;
+    const { makeIndex, extra, migration } = options;
     this.machine = machine;
     this.#jobs = jobs;
     this.#extra = extra;
@@ -110,14 +108,14 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#idle = makeIndex(machine.processors);
     this.baseIdle = extra?.returned ? makeIndex(machine.processors) : this.#idle;
     this.reclaimer = extra?.returned ? this : undefined;
-    this.#candidates = extra === undefined ? undefined : makeCandidates(jobs, this.#idle);
+    this.placed = extra && new JobsInOrder(jobs, extra.order);
     this.#first = new Int32Array(jobs.count);
     this.#slots = new Int32Array(jobs.count);
   }
 
   depart(job: JobIndex): void {
     this.#add(job, this.#slots[job], 1);
-    this.#candidates?.leave(job);
+    this.placed?.remove(job);
   }
 
   get use(): MatrixUse {
@@ -146,7 +144,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
     this.deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
-    if (this.#extra !== undefined) this.#giveExtraSlots(this.#extra);
+    if (this.#extra && this.placed) this.#giveExtraSlots(this.#extra, this.placed);
   }
 
   // What a ring does otherwise.
@@ -194,10 +192,10 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     const size = this.#jobs.size[job];
     migration.machine.migrate(job, gather(this.machine, first, first + size, this.reclaimer), first);
     this.#add(job, 1, 1);
-    this.#candidates?.leave(job);
+    this.placed?.remove(job);
     this.#first[job] = first;
     this.#add(job, -1, -1);
-    this.#candidates?.enter(job, first);
+    this.placed?.insert(job);
   }
 
   #place(job: JobIndex, mayBegin: MayBegin | undefined): void {
@@ -219,7 +217,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#first[job] = first;
     this.#slots[job] = 1;
     this.#add(job, -1, -1);
-    this.#candidates?.enter(job, first);
+    this.placed?.insert(job);
   }
 
   /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */
@@ -255,10 +253,10 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#takeBack(richest, machine.rowAt(last));
   }
 
-  /** Takes all extra slots of the jobs back; whether there were any. */
-  protected takeBackAll(jobs: readonly JobIndex[]): boolean {
+  /** Takes all extra slots back; whether there were any. */
+  protected takeBackAll(): boolean {
     let found = false;
-    for (const job of jobs) {
+    for (const job of this.placed?.jobs ?? []) {
       for (; this.#slots[job] > 1; found = true) this.#takeBack(job, this.#lastRowOf(job));
     }
     return found;
@@ -281,45 +279,18 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   }
 
   /** Jobs take turns in order, one more slot each, until `turns` or `perChange` is reached or nobody can have one. */
-  #giveExtraSlots({ order, turns, perChange }: ExtraSlotRule): void {
-    const candidates = this.#candidates!;
-    const jobs = candidates.list();
-    // Few slots to give: look for the next job each time. As many as fit: sort once.
-    let isSorted = candidates.isLargestFirst && order === "largest";
-    if (!isSorted && perChange === Number.POSITIVE_INFINITY) {
-      jobs.sort((a, b) => (this.#comesBefore(a, b, order) ? -1 : 1));
-      isSorted = true;
-    }
+  #giveExtraSlots({ turns, perChange }: ExtraSlotRule, placed: JobsInOrder): void {
+    let inTurn: readonly JobIndex[] = placed.jobs;
     let left = perChange;
-    let inTurn = jobs.length;
-    for (let turn = 0; turn < turns && inTurn > 0 && left > 0; turn++) {
-      let again = 0;
-      for (let i = 0; i < inTurn && left > 0; i++) {
-        if (!isSorted) this.#bringFirst(jobs, i, inTurn, order);
-        const job = jobs[i];
-        if (!this.#giveSlot(job)) continue;
+    for (let turn = 0; turn < turns && inTurn.length > 0 && left > 0; turn++) {
+      const again: JobIndex[] = [];
+      for (let i = 0; i < inTurn.length && left > 0; i++) {
+        if (!this.#giveSlot(inTurn[i])) continue;
         left--;
-        jobs[again++] = job;
+        again.push(inTurn[i]);
       }
       inTurn = again;
     }
-  }
-
-  /** Exchanges the job that comes first among those from `from` on with the one at `from`. */
-  #bringFirst(jobs: JobIndex[], from: number, end: number, order: ExtraOrder): void {
-    let first = from;
-    for (let i = from + 1; i < end; i++) if (this.#comesBefore(jobs[i], jobs[first], order)) first = i;
-    const job = jobs[first];
-    jobs[first] = jobs[from];
-    jobs[from] = job;
-  }
-
-  #comesBefore(a: JobIndex, b: JobIndex, order: ExtraOrder): boolean {
-    if (order === "oldest") return a < b;
-    if (order === "newest") return a > b;
-    const larger = this.#jobs.size[a] - this.#jobs.size[b];
-    if (larger === 0) return a < b;
-    return order === "largest" ? larger > 0 : larger < 0;
   }
 
   /** Gives the job one more slot, if its window has an idle one. */

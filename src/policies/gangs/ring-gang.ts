@@ -8,25 +8,21 @@ import type { GangMachine, RowId } from "../../core/policy.ts";
 import { firstCut } from "../../structures/matrix/legal-cuts.ts";
 import type { SlotReclaimer } from "../../structures/matrix/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../../structures/matrix/ring-repacking.ts";
-import { CandidatesBySize, RingIndex } from "./idle-index.ts";
+import { RingIndex } from "./idle-index.ts";
 import { type ExtraSlotRule, RepackingGang } from "./repacking-gang.ts";
 
 const NONE = -1;
 
 export class RingGang extends RepackingGang<RingIndex> {
   readonly #size: JobsView["size"];
-  readonly #placed: CandidatesBySize;
   readonly #stretches = new Int32Array(4);
 
   constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlotRule | undefined) {
-    const placed = new CandidatesBySize(jobs);
     super(machine, jobs, {
       makeIndex: (processors) => new RingIndex(processors),
-      makeCandidates: () => placed,
       extra,
     });
     this.#size = jobs.size;
-    this.#placed = placed;
   }
 
   /** A window of the ring opened at a cut that is legal in all rows can always be gathered. There may be a row to be saved first. */
@@ -38,13 +34,13 @@ export class RingGang extends RepackingGang<RingIndex> {
   protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
     const row = gatherOnRing(this.machine, first, size, reclaimer);
     // Extra slots may stand where a second cut would have been.
-    if (row !== NONE || reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    if (row !== NONE || reclaimer === undefined || !this.takeBackAll()) return row;
     return gatherOnRing(this.machine, first, size);
   }
 
   protected override freeRow(): RowId {
     const row = freeRowOnRing(this.machine, this.reclaimer);
-    if (row !== NONE || this.reclaimer === undefined || !this.takeBackAll(this.#placed.list())) return row;
+    if (row !== NONE || this.reclaimer === undefined || !this.takeBackAll()) return row;
     return freeRowOnRing(this.machine);
   }
 

@@ -16,7 +16,7 @@ export class SlotUnification {
   readonly #matrix: MatrixView;
   readonly #host: ExtraSlotHost;
   readonly #oneAtATime: boolean;
-  readonly #placed: LargestFirst;
+  readonly #placed: JobsInOrder;
   /** Changes are numbered. Of each row the last one; of each job the one up to which it has been tried in all rows. */
   #change = 0;
   readonly #changeOfRow: number[] = [];
@@ -30,7 +30,7 @@ export class SlotUnification {
     this.#matrix = matrix;
     this.#host = host;
     this.#oneAtATime = oneAtATime;
-    this.#placed = new LargestFirst(jobs);
+    this.#placed = new JobsInOrder(jobs, "largest");
     this.#triedUpTo = new Float64Array(jobs.count);
   }
 
@@ -94,13 +94,18 @@ export class SlotUnification {
   }
 }
 
-/** Jobs in order of size, the largest first; ties: submitted first. */
-export class LargestFirst {
+/** Which job comes first when extra slots are given out. Ties: the job submitted first. */
+export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
+
+/** Jobs in that order. */
+export class JobsInOrder {
   readonly jobs: JobIndex[] = [];
   readonly #size: JobsView["size"];
+  readonly #order: ExtraOrder;
 
-  constructor(jobs: JobsView) {
+  constructor(jobs: JobsView, order: ExtraOrder) {
     this.#size = jobs.size;
+    this.#order = order;
   }
 
   insert(job: JobIndex): void {
@@ -113,15 +118,20 @@ export class LargestFirst {
 
   /** Where the job is, or belongs. */
   #find(job: JobIndex): number {
-    const size = this.#size;
     let low = 0;
     let high = this.jobs.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const other = this.jobs[middle];
-      if (size[other] > size[job] || (size[other] === size[job] && other < job)) low = middle + 1;
+      if (this.#comesBefore(this.jobs[middle], job)) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #comesBefore(a: JobIndex, b: JobIndex): boolean {
+    if (this.#order === "newest") return a > b;
+    const larger = this.#order === "oldest" ? 0 : this.#size[a] - this.#size[b];
+    if (larger === 0) return a < b;
+    return this.#order === "largest" ? larger > 0 : larger < 0;
   }
 }

@@ -3,7 +3,7 @@
 import { InputError } from "../../core/errors.ts";
 import { setNumber, when } from "../../core/policy.ts";
 import { UNIFY, withExtraSlots } from "./extra-slots.ts";
-import { CandidatesBySize, WindowIndex } from "./idle-index.ts";
+import { WindowIndex } from "./idle-index.ts";
 import {
   MIGRATE,
   MIGRATION_RULES,
@@ -68,7 +68,6 @@ export const wlv = withAdmission(
       if (isRing) return new RingGang(machine, jobs, extra);
       return new RepackingGang(machine, jobs, {
         makeIndex: (processors) => new WindowIndex(processors),
-        makeCandidates: (known) => new CandidatesBySize(known),
         extra,
         migration: migrationOf(machine, jobs, false, parameters),
       });

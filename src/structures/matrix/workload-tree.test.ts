@@ -3,11 +3,10 @@ import { describe, expect, test } from "vitest";
 import { blockLevel } from "./buddy.ts";
 import { WorkloadTree } from "./workload-tree.ts";
 
-/** The naive twin: idle slots and marks in plain arrays; every question answered by looking at all of them. */
+/** The naive twin: idle slots in a plain array; every question answered by looking at all of them. */
 class Leaves {
   readonly idle: number[];
   readonly height: number;
-  readonly marks = new Map<string, number>();
   constructor(processors: number) {
     this.idle = new Array(processors).fill(0);
     this.height = Math.ceil(Math.log2(processors));
@@ -39,15 +38,6 @@ class Leaves {
   add(first: number, end: number, delta: number): void {
     for (let at = first; at < end; at++) this.idle[at] += delta;
   }
-
-  /** Candidates in order: from the root down, left to right, a block before the blocks inside it. */
-  candidates(): string[] {
-    return [...this.marks.keys()]
-      .map((key) => key.split("/").map(Number))
-      .filter(([level, node]) => this.value(level, node) > 0)
-      .sort(([la, na], [lb, nb]) => na * 2 ** la - nb * 2 ** lb || lb - la)
-      .map(([level, node]) => `${level}/${node}`);
-  }
 }
 
 function expectSame(tree: WorkloadTree, leaves: Leaves): void {
@@ -70,12 +60,8 @@ function expectSame(tree: WorkloadTree, leaves: Leaves): void {
 type Command = (tree: WorkloadTree, leaves: Leaves) => void;
 
 function commands(processors: number): fc.Arbitrary<Command> {
-  const height = Math.ceil(Math.log2(processors));
   const at = fc.nat({ max: processors });
   const range = fc.tuple(at, at).map(([x, y]) => (x < y ? [x, y] : [y, x]));
-  const node = fc
-    .nat({ max: height })
-    .chain((level) => fc.tuple(fc.constant(level), fc.nat({ max: Math.ceil(processors / 2 ** level) - 1 })));
   return fc.oneof(
     fc
       .tuple(range, fc.integer({ min: -2, max: 2 }))
@@ -88,20 +74,6 @@ function commands(processors: number): fc.Arbitrary<Command> {
       if (leaves.idle.some((idle) => idle + delta < 0)) return;
       tree.add(0, processors, delta);
       leaves.add(0, processors, delta);
-    }),
-    fc.tuple(node, fc.constantFrom(1, 1, -1)).map<Command>(([[level, number], delta]) => (tree, leaves) => {
-      const key = `${level}/${number}`;
-      const marks = (leaves.marks.get(key) ?? 0) + delta;
-      if (marks < 0) return;
-      tree.mark(level, number, delta);
-      if (marks === 0) leaves.marks.delete(key);
-      else leaves.marks.set(key, marks);
-    }),
-    fc.constant<Command>((tree, leaves) => {
-      const out = new Int32Array(4 * processors);
-      const count = tree.candidates(out);
-      const listed = [...out.slice(0, count)].map((entry) => `${tree.levelOf(entry)}/${tree.nodeOf(entry)}`);
-      expect(listed).toEqual(leaves.candidates());
     }),
   );
 }
@@ -159,13 +131,9 @@ describe("WorkloadTree", () => {
     expect(tree.leastLoaded(8)).toBe(-1);
   });
 
-  test("lists J2 of figure 2 as a candidate for another slot, and no job of the busy half", () => {
+  test("J2 of figure 2 can have another slot, J1 of the busy half cannot", () => {
     const tree = figure2();
-    tree.mark(1, 0, 1); // J1
-    tree.mark(1, 3, 1); // J2
-    const out = new Int32Array(16);
-    expect(tree.candidates(out)).toBe(1);
-    expect([tree.levelOf(out[0]), tree.nodeOf(out[0])]).toEqual([1, 3]);
+    expect([tree.least(1, 0), tree.least(1, 3)]).toEqual([0, 1]);
   });
 
   test("the end of J1 in figure 2 makes the root nonzero, so that a slot can be deleted", () => {
@@ -190,7 +158,6 @@ describe("WorkloadTree", () => {
   test("refuses what would leave a processor with fewer than 0 idle slots, and processors that are missing", () => {
     expect(() => new WorkloadTree(8).add(2, 3, -1)).toThrow("Broken invariant");
     expect(() => new WorkloadTree(6).add(4, 7, 1)).toThrow("Broken invariant");
-    expect(() => new WorkloadTree(6).mark(0, 0, -1)).toThrow("Broken invariant");
   });
 
   test("the level of a job's block is the one of the paper", () => {

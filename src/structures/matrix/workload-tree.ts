@@ -13,9 +13,6 @@
  * level. A pending addition changes those in a simple way unless a leaf becomes or ceases to be 0; only then, and
  * only where leaves differ, the addition goes further down.
  *
- * Nodes can be marked (with the jobs whose block they are); `candidates` lists the nonzero marked nodes without a walk over
- * all marks.
- *
  * On a machine that is no power of two, missing processors have no leaf: the last block of a level may be cut off, takes
  * jobs that fit in what is left, and its value is that of the processors it has.
  */
@@ -24,11 +21,6 @@ import { blockLevel } from "./buddy.ts";
 
 /** Least leaf of a subtree that has no processors. */
 const NO_LEAF = 0x3fffffff;
-
-/** Where in a subtree there may be candidates: nowhere, at the node or on warm ways below it, anywhere. */
-const COLD = 0;
-const WARM_BELOW = 1;
-const WARM_ALL = 2;
 
 export class WorkloadTree {
   readonly processors: number;
@@ -40,9 +32,6 @@ export class WorkloadTree {
   readonly #most: Int32Array;
   readonly #sum: Float64Array;
   readonly #pending: Int32Array;
-  readonly #marks: Int32Array;
-  readonly #marksBelow: Int32Array;
-  readonly #warm: Uint8Array;
   // Largest value per node and level: #bestAt[height of the node] + (number within its level) × (height + 1) + level.
   readonly #best: Float64Array;
   readonly #bestAt: Int32Array;
@@ -57,9 +46,6 @@ export class WorkloadTree {
     this.#most = new Int32Array(nodes).fill(-1);
     this.#sum = new Float64Array(nodes);
     this.#pending = new Int32Array(nodes);
-    this.#marks = new Int32Array(nodes);
-    this.#marksBelow = new Int32Array(nodes);
-    this.#warm = new Uint8Array(nodes);
     this.#bestAt = new Int32Array(this.height + 1);
     let length = 0;
     for (let level = 0; level <= this.height; level++) {
@@ -123,47 +109,16 @@ export class WorkloadTree {
     return node - (this.#leaves >> level);
   }
 
-  /** Adds `delta` marks to a node. A node that has marks can be a candidate. */
-  mark(level: number, node: number, delta: number): void {
-    const index = (this.#leaves >> level) + node;
-    this.#marks[index] += delta;
-    assert(this.#marks[index] >= 0, "a node has no fewer than 0 marks");
-    for (let above = index; above >= 1; above >>= 1) this.#marksBelow[above] += delta;
-    if (delta > 0) this.#warmUp(index);
-  }
-
-  /**
-   * Lists the nodes that have marks and a nonzero value, wide blocks before the blocks inside them, from left to right.
-   * Subtrees in which there was none the last time are not looked at before one of them gains an idle slot or a mark.
-   * Entries are `(1 << (height − level)) + node`; `levelOf` and `nodeOf` take them apart.
-   *
-   * @param out where to write; its length must be at least twice the number of leaves, 2^(height + 1)
-   * @returns the number of entries written
-   */
-  candidates(out: Int32Array): number {
-    return this.#list(1, this.height, 0, out, 0);
-  }
-
-  levelOf(entry: number): number {
-    return this.height - 31 + Math.clz32(entry);
-  }
-
-  nodeOf(entry: number): number {
-    return entry - (this.#leaves >> this.levelOf(entry));
-  }
-
   #add(node: number, height: number, low: number, first: number, end: number, delta: number): void {
     const high = low + (1 << height);
     if (first <= low && end >= high) {
       this.#apply(node, height, delta);
-      if (delta > 0) this.#warm[node] = WARM_ALL;
       return;
     }
     this.#push(node, height);
     const middle = low + (1 << (height - 1));
     if (first < middle) this.#add(2 * node, height - 1, low, first, end, delta);
     if (end > middle) this.#add(2 * node + 1, height - 1, middle, first, end, delta);
-    if (delta > 0 && this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
     this.#pull(node, height);
   }
 
@@ -201,11 +156,6 @@ export class WorkloadTree {
       this.#push(node, height);
       this.#pull(node, height);
     }
-  }
-
-  #warmUp(index: number): void {
-    for (let node = index; node >= 1; node >>= 1)
-      if (this.#warm[node] === COLD) this.#warm[node] = WARM_BELOW;
   }
 
   #push(node: number, height: number): void {
@@ -250,26 +200,6 @@ export class WorkloadTree {
     return sum;
   }
 
-  #list(node: number, height: number, above: number, out: Int32Array, from: number): number {
-    const warm = this.#warm[node];
-    if (warm === COLD) return from;
-    this.#warm[node] = COLD;
-    if (this.#marksBelow[node] === 0 || this.#most[node] + above <= 0) return from;
-    let count = from;
-    if (this.#marks[node] > 0 && this.#least[node] + above > 0) out[count++] = node;
-    if (height > 0) {
-      if (warm === WARM_ALL) {
-        this.#warm[2 * node] = WARM_ALL;
-        this.#warm[2 * node + 1] = WARM_ALL;
-      }
-      const below = above + this.#pending[node];
-      count = this.#list(2 * node, height - 1, below, out, count);
-      count = this.#list(2 * node + 1, height - 1, below, out, count);
-    }
-    if (count > from) this.#warm[node] = WARM_BELOW;
-    return count;
-  }
-
   /** Recomputes every node from the leaves. Throws an Error where the bookkeeping does not agree. */
   audit(): void {
     this.#audit(1, this.height, 0);
@@ -285,8 +215,6 @@ export class WorkloadTree {
     } else {
       const below = pending + this.#pending[node];
       leaves = [...this.#audit(2 * node, height - 1, below), ...this.#audit(2 * node + 1, height - 1, below)];
-      const marks = this.#marks[node] + this.#marksBelow[2 * node] + this.#marksBelow[2 * node + 1];
-      assert(this.#marksBelow[node] === marks, `marks below node ${node}`);
     }
     if (width === 0) return leaves;
     assert(leaves.length === width, `processors below node ${node}`);
