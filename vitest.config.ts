@@ -8,6 +8,17 @@ const WITH_PROCESSES = [
   "src/daemon/executor/launcher.test.ts",
   "test/live*.test.ts",
 ];
+/** Tests that run programs, take the papers or a whole list through something, or try very many inputs. */
+const LONG = [
+  "src/**/paper.test.ts",
+  "src/**/*.{fuzz,twin,traces}.test.ts",
+  "src/cli/text/visible.test.ts",
+  "src/daemon/book/array-limits.test.ts",
+  "src/daemon/scheduling/{adoption,loop}.test.ts",
+  "src/lab/experiments/run.test.ts",
+  "test/**/*.test.ts",
+];
+const QUICK_AFTER_ALL = ["test/house-rules*.test.ts", "test/*-page.test.ts"];
 const common = {
   // As bin/tutti.js does; see docs/decisions.md, Numbers.
   execArgv: ["--no-maglev"],
@@ -23,8 +34,17 @@ export default defineConfig({
         test: {
           ...common,
           name: "computing",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: WITH_PROCESSES,
+          include: ["src/**/*.test.ts", ...QUICK_AFTER_ALL],
+          exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: "computing-long",
+          include: LONG,
+          exclude: [...WITH_PROCESSES, ...QUICK_AFTER_ALL],
           sequence: { groupOrder: 0 },
         },
       },

@@ -39,7 +39,7 @@ for (let round = 0; round < rounds; round++) {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "computing"], {
+const { status } = spawnSync(process.execPath, [vitest, "run", "--project", "computing*"], {
   cwd: root,
   env: { ...process.env, TUTTI_SEED: "random" },
   stdio: "inherit",

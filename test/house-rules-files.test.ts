@@ -1,7 +1,8 @@
 /** What stands where: no folder too full, no file or export that only looks as if somebody needed it. */
-import { posix } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codeOf, importsOf, type Source, source, sourcesIn } from "./sources.ts";
+import { codeOf, importsOf, root, type Source, source, sourcesIn } from "./sources.ts";
 
 const MOST_FILES = 20;
 /** Folders that hold a list of things of one kind, a file for each. */
@@ -151,4 +152,10 @@ describe("assertions", () => {
       ]),
     ).toEqual([]);
   });
+});
+
+test("each decision ends with its day and a revision", () => {
+  const bullets = readFileSync(join(root, "docs/decisions.md"), "utf8").match(/^- .+(?:\n {2}.*)*/gm) ?? [];
+  expect(bullets.length).toBeGreaterThan(50);
+  expect(bullets.filter((bullet) => !/ \(\d{4}-\d\d-\d\d, [0-9a-f]{7}\)$/.test(bullet))).toEqual([]);
 });

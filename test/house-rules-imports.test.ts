@@ -177,7 +177,7 @@ describe("the plan", () => {
   });
 
   test("every file and folder that the maps name is there", () => {
-    const missing = ["ARCHITECTURE.md", "docs/glossary.md"].flatMap((page) =>
+    const missing = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md"].flatMap((page) =>
       readFileSync(join(root, page), "utf8")
         .split("\n")
         .flatMap((line) => {
