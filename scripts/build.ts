@@ -1,6 +1,6 @@
 /**
  * Makes dist/: the command line and its worker as bundles split at dynamic imports (so that `tutti --help` loads
- * little), the page that reports are written into, and the types that a policy of the user's own needs.
+ * little), the page that reports are written into, and the types of what `import "tutti"` gives.
  * Run by `npm ci` through `prepare`.
  */
 import { execFileSync } from "node:child_process";
@@ -43,8 +43,12 @@ export async function bundle(dist: string): Promise<void> {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await bundle(`${root}dist`);
-  const types = [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}scripts/tsconfig.types.json`];
-  execFileSync(process.execPath, types, { stdio: "inherit" });
+/** The bundles with their types: what the package holds. */
+export async function makeDist(dist: string): Promise<void> {
+  await bundle(dist);
+  const tsc = `${root}node_modules/typescript/bin/tsc`;
+  const types = ["-p", `${root}scripts/tsconfig.types.json`, "--outDir", `${dist}/types`];
+  execFileSync(process.execPath, [tsc, ...types], { stdio: "inherit" });
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await makeDist(`${root}dist`);

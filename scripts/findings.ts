@@ -1,5 +1,4 @@
 /** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
-import "../src/lab/experiments/no-maglev.ts";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";

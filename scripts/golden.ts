@@ -2,7 +2,6 @@
  * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with docs/golden.tsv, or writes that table and
  * its page. Only models run where there are no traces; that is said.
  */
-import "../src/lab/experiments/no-maglev.ts";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -15,6 +15,8 @@ export type {
   SpacePolicyDefinition,
 } from "./core/policy.ts";
 export { START_RULE_NAMES, StartRule } from "./core/policy.ts";
+/** The laboratory: see docs/library.md. */
+export * from "./lab/library.ts";
 export { definePolicy, type PolicyParts } from "./policies/define-policy.ts";
 export { ORDER_PARAMETER, WaitingQueue } from "./policies/queue-order.ts";
 export { AvailabilityProfile } from "./structures/availability-profile.ts";

@@ -1,4 +1,5 @@
 /** Cells on this machine: traces and policies from files, spread over worker threads. */
+import "./no-maglev.ts";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { openSource } from "../files/source.ts";
 import type { Bench } from "./cell.ts";

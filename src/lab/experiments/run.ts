@@ -45,19 +45,22 @@ export interface ExperimentOptions extends CellsOptions {
 
 /**
  * The jobs of the first seed, for `runExperiment`.
+ * @param given instead of what the source names
  * @throws InputError for a source that cannot be used, or not with so many seeds
  */
 export async function openExperiment(
   { source, limit }: Experiment,
   seed: number,
   replications: number,
+  given?: Workload,
 ): Promise<OpenedJobs> {
   if (replications > 1 && chooseModel(source) === undefined) {
     throw new InputError(
       `Cannot replicate "${source}" ${replications} times: a trace is the same every time, expected a model`,
     );
   }
-  return openJobs({ jobs: source, seed, limit }, WITH_FILES);
+  const environment = given === undefined ? WITH_FILES : { open: () => given };
+  return openJobs({ jobs: source, seed, limit }, environment);
 }
 
 /** One policy on one seed, without what is to be made of it. */

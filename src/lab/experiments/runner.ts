@@ -75,7 +75,7 @@ export class CellRunner implements Bench {
 }
 
 /** @throws InputError when the source cannot be used */
-export async function openJobs(source: JobSource, { open }: Environment): Promise<OpenedJobs> {
+export async function openJobs(source: JobSource, { open }: Pick<Environment, "open">): Promise<OpenedJobs> {
   return { source, workload: changedJobs(await open(source.jobs, source.seed), source) };
 }
 

@@ -1,0 +1,156 @@
+/**
+ * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). What it runs is loaded with the first
+ * call, since a policy's file may import "tutti" too and needs none of it.
+ */
+import type { Instance, Workload } from "../core/jobs.ts";
+import type { PolicyDefinition } from "../core/policy.ts";
+import { DEFAULT_RULES, type Rules } from "../core/rules.ts";
+import type { Schedule } from "../core/schedule.ts";
+import { DEFAULT_METRIC_PARAMETERS } from "../metrics/registry.ts";
+import { WHOLE_RUN, type WindowOptions } from "../metrics/window.ts";
+import type { Comparison } from "../results/comparison.ts";
+import type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
+import type { Experiment } from "./experiments/run.ts";
+import type { OpenedJobs } from "./experiments/runner.ts";
+
+export type { Instance, Workload } from "../core/jobs.ts";
+export type { Rules } from "../core/rules.ts";
+export type { Schedule } from "../core/schedule.ts";
+export { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
+export type { ComparedPolicy, Comparison } from "../results/comparison.ts";
+export { cellHash } from "./experiments/cell.ts";
+export type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
+
+/** A trace or a model as on the command line (`KTH-SP2`, `./log.swf.gz`, `downey:jobs=1000:load=0.7`), or jobs that are there already. */
+export type Jobs = string | Workload;
+
+/** What decides a result beside jobs and policy; without them as on the command line. */
+export interface Settings {
+  /** Size of the machine; default the one that the jobs name. */
+  readonly processors?: number;
+  /** The first so many jobs only. */
+  readonly limit?: number;
+  /** What becomes of jobs that overrun their estimate, have none, or are larger than the machine. */
+  readonly rules?: Partial<Rules>;
+  /** Shares of the jobs that are simulated and not counted; default none. */
+  readonly window?: Partial<WindowOptions>;
+  /** Threshold of the bounded slowdown in seconds; default 10. */
+  readonly boundS?: number;
+  /** Length of a slot of gang policies in seconds; default 60. */
+  readonly slotS?: number;
+  /** Seconds lost at each change of slot; default 0. */
+  readonly switchS?: number;
+  /** Of a model; default 1. */
+  readonly seed?: number;
+}
+
+export interface CompareSettings extends Settings {
+  /** Runs each policy with so many seeds from the first one on; models only; default 1. */
+  readonly replications?: number;
+  /** Threads, which never change a result; default all cores. */
+  readonly workers?: number;
+}
+
+/** One policy on one set of jobs. */
+export interface Run extends CellResult<"summary"> {
+  /** The jobs on the machine, in the rows of the schedule. */
+  readonly instance: Instance;
+  readonly schedule: Schedule;
+}
+
+/**
+ * Reads a trace: SWF, output of `sacct --parsable2` or Batsim JSON, plain or gzip.
+ * @param name a path, or the beginning of the name of a trace in the folder TUTTI_TRACES
+ * @throws Error in words for people when the file cannot be read or holds no trace
+ */
+export async function readTrace(name: string): Promise<Workload> {
+  return (await import("./files/read-trace.ts")).readTrace(name);
+}
+
+/**
+ * Runs one policy.
+ * @param policy as on the command line, a file too, or a definition
+ * @throws Error in words for people for input that cannot be used, and when the policy breaks a rule
+ */
+export async function simulate(
+  jobs: Jobs,
+  policy: string | PolicyDefinition,
+  settings: Settings = {},
+): Promise<Run> {
+  const [{ cellOf }, { CellRunner }, { WITH_FILES }, { makeChoice }] = await Promise.all([
+    import("./experiments/run.ts"),
+    import("./experiments/runner.ts"),
+    import("./experiments/run-cells.ts"),
+    import("../policies/choose.ts"),
+  ]);
+  const environment =
+    typeof policy === "string" ? WITH_FILES : { ...WITH_FILES, policy: () => makeChoice(policy) };
+  const experiment = experimentOf(jobs, settings);
+  const { window, metricParameters: parameters } = experiment;
+  const seed = settings.seed ?? 1;
+  const name = typeof policy === "string" ? policy : policy.name;
+  const cell = { ...cellOf(experiment, name, seed), window, parameters, keep: ["schedule"] } as const;
+  const runner = new CellRunner(environment, await opened(jobs, experiment, seed, 1));
+  const result = await runner.run({ kind: "summary", ...cell });
+  const { instance } = await runner.ready(cell);
+  return { ...result, instance, schedule: result.schedule! };
+}
+
+/**
+ * Runs several policies on the same jobs, over all cores.
+ * @param policies as on the command line, files too
+ * @throws Error in words for people for input that cannot be used, and when a policy breaks a rule
+ */
+export async function compare(
+  jobs: Jobs,
+  policies: readonly string[],
+  settings: CompareSettings = {},
+): Promise<Comparison> {
+  const [{ runExperiment }, { defaultWorkers }] = await Promise.all([
+    import("./experiments/run.ts"),
+    import("./experiments/workers.ts"),
+  ]);
+  const { seed = 1, replications = 1, workers = defaultWorkers() } = settings;
+  const experiment = experimentOf(jobs, settings);
+  const ready = await opened(jobs, experiment, seed, replications);
+  return runExperiment(experiment, { policies, seed, replications, workers, opened: ready });
+}
+
+/**
+ * Runs cells, the units that comparisons, findings and papers are made of; results come in their order.
+ * @throws Error of the first cell that failed
+ */
+export async function runCells<K extends Kind>(
+  cells: readonly Cell<K>[],
+  { workers = 1 }: Pick<CompareSettings, "workers"> = {},
+): Promise<CellResult<K>[]> {
+  return (await import("./experiments/run-cells.ts")).runCells(cells, { workers });
+}
+
+/** Stands for the source of jobs that were given and not named. */
+const GIVEN = "the jobs given";
+
+function experimentOf(jobs: Jobs, settings: Settings): Experiment {
+  const { limit, processors, rules, window, slotS = 60, switchS = 0 } = settings;
+  const { boundS = DEFAULT_METRIC_PARAMETERS.boundS } = settings;
+  return {
+    source: typeof jobs === "string" ? jobs : GIVEN,
+    limit,
+    processors,
+    rules: { ...DEFAULT_RULES, ...rules },
+    window: { ...WHOLE_RUN, ...window },
+    metricParameters: { boundS },
+    slotS,
+    switchS,
+  };
+}
+
+async function opened(
+  jobs: Jobs,
+  experiment: Experiment,
+  seed: number,
+  replications: number,
+): Promise<OpenedJobs> {
+  const { openExperiment } = await import("./experiments/run.ts");
+  return openExperiment(experiment, seed, replications, typeof jobs === "string" ? undefined : jobs);
+}
