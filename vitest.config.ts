@@ -14,7 +14,10 @@ const LONG = [
   "src/**/*.{fuzz,twin,traces}.test.ts",
   "src/cli/text/visible.test.ts",
   "src/daemon/book/array-limits.test.ts",
-  "src/daemon/scheduling/{adoption,loop}.test.ts",
+  "src/daemon/front-end/share.test.ts",
+  "src/daemon/scheduling/{adoption,live-limits,loop}.test.ts",
+  "src/daemon/store/migrations.test.ts",
+  "src/host/remove-folder.test.ts",
   "src/lab/experiments/run.test.ts",
   "test/**/*.test.ts",
 ];
