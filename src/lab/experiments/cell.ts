@@ -21,8 +21,8 @@ export interface MachineCell {
   readonly switchS: number;
 }
 
-/** What a kind of cells is run with. */
-export interface Bench {
+/** Where a cell gets what it only names. */
+export interface CellInputs {
   /**
    * The jobs made ready for the machine, and the policy.
    * @throws InputError for a source, machine or policy that cannot be used

@@ -8,7 +8,7 @@ import type { BlocksCell, BlocksResult } from "../findings/run.ts";
 import type { GoldenResult } from "../golden/run.ts";
 import type { QueuesResult } from "../papers/kawanami2008/run.ts";
 import type { AuditedResult } from "./audited.ts";
-import type { Bench, MachineCell } from "./cell.ts";
+import type { CellInputs, MachineCell } from "./cell.ts";
 import type { SummaryCell, SummaryResult } from "./summary.ts";
 import type { WingCell } from "./wing.ts";
 
@@ -35,7 +35,7 @@ export type Kind = keyof Kinds;
 /** A cell of that kind, or of any. */
 export type Cell<K extends Kind = Kind> = { [One in K]: Kinds[One]["cell"] & { readonly kind: One } }[K];
 export type CellResult<K extends Kind = Kind> = Kinds[K]["result"];
-type Run<K extends Kind> = (cell: Kinds[K]["cell"], bench: Bench) => Promise<Kinds[K]["result"]>;
+type Run<K extends Kind> = (cell: Kinds[K]["cell"], inputs: CellInputs) => Promise<Kinds[K]["result"]>;
 
 export const KINDS: { readonly [K in Kind]: () => Promise<Run<K>> } = {
   summary: async () => (await import("./summary.ts")).runSummary,

@@ -2,7 +2,7 @@
 import "./no-maglev.ts";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { openSource } from "../files/source.ts";
-import type { Bench } from "./cell.ts";
+import type { CellInputs } from "./cell.ts";
 import { PolicyError, shown } from "./guarded-policy.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
 import { isFile, loadPolicy } from "./own-policy.ts";
@@ -15,12 +15,12 @@ export interface CellsOptions extends WorkerOptions {
   /** Jobs that are there already; standard input can be read once only. */
   readonly opened?: OpenedJobs | undefined;
   /** Called during long simulations, in this thread only. */
-  readonly progress?: Bench["progress"];
+  readonly progress?: CellInputs["progress"];
 }
 
 interface Shared {
   readonly opened: OpenedJobs | undefined;
-  readonly progress: Bench["progress"];
+  readonly progress: CellInputs["progress"];
 }
 
 /**

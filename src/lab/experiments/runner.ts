@@ -5,7 +5,7 @@ import type { PolicyChoice } from "../../core/policy.ts";
 import type { Rules } from "../../core/rules.ts";
 import { choosePolicy } from "../../policies/choose.ts";
 import { prepare } from "../../workload/prepare.ts";
-import { type Bench, canonicalText, type MachineCell } from "./cell.ts";
+import { type CellInputs, canonicalText, type MachineCell } from "./cell.ts";
 import { changedJobs, generateJobs, type JobSource, machineSize } from "./jobs.ts";
 import { type Cell, type CellResult, KINDS, type Kind } from "./kinds.ts";
 
@@ -29,13 +29,13 @@ export interface OpenedJobs {
 export const MOST_GANG_PROCESSORS = 2 ** 24;
 
 /** Keeps the jobs of the last source: cells of one source should follow each other. */
-export class CellRunner implements Bench {
+export class CellRunner implements CellInputs {
   readonly #environment: Environment;
   readonly #opened: OpenedJobs | undefined;
   #made: { readonly text: string; readonly value: unknown } | undefined;
-  readonly progress: Bench["progress"];
+  readonly progress: CellInputs["progress"];
 
-  constructor(environment: Environment, opened?: OpenedJobs, progress?: Bench["progress"]) {
+  constructor(environment: Environment, opened?: OpenedJobs, progress?: CellInputs["progress"]) {
     this.#environment = environment;
     this.#opened = opened;
     this.progress = progress;

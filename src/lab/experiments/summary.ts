@@ -6,7 +6,7 @@ import type { MatrixRecord } from "../../results/matrix-record.ts";
 import { rulesOf } from "../../simulator/rules.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns, hashWorkload } from "../../workload/hash.ts";
-import type { Bench, MachineCell } from "./cell.ts";
+import type { CellInputs, MachineCell } from "./cell.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
 
 export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
@@ -31,12 +31,12 @@ export interface SummaryResult {
   readonly matrix: MatrixRecord | undefined;
 }
 
-export async function runSummary(cell: SummaryCell, bench: Bench): Promise<SummaryResult> {
-  const { instance, choice } = await bench.ready(cell);
+export async function runSummary(cell: SummaryCell, inputs: CellInputs): Promise<SummaryResult> {
+  const { instance, choice } = await inputs.ready(cell);
   const { keep = [], classBoundsS, slotS, switchS } = cell;
   const isDrawn = keep.includes("matrix") && choice.definition.sharing === "time";
   const recorder = isDrawn ? new MatrixRecorder(instance) : undefined;
-  const { progress } = bench;
+  const { progress } = inputs;
   const schedule = simulate(instance, choice, {
     slotS,
     switchS,

@@ -2,7 +2,7 @@
 import type { Instance } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import type { Bench, MachineCell } from "../experiments/cell.ts";
+import type { CellInputs, MachineCell } from "../experiments/cell.ts";
 
 export interface BlocksCell extends MachineCell {
   /** Length of a block by submit; without it all jobs are one. */
@@ -19,8 +19,8 @@ export interface BlocksResult {
 
 const BOUND_S = 10;
 const LONG_S = 3_600;
-export async function runBlocks(cell: BlocksCell, bench: Bench): Promise<BlocksResult> {
-  const { instance, choice } = await bench.ready(cell);
+export async function runBlocks(cell: BlocksCell, inputs: CellInputs): Promise<BlocksResult> {
+  const { instance, choice } = await inputs.ready(cell);
   const schedule = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
   return { blocks: inBlocks(instance, schedule, cell.blockS ?? Number.POSITIVE_INFINITY) };
 }

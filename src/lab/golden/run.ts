@@ -2,7 +2,7 @@
 import { InputError } from "../../core/errors.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import type { Bench, MachineCell } from "../experiments/cell.ts";
+import type { CellInputs, MachineCell } from "../experiments/cell.ts";
 
 export type GoldenResult =
   | {
@@ -16,8 +16,8 @@ export type GoldenResult =
   /** Why the policy cannot run there, such as queues that do not cover the machine. */
   | { readonly refused: string };
 
-export async function runGolden(cell: MachineCell, bench: Bench): Promise<GoldenResult> {
-  const { instance, choice } = await bench.ready(cell);
+export async function runGolden(cell: MachineCell, inputs: CellInputs): Promise<GoldenResult> {
+  const { instance, choice } = await inputs.ready(cell);
   try {
     const { startS, endS } = simulate(instance, choice, { slotS: cell.slotS, switchS: cell.switchS });
     let sumS = 0;

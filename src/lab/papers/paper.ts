@@ -6,6 +6,7 @@
  *   paper      what it is, its tables       published  its numbers as printed
  *   cells      what is simulated            claims     what its text says, to be judged by our numbers
  *   figures    its figures                  notes      how it was read, and why numbers deviate
+ *   run        what a cell of a kind of its own gives
  */
 import type { Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";

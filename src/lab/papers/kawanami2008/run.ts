@@ -8,7 +8,7 @@ import { ConnectedReservation, connectedReservation } from "../../../policies/sp
 import { selectQueue } from "../../../policies/space/queue-selection.ts";
 import { simulatePool } from "../../../simulator/pool.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
-import type { Bench, MachineCell } from "../../experiments/cell.ts";
+import type { CellInputs, MachineCell } from "../../experiments/cell.ts";
 
 /** The queues of table 2, and all jobs together behind them. */
 export const QUEUE_NAMES: readonly string[] = [...HPC2500_CLASSES.map((one) => one.name), "all"];
@@ -29,8 +29,8 @@ export interface QueuesResult {
 }
 
 /** Of the cell's policy the parameters count: it is connected reservation. */
-export async function runQueues(cell: MachineCell, bench: Bench): Promise<QueuesResult> {
-  const { instance, choice } = await bench.ready(cell);
+export async function runQueues(cell: MachineCell, inputs: CellInputs): Promise<QueuesResult> {
+  const { instance, choice } = await inputs.ready(cell);
   const { parameters } = choice;
   const automatic = automaticQueues(instance);
   const queueOf = parameters.selection === "user" ? instance.shape!.queue : automatic;

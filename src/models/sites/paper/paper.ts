@@ -10,6 +10,7 @@ import { claims } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 import { notesOf } from "./notes.ts";
+import { LAMBDAS, TABLE_TWO } from "./published.ts";
 
 export const dimitriadou2009: Paper<Place, "sites"> = {
   key: "dimitriadou2009",
@@ -25,14 +26,6 @@ export const dimitriadou2009: Paper<Place, "sites"> = {
     notes: notesOf(results),
   }),
 };
-
-/** Table II as printed; rows by λ, columns by approach. */
-const TABLE_TWO: readonly (readonly [number, number])[] = [
-  [0.87999, 0.88034],
-  [0.73785, 0.73791],
-  [0.63484, 0.6349],
-];
-const LAMBDAS = ["12.5", "10", "8.3"] as const;
 
 function tableTwo(results: SitesResults): ReproducedTable {
   return {

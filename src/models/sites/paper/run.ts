@@ -1,6 +1,6 @@
 /** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
 import { parseParameters } from "../../../core/parameters.ts";
-import type { Bench } from "../../../lab/experiments/cell.ts";
+import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { type SitesNumbers, summariseSites } from "../metrics.ts";
 import { acrossSites, oneSite } from "../policies.ts";
 import { type RemainingRule, simulateSites } from "../simulate.ts";
@@ -16,11 +16,11 @@ export interface SitesCell {
 }
 
 /** @throws Error when the jobs made do not suffice for the completions */
-export async function runSites(cell: SitesCell, bench: Bench): Promise<SitesNumbers> {
+export async function runSites(cell: SitesCell, inputs: CellInputs): Promise<SitesNumbers> {
   const { completions, remaining } = cell;
   const [name = "", ...settings] = cell.policy.split(":");
   const policy = [oneSite, acrossSites].find((one) => one.name === name)!;
-  const jobs = bench.once(cell.jobs, () => generateSites(cell.jobs));
+  const jobs = inputs.once(cell.jobs, () => generateSites(cell.jobs));
   const instance = withPredictionError(jobs, cell.error);
   const parameters = parseParameters(name, policy.parameters, settings);
   const schedule = simulateSites(instance, policy, parameters, { completions, remaining });

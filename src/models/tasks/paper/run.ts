@@ -1,6 +1,6 @@
 /** What a cell of the kind `tasks` gives: programs whose tasks block, on one machine under gang scheduling. */
 
-import type { Bench } from "../../../lab/experiments/cell.ts";
+import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
 import type { TasksResult } from "../run.ts";
@@ -29,9 +29,9 @@ export interface Series {
   readonly meanRows: number;
 }
 
-export async function runTasks(cell: TasksCell, bench: Bench): Promise<Series> {
+export async function runTasks(cell: TasksCell, inputs: CellInputs): Promise<Series> {
   const { workload, processors, slotMs, switchMs, ownReturns, alpha } = cell;
-  const programs = bench.once([workload, cell.programs], () => makeTaskPrograms(workload, cell.programs));
+  const programs = inputs.once([workload, cell.programs], () => makeTaskPrograms(workload, cell.programs));
   return series(
     simulateTasks(programs, {
       processors,
