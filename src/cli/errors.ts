@@ -1,8 +1,8 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
 import { InputError, ModelError, RuleViolation, StorageError } from "../core/errors.ts";
-import { PolicyError } from "../lab/experiments/guarded-policy.ts";
 import { OutputError } from "../lab/files/write-whole.ts";
+import { PolicyError } from "../own-policies/guarded-policy.ts";
 
 /** Listed in docs/cli.md. */
 export const ExitCode = {

@@ -19,7 +19,7 @@ import { Launcher } from "./executor/launcher.ts";
 import { canRunBehind, localExecutor } from "./executor/local.ts";
 import { forecastThread } from "./forecast/thread.ts";
 import { FrontEnd } from "./front-end/front-end.ts";
-import { choosePolicyFor } from "./scheduling/policy-choice.ts";
+import { choosePolicyFor, ownPolicyIn } from "./scheduling/policy-choice.ts";
 import { lineFile, NumbersFile } from "./state/numbers.ts";
 import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";
 import { StateWatch } from "./state/state-watch.ts";
@@ -55,7 +55,8 @@ export interface RunningFrontEnd {
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const config = { ...configIn(setup.configFile), ...setup.settings };
   const cpus = chooseCpus(config, setup);
-  choosePolicyFor(config.policy, config);
+  const ownPolicy = await ownPolicyIn(config);
+  choosePolicyFor(config.policy, config, ownPolicy);
   if (config.mode === "concurrent" && !canRunBehind(setup.freezer)) {
     throw new InputError(
       'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
@@ -97,6 +98,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       clock: systemClock,
       config,
       policy: setup.settings?.policy,
+      ownPolicy,
       forecastEngine: forecastThread(),
       bootId: bootId(),
       launcher: new Launcher({

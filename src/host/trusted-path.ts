@@ -13,10 +13,27 @@ const MOST_LINKS = 40;
  * What on the way to a path somebody else than this user and root could exchange, in words; undefined when there is nothing. What is not there
  * yet is not looked at.
  */
-export function exchangeablePart(path: string, uid: number, links = MOST_LINKS): string | undefined {
+export function exchangeablePart(path: string, uid: number): string | undefined {
+  return partWith(path, uid, isOpen, MOST_LINKS);
+}
+
+/**
+ * As `exchangeablePart`, and nobody else may put anything beside it either, at any height: a module finds others there, and the file that
+ * says how it is read.
+ */
+export function writablePart(path: string, uid: number): string | undefined {
+  return partWith(path, uid, ({ mode }) => (mode & WRITABLE_BY_OTHERS) !== 0, MOST_LINKS);
+}
+
+function partWith(
+  path: string,
+  uid: number,
+  isBad: (stats: Stats) => boolean,
+  links: number,
+): string | undefined {
   const absolute = resolve(path);
   if (absolute !== parse(absolute).root) {
-    const above = exchangeablePart(dirname(absolute), uid, links);
+    const above = partWith(dirname(absolute), uid, isBad, links);
     if (above !== undefined) return above;
   }
   const stats = statsOf(absolute);
@@ -24,9 +41,9 @@ export function exchangeablePart(path: string, uid: number, links = MOST_LINKS):
   if (stats.uid !== uid && stats.uid !== 0) return `"${absolute}" belongs to user ${stats.uid}`;
   if (stats.isSymbolicLink()) {
     if (links === 0) return `"${absolute}" is one of too many links`;
-    return exchangeablePart(resolve(dirname(absolute), readlinkSync(absolute)), uid, links - 1);
+    return partWith(resolve(dirname(absolute), readlinkSync(absolute)), uid, isBad, links - 1);
   }
-  return isOpen(stats) ? `others may write to "${absolute}"` : undefined;
+  return isBad(stats) ? `others may write to "${absolute}"` : undefined;
 }
 
 /** Undefined for what is not there, also because something above it is a plain file. */

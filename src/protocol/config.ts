@@ -49,7 +49,10 @@ const CPUS = "a list of different CPU numbers";
 export const configFile = z
   .strictObject(
     {
-      policy: z.string("the name of a policy").default("gang").describe("As tutti policies lists them"),
+      policy: z
+        .string("the name of a policy")
+        .default("gang")
+        .describe("As tutti policies lists them, or the whole path of a policy file"),
       mode: z
         .enum(["gang", "concurrent"], "gang or concurrent")
         .default("gang")

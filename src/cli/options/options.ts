@@ -2,13 +2,13 @@
 import { type Command, Option } from "commander";
 import type { Rules } from "../../core/rules.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
-import { loadPolicy } from "../../lab/experiments/own-policy.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
 import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
 import { defaultWorkers } from "../../lab/experiments/workers.ts";
 import { chooseModel } from "../../lab/files/source.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
+import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { asUsage, UsageError } from "../errors.ts";
 import { duration, integer, missingEstimate, share } from "./parse.ts";
 

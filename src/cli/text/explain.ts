@@ -1,8 +1,8 @@
 /** `simulate --explain JOB`: why the job started when it did. */
 import type { Instance } from "../../core/jobs.ts";
-import { loadPolicy } from "../../lab/experiments/own-policy.ts";
 import { policyFailure } from "../../lab/experiments/run-cells.ts";
 import { explain } from "../../lab/explain/explain.ts";
+import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { explanationLines } from "../../report/text/explanation-text.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import type { Explanation } from "../../results/explanation.ts";

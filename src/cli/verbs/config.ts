@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
-import { choosePolicyFor } from "../../daemon/scheduling/policy-choice.ts";
+import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
 import { configSchema, WIDEST } from "../../protocol/config.ts";
 import { renderTable } from "../../report/text/table.ts";
 import { writeJson } from "../text/json.ts";
@@ -33,10 +33,10 @@ export function configure(command: Command): void {
     .action(() => writeJson(configSchema()));
 }
 
-function check(file: string): void {
+async function check(file: string): Promise<void> {
   const { config, lines } = readConfig(readText(file), file);
   try {
-    choosePolicyFor(config.policy, config);
+    choosePolicyFor(config.policy, config, await ownPolicyIn(config));
   } catch (error) {
     throw new InputError(
       `Cannot use ${JSON.stringify(config.policy)} as policy in "${file}", line ${lines.get("policy")}: ${(error as Error).message}`,

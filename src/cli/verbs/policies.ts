@@ -7,8 +7,8 @@ import {
   type RulesInForce,
   rulesInForce,
 } from "../../core/policy.ts";
-import { isFile, loadPolicy } from "../../lab/experiments/own-policy.ts";
 import { WINGS } from "../../models/wings.ts";
+import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
 import { chooseAmong, makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";

@@ -169,7 +169,8 @@ export class Dispatcher {
     const atMs = clock.unixMs();
     if (outcome.fellBack !== undefined) {
       // What a policy says when it gives up may name jobs.
-      const secret = { data: { because: outcome.fellBack }, of: undefined };
+      this.#remember(outcome.fellBack.choice);
+      const secret = { data: { because: outcome.fellBack.because }, of: undefined };
       feed.add("policy", atMs, undefined, { after: scheduler.choice.label }, secret);
     }
     if (outcome.adoption !== undefined) this.#noteAdoption(outcome.adoption, atMs);
@@ -417,8 +418,8 @@ export class Dispatcher {
     }
   }
 
-  #remember(): void {
-    this.#before ??= { choice: this.#context.scheduler.choice, isSameBoot: this.#isSameBoot };
+  #remember(choice = this.#context.scheduler.choice): void {
+    this.#before ??= { choice, isSameBoot: this.#isSameBoot };
   }
 }
 

@@ -9,7 +9,7 @@
  * All that is needed is data, so that it can be sent to another thread.
  */
 import type { Instance } from "../../core/jobs.ts";
-import type { PolicyChoice } from "../../core/policy.ts";
+import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { simulate } from "../../simulator/simulate.ts";
@@ -47,11 +47,16 @@ const MOST_JOB_RUNS = 20_000;
 /**
  * Start of each waiting job in s from now: p10, p50, p90 of the first one, of the second …; Infinity where it never starts.
  * @param mayGoOn whether there is time for another replication
+ * @param ownPolicy where the task names one of a file
  */
-export function forecastStarts(task: ForecastTask, mayGoOn: () => boolean = () => true): Float64Array {
+export function forecastStarts(
+  task: ForecastTask,
+  mayGoOn: () => boolean = () => true,
+  ownPolicy?: PolicyDefinition,
+): Float64Array {
   const count = task.job.length;
   const waiting = count - task.running;
-  const choice = { ...choosePolicyFor(task.policy, task), parameters: task.parameters };
+  const choice = { ...choosePolicyFor(task.policy, task, ownPolicy), parameters: task.parameters };
   const replications = Math.max(
     LEAST_REPLICATIONS,
     Math.min(MOST_REPLICATIONS, Math.floor(MOST_JOB_RUNS / count)),

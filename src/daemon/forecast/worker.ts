@@ -1,5 +1,6 @@
 /** Entry of the thread that makes forecasts, so that nobody who asks for something else waits for them. */
 import { answerQuestions } from "../../host/thread.ts";
+import { ownPolicyIn } from "../scheduling/policy-choice.ts";
 import { type ForecastTask, forecastStarts } from "./model.ts";
 
 export type ForecastReply = { readonly starts: Float64Array } | { readonly failure: string };
@@ -7,10 +8,11 @@ export type ForecastReply = { readonly starts: Float64Array } | { readonly failu
 /** Some policies take seconds for one replication of a long queue; somebody may wait for the answer. */
 const MOST_MS = 1000;
 
-answerQuestions((task: ForecastTask): ForecastReply => {
+answerQuestions(async (task: ForecastTask): Promise<ForecastReply> => {
   try {
+    const ownPolicy = await ownPolicyIn(task);
     const untilMs = performance.now() + MOST_MS;
-    return { starts: forecastStarts(task, () => performance.now() < untilMs) };
+    return { starts: forecastStarts(task, () => performance.now() < untilMs, ownPolicy) };
   } catch (error) {
     return { failure: String(error) };
   }

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Instance } from "../../core/jobs.ts";
 import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
+import type { PolicyDefinition } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { Clock } from "../../host/clock.ts";
 import { FakeClock } from "../../host/clock-for-tests.ts";
@@ -330,6 +331,7 @@ export interface BenchOptions {
   readonly connected?: boolean;
   readonly bootId?: string;
   readonly policy?: string;
+  readonly ownPolicy?: PolicyDefinition | undefined;
   /** Left out: all jobs run as the user of the test. */
   readonly accounts?: Accounts;
   /** Left out: none is made for any job. */
@@ -367,6 +369,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     config,
     bootId: options.bootId ?? "boot",
     policy: options.policy,
+    ownPolicy: options.ownPolicy,
     launcher: new Launcher({
       jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,

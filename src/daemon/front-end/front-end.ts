@@ -2,7 +2,7 @@
  * The front end: what users ask for and what the executor reports goes in, decisions go to disk and then to the executor. This is its
  * door; what is asked for is handled in cycles (cycle.ts).
  */
-import { type PolicyChoice, rulesInForce, setNumber } from "../../core/policy.ts";
+import { type PolicyChoice, type PolicyDefinition, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
 import type { Clock } from "../../host/clock.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -46,6 +46,8 @@ interface FrontEndOptions {
   readonly config: Config;
   /** A policy that goes before the one of the last run. */
   readonly policy?: string | undefined;
+  /** The one that the configuration names by its file. */
+  readonly ownPolicy?: PolicyDefinition | undefined;
   /** Changes with every start of the machine. */
   readonly bootId: string;
   /** Most jobs that have not ended, all users together. */
@@ -132,7 +134,7 @@ export class FrontEnd implements Service {
     this.#listing = new Listing(context, (record) => this.#views.info(record));
     this.forecaster = new Forecaster(
       context,
-      options.forecastEngine ?? (async (task) => forecastStarts(task)),
+      options.forecastEngine ?? (async (task) => forecastStarts(task, undefined, options.ownPolicy)),
     );
     this.retention = new Retention(context, options.mostKept);
     this.#cycles = new Cycles({
@@ -357,7 +359,9 @@ export class FrontEnd implements Service {
 
   /** What people should know now, all in one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#cycles.trouble, this.#past.trouble].filter((text) => text !== undefined);
+    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#scheduler.trouble].filter(
+      (text) => text !== undefined,
+    );
     return troubles.length === 0 ? undefined : troubles.join("; ");
   }
 
@@ -373,7 +377,7 @@ export class FrontEnd implements Service {
   }
 
   #choose(text: string): PolicyChoice {
-    return choosePolicyFor(text, this.#options.config);
+    return choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
   }
 
   #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<Job>> {

@@ -12,11 +12,13 @@ import type { NodeTable } from "../../core/machine.ts";
 import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
+import { isFile } from "../../own-policies/own-policy.ts";
 import { makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
+import { messageOf } from "../store/store.ts";
 import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
@@ -48,8 +50,8 @@ interface Reason {
 export interface Outcome extends Decision {
   /** Set when a new policy object has taken over: why, and which running jobs were given other CPUs or were stopped. */
   readonly adoption?: { readonly because: Reason; readonly stopped: readonly JobNumber[] } | undefined;
-  /** Set when the policy broke down and a simpler one took its place. */
-  readonly fellBack?: string | undefined;
+  /** Set when the policy broke down and another one took its place: which, and why. */
+  readonly fellBack?: { readonly choice: PolicyChoice; readonly because: string } | undefined;
 }
 
 const NOTHING: Outcome = { starts: [], notes: [] };
@@ -60,6 +62,11 @@ export class Scheduler {
   /** What the policy is made with: those of the choice, and the limit on rows where the policy can keep it. */
   #parameters: ParameterValues;
   #choice: PolicyChoice;
+  /** The policy that decided before the one that was chosen; it takes over when that one breaks down. */
+  #lastGood: PolicyChoice | undefined;
+  #hasDecided = false;
+  /** The policy that broke down, until another one is chosen. */
+  #broken: PolicyChoice | undefined;
   #driver: LiveDriver | undefined;
   #because: Reason = { text: "start" };
   #isStale = true;
@@ -122,13 +129,22 @@ export class Scheduler {
   }
 
   setChoice(choice: PolicyChoice, because: string): void {
+    if (this.#hasDecided && choice.label !== this.#choice.label) this.#lastGood = this.#choice;
+    this.#broken = undefined;
     this.#setChoice(choice);
     this.invalidate(because);
   }
 
   #setChoice(choice: PolicyChoice): void {
     this.#choice = choice;
+    this.#hasDecided = false;
     this.#parameters = this.parametersFor(choice);
+  }
+
+  /** What people should know of the policy. */
+  get trouble(): string | undefined {
+    if (this.#broken === undefined) return undefined;
+    return `the policy ${this.#broken.label} failed, and ${this.#choice.label} has taken its place; tutti events says why`;
   }
 
   /**
@@ -221,14 +237,18 @@ export class Scheduler {
       this.invalidate("a job has outlived its estimate", "administrators");
       return this.#adoptOrFallBack(nowMs);
     }
+    const isOwn = isFile(this.#choice.definition.name);
+    // What is cut off leaves a machine of which nothing may be believed.
+    if (isOwn) this.#keepRunningTimes(driver, nowMs);
     try {
       const outcome = this.#noteStarts(driver.decide(nowMs));
       this.#tellArrivals(nowMs);
       return outcome;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.invalidate(`the policy erred: ${message}`, "administrators");
-      return this.#adoptOrFallBack(nowMs);
+      this.invalidate(`the policy erred: ${messageOf(error)}`, "administrators");
+      if (!isOwn) return this.#adoptOrFallBack(nowMs);
+      this.#driver = undefined;
+      return this.#fallBack(nowMs, error);
     }
   }
 
@@ -255,36 +275,49 @@ export class Scheduler {
   }
 
   #adoptOrFallBack(nowMs: number): Outcome {
-    const because = this.#because;
-    this.#keepRunningTimes(nowMs);
+    if (this.#driver !== undefined) this.#keepRunningTimes(this.#driver, nowMs);
+    this.#driver = undefined;
     try {
-      return this.#adopt(nowMs, because);
+      return this.#adopt(nowMs);
     } catch (error) {
-      const fallback = makeChoice(
-        POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!,
-      );
-      if (this.choice.label === fallback.label) throw error;
-      const message = error instanceof Error ? error.message : String(error);
-      const label = this.choice.label;
-      this.#setChoice(fallback);
-      const outcome = this.#adopt(nowMs, because);
-      return { ...outcome, fellBack: `${label} gave up: ${message}` };
+      return this.#fallBack(nowMs, error);
     }
   }
 
-  #keepRunningTimes(nowMs: number): void {
-    const driver = this.#driver;
-    if (driver === undefined) return;
+  /** Puts the last policy that decided in the place of one that broke down, or a plain one. */
+  #fallBack(nowMs: number, error: unknown): Outcome {
+    const broken = this.#choice;
+    const plain = makeChoice(
+      POLICIES.find(({ name }) => name === (this.sharing === "space" ? "fcfs" : "gang"))!,
+    );
+    const lastGood = this.#lastGood;
+    this.#lastGood = undefined;
+    for (const choice of lastGood === undefined ? [plain] : [lastGood, plain]) {
+      if (choice.label === broken.label) continue;
+      try {
+        this.#setChoice(choice);
+        const outcome = this.#adopt(nowMs);
+        this.#broken = broken;
+        const because = `${broken.label} gave up: ${messageOf(error)}`;
+        return { ...outcome, fellBack: { choice: broken, because } };
+      } catch (another) {
+        if (choice === plain) throw another;
+      }
+    }
+    throw error;
+  }
+
+  #keepRunningTimes(driver: LiveDriver, nowMs: number): void {
     if (driver instanceof LiveRounds) driver.catchUp(nowMs);
     for (const { job } of this.#book.withProcess()) {
       const ranMs = driver.ranMs(job, nowMs);
       if (ranMs > 0) this.#ranMs.set(job, ranMs);
     }
     this.#layout = { rows: driver.layout(), slot: driver.layoutSlot() };
-    this.#driver = undefined;
   }
 
-  #adopt(nowMs: number, because: Reason): Outcome {
+  #adopt(nowMs: number): Outcome {
+    const because = this.#because;
     const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
     this.#told.clear();
     this.#takeReleased();
@@ -302,6 +335,7 @@ export class Scheduler {
     const decision = waiting.length > 0 || running.length > 0 ? driver.decide(nowMs) : NOTHING;
     this.#driver = driver;
     this.#isStale = false;
+    this.#hasDecided = true;
     const outcome = this.#noteStarts(decision);
     return { ...outcome, adoption: { because, stopped: stopped.filter((job) => this.#told.has(job)) } };
   }

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import type { GangMachine, Pool } from "../../core/policy.ts";
+import { PolicyError } from "../../own-policies/guarded-policy.ts";
+import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { instanceOf } from "../../policies/instances-for-tests.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { SLOTS } from "../audit/broken-policies-for-tests.ts";
-import { PolicyError } from "./guarded-policy.ts";
-import { loadPolicy } from "./own-policy.ts";
 
 let folder = "";
 let count = 0;

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../core/jobs.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
+import { loadPolicy } from "../../own-policies/own-policy.ts";
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { openSource } from "../files/source.ts";
 import { both } from "../observers.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
-import { loadPolicy } from "./own-policy.ts";
 
 /** Jobs of the given sizes; the recorder needs no more. */
 function jobs(...sizes: number[]): Instance {

@@ -1,11 +1,11 @@
 /** Cells on this machine: traces and policies from files, spread over worker threads. */
 import "./no-maglev.ts";
 import { InputError, RuleViolation } from "../../core/errors.ts";
+import { PolicyError, shown } from "../../own-policies/guarded-policy.ts";
+import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
 import { openSource } from "../files/source.ts";
 import type { CellInputs } from "./cell.ts";
-import { PolicyError, shown } from "./guarded-policy.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
-import { isFile, loadPolicy } from "./own-policy.ts";
 import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
 import { spread, type WorkerOptions } from "./workers.ts";
 

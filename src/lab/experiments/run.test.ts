@@ -6,9 +6,9 @@ import { InputError, RuleViolation } from "../../core/errors.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { WHOLE_RUN } from "../../metrics/window.ts";
+import { PolicyError } from "../../own-policies/guarded-policy.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
-import { PolicyError } from "./guarded-policy.ts";
 import { type Experiment, type ExperimentOptions, runExperiment } from "./run.ts";
 
 let folder = "";

@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { programFile } from "../../host/programs.ts";
 import { Thread, ThreadEnded } from "../../host/thread.ts";
-import { PolicyError } from "./guarded-policy.ts";
+import { PolicyError } from "../../own-policies/guarded-policy.ts";
 
 /** Made ready once per thread from what all cells share, then run cell by cell. */
 type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;

@@ -3,8 +3,9 @@
  * it can neither read run times, nor change a clock, nor change what other policies are given. Policies of Tutti's have the
  * machine itself, which is faster.
  */
-import type { JobIndex, JobsView } from "../../core/jobs.ts";
-import type { GangMachine, Policy, PolicyDefinition, Pool } from "../../core/policy.ts";
+import type { JobIndex, JobsView } from "../core/jobs.ts";
+import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
+import { limited } from "../host/limited.ts";
 
 /** The user's own policy threw something while it was asked to decide. */
 export class PolicyError extends Error {
@@ -27,50 +28,64 @@ export function policyAtWork(): string | undefined {
 /**
  * The definition with a `make` that stands between machine and policy.
  * @param path the policy's file, for messages
+ * @param mostMs what takes longer is cut off; left out: nothing is
  */
-export function guardedPolicy(definition: PolicyDefinition, path: string): PolicyDefinition {
+export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs?: number): PolicyDefinition {
   const make = (machine: never, jobs: JobsView, parameters: object): Policy => {
     const given =
       definition.sharing === "space" ? poolFacade(machine as Pool) : gangFacade(machine as GangMachine);
-    return guardHooks(
-      path,
-      working(path, () =>
-        definition.make(given as never, copyOf(jobs), Object.freeze({ ...parameters }) as never),
-      ),
-    );
+    const columns = copyOf(jobs);
+    const run = () =>
+      definition.make(given as never, columns as never, Object.freeze({ ...parameters }) as never);
+    return guardHooks(path, working(path, run, mostMs), mostMs, (job) => copyCells(jobs, columns, job));
   };
   return { ...definition, make } as PolicyDefinition;
 }
 
-function guardHooks(path: string, policy: OwnPolicy): Policy {
+function guardHooks(
+  path: string,
+  policy: OwnPolicy,
+  mostMs: number | undefined,
+  show: (job: JobIndex) => void,
+): Policy {
   for (const hook of HOOKS) {
     if (typeof (policy as Partial<Policy> | null | undefined)?.[hook] === "function") continue;
     throw new PolicyError(
       `Cannot run policy "${path}": what its make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
-  const call = (hook: "arrive" | "depart" | "decide", run: () => unknown): void =>
-    done(path, hook, working(path, run));
+  const call = (hook: "depart" | "decide", run: () => unknown): void =>
+    done(path, hook, working(path, run, mostMs));
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
-      if (policy.arrive !== undefined) for (const job of arrived) call("arrive", () => policy.arrive?.(job));
-      call("decide", () => policy.decide([...arrived]));
+      arrived.forEach(show);
+      call("decide", () => {
+        if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
+        return policy.decide([...arrived]);
+      });
     },
   };
 }
 
-function working<Result>(path: string, run: () => Result): Result {
+/** @param mostMs see `guardedPolicy` */
+function working<Result>(path: string, run: () => Result, mostMs?: number): Result {
   const before = atWork;
   atWork = path;
   try {
-    return run();
+    return mostMs === undefined ? run() : limited(mostMs, run, () => tooLate(path, mostMs));
   } catch (error) {
     if (error instanceof Error) throw error;
     throw new PolicyError(`Cannot go on with policy "${path}": it threw ${shown(error)}, expected an Error`);
   } finally {
     atWork = before;
   }
+}
+
+function tooLate(path: string, mostMs: number): never {
+  throw new PolicyError(
+    `Cannot go on with policy "${path}": it took more than ${mostMs / 1000} s, expected a decision`,
+  );
 }
 
 /** As `working`, for code that is waited for. */
@@ -165,7 +180,7 @@ function gangFacade(machine: GangMachine): GangMachine {
   return Object.freeze(facade);
 }
 
-function copyOf({ count, size, submitS, estimateS, shape, memoryKB }: JobsView): JobsView {
+function copyOf({ count, size, submitS, estimateS, shape, memoryKB }: JobsView) {
   return Object.freeze({
     count,
     size: Int32Array.from(size),
@@ -178,4 +193,16 @@ function copyOf({ count, size, submitS, estimateS, shape, memoryKB }: JobsView):
     },
     memoryKB: memoryKB && Float64Array.from(memoryKB),
   });
+}
+
+/** Live, the cells of a job are filled when it arrives. */
+function copyCells(jobs: JobsView, to: ReturnType<typeof copyOf>, job: JobIndex): void {
+  to.size[job] = jobs.size[job];
+  to.submitS[job] = jobs.submitS[job];
+  to.estimateS[job] = jobs.estimateS[job];
+  if (to.memoryKB !== undefined && jobs.memoryKB !== undefined) to.memoryKB[job] = jobs.memoryKB[job];
+  if (to.shape === undefined || jobs.shape === undefined) return;
+  to.shape.processes[job] = jobs.shape.processes[job];
+  to.shape.threads[job] = jobs.shape.threads[job];
+  to.shape.queue[job] = jobs.shape.queue[job];
 }

@@ -1,19 +1,20 @@
 /** A policy of the user's own: a module whose default export is a PolicyDefinition. */
 import { existsSync, writeSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isMainThread } from "node:worker_threads";
-import { InputError } from "../../core/errors.ts";
-import { NONE, type PolicyChoice, type PolicyDefinition } from "../../core/policy.ts";
-import { programFile } from "../../host/programs.ts";
-import { choosePolicy, makeChoice } from "../../policies/choose.ts";
-import { definePolicy, type PolicyParts } from "../../policies/define-policy.ts";
+import { InputError } from "../core/errors.ts";
+import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
+import { programFile } from "../host/programs.ts";
+import { writablePart } from "../host/trusted-path.ts";
+import { choosePolicy, makeChoice } from "../policies/choose.ts";
+import { definePolicy, type PolicyParts } from "../policies/define-policy.ts";
 import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
 /** What `import … from "tutti"` means in a policy's file. */
-const KIT = programFile("index", new URL("../../index.ts", import.meta.url)).href;
+const KIT = programFile("index", new URL("../index.ts", import.meta.url)).href;
 let isWatching = false;
 let findsKit = false;
 /** The modules by their files, as the user wrote their paths. */
@@ -29,12 +30,32 @@ export async function loadPolicy(text: string): Promise<PolicyChoice> {
   return makeChoice(await importPolicy(name), settings);
 }
 
+/**
+ * The policy of a file for the live scheduler, with the path as its name.
+ * @param mostMs what its code takes longer for is cut off with a PolicyError
+ * @throws InputError for a file that is no policy, or that somebody else than root and this user could exchange
+ */
+export async function loadLivePolicy(file: string, mostMs: number): Promise<PolicyDefinition> {
+  const refuse = (problem: string, expected: string): never => {
+    throw new InputError(`Cannot use the policy file "${file}" live: ${problem}, expected ${expected}`);
+  };
+  if (!isAbsolute(file)) refuse("it may mean several files", "its whole path, from /");
+  const problem = writablePart(file, process.getuid!());
+  if (problem !== undefined) {
+    refuse(
+      `${problem}, so that another user could decide in the scheduler's place`,
+      "a file and folders of root or the scheduler's user that nobody else can write, such as /etc/tutti",
+    );
+  }
+  return { ...(await importPolicy(file, mostMs)), name: file };
+}
+
 /** Whether the policy comes from a file of the user's. */
 export function isFile(name: string): boolean {
   return name.includes("/") || /\.[cm]?[jt]s$/.test(name);
 }
 
-async function importPolicy(path: string): Promise<PolicyDefinition> {
+async function importPolicy(path: string, mostMs?: number): Promise<PolicyDefinition> {
   const file = resolve(path);
   if (!existsSync(file)) {
     throw new InputError(
@@ -53,7 +74,7 @@ async function importPolicy(path: string): Promise<PolicyDefinition> {
       { cause: error },
     );
   }
-  return checkDefinition(path, module.default);
+  return guardedPolicy(checkDefinition(path, module.default), path, mostMs);
 }
 
 /** Wherever the file lies, and whatever is installed there, it gets the modules of this program; in each thread. */
@@ -128,13 +149,12 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
   }
   if (given.guarantees !== undefined && typeof given.guarantees !== "function")
     return refuse("its guarantees are no function");
-  const definition = definePolicy({
+  return definePolicy({
     summary: `the user's own policy, from ${path}`,
     source: path,
     ...(given as PolicyParts),
     make: (given.make as (...all: unknown[]) => never).bind(given),
   });
-  return guardedPolicy(definition, path);
 }
 
 function isListOf(value: unknown, isOne: (one: unknown) => boolean): boolean {

@@ -1,0 +1,134 @@
+/** A policy of the administrator's own at work in the front end, good and bad: jobs go on, and it is told which policy failed and why. */
+import { expect, test } from "vitest";
+import type { PolicyDefinition, Pool } from "../../core/policy.ts";
+import { guardedPolicy } from "../../own-policies/guarded-policy.ts";
+import { definePolicy } from "../../policies/define-policy.ts";
+import {
+  ANNA,
+  answerOf,
+  type Bench,
+  makeBench,
+  ROOT,
+  request,
+  runToEnd,
+} from "../front-end/front-end-for-tests.ts";
+
+const FILE = "/etc/tutti/mine.ts";
+const SIZES = [2, 4, 1, 3, 2, 1, 4, 2];
+
+/** First come first served; from its third decision on, it first does something else. */
+function ownPolicy(misdeed: (pool: Pool, first: number) => void): PolicyDefinition {
+  const definition = definePolicy({
+    name: FILE,
+    sharing: "space",
+    parameters: [{ name: "from", kind: "integer", min: 1, max: 99, default: 3, description: "decision" }],
+    make(pool, jobs, { from }) {
+      let waiting: number[] = [];
+      let decisions = 0;
+      return {
+        depart() {},
+        decide(arrived) {
+          waiting.push(...arrived);
+          while (waiting.length > 0 && jobs.size[waiting[0]] <= pool.free) pool.start(waiting.shift()!);
+          if (++decisions >= Number(from)) misdeed(pool, waiting[0] ?? 0);
+          waiting = [...waiting];
+        },
+      };
+    },
+  });
+  return guardedPolicy(definition, FILE, 200);
+}
+
+async function benchOf(own: PolicyDefinition, policy = FILE): Promise<Bench> {
+  const bench = makeBench({ config: { policy }, ownPolicy: own, runMs: (job) => 300 * job });
+  for (const tasks of SIZES) {
+    await answerOf(bench.clock, bench.frontEnd.submit(ANNA, [request({ tasks })]));
+    bench.clock.advanceTo(bench.clock.nowMs() + 100);
+  }
+  return bench;
+}
+
+function expectAllDone({ frontEnd, machine, clock }: Bench): void {
+  runToEnd(clock);
+  expect(frontEnd.jobs(ROOT, {}).map(({ state }) => state)).toEqual(SIZES.map(() => "done"));
+  // Nobody was started twice, nor stopped for the sake of the change.
+  expect(machine.launched).toHaveLength(SIZES.length);
+}
+
+/** What administrators are told of policies that gave up. */
+function failures({ frontEnd }: Bench): unknown[] {
+  const found: unknown[] = [];
+  frontEnd.listen(ROOT, 0, ({ kind, data }) => {
+    if (kind === "policy" && data !== undefined && "because" in data) found.push(data);
+  })();
+  return found;
+}
+
+test("decides, is shown under its path, and is not replaced while it keeps the rules", async () => {
+  const bench = await benchOf(ownPolicy(() => {}));
+  expectAllDone(bench);
+  expect(bench.frontEnd.policy().policy).toBe(FILE);
+  expect(failures(bench)).toEqual([]);
+  expect(bench.frontEnd.status().trouble).toBeUndefined();
+});
+
+const MISDEEDS: readonly (readonly [string, (pool: Pool, first: number) => void, RegExp])[] = [
+  [
+    "throws",
+    () => {
+      throw new TypeError("no such row");
+    },
+    /mine\.ts gave up: no such row/,
+  ],
+  [
+    "starts a job for which there is no room",
+    (pool, first) => pool.start(first),
+    /mine\.ts gave up: Cannot start/,
+  ],
+  [
+    "decides without end",
+    () => {
+      for (;;);
+    },
+    /mine\.ts gave up: .*it took more than 0\.2 s/,
+  ],
+];
+
+test.each(MISDEEDS)("one that %s is replaced by a plain one", async (_, misdeed, because) => {
+  const bench = await benchOf(ownPolicy(misdeed));
+  expectAllDone(bench);
+  expect(bench.frontEnd.policy().policy).toBe("fcfs");
+  expect(failures(bench)).toEqual([{ after: "fcfs", because: expect.stringMatching(because) }]);
+  expect(bench.frontEnd.status().trouble).toBe(
+    `the policy ${FILE} failed, and fcfs has taken its place; tutti events says why`,
+  );
+});
+
+test.each(MISDEEDS)(
+  "one that was switched to and %s is replaced by the one before it",
+  async (_, misdeed) => {
+    const bench = await benchOf(ownPolicy(misdeed), "easy:order=shortest");
+    const asked = `${FILE}:from=1`;
+    await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, asked));
+    expect(bench.frontEnd.policy().policy).toBe("easy:order=shortest");
+    expect(failures(bench)).toEqual([
+      { after: "easy:order=shortest", because: expect.stringContaining(`${asked} gave up`) },
+    ]);
+    expectAllDone(bench);
+    await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, "fcfs"));
+    expect(bench.frontEnd.status().trouble).toBeUndefined();
+  },
+);
+
+test("no other file is taken, of anybody", async () => {
+  const bench = await benchOf(ownPolicy(() => {}));
+  for (const file of ["/tmp/mine.ts", "./mine.ts", "mine.mjs:from=2"]) {
+    const refused = {
+      refused: "invalid",
+      message: expect.stringContaining("only the file that the configuration"),
+    };
+    expect(await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, file))).toMatchObject(refused);
+    expect(await bench.frontEnd.whatIf(ANNA, file)).toMatchObject(refused);
+  }
+  expect(await bench.frontEnd.whatIf(ANNA, `${FILE}:from=9`)).toMatchObject({ policy: `${FILE}:from=9` });
+});
