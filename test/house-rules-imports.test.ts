@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   metrics: { imports: ["core"] },
   policies: { imports: ["core", "structures"] },
   "own-policies": { imports: ["core", "host", "policies"] },
-  models: { imports: ["core", "structures", "workload", "metrics", "policies"] },
+  models: { imports: ["core", "structures", "machines", "workload", "metrics", "policies"] },
   results: { imports: ["core", "metrics"] },
   report: { imports: ["core", "metrics", "results"], uses: ["echarts"] },
   lab: {
@@ -33,6 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
       "core",
       "host",
       "structures",
+      "machines",
       "simulator",
       "workload",
       "metrics",

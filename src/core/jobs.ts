@@ -109,15 +109,29 @@ export interface Instance {
   readonly diagnostics: Diagnostics;
 }
 
-/** What a policy may know of the jobs. It must not look at a job before that job has arrived. */
+/**
+ * What a policy may know of the jobs. The cells of a job are filled when it arrives and not before. Columns that grow are replaced,
+ * so read them through the view each time; columns of a policy's own that grow: structures/job-column.ts.
+ */
 export interface JobsView {
-  readonly count: number;
+  /** Rows that there is room for: a power of two, which grows as jobs arrive. */
+  readonly capacity: number;
   readonly size: ReadonlyColumn;
   readonly submitS: ReadonlyColumn;
   readonly estimateS: ReadonlyColumn;
+  /** Undefined where nobody knows how jobs divide their processors. */
   readonly shape?:
     | { readonly processes: ReadonlyColumn; readonly threads: ReadonlyColumn; readonly queue: ReadonlyColumn }
     | undefined;
-  /** Memory of each job per processor in KB; UNKNOWN where nobody told. */
+  /** Memory of each job per processor in KB; UNKNOWN where nobody told. Undefined where it is told of no job. */
   readonly memoryKB?: ReadonlyColumn | undefined;
+  /** Numbers of the job's user and so on; UNKNOWN where nobody told. Undefined where they are told of no job. */
+  readonly origin?:
+    | {
+        readonly user: ReadonlyColumn;
+        readonly group: ReadonlyColumn;
+        readonly queue: ReadonlyColumn;
+        readonly application: ReadonlyColumn;
+      }
+    | undefined;
 }

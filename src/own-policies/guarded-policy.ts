@@ -1,8 +1,9 @@
 /**
- * A policy of the user's own in front of the machine: it is given the members of the contract and copies of the columns, nothing else, so that
+ * A policy of the user's own in front of the machine: it is given the members of the contract and a job table of its own, nothing else, so that
  * it can neither read run times, nor change a clock, nor change what other policies are given. Policies of Tutti's have the
  * machine itself, which is faster.
  */
+import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
 import { limited } from "../host/limited.ts";
@@ -32,22 +33,18 @@ export function policyAtWork(): string | undefined {
  */
 export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs?: number): PolicyDefinition {
   const make = (machine: never, jobs: JobsView, parameters: object): Policy => {
+    const arrivals: Arrivals = { count: 0 };
     const given =
-      definition.sharing === "space" ? poolFacade(machine as Pool) : gangFacade(machine as GangMachine);
-    const columns = copyOf(jobs);
-    const run = () =>
-      definition.make(given as never, columns as never, Object.freeze({ ...parameters }) as never);
-    return guardHooks(path, working(path, run, mostMs), mostMs, (job) => copyCells(jobs, columns, job));
+      definition.sharing === "space"
+        ? poolFacade(machine as Pool, arrivals)
+        : gangFacade(machine as GangMachine, arrivals);
+    const run = () => definition.make(given as never, jobs, Object.freeze({ ...parameters }) as never);
+    return guardHooks(path, working(path, run, mostMs), mostMs, arrivals);
   };
   return { ...definition, make } as PolicyDefinition;
 }
 
-function guardHooks(
-  path: string,
-  policy: OwnPolicy,
-  mostMs: number | undefined,
-  show: (job: JobIndex) => void,
-): Policy {
+function guardHooks(path: string, policy: OwnPolicy, mostMs: number | undefined, arrivals: Arrivals): Policy {
   for (const hook of HOOKS) {
     if (typeof (policy as Partial<Policy> | null | undefined)?.[hook] === "function") continue;
     throw new PolicyError(
@@ -59,7 +56,7 @@ function guardHooks(
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
-      arrived.forEach(show);
+      arrivals.count += arrived.length;
       call("decide", () => {
         if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
         return policy.decide([...arrived]);
@@ -75,7 +72,7 @@ function working<Result>(path: string, run: () => Result, mostMs?: number): Resu
   try {
     return mostMs === undefined ? run() : limited(mostMs, run, () => tooLate(path, mostMs));
   } catch (error) {
-    if (error instanceof Error) throw error;
+    if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
     throw new PolicyError(`Cannot go on with policy "${path}": it threw ${shown(error)}, expected an Error`);
   } finally {
     atWork = before;
@@ -117,7 +114,31 @@ function done(path: string, hook: string, result: unknown): void {
   );
 }
 
-function poolFacade(pool: Pool): Pool {
+/** How many jobs the policy has been told of; jobs are told in order. */
+interface Arrivals {
+  count: number;
+}
+
+/** What the machine said, by what the policy was told of it. */
+const FULL_REFUSALS = new WeakMap<Error, Error>();
+
+/** Calls the machine about a job. What it says of one that has not arrived is kept from the policy: it may tell whether there will be one. */
+function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => void): void {
+  if (job < count) {
+    call();
+    return;
+  }
+  try {
+    call();
+  } catch (error) {
+    const message = `Cannot give job row ${job} what was asked for: it has not arrived`;
+    const told = new RuleViolation("start-before-arrival", job, nowS, message);
+    FULL_REFUSALS.set(told, error as Error);
+    throw told;
+  }
+}
+
+function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
   return Object.freeze({
     get processors() {
       return pool.processors;
@@ -128,13 +149,16 @@ function poolFacade(pool: Pool): Pool {
     get nowS() {
       return pool.nowS;
     },
-    start: (job, rule) => pool.start(job, rule),
+    start: (job, rule) => about(job, arrivals, pool.nowS, () => pool.start(job, rule)),
     promise: (job, startS) => pool.promise(job, startS),
     wakeAt: (timeS) => pool.wakeAt(timeS),
   } satisfies Pool);
 }
 
-function gangFacade(machine: GangMachine): GangMachine {
+/** What is said of a job that has not arrived does not tell whether there will be one. */
+function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
+  const hasArrived = (job: JobIndex): boolean => job < arrivals.count;
+  const asking = (job: JobIndex, call: () => void) => about(job, arrivals, machine.nowS, call);
   const facade: GangMachine = {
     get processors() {
       return machine.processors;
@@ -157,52 +181,29 @@ function gangFacade(machine: GangMachine): GangMachine {
     runFirst: (run) => machine.runFirst(run),
     runSize: (run) => machine.runSize(run),
     nextStretch: (run) => machine.nextStretch(run),
-    firstRunOfJob: (job) => machine.firstRunOfJob(job),
+    firstRunOfJob: (job) => (hasArrived(job) ? machine.firstRunOfJob(job) : -1),
     nextRunOfJob: (run) => machine.nextRunOfJob(run),
-    slotsOf: (job) => machine.slotsOf(job),
+    slotsOf: (job) => (hasArrived(job) ? machine.slotsOf(job) : 0),
     isIdle: (row, first, end) => machine.isIdle(row, first, end),
     addRow: () => machine.addRow(),
     deleteRow: (row) => machine.deleteRow(row),
-    place: (job, row, first) => machine.place(job, row, first),
-    placeStretches: (job, row, stretches, count) => machine.placeStretches(job, row, stretches, count),
-    release: (job, row) => machine.release(job, row),
+    place: (job, row, first) => asking(job, () => machine.place(job, row, first)),
+    placeStretches: (job, row, stretches, count) =>
+      asking(job, () => machine.placeStretches(job, row, stretches, count)),
+    release: (job, row) => asking(job, () => machine.release(job, row)),
     exchange: (a, b, first, end) => machine.exchange(a, b, first, end),
     ...(machine.migrate === undefined
       ? {}
-      : { migrate: (job: number, row: number, first: number) => machine.migrate?.(job, row, first) }),
+      : {
+          migrate: (job: number, row: number, first: number) =>
+            asking(job, () => machine.migrate?.(job, row, first)),
+        }),
     ...(machine.servedSlots === undefined
       ? {}
-      : { servedSlots: (job: number) => machine.servedSlots?.(job) as number }),
+      : { servedSlots: (job: number) => (hasArrived(job) ? (machine.servedSlots?.(job) as number) : 0) }),
     ...(machine.promise === undefined
       ? {}
       : { promise: (job: number, startS: number) => machine.promise?.(job, startS) }),
   };
   return Object.freeze(facade);
-}
-
-function copyOf({ count, size, submitS, estimateS, shape, memoryKB }: JobsView) {
-  return Object.freeze({
-    count,
-    size: Int32Array.from(size),
-    submitS: Float64Array.from(submitS),
-    estimateS: Float64Array.from(estimateS),
-    shape: shape && {
-      processes: Int32Array.from(shape.processes),
-      threads: Int32Array.from(shape.threads),
-      queue: Int32Array.from(shape.queue),
-    },
-    memoryKB: memoryKB && Float64Array.from(memoryKB),
-  });
-}
-
-/** Live, the cells of a job are filled when it arrives. */
-function copyCells(jobs: JobsView, to: ReturnType<typeof copyOf>, job: JobIndex): void {
-  to.size[job] = jobs.size[job];
-  to.submitS[job] = jobs.submitS[job];
-  to.estimateS[job] = jobs.estimateS[job];
-  if (to.memoryKB !== undefined && jobs.memoryKB !== undefined) to.memoryKB[job] = jobs.memoryKB[job];
-  if (to.shape === undefined || jobs.shape === undefined) return;
-  to.shape.processes[job] = jobs.shape.processes[job];
-  to.shape.threads[job] = jobs.shape.threads[job];
-  to.shape.queue[job] = jobs.shape.queue[job];
 }

@@ -29,9 +29,9 @@ export class WaitingQueue {
 
   constructor(jobs: JobsView, parameters: ParameterValues) {
     this.#jobs = jobs;
+    this.list = new OrderedJobs(jobs, true);
     this.#order = parameters.order as OrderName;
     this.isDynamic = this.#order === "wfp";
-    this.list = new OrderedJobs(jobs.size, jobs.estimateS);
   }
 
   /** Key by which the job stands in the queue; the smallest is first. */

@@ -2,6 +2,7 @@
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId, RunId } from "../core/policy.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
+import { fullTable } from "./full-table-for-tests.ts";
 
 /** An instance from triples submit, run, size. */
 export function gangInstance(
@@ -208,7 +209,7 @@ export function stepRounds(
   const machine = new NaiveMachine(instance.processors, slotS, instance.size);
   machine.switchS = switchS;
   machine.migrationS = definition.guarantees(parameters).migrationS ?? 0;
-  const policy = definition.make(machine, instance, parameters);
+  const policy = definition.make(machine, fullTable(instance), parameters);
   const startS = new Array<number>(instance.count).fill(Number.NaN);
   const endS = new Array<number>(instance.count).fill(Number.NaN);
   const { served } = machine;

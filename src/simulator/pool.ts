@@ -7,7 +7,7 @@ import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/pol
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
 import { EventHeap } from "../structures/event-heap.ts";
-import { policyView } from "./view.ts";
+import { ShownJobs } from "./shown-jobs.ts";
 
 interface PoolOptions {
   readonly observer?: Observer | undefined;
@@ -31,7 +31,7 @@ export function simulatePool(
   options: PoolOptions = {},
 ): Schedule {
   const pool = new SimulatedPool(instance, options.observer);
-  const policy = definition.make(pool, policyView(instance), parameters);
+  const policy = definition.make(pool, pool.shown.table, parameters);
   const instants = runToEnd(instance, pool, policy, options);
   return { startS: pool.startS, endS: pool.endS, instants, startsByRule: pool.startsByRule, gang: undefined };
 }
@@ -70,11 +70,13 @@ class SimulatedPool extends PoolMachine {
   #idleWakes = 0;
   readonly ends = new EventHeap();
   readonly endS: Float64Array;
+  readonly shown: ShownJobs;
   readonly #instance: Instance;
 
   constructor(instance: Instance, observer: Observer | undefined) {
     super(instance.processors, instance.size, observer);
     this.#instance = instance;
+    this.shown = new ShownJobs(instance);
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
@@ -97,7 +99,9 @@ class SimulatedPool extends PoolMachine {
 
   /** The next job arrives. */
   arrive(): void {
-    this.enter(this.arrived++);
+    const job = this.arrived++;
+    this.shown.add();
+    this.enter(job);
   }
 
   override takeArrivals(): readonly JobIndex[] {

@@ -31,8 +31,8 @@ import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
 import { GangWork } from "./gang-work.ts";
 import { RowsRecord } from "./rows-record.ts";
+import { ShownJobs } from "./shown-jobs.ts";
 import { SlotClock } from "./slot-clock.ts";
-import { policyView } from "./view.ts";
 
 interface RoundsOptions {
   /** Useful length of a slot in seconds, above 0. */
@@ -58,7 +58,7 @@ export function simulateRounds(
   options: RoundsOptions,
 ): Schedule {
   const rounds = new Rounds(instance, options, () => definition.guarantees(parameters).migrationS);
-  const policy = definition.make(rounds, policyView(instance), parameters);
+  const policy = definition.make(rounds, rounds.shown.table, parameters);
   let next: JobIndex = 0;
   for (;;) {
     const arrivalSlot = next < instance.count ? rounds.slotAtOrAfter(instance.submitS[next]) : Infinity;
@@ -73,6 +73,7 @@ export function simulateRounds(
 }
 
 class Rounds extends GangMatrix {
+  readonly shown: ShownJobs;
   readonly #instance: Instance;
   readonly #endS: Float64Array;
   readonly #clock: SlotClock;
@@ -99,6 +100,7 @@ class Rounds extends GangMatrix {
     this.#clock = new SlotClock(options.slotS);
     this.#needed = new GangWork(instance, options.slotS, migrationS);
     this.#instance = instance;
+    this.shown = new ShownJobs(instance);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
     this.#finish = new FinishQueue(instance.count);
@@ -176,6 +178,7 @@ class Rounds extends GangMatrix {
 
   arrive(job: JobIndex): void {
     if (job === 0) this.#firstSlot = this.#clock.slot;
+    this.shown.add();
     this.enter(job);
   }
 

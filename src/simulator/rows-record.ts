@@ -1,5 +1,5 @@
 /** How many rows the matrix had, when: a step function that grows at its end. */
-import { doubled, doubledFloats } from "../structures/grow.ts";
+import { doubled } from "../structures/grow.ts";
 
 export class RowsRecord {
   /** Largest number of rows recorded. */
@@ -13,7 +13,7 @@ export class RowsRecord {
     if (this.#count > 0 && this.#rows[this.#count - 1] === rows) return;
     if (this.#count > 0 && this.#atS[this.#count - 1] === timeS) this.#count--;
     if (this.#count === this.#rows.length) {
-      this.#atS = doubledFloats(this.#atS);
+      this.#atS = doubled(this.#atS);
       this.#rows = doubled(this.#rows);
     }
     this.#atS[this.#count] = timeS;

@@ -1,22 +1,20 @@
 /** Growing typed arrays: contents kept, the new part filled. */
 
 type Int32 = Int32Array<ArrayBuffer>;
+type Float64 = Float64Array<ArrayBuffer>;
 
 /** Twice as long, the new half 0. */
-export function doubled(array: Int32): Int32 {
+export function doubled<Numbers extends Int32 | Float64>(array: Numbers): Numbers {
   return grown(array, 2 * array.length, 0);
 }
 
 /** `length` long (not shorter than before), the new part `fill`. */
-export function grown(array: Int32, length: number, fill: number): Int32 {
-  const larger = new Int32Array(length);
+export function grown<Numbers extends Int32 | Float64>(
+  array: Numbers,
+  length: number,
+  fill: number,
+): Numbers {
+  const larger = new (array.constructor as new (length: number) => Numbers)(length);
   larger.set(array);
-  return larger.fill(fill, array.length);
-}
-
-/** Twice as long, the new half 0. */
-export function doubledFloats(array: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(2 * array.length);
-  larger.set(array);
-  return larger;
+  return (fill === 0 ? larger : larger.fill(fill, array.length)) as Numbers;
 }

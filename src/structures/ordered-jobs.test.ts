@@ -48,7 +48,7 @@ function checkAgainstTwin(
   const size = Int32Array.from({ length: jobs }, (_, j) => 1 + ((j * 7919) % 32));
   const value = Float64Array.from({ length: jobs }, (_, j) => (j * 104729) % 37);
   const key = (job: number) => (job * 31) % keys;
-  const list = new OrderedJobs(size, value);
+  const list = new OrderedJobs({ size, estimateS: value }, true);
   const naive = new NaiveList(size, value);
   const inside = new Set<number>();
   for (const { method, a, b, c } of steps) {
@@ -130,7 +130,7 @@ describe("OrderedJobs", () => {
   });
 
   test("cover() counts every job of the key at which the sum is reached", () => {
-    const list = new OrderedJobs(Int32Array.of(2, 3, 4, 5));
+    const list = new OrderedJobs({ size: [2, 3, 4, 5], estimateS: [] }, false);
     list.insert(0, 10);
     list.insert(1, 20);
     list.insert(2, 20);

@@ -13,11 +13,14 @@
  * leaves behind it, O(n / 64), at most once in 16 operations.
  */
 import { assert } from "../core/errors.ts";
-import { type JobIndex, NO_JOB, type ReadonlyColumn } from "../core/jobs.ts";
+import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
 import { NO_SIZE, SummaryTree } from "./summary-tree.ts";
 
 const BLOCK = 64;
 const MERGE_BELOW = BLOCK / 4;
+
+/** Sizes, and the estimates that are the values. */
+type Known = Pick<JobsView, "size" | "estimateS">;
 
 export class OrderedJobs {
   /** Number of jobs in the list. */
@@ -26,9 +29,8 @@ export class OrderedJobs {
   coverKey = 0;
   coverSum = 0;
 
-  readonly #size: ReadonlyColumn;
-  readonly #value: ReadonlyColumn | undefined;
-  /** Whether the smallest size and value are kept exact after removals; without a value column they may be too small. */
+  readonly #known: Known;
+  /** Whether the smallest size and value are kept exact after removals; else they may be too small. */
   readonly #isSearched: boolean;
 
   // Entries by block: entry e of block b is at b·BLOCK + begin[b] + e.
@@ -49,14 +51,10 @@ export class OrderedJobs {
   #cursorPosition = 0;
   #cursorEntry = 0;
 
-  /**
-   * @param size column of sizes by job
-   * @param value column of values by job; left out for a list on which `nextFitting` is never called
-   */
-  constructor(size: ReadonlyColumn, value?: ReadonlyColumn) {
-    this.#size = size;
-    this.#value = value;
-    this.#isSearched = value !== undefined;
+  /** @param isSearched false for a list on which `nextFitting` is never called */
+  constructor(known: Known, isSearched: boolean) {
+    this.#known = known;
+    this.#isSearched = isSearched;
   }
 
   /** First job in order, or NO_JOB. */
@@ -68,8 +66,8 @@ export class OrderedJobs {
 
   insert(job: JobIndex, key: number): void {
     this.length++;
-    const size = this.#size[job];
-    const value = this.#value === undefined ? 0 : this.#value[job];
+    const size = this.#known.size[job];
+    const value = this.#isSearched ? this.#known.estimateS[job] : 0;
     if (this.#blocks === 0) this.#insertBlock(0);
     let position = this.#blockBefore(key, job);
     let block = this.#order[position];
@@ -217,7 +215,7 @@ export class OrderedJobs {
         assert(key > previousKey || (key === previousKey && job > previousJob), `job ${job} is out of order`);
         previousKey = key;
         previousJob = job;
-        assert(this.#sizes[at] === this.#size[job], `size of job ${job} is stale`);
+        assert(this.#sizes[at] === this.#known.size[job], `size of job ${job} is stale`);
         minSize = Math.min(minSize, this.#sizes[at]);
         minValue = Math.min(minValue, this.#values[at]);
         sumSize += this.#sizes[at];

@@ -3,9 +3,9 @@
  * jobs and the policy made for it; events are queued until the next decision and told in the order that the contract of
  * core/policy.ts states. A driver cannot take a job back that has been told: whoever owns it makes a new one (adoption).
  */
-import type { JobsView } from "../../core/jobs.ts";
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
+import { JobTable } from "../../machines/job-table.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 
@@ -16,6 +16,8 @@ export interface LiveJob extends Pick<JobRecord, "job" | "estimateMs" | "memoryB
   readonly submitMs: number;
   /** Place of its queue in the list of queue classes, or UNKNOWN. */
   readonly queueClass: number;
+  /** User ID of its owner. */
+  readonly user?: number | undefined;
 }
 
 /** A job with a process, when a driver is made: running, or stopped until it is placed again. */
@@ -78,20 +80,14 @@ export interface LiveDriver {
   hasOverrun(nowMs: number): boolean;
 }
 
-/** The job table of a driver: made with room to spare, rows are never used twice. */
-export class LiveTable implements JobsView {
-  readonly count: number;
+/** The job table of a driver: made with room to spare, rows are never used twice. What the machine goes by is not what the policy holds. */
+export class LiveTable {
+  /** What the policy is shown. */
+  readonly jobs = new JobTable({ shape: true, memory: true, origin: true });
   readonly size: Int32Array;
-  readonly submitS: Float64Array;
   readonly estimateS: Float64Array;
-  readonly memoryKB: Float64Array;
   /** Of the whole gang; 0 where nobody told. */
   readonly memoryBytes: Float64Array;
-  readonly shape: {
-    readonly processes: Int32Array;
-    readonly threads: Int32Array;
-    readonly queue: Int32Array;
-  };
   readonly numbers: Float64Array;
   readonly #rows = new Map<JobNumber, number>();
   readonly #originMs: number;
@@ -99,41 +95,47 @@ export class LiveTable implements JobsView {
 
   /** @param originMs instant that policies see as time 0 */
   constructor(capacity: number, originMs: number) {
-    this.count = capacity;
     this.#originMs = originMs;
     this.size = new Int32Array(capacity);
-    this.submitS = new Float64Array(capacity);
     this.estimateS = new Float64Array(capacity);
-    this.memoryKB = new Float64Array(capacity);
     this.memoryBytes = new Float64Array(capacity);
-    this.shape = {
-      processes: new Int32Array(capacity),
-      threads: new Int32Array(capacity),
-      queue: new Int32Array(capacity),
-    };
     this.numbers = new Float64Array(capacity);
   }
 
   get spare(): number {
-    return this.count - this.#used;
+    return this.numbers.length - this.#used;
   }
 
-  /** Appends a job and returns its row. */
+  /** Appends a job that has arrived and returns its row. */
   add(job: LiveJob): number {
-    if (this.#used === this.count) throw new Error("The table of live jobs is full");
+    if (this.spare === 0) throw new Error("The table of live jobs is full");
     const row = this.#used++;
     this.size[row] = job.size;
-    this.submitS[row] = (job.submitMs - this.#originMs) / 1000;
     this.estimateS[row] = job.estimateMs / 1000;
     this.memoryBytes[row] = job.memoryBytes ?? 0;
-    this.memoryKB[row] =
-      job.memoryBytes === undefined ? UNKNOWN : Math.ceil(job.memoryBytes / 1024 / job.size);
-    this.shape.processes[row] = job.size;
-    this.shape.threads[row] = 1;
-    this.shape.queue[row] = job.queueClass;
     this.numbers[row] = job.job;
     this.#rows.set(job.job, row);
+    this.#show(row, job);
     return row;
+  }
+
+  #show(row: number, job: LiveJob): void {
+    const { jobs } = this;
+    jobs.reserve(row);
+    jobs.size[row] = job.size;
+    jobs.submitS[row] = (job.submitMs - this.#originMs) / 1000;
+    jobs.estimateS[row] = job.estimateMs / 1000;
+    const { memoryKB, origin, shape } = jobs;
+    if (memoryKB !== undefined && job.memoryBytes !== undefined)
+      memoryKB[row] = Math.ceil(job.memoryBytes / 1024 / job.size);
+    if (origin !== undefined) {
+      origin.user[row] = job.user ?? UNKNOWN;
+      origin.queue[row] = job.queueClass;
+    }
+    if (shape === undefined) return;
+    shape.processes[row] = job.size;
+    shape.threads[row] = 1;
+    shape.queue[row] = job.queueClass;
   }
 
   /** Row of a job; −1 when it is not in the table. */

@@ -66,7 +66,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#isFree = new Uint8Array(options.processors).fill(1);
     this.#nowMs = options.originMs;
     this.#table = table;
-    this.#policy = options.definition.make(this, table, options.parameters);
+    this.#policy = options.definition.make(this, table.jobs, options.parameters);
   }
 
   get isFull(): boolean {

@@ -102,7 +102,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     const admitted = definition.isAdmitted
       ? definition
       : withAdmission(definition, { parameters: false, asks: false });
-    this.#policy = admitted.make(this, table, options.parameters);
+    this.#policy = admitted.make(this, table.jobs, options.parameters);
   }
 
   get isFull(): boolean {

@@ -404,6 +404,7 @@ export class Scheduler {
       estimateMs: record.estimateMs,
       memoryBytes: record.memoryBytes,
       queueClass: this.#classOf(record.queue),
+      user: record.uid,
     };
   }
 

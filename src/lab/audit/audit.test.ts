@@ -201,16 +201,7 @@ describe("audit() of space sharing", () => {
     expect(violation(instance, choice)).toMatchObject({ rule: "sees-run-times", job: 13, timeS: 2 });
   });
 
-  test("sees-arrivals: a policy that holds processors back for a job that will come", () => {
-    const choice = spacePolicy({}, (queue, pool, { size, submitS, count }) => {
-      for (let i = 0; i < queue.length; ) {
-        const next = queue[i] + 1;
-        const wideSoon =
-          next < count && size[next] >= 3 && submitS[next] <= pool.nowS + 5 && submitS[next] > pool.nowS;
-        if (size[queue[i]] <= pool.free && !wideSoon) take(queue, i, pool);
-        else i++;
-      }
-    });
+  test("sees-arrivals: a policy that holds processors back for a job that will come, by a closure over the instance", () => {
     const instance = jobs(
       4,
       [0, 2, 1],
@@ -221,6 +212,16 @@ describe("audit() of space sharing", () => {
       [40, 1, 1],
       [41, 1, 1],
     );
+    const { count, size, submitS } = instance;
+    const choice = spacePolicy({}, (queue, pool) => {
+      for (let i = 0; i < queue.length; ) {
+        const next = queue[i] + 1;
+        const wideSoon =
+          next < count && size[next] >= 3 && submitS[next] <= pool.nowS + 5 && submitS[next] > pool.nowS;
+        if (size[queue[i]] <= pool.free && !wideSoon) take(queue, i, pool);
+        else i++;
+      }
+    });
     const found = violation(instance, choice);
     expect(found).toMatchObject({ rule: "sees-arrivals", job: 12, timeS: 10 });
   });

@@ -6,6 +6,7 @@
 import { RuleViolation } from "../../core/errors.ts";
 import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../../core/policy.ts";
+import { JobTable } from "../../machines/job-table.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import type { TaskIndex, TaskObserver, TaskPrograms } from "./contract.ts";
 
@@ -19,6 +20,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   readonly #programs: TaskPrograms;
   readonly #observer: TaskObserver | undefined;
   readonly #policy: Policy;
+  readonly #jobs = new JobTable({ shape: false, memory: false, origin: false });
   readonly #ended: JobIndex[] = [];
   #arrived: JobIndex = 0;
   #nowMs = 0;
@@ -38,13 +40,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
     this.taskCounts = new Int32Array(processors);
     this.#programs = programs;
     this.#observer = observer;
-    const view = {
-      count: programs.jobCount,
-      size: programs.size,
-      submitS: programs.submitMs.map((submitMs) => submitMs / 1000),
-      estimateS: new Float64Array(programs.jobCount).fill(UNKNOWN),
-    };
-    this.#policy = definition.make(this, view, parameters);
+    this.#policy = definition.make(this, this.#jobs, parameters);
   }
 
   override place(job: JobIndex, row: RowId, first: number): void {
@@ -88,8 +84,19 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
     }
     this.#ended.length = 0;
     const arrived: JobIndex[] = [];
-    while (this.#arrived < jobCount && submitMs[this.#arrived] <= nowMs) arrived.push(this.#arrived++);
+    while (this.#arrived < jobCount && submitMs[this.#arrived] <= nowMs) {
+      const job = this.#arrived++;
+      this.#fillRow(job);
+      arrived.push(job);
+    }
     this.#policy.decide(arrived);
+  }
+
+  #fillRow(job: JobIndex): void {
+    this.#jobs.reserve(job);
+    this.#jobs.size[job] = this.#programs.size[job];
+    this.#jobs.submitS[job] = this.#programs.submitMs[job] / 1000;
+    this.#jobs.estimateS[job] = UNKNOWN;
   }
 
   #checkArrival(job: JobIndex): void {

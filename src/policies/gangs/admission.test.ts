@@ -7,7 +7,7 @@ import type { GangMachine, GangPolicyDefinition, ParameterValues } from "../../c
 import { stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
-import { arbitraryInstance } from "../instances-for-tests.ts";
+import { arbitraryInstance, instanceOf } from "../instances-for-tests.ts";
 import { bc } from "./buddy.ts";
 import { br, brmms, brms } from "./buddy-blocks.ts";
 import { gang } from "./gang.ts";
@@ -323,6 +323,7 @@ describe("limits by hand", () => {
 
   test("a gang whose memory does not fit waits although rows are free", () => {
     const columns = {
+      workload: {},
       count: 3,
       processors: 2,
       submitS: Float64Array.of(0, 0, 0),
@@ -340,7 +341,7 @@ describe("limits by hand", () => {
   });
 
   test("settings under which room cannot be told are refused", () => {
-    const instance = { count: 0, processors: 4, size: [], submitS: [], runS: [] } as unknown as Instance;
+    const instance = instanceOf(4, []);
     const make = (definition: GangPolicyDefinition, ...settings: string[]) =>
       simulateRounds(instance, definition, set(definition, "rows=2", ...settings), SLOTS);
     expect(() => make(wlv, "array=ring", "queue=easy")).toThrow(InputError);

@@ -8,6 +8,7 @@ import {
   type ParameterValues,
 } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
+import { fullTable } from "../../simulator/full-table-for-tests.ts";
 import { gangInstance, stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
@@ -46,7 +47,7 @@ function bench(
     sizes.map((size) => [0, 1, size] as const),
   );
   const machine = new Bench(processors, instance.size);
-  const policy = definition.make(machine, instance, parameters);
+  const policy = definition.make(machine, fullTable(instance), parameters);
   return {
     machine,
     /** Jobs that end and jobs that arrive within one instant, as letters. */

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId } from "../../core/policy.ts";
+import { fullTable } from "../../simulator/full-table-for-tests.ts";
 import { gangInstance } from "../../simulator/gang-for-tests.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import { picture } from "../../structures/matrix/pictures-for-tests.ts";
@@ -38,7 +39,7 @@ export function gangBench(
     sizes.map((size) => [0, 1, size] as const),
   );
   const machine = new BenchMachine(processors, instance.size);
-  const policy = definition.make(machine, instance, parameters);
+  const policy = definition.make(machine, fullTable(instance), parameters);
   const step = (ends: readonly JobIndex[], arrive: readonly JobIndex[]): string[] => {
     for (const job of ends) machine.removeJob(job);
     for (const job of ends) policy.depart(job);

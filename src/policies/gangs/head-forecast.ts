@@ -13,6 +13,7 @@
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
+import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import type { AskedGangs } from "./asked-gangs.ts";
 import type { MatrixMemory } from "./matrix-memory.ts";
@@ -30,11 +31,11 @@ export class HeadForecast {
   readonly #slotS: number;
   readonly #switchS: number;
   /** Expected end of each job in the matrix, as of the last `reserve`. */
-  readonly #endS: Float64Array;
+  readonly #endS = new JobNumbers();
   /** Jobs of the matrix, as of then. */
   readonly #byEnd: JobIndex[] = [];
   /** Slots of a round that each of them holds for good. */
-  readonly #slots: Int32Array;
+  readonly #slots = new JobIntegers();
 
   // Per processor, of the line of the head's block. When the head may have it; how much is left then beside the head.
   readonly #freeS: Float64Array;
@@ -61,8 +62,6 @@ export class HeadForecast {
     this.#memory = memory;
     this.#slotS = machine.slotS;
     this.#switchS = maxRows > 1 ? (machine.switchS ?? 0) : 0;
-    this.#endS = new Float64Array(jobs.count);
-    this.#slots = new Int32Array(jobs.count);
     const { processors } = machine;
     this.#freeS = new Float64Array(processors);
     this.#memoryFreeS = new Float64Array(processors);
@@ -126,12 +125,12 @@ export class HeadForecast {
   /** Jobs of the matrix by expected end; ties: submitted first. */
   #order(): void {
     const ends = this.#endS;
-    for (const job of this.#byEnd) this.#slots[job] = 0;
+    for (const job of this.#byEnd) this.#slots.set(job, 0);
     this.#byEnd.length = 0;
     for (let position = 0; position < this.#machine.rowCount; position++)
       this.#collect(this.#machine.rowAt(position));
-    for (const job of this.#byEnd) ends[job] = this.expectedEndS(job, true);
-    this.#byEnd.sort((a, b) => ends[a] - ends[b] || a - b);
+    for (const job of this.#byEnd) ends.set(job, this.expectedEndS(job, true));
+    this.#byEnd.sort((a, b) => ends.get(a) - ends.get(b) || a - b);
   }
 
   /** Notes the jobs of a row, and how many slots they have for good. */
@@ -140,7 +139,9 @@ export class HeadForecast {
     for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
       if (!this.#gangs.isTaken(run)) continue;
       const job = machine.runJob(run);
-      if (this.#slots[job]++ === 0) this.#byEnd.push(job);
+      const slots = this.#slots.get(job);
+      if (slots === 0) this.#byEnd.push(job);
+      this.#slots.set(job, slots + 1);
     }
   }
 
@@ -155,7 +156,7 @@ export class HeadForecast {
       const end = this.#firstOf(job) + this.#jobs.size[job];
       for (let processor = this.#firstOf(job); processor < end; processor++) {
         if (inUse[processor] > most && inUse[processor] - this.#memoryOf(job) <= most)
-          freeS[processor] = this.#endS[job];
+          freeS[processor] = this.#endS.get(job);
         inUse[processor] -= this.#memoryOf(job);
       }
     }
@@ -165,12 +166,12 @@ export class HeadForecast {
   #findColumnsFree(): void {
     const freeS = this.#freeS.fill(this.#machine.nowS);
     const taken = this.#spareSlots.fill(0);
-    for (const job of this.#byEnd) this.#addTo(taken, job, this.#slots[job]);
+    for (const job of this.#byEnd) this.#addTo(taken, job, this.#slots.get(job));
     for (const job of this.#byEnd) {
       const end = this.#firstOf(job) + this.#jobs.size[job];
       for (let processor = this.#firstOf(job); processor < end; processor++) {
-        if (taken[processor] >= this.#maxRows) freeS[processor] = this.#endS[job];
-        taken[processor] -= this.#slots[job];
+        if (taken[processor] >= this.#maxRows) freeS[processor] = this.#endS.get(job);
+        taken[processor] -= this.#slots.get(job);
       }
     }
   }
@@ -182,7 +183,7 @@ export class HeadForecast {
     for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
       if (!this.#gangs.isTaken(run)) continue;
       const job = machine.runJob(run);
-      freeS.fill(this.#endS[job], machine.runFirst(run), this.#takenEnd(job));
+      freeS.fill(this.#endS.get(job), machine.runFirst(run), this.#takenEnd(job));
     }
   }
 
@@ -231,8 +232,8 @@ export class HeadForecast {
     if (this.#memory !== undefined)
       memory.fill(this.#memory.limitKB - this.#memoryOf(this.#head), this.#first, this.#first + size);
     for (const job of this.#byEnd) {
-      if (this.#endS[job] <= this.shadowS) continue;
-      this.#addTo(slots, job, -this.#slots[job]);
+      if (this.#endS.get(job) <= this.shadowS) continue;
+      this.#addTo(slots, job, -this.#slots.get(job));
       this.#addTo(memory, job, -this.#memoryOf(job));
     }
   }

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
+import { fullTable } from "../../simulator/full-table-for-tests.ts";
 import { gangInstance, NaiveMachine, stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { simulate } from "../../simulator/simulate.ts";
@@ -112,7 +113,7 @@ function planner({ rows, sizes, served, costS, inBlocks }: Case) {
     processors,
     sizes.map((size) => [0, 1, size] as const),
   );
-  const migration = new Migration(machine, jobs, inBlocks, costS);
+  const migration = new Migration(machine, fullTable(jobs), inBlocks, costS);
   const plan = (): [number, number][] => {
     for (let at = 0; at < processors; at++) {
       migration.idle[at] = rows.filter((cells) => cells[at] === IDLE).length;

@@ -27,6 +27,7 @@ import {
   setNumber,
   when,
 } from "../../core/policy.ts";
+import { JobNumbers } from "../../structures/job-column.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 
 const NONE = -1;
@@ -41,11 +42,11 @@ export class Migration {
   readonly firsts: number[] = [];
   /** The policy writes here how many idle slots each processor has; kept up to date while the plan is made. */
   readonly idle: Int32Array;
-  readonly #size: JobsView["size"];
+  readonly #jobs: JobsView;
   readonly #inBlocks: boolean;
   readonly #costS: number;
   /** Slots that a gang must have had before it is moved, by job. */
-  readonly #movableAt: Float64Array;
+  readonly #movableAt = new JobNumbers(1);
   /** Behind the last full processor. */
   #fullEnd = 0;
   /** Processors side by side that have two idle slots each: the most there are. */
@@ -54,11 +55,10 @@ export class Migration {
   /** @param inBlocks windows are buddy blocks: aligned, and all of the block's processors count */
   constructor(machine: MovingMachine, jobs: JobsView, inBlocks: boolean, costS: number) {
     this.machine = machine;
-    this.#size = jobs.size;
+    this.#jobs = jobs;
     this.#inBlocks = inBlocks;
     this.#costS = costS;
     this.idle = new Int32Array(machine.processors);
-    this.#movableAt = new Float64Array(jobs.count).fill(1);
   }
 
   /** Plans the moves after which every processor has an idle slot, from `idle`. No moves: there are none, or they do not pay. */
@@ -75,7 +75,7 @@ export class Migration {
     for (let at = 0; at < this.#fullEnd; at++) {
       if (idle[at] > 0) continue;
       const job = this.#moveAway(at);
-      if (job !== NONE) processors += this.#size[job];
+      if (job !== NONE) processors += this.#jobs.size[job];
       if (job !== NONE && processors * this.#costS <= gain) continue;
       this.jobs.length = 0;
       return;
@@ -129,8 +129,8 @@ export class Migration {
     }
     if (best === NONE) return NONE;
     const job = machine.runJob(best);
-    this.#add(machine.runFirst(best), this.#size[job], 1);
-    this.#add(bestFirst, this.#size[job], -1);
+    this.#add(machine.runFirst(best), this.#jobs.size[job], 1);
+    this.#add(bestFirst, this.#jobs.size[job], -1);
     this.#findWidest();
     this.jobs.push(job);
     this.firsts.push(bestFirst);
@@ -148,13 +148,13 @@ export class Migration {
   }
 
   #isMovable(job: JobIndex): boolean {
-    return this.machine.slotsOf(job) === 1 && this.machine.servedSlots(job) >= this.#movableAt[job];
+    return this.machine.slotsOf(job) === 1 && this.machine.servedSlots(job) >= this.#movableAt.get(job);
   }
 
   /** It is moved again when it has had a slot, and all slots that the move has cost. */
   #noteMove(job: JobIndex): void {
     const costSlots = Math.max(1, this.#costS / this.machine.slotS);
-    this.#movableAt[job] = this.machine.servedSlots(job) + costSlots;
+    this.#movableAt.set(job, this.machine.servedSlots(job) + costSlots);
   }
 
   /** The least loaded window of the gang's size that has room beside a deleted row; −1 when there is none. */

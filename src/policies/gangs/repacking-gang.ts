@@ -23,6 +23,7 @@ import {
   type RunId,
   setNumber,
 } from "../../core/policy.ts";
+import { JobIntegers } from "../../structures/job-column.ts";
 import { gather, type SlotReclaimer } from "../../structures/matrix/repacking.ts";
 import type { AskedGangs, MatrixUse, MayBegin } from "./asked-gangs.ts";
 import { extraSlotsOf } from "./extra-slots.ts";
@@ -96,8 +97,8 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   protected readonly placed: JobsInOrder | undefined;
   readonly #migration: Migration | undefined;
   /** First processor and slots per round of each placed job. */
-  readonly #first: Int32Array;
-  readonly #slots: Int32Array;
+  readonly #first = new JobIntegers();
+  readonly #slots = new JobIntegers();
 
   constructor(machine: GangMachine, jobs: JobsView, options: RepackingOptions<Index>) {
     const { makeIndex, extra, migration } = options;
@@ -109,12 +110,10 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.baseIdle = extra?.returned ? makeIndex(machine.processors) : this.#idle;
     this.reclaimer = extra?.returned ? this : undefined;
     this.placed = extra && new JobsInOrder(jobs, extra.order);
-    this.#first = new Int32Array(jobs.count);
-    this.#slots = new Int32Array(jobs.count);
   }
 
   depart(job: JobIndex): void {
-    this.#add(job, this.#slots[job], 1);
+    this.#add(job, this.#slots.get(job), 1);
     this.placed?.remove(job);
   }
 
@@ -193,7 +192,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     migration.machine.migrate(job, gather(this.machine, first, first + size, this.reclaimer), first);
     this.#add(job, 1, 1);
     this.placed?.remove(job);
-    this.#first[job] = first;
+    this.#first.set(job, first);
     this.#add(job, -1, -1);
     this.placed?.insert(job);
   }
@@ -214,15 +213,15 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
       row = this.free(first, size, this.reclaimer);
     }
     this.placeAt(job, row, first);
-    this.#first[job] = first;
-    this.#slots[job] = 1;
+    this.#first.set(job, first);
+    this.#slots.set(job, 1);
     this.#add(job, -1, -1);
     this.placed?.insert(job);
   }
 
   /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */
   #add(job: JobIndex, slots: number, baseSlots: number): void {
-    const first = this.#first[job];
+    const first = this.#first.get(job);
     const size = this.#jobs.size[job];
     this.#idle.add(first, size, slots);
     if (this.baseIdle !== this.#idle) this.baseIdle.add(first, size, baseSlots);
@@ -245,7 +244,9 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     for (let position = 0; position < machine.rowCount; position++) {
       const job = machine.runJob(machine.runBefore(machine.rowAt(position), processor));
       const isRicher =
-        richest === NONE || slots[job] > slots[richest] || (slots[job] === slots[richest] && job >= richest);
+        richest === NONE ||
+        slots.get(job) > slots.get(richest) ||
+        (slots.get(job) === slots.get(richest) && job >= richest);
       if (!isRicher) continue;
       richest = job;
       last = position;
@@ -257,7 +258,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   protected takeBackAll(): boolean {
     let found = false;
     for (const job of this.placed?.jobs ?? []) {
-      for (; this.#slots[job] > 1; found = true) this.#takeBack(job, this.#lastRowOf(job));
+      for (; this.#slots.get(job) > 1; found = true) this.#takeBack(job, this.#lastRowOf(job));
     }
     return found;
   }
@@ -274,8 +275,8 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
 
   #takeBack(job: JobIndex, row: RowId): void {
     this.machine.release(job, row);
-    this.#slots[job]--;
-    this.#idle.add(this.#first[job], this.#jobs.size[job], 1);
+    this.#slots.set(job, this.#slots.get(job) - 1);
+    this.#idle.add(this.#first.get(job), this.#jobs.size[job], 1);
   }
 
   /** Jobs take turns in order, one more slot each, until `turns` or `perChange` is reached or nobody can have one. */
@@ -295,13 +296,13 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
 
   /** Gives the job one more slot, if its window has an idle one. */
   #giveSlot(job: JobIndex): boolean {
-    const first = this.#first[job];
+    const first = this.#first.get(job);
     const size = this.#jobs.size[job];
     if (!this.#idle.hasIdleSlot(first, size)) return false;
     const row = this.free(first, size, undefined);
     if (row === NONE) return false;
     this.placeAt(job, row, first);
-    this.#slots[job]++;
+    this.#slots.set(job, this.#slots.get(job) + 1);
     this.#idle.add(first, size, -1);
     return true;
   }

@@ -14,7 +14,7 @@ import { type ExtraSlotRule, RepackingGang } from "./repacking-gang.ts";
 const NONE = -1;
 
 export class RingGang extends RepackingGang<RingIndex> {
-  readonly #size: JobsView["size"];
+  readonly #jobs: JobsView;
   readonly #stretches = new Int32Array(4);
 
   constructor(machine: GangMachine, jobs: JobsView, extra: ExtraSlotRule | undefined) {
@@ -22,13 +22,13 @@ export class RingGang extends RepackingGang<RingIndex> {
       makeIndex: (processors) => new RingIndex(processors),
       extra,
     });
-    this.#size = jobs.size;
+    this.#jobs = jobs;
   }
 
   /** A window of the ring opened at a cut that is legal in all rows can always be gathered. There may be a row to be saved first. */
   override fits(job: JobIndex, maxRows: number): boolean {
     this.deleteRows();
-    return this.machine.rowCount < maxRows || this.otherWindow(this.#size[job]) !== NONE;
+    return this.machine.rowCount < maxRows || this.otherWindow(this.#jobs.size[job]) !== NONE;
   }
 
   protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
@@ -51,7 +51,7 @@ export class RingGang extends RepackingGang<RingIndex> {
 
   protected override placeAt(job: JobIndex, row: RowId, first: number): void {
     const { processors } = this.machine;
-    const end = first + this.#size[job];
+    const end = first + this.#jobs.size[job];
     if (end <= processors) {
       super.placeAt(job, row, first);
       return;

@@ -12,6 +12,7 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { type GangMachine, type RowId, type Rule, type RunId, when } from "../../core/policy.ts";
 import { grown } from "../../structures/grow.ts";
+import { JobIntegers } from "../../structures/job-column.ts";
 import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
 import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
@@ -52,8 +53,8 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   readonly #returned: boolean;
   readonly #unification: SlotUnification | undefined;
   /** The row in which a job was placed, and its first processor. */
-  readonly #rowOf: Int32Array;
-  readonly #firstOf: Int32Array;
+  readonly #rowOf = new JobIntegers(NONE);
+  readonly #firstOf = new JobIntegers();
   readonly #extraRows: RowId[][] = [];
   /** Jobs of each row; extra slots count when they are kept. */
   #jobsIn = new Int32Array(4);
@@ -68,8 +69,6 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     this.machine = machine;
     this.#jobs = jobs;
     this.#returned = extraSlots === "returned";
-    this.#rowOf = new Int32Array(jobs.count).fill(NONE);
-    this.#firstOf = new Int32Array(jobs.count);
     this.#fit = makeFit(this);
     if (extraSlots !== "none")
       this.#unification = new SlotUnification(machine, jobs, this, extraSlots === "kept");
@@ -77,7 +76,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
 
   depart(job: JobIndex): void {
     this.#departed = true;
-    this.#vacate(job, this.#rowOf[job], true);
+    this.#vacate(job, this.#rowOf.get(job), true);
     for (const row of this.#extraRows[job] ?? []) this.#vacate(job, row, !this.#returned);
     this.#extraRows[job] = [];
     this.#unification?.jobEnded(job);
@@ -103,7 +102,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   }
 
   isTaken(run: RunId): boolean {
-    return !this.#returned || this.#rowOf[this.machine.runJob(run)] === this.machine.runRow(run);
+    return !this.#returned || this.#rowOf.get(this.machine.runJob(run)) === this.machine.runRow(run);
   }
 
   /** Whether the job can have an extra slot in the row. */
@@ -113,7 +112,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
       const first = machine.runFirst(run);
       if (!machine.isIdle(row, first, first + machine.runSize(run))) return false;
     }
-    return this.#fit.admits(row, this.#firstOf[job], this.#jobs.size[job]);
+    return this.#fit.admits(row, this.#firstOf.get(job), this.#jobs.size[job]);
   }
 
   /** Gives the job an extra slot in the row. */
@@ -128,14 +127,14 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     this.#extraRows[job] ??= [];
     this.#extraRows[job].push(row);
     if (this.#returned) return;
-    this.#fit.takeAlso(row, this.#firstOf[job], this.#jobs.size[job]);
+    this.#fit.takeAlso(row, this.#firstOf.get(job), this.#jobs.size[job]);
     this.#jobsIn[row]++;
   }
 
   #vacate(job: JobIndex, row: RowId, wasTaken: boolean): void {
     this.#unification?.rowChanged(row);
     if (!wasTaken) return;
-    this.#fit.give(row, this.#firstOf[job], this.#jobs.size[job]);
+    this.#fit.give(row, this.#firstOf.get(job), this.#jobs.size[job]);
     this.#jobsIn[row]--;
   }
 
@@ -169,8 +168,8 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
       for (let i = 0; i < stretchCount; i++) this.#takeBack(row, stretches[2 * i], stretches[2 * i + 1]);
     }
     machine.placeStretches(job, row, stretches, stretchCount);
-    this.#rowOf[job] = row;
-    this.#firstOf[job] = stretches[0];
+    this.#rowOf.set(job, row);
+    this.#firstOf.set(job, stretches[0]);
     this.#jobsIn[row]++;
     this.#unification?.jobPlaced(job);
   }

@@ -5,6 +5,7 @@
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MatrixView, RowId } from "../../core/policy.ts";
+import { JobNumbers } from "../../structures/job-column.ts";
 
 /** Who decides about extra slots and gives them. */
 export interface ExtraSlotHost {
@@ -20,7 +21,7 @@ export class SlotUnification {
   /** Changes are numbered. Of each row the last one; of each job the one up to which it has been tried in all rows. */
   #change = 0;
   readonly #changeOfRow: number[] = [];
-  readonly #triedUpTo: Float64Array;
+  readonly #triedUpTo = new JobNumbers();
   /** Rows by their last change, the latest at the end. */
   readonly #rows: RowId[] = [];
   #isDone = true;
@@ -31,7 +32,6 @@ export class SlotUnification {
     this.#host = host;
     this.#oneAtATime = oneAtATime;
     this.#placed = new JobsInOrder(jobs, "largest");
-    this.#triedUpTo = new Float64Array(jobs.count);
   }
 
   jobPlaced(job: JobIndex): void {
@@ -60,11 +60,11 @@ export class SlotUnification {
   giveSlots(): void {
     if (this.#isDone) return;
     for (const job of this.#placed.jobs) {
-      if (this.#triedUpTo[job] === this.#change) continue;
+      if (this.#triedUpTo.get(job) === this.#change) continue;
       // What it was not tried in yet is tried the next time.
       if (this.#oneAtATime && this.#giveOne(job)) return;
       if (!this.#oneAtATime) this.#giveAll(job);
-      this.#triedUpTo[job] = this.#change;
+      this.#triedUpTo.set(job, this.#change);
     }
     this.#isDone = true;
   }
@@ -90,7 +90,7 @@ export class SlotUnification {
   }
 
   #isUntried(job: JobIndex, i: number): boolean {
-    return this.#changeOfRow[this.#rows[i]] > this.#triedUpTo[job];
+    return this.#changeOfRow[this.#rows[i]] > this.#triedUpTo.get(job);
   }
 }
 
@@ -100,11 +100,11 @@ export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
 /** Jobs in that order. */
 export class JobsInOrder {
   readonly jobs: JobIndex[] = [];
-  readonly #size: JobsView["size"];
+  readonly #known: JobsView;
   readonly #order: ExtraOrder;
 
   constructor(jobs: JobsView, order: ExtraOrder) {
-    this.#size = jobs.size;
+    this.#known = jobs;
     this.#order = order;
   }
 
@@ -130,7 +130,7 @@ export class JobsInOrder {
 
   #comesBefore(a: JobIndex, b: JobIndex): boolean {
     if (this.#order === "newest") return a > b;
-    const larger = this.#order === "oldest" ? 0 : this.#size[a] - this.#size[b];
+    const larger = this.#order === "oldest" ? 0 : this.#known.size[a] - this.#known.size[b];
     if (larger === 0) return a < b;
     return this.#order === "largest" ? larger > 0 : larger < 0;
   }

@@ -32,6 +32,7 @@ import {
   NO_QUEUE,
   type QueueClass,
 } from "../../core/queue-classes.ts";
+import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { selectQueue } from "./queue-selection.ts";
 import { ReservationBook } from "./reservation-book.ts";
@@ -51,13 +52,13 @@ export class ConnectedReservation implements Policy {
   /** Processors that running jobs which passed others may have together. */
   readonly #passLimit: number;
   #passing = 0;
-  readonly #hasPassed: Uint8Array;
+  readonly #hasPassed = new JobIntegers();
 
-  readonly #queueOf: Uint8Array;
+  readonly #queueOf = new JobIntegers();
   /** Jobs that wait without a reservation, in order of arrival, by queue. */
   readonly #waiting: readonly OrderedJobs[];
   /** Priority by job; it grows each time the job is overtaken. */
-  readonly #priority: Float64Array;
+  readonly #priority = new JobNumbers();
   /** Waiting jobs without a reservation whose priority is above the threshold, by queue. */
   readonly #urgent: Int32Array;
   #wasReleased = false;
@@ -73,27 +74,24 @@ export class ConnectedReservation implements Policy {
       return parameters.reservations === "limited" ? reservations.limit : Number.POSITIVE_INFINITY;
     });
     this.#passLimit = Math.floor(Number(parameters.passing) * pool.processors);
-    this.#hasPassed = new Uint8Array(jobs.count);
-    this.#queueOf = new Uint8Array(jobs.count);
-    this.#waiting = classes.map(() => new OrderedJobs(jobs.size, jobs.estimateS));
-    this.#priority = new Float64Array(jobs.count);
+    this.#waiting = classes.map(() => new OrderedJobs(jobs, true));
     this.#urgent = new Int32Array(classes.length);
-    this.book = new ReservationBook(jobs.size, jobs.shape?.threads, this.#queueOf, classes.length);
+    this.book = new ReservationBook(jobs, this.#queueOf, classes.length);
   }
 
   /** Priority that the job has gained by being overtaken. */
   priorityOf(job: JobIndex): number {
-    return this.#priority[job];
+    return this.#priority.get(job);
   }
 
   depart(job: JobIndex): void {
     this.book.end(job);
-    this.#passing -= this.#hasPassed[job] * this.#jobs.size[job];
+    this.#passing -= this.#hasPassed.get(job) * this.#jobs.size[job];
     this.#wasReleased = true;
   }
 
   decide(arrived: readonly JobIndex[]): void {
-    for (const job of arrived) this.#queueOf[job] = this.#chooseQueue(job);
+    for (const job of arrived) this.#queueOf.set(job, this.#chooseQueue(job));
     this.#startDue();
     if (this.#wasReleased) this.#serveQueues();
     for (const job of arrived) this.#admit(job);
@@ -142,7 +140,7 @@ export class ConnectedReservation implements Policy {
 
   /** An arrival starts at once, or goes to the tail of its queue. */
   #admit(job: JobIndex): void {
-    const queue = this.#queueOf[job];
+    const queue = this.#queueOf.get(job);
     const list = this.#waiting[queue];
     const size = this.#jobs.size[job];
     if (list.length === 0 && size <= this.#free()) this.#launch(job, StartRule.head);
@@ -158,16 +156,17 @@ export class ConnectedReservation implements Policy {
 
   /** The starting job has passed all jobs of the queue before it, which gain priority. */
   #overtake(queue: number, job: JobIndex): void {
-    this.#hasPassed[job] = 1;
+    this.#hasPassed.set(job, 1);
     this.#passing += this.#jobs.size[job];
     if (this.#limits[queue] === 0) return;
     const threshold = this.#thresholdOf(queue);
     const count = this.#copyWaiting(queue);
     for (let i = 0; i < count && this.#scratch[i] < job; i++) {
       const passed = this.#scratch[i];
-      const before = this.#priority[passed];
-      this.#priority[passed] = before + this.#gainOf(passed, queue);
-      if (before <= threshold && this.#priority[passed] > threshold) this.#urgent[queue]++;
+      const before = this.#priority.get(passed);
+      const after = before + this.#gainOf(passed, queue);
+      this.#priority.set(passed, after);
+      if (before <= threshold && after > threshold) this.#urgent[queue]++;
     }
   }
 
@@ -178,14 +177,14 @@ export class ConnectedReservation implements Policy {
       const threshold = this.#thresholdOf(queue);
       const count = this.#copyWaiting(queue);
       for (let i = 0; i < count; i++) {
-        if (this.#priority[this.#scratch[i]] > threshold) this.#reserve(this.#scratch[i]);
+        if (this.#priority.get(this.#scratch[i]) > threshold) this.#reserve(this.#scratch[i]);
       }
     }
   }
 
   /** A waiting job asks for a reservation; nothing changes when the limit is reached or too few jobs can be donors. */
   #reserve(job: JobIndex): void {
-    const queue = this.#queueOf[job];
+    const queue = this.#queueOf.get(job);
     if (this.book.openIn(queue) >= this.#limits[queue]) return;
     const startS = this.book.request(job);
     if (Number.isNaN(startS)) return;
@@ -195,8 +194,8 @@ export class ConnectedReservation implements Policy {
   }
 
   #leaveQueue(job: JobIndex): void {
-    const queue = this.#queueOf[job];
-    if (this.#limits[queue] > 0 && this.#priority[job] > this.#thresholdOf(queue)) this.#urgent[queue]--;
+    const queue = this.#queueOf.get(job);
+    if (this.#limits[queue] > 0 && this.#priority.get(job) > this.#thresholdOf(queue)) this.#urgent[queue]--;
   }
 
   #launch(job: JobIndex, rule: StartRule): void {

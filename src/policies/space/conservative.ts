@@ -11,6 +11,7 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { AvailabilityProfile } from "../../structures/availability-profile.ts";
+import { JobNumbers } from "../../structures/job-column.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 
 class ConservativeBackfilling implements Policy {
@@ -19,7 +20,7 @@ class ConservativeBackfilling implements Policy {
   readonly #queue: WaitingQueue;
   readonly #profile: AvailabilityProfile;
   /** Reserved start while the job waits, start once it runs. */
-  readonly #startS: Float64Array;
+  readonly #startS = new JobNumbers();
   /** No reservation is due before this instant. */
   #nextDueS = Number.POSITIVE_INFINITY;
   /** Whether a job has ended before its expected end since the last decision. */
@@ -34,12 +35,11 @@ class ConservativeBackfilling implements Policy {
     this.#jobs = jobs;
     this.#queue = new WaitingQueue(jobs, parameters);
     this.#profile = new AvailabilityProfile(pool.processors);
-    this.#startS = new Float64Array(jobs.count);
   }
 
   depart(job: JobIndex): void {
     const nowS = this.#pool.nowS;
-    const expectedEndS = this.#startS[job] + this.#lengthS(job);
+    const expectedEndS = this.#startS.get(job) + this.#lengthS(job);
     if (expectedEndS <= nowS) return;
     this.#profile.release(nowS, expectedEndS, this.#jobs.size[job]);
     this.#becameFreer(nowS, expectedEndS);
@@ -66,7 +66,7 @@ class ConservativeBackfilling implements Policy {
     for (let i = 0; i < count; i++) {
       const job = order[i];
       const size = this.#jobs.size[job];
-      const heldS = this.#startS[job];
+      const heldS = this.#startS.get(job);
       if (heldS <= this.#freerFromS || size > this.#freest) continue;
       const lengthS = this.#lengthS(job);
       const earliestS = this.#profile.segmentStart(this.#freerFromS - lengthS, nowS);
@@ -105,10 +105,10 @@ class ConservativeBackfilling implements Policy {
     this.#nextDueS = Number.POSITIVE_INFINITY;
     for (let i = 0; i < count; i++) {
       const job = order[i];
-      if (this.#startS[job] <= nowS) {
+      if (this.#startS.get(job) <= nowS) {
         this.#queue.remove(job);
         this.#pool.start(job, i === 0 ? StartRule.head : StartRule.reserved);
-      } else if (this.#startS[job] < this.#nextDueS) this.#nextDueS = this.#startS[job];
+      } else if (this.#startS.get(job) < this.#nextDueS) this.#nextDueS = this.#startS.get(job);
     }
   }
 
@@ -119,7 +119,7 @@ class ConservativeBackfilling implements Policy {
   }
 
   #hold(job: JobIndex, startS: number): void {
-    this.#startS[job] = startS;
+    this.#startS.set(job, startS);
     if (startS < this.#nextDueS) this.#nextDueS = startS;
     this.#pool.promise(job, startS);
   }

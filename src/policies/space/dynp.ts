@@ -13,6 +13,7 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { AvailabilityProfile } from "../../structures/availability-profile.ts";
+import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 
 /** Factor of the estimate in the sort key, by queue order. */
@@ -31,7 +32,7 @@ class DynamicPolicySwitching implements Policy {
   #estimateSumS = 0;
   /** Running jobs by expected end. */
   readonly #running: OrderedJobs;
-  readonly #expectedEndS: Float64Array;
+  readonly #expectedEndS = new JobNumbers();
   #scratch = new Int32Array(64);
   #smallestFrom = new Int32Array(64);
 
@@ -40,13 +41,12 @@ class DynamicPolicySwitching implements Policy {
     this.#jobs = jobs;
     this.#lowerS = Number(parameters.lower);
     this.#upperS = Math.max(Number(parameters.upper), this.#lowerS);
-    this.#queue = new OrderedJobs(jobs.size);
-    this.#running = new OrderedJobs(jobs.size);
-    this.#expectedEndS = new Float64Array(jobs.count);
+    this.#queue = new OrderedJobs(jobs, false);
+    this.#running = new OrderedJobs(jobs, false);
   }
 
   depart(job: JobIndex): void {
-    this.#running.remove(job, this.#expectedEndS[job]);
+    this.#running.remove(job, this.#expectedEndS.get(job));
   }
 
   decide(arrived: readonly JobIndex[]): void {
@@ -94,8 +94,9 @@ class DynamicPolicySwitching implements Policy {
     const isHead = job === this.#queue.first();
     this.#queue.remove(job, this.#key(job));
     this.#estimateSumS -= this.#jobs.estimateS[job];
-    this.#expectedEndS[job] = this.#pool.nowS + this.#jobs.estimateS[job];
-    this.#running.insert(job, this.#expectedEndS[job]);
+    const endS = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.#expectedEndS.set(job, endS);
+    this.#running.insert(job, endS);
     this.#pool.start(job, isHead ? StartRule.head : StartRule.reserved);
   }
 
@@ -105,7 +106,7 @@ class DynamicPolicySwitching implements Policy {
     // Latest end first: each reservation then cuts the profile's first segment only.
     for (let i = count - 1; i >= 0; i--) {
       const job = this.#scratch[i];
-      profile.reserve(nowS, this.#expectedEndS[job], this.#jobs.size[job]);
+      profile.reserve(nowS, this.#expectedEndS.get(job), this.#jobs.size[job]);
     }
     return profile;
   }

@@ -17,6 +17,7 @@ import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
+import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 
@@ -29,7 +30,7 @@ class EasyBackfilling implements Policy {
   readonly #queue: WaitingQueue;
   /** Running jobs by expected end. */
   readonly #running: OrderedJobs;
-  readonly #expectedEndS: Float64Array;
+  readonly #expectedEndS = new JobNumbers();
 
   // The reservation of the head as last computed; void when a job has ended or a head has started since.
   #reservedFor: JobIndex = NO_JOB;
@@ -40,12 +41,11 @@ class EasyBackfilling implements Policy {
     this.#pool = pool;
     this.#jobs = jobs;
     this.#queue = new WaitingQueue(jobs, parameters);
-    this.#running = new OrderedJobs(jobs.size);
-    this.#expectedEndS = new Float64Array(jobs.count);
+    this.#running = new OrderedJobs(jobs, false);
   }
 
   depart(job: JobIndex): void {
-    this.#running.remove(job, this.#expectedEndS[job]);
+    this.#running.remove(job, this.#expectedEndS.get(job));
     this.#reservedFor = NO_JOB;
   }
 
@@ -126,7 +126,7 @@ class EasyBackfilling implements Policy {
 
   #launch(job: JobIndex, rule: StartRule): void {
     const endS = this.#pool.nowS + this.#jobs.estimateS[job];
-    this.#expectedEndS[job] = endS;
+    this.#expectedEndS.set(job, endS);
     this.#running.insert(job, endS);
     this.#pool.start(job, rule);
   }

@@ -21,8 +21,8 @@ class MostProcessorsFirst implements Policy {
     this.#pool = pool;
     this.#jobs = jobs;
     this.#waitLimitS = Number(parameters.waitLimit);
-    this.#byArrival = new OrderedJobs(jobs.size);
-    this.#bySize = new OrderedJobs(jobs.size, jobs.estimateS);
+    this.#byArrival = new OrderedJobs(jobs, false);
+    this.#bySize = new OrderedJobs(jobs, true);
   }
 
   depart(): void {}

@@ -13,7 +13,8 @@
  * may use it. The pool only counts processors, so holding back is a matter of counting too.
  */
 import { assert } from "../../core/errors.ts";
-import { type JobIndex, NO_JOB, type ReadonlyColumn } from "../../core/jobs.ts";
+import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
+import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 
 export class ReservationBook {
   /** Processors of ended donors whose requesters still wait for others. */
@@ -21,48 +22,30 @@ export class ReservationBook {
   /** Requesters whose donors have all ended, in the order in which the last donors ended; the owner empties it. */
   readonly due: JobIndex[] = [];
 
-  readonly #size: ReadonlyColumn;
-  readonly #threads: ReadonlyColumn | undefined;
-  readonly #queue: Uint8Array;
+  readonly #jobs: JobsView;
+  readonly #queue: JobIntegers;
   /** Reservations held by the jobs of each queue. */
   readonly #open: Int32Array;
 
   // Running jobs in no particular order, and where each of them stands.
   #running = new Int32Array(64);
   #count = 0;
-  readonly #place: Int32Array;
+  readonly #place = new JobIntegers();
   /** Number of the start: jobs that started earlier have smaller ones. */
-  readonly #started: Int32Array;
-  readonly #expectedEndS: Float64Array;
+  readonly #started = new JobIntegers();
+  readonly #expectedEndS = new JobNumbers();
   #starts = 0;
 
   // Reservations: by donor its requester and what it leaves to it, by requester the donors that still run.
-  readonly #requester: Int32Array;
-  readonly #leaves: Int32Array;
-  readonly #donors: Int32Array;
+  readonly #requester = new JobIntegers(NO_JOB);
+  readonly #leaves = new JobIntegers();
+  readonly #donors = new JobIntegers();
 
-  /**
-   * @param size processors by job
-   * @param threads threads per process by job; undefined: all have one
-   * @param queue place of the job's queue, filled in by the owner before the job starts or asks
-   */
-  constructor(
-    size: ReadonlyColumn,
-    threads: ReadonlyColumn | undefined,
-    queue: Uint8Array,
-    queueCount: number,
-  ) {
-    const count = queue.length;
-    this.#size = size;
-    this.#threads = threads;
+  /** @param queue place of the job's queue, filled in by the owner before the job starts or asks */
+  constructor(jobs: JobsView, queue: JobIntegers, queueCount: number) {
+    this.#jobs = jobs;
     this.#queue = queue;
     this.#open = new Int32Array(queueCount);
-    this.#place = new Int32Array(count);
-    this.#started = new Int32Array(count);
-    this.#expectedEndS = new Float64Array(count);
-    this.#requester = new Int32Array(count).fill(NO_JOB);
-    this.#leaves = new Int32Array(count);
-    this.#donors = new Int32Array(count);
   }
 
   /** Reservations that jobs of the queue hold. */
@@ -72,7 +55,7 @@ export class ReservationBook {
 
   /** Requester that the running job is a donor of, or NO_JOB. */
   requesterOf(donor: JobIndex): JobIndex {
-    return this.#requester[donor];
+    return this.#requester.get(donor);
   }
 
   start(job: JobIndex, expectedEndS: number): void {
@@ -81,26 +64,28 @@ export class ReservationBook {
       longer.set(this.#running);
       this.#running = longer;
     }
-    this.#place[job] = this.#count;
+    this.#place.set(job, this.#count);
     this.#running[this.#count++] = job;
-    this.#started[job] = this.#starts++;
-    this.#expectedEndS[job] = expectedEndS;
+    this.#started.set(job, this.#starts++);
+    this.#expectedEndS.set(job, expectedEndS);
   }
 
   end(job: JobIndex): void {
     const last = this.#running[--this.#count];
-    this.#running[this.#place[job]] = last;
-    this.#place[last] = this.#place[job];
-    const requester = this.#requester[job];
+    this.#running[this.#place.get(job)] = last;
+    this.#place.set(last, this.#place.get(job));
+    const requester = this.#requester.get(job);
     if (requester === NO_JOB) return;
-    this.held += this.#leaves[job];
-    if (--this.#donors[requester] === 0) this.due.push(requester);
+    this.held += this.#leaves.get(job);
+    const left = this.#donors.get(requester) - 1;
+    this.#donors.set(requester, left);
+    if (left === 0) this.due.push(requester);
   }
 
   /** A requester whose donors have all ended starts: what was held for it is its own. */
   inherit(requester: JobIndex): void {
-    this.held -= this.#size[requester];
-    this.#open[this.#queue[requester]]--;
+    this.held -= this.#jobs.size[requester];
+    this.#open[this.#queue.get(requester)]--;
   }
 
   /**
@@ -110,25 +95,26 @@ export class ReservationBook {
    * @returns the instant by which all donors will have ended while estimates hold; NaN when there are not enough
    */
   request(job: JobIndex): number {
-    const need = this.#size[job];
-    const queue = this.#queue[job];
+    const need = this.#jobs.size[job];
+    const queue = this.#queue.get(job);
     let inQueue = 0;
     let inAll = 0;
     let match = NO_JOB;
     for (let i = 0; i < this.#count; i++) {
       const other = this.#running[i];
-      if (this.#requester[other] !== NO_JOB) continue;
-      const size = this.#size[other];
+      if (this.#requester.get(other) !== NO_JOB) continue;
+      const size = this.#jobs.size[other];
       inAll += size;
-      if (this.#queue[other] !== queue) continue;
+      if (this.#queue.get(other) !== queue) continue;
       inQueue += size;
-      if (size === need && (match === NO_JOB || this.#started[other] < this.#started[match])) match = other;
+      if (size === need && (match === NO_JOB || this.#started.get(other) < this.#started.get(match)))
+        match = other;
     }
     if (inAll < need) return Number.NaN;
     this.#open[queue]++;
     if (match === NO_JOB) return this.#gather(job, need, inQueue >= need ? queue : -1);
     this.#connect(match, job, need);
-    return this.#expectedEndS[match];
+    return this.#expectedEndS.get(match);
   }
 
   /** Recomputes the bookkeeping from the running jobs and throws where it disagrees. Linear in the jobs. */
@@ -136,24 +122,24 @@ export class ReservationBook {
     const left = new Map<JobIndex, number>();
     for (let i = 0; i < this.#count; i++) {
       const job = this.#running[i];
-      assert(this.#place[job] === i, `running job ${job} does not stand at place ${i}`);
-      const requester = this.#requester[job];
+      assert(this.#place.get(job) === i, `running job ${job} does not stand at place ${i}`);
+      const requester = this.#requester.get(job);
       if (requester === NO_JOB) continue;
-      const leaves = this.#leaves[job];
-      assert(leaves >= 1 && leaves <= this.#size[job], `donor ${job} leaves ${leaves} processors`);
+      const leaves = this.#leaves.get(job);
+      assert(leaves >= 1 && leaves <= this.#jobs.size[job], `donor ${job} leaves ${leaves} processors`);
       left.set(requester, (left.get(requester) ?? 0) + leaves);
     }
     let held = 0;
     const open = new Int32Array(this.#open.length);
     for (const [requester, leaves] of left) {
-      assert(leaves <= this.#size[requester], `donors leave job ${requester} more than it needs`);
-      held += this.#size[requester] - leaves;
-      open[this.#queue[requester]]++;
+      assert(leaves <= this.#jobs.size[requester], `donors leave job ${requester} more than it needs`);
+      held += this.#jobs.size[requester] - leaves;
+      open[this.#queue.get(requester)]++;
     }
     for (const requester of this.due) {
       assert(!left.has(requester), `job ${requester} is due while a donor runs`);
-      held += this.#size[requester];
-      open[this.#queue[requester]]++;
+      held += this.#jobs.size[requester];
+      open[this.#queue.get(requester)]++;
     }
     assert(held === this.held, `${this.held} processors are held, ${held} have been inherited`);
     for (const [queue, count] of open.entries()) {
@@ -170,9 +156,9 @@ export class ReservationBook {
     let byS = Number.NEGATIVE_INFINITY;
     while (missing > 0) {
       const donor = this.#largest(queue);
-      this.#connect(donor, job, Math.min(this.#size[donor], missing));
-      missing -= this.#leaves[donor];
-      if (this.#expectedEndS[donor] > byS) byS = this.#expectedEndS[donor];
+      this.#connect(donor, job, Math.min(this.#jobs.size[donor], missing));
+      missing -= this.#leaves.get(donor);
+      if (this.#expectedEndS.get(donor) > byS) byS = this.#expectedEndS.get(donor);
     }
     return byS;
   }
@@ -181,23 +167,23 @@ export class ReservationBook {
     let best = NO_JOB;
     for (let i = 0; i < this.#count; i++) {
       const job = this.#running[i];
-      if (this.#requester[job] !== NO_JOB || (queue >= 0 && this.#queue[job] !== queue)) continue;
+      if (this.#requester.get(job) !== NO_JOB || (queue >= 0 && this.#queue.get(job) !== queue)) continue;
       if (best === NO_JOB || this.#isLarger(job, best)) best = job;
     }
     return best;
   }
 
   #isLarger(a: JobIndex, b: JobIndex): boolean {
-    if (this.#size[a] !== this.#size[b]) return this.#size[a] > this.#size[b];
-    if (this.#threads !== undefined && this.#threads[a] !== this.#threads[b]) {
-      return this.#threads[a] > this.#threads[b];
-    }
-    return this.#started[a] < this.#started[b];
+    const { size } = this.#jobs;
+    if (size[a] !== size[b]) return size[a] > size[b];
+    const threads = this.#jobs.shape?.threads;
+    if (threads !== undefined && threads[a] !== threads[b]) return threads[a] > threads[b];
+    return this.#started.get(a) < this.#started.get(b);
   }
 
   #connect(donor: JobIndex, requester: JobIndex, leaves: number): void {
-    this.#requester[donor] = requester;
-    this.#leaves[donor] = leaves;
-    this.#donors[requester]++;
+    this.#requester.set(donor, requester);
+    this.#leaves.set(donor, leaves);
+    this.#donors.set(requester, this.#donors.get(requester) + 1);
   }
 }

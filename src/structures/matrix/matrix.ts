@@ -61,7 +61,8 @@ export class OusterhoutMatrix extends RunLists {
 
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void {
-    const run = this.runIn(job, row);
+    // A row number that stands for no job leads nowhere.
+    const run = this.slotsOf(job) > 0 ? this.runIn(job, row) : NONE;
     if (run === NONE) {
       throw this.#violation(
         "not-there",
@@ -81,7 +82,7 @@ export class OusterhoutMatrix extends RunLists {
 
   /** Moves a job that has one slot to other processors, first … first + size − 1 of a row, which are idle. */
   move(job: JobIndex, row: RowId, first: number): void {
-    const slots = this.slotsOf(job);
+    const slots = this.slotsOf(job) ?? 0;
     if (slots !== 1) {
       throw this.#violation(
         slots === 0 ? "not-there" : "migrated",

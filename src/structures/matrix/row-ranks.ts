@@ -1,6 +1,6 @@
 /** A number for each row of a matrix, ascending in the order of the round, that stays the same while other rows come and go. */
 import type { MatrixView, RowId } from "../../core/policy.ts";
-import { doubledFloats } from "../grow.ts";
+import { doubled } from "../grow.ts";
 
 /** Rows are put in one behind the other at the same place: small steps leave room for many. */
 const STEP = 1 / 64;
@@ -15,7 +15,7 @@ export class RowRanks {
 
   /** Ranks a row that is new in the matrix. False when all rows have been ranked anew, as no number was left at its place. */
   enter(matrix: MatrixView, row: RowId): boolean {
-    while (row >= this.#rank.length) this.#rank = doubledFloats(this.#rank);
+    while (row >= this.#rank.length) this.#rank = doubled(this.#rank);
     const position = matrix.positionOf(row);
     if (position === matrix.rowCount - 1) {
       this.#rank[row] = this.#next++;

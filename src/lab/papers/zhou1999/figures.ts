@@ -5,6 +5,7 @@
 import type { JobIndex } from "../../../core/jobs.ts";
 import { parseParameters } from "../../../core/parameters.ts";
 import type { GangMachine, GangPolicyDefinition, MatrixView, RowId } from "../../../core/policy.ts";
+import { JobTable } from "../../../machines/job-table.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { wlv } from "../../../policies/gangs/wlv.ts";
 import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
@@ -184,9 +185,10 @@ class Bench {
     size: readonly number[],
   ) {
     this.machine = new Matrix(processors, size);
-    const zeros = new Float64Array(size.length);
     const parameters = parseParameters("policy", definition.parameters, settings);
-    const jobs = { count: size.length, size, submitS: zeros, estimateS: zeros };
+    const jobs = new JobTable({ shape: false, memory: false, origin: false });
+    jobs.reserve(size.length);
+    jobs.size.set(size);
     this.#policy = definition.make(this.machine, jobs, parameters);
   }
 

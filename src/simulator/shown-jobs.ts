@@ -1,0 +1,57 @@
+/** What a policy is shown of an instance: the rows of the jobs that have arrived, and no reference to run times and jobs still to come. */
+import type { Instance, JobIndex } from "../core/jobs.ts";
+import { type JobDetails, JobTable } from "../machines/job-table.ts";
+
+export class ShownJobs {
+  /** What the policy is given. */
+  readonly table: JobTable;
+  readonly #instance: Instance;
+  readonly #size: Int32Array;
+  readonly #submitS: Float64Array;
+  readonly #estimateS: Float64Array;
+  /** Jobs 0 … count − 1 have arrived. */
+  #count = 0;
+
+  constructor(instance: Instance) {
+    const { size, submitS, estimateS, shape, memoryKB, workload } = instance;
+    this.#instance = instance;
+    this.#size = size;
+    this.#submitS = submitS;
+    this.#estimateS = estimateS;
+    this.table = new JobTable(
+      { shape: shape !== undefined, memory: memoryKB !== undefined, origin: workload.trace !== undefined },
+      (details) => {
+        for (let job = 0; job < this.#count; job++) this.#addDetails(details, job);
+      },
+    );
+  }
+
+  /** The next job arrives. */
+  add(): void {
+    const { table } = this;
+    const job = this.#count++;
+    const details = table.reserve(job);
+    table.size[job] = this.#size[job];
+    table.submitS[job] = this.#submitS[job];
+    table.estimateS[job] = this.#estimateS[job];
+    if (details !== undefined) this.#addDetails(details, job);
+  }
+
+  #addDetails(details: JobDetails, job: JobIndex): void {
+    const { memoryKB, shape, workloadRow, workload } = this.#instance;
+    if (memoryKB !== undefined && details.memoryKB !== undefined) details.memoryKB[job] = memoryKB[job];
+    if (shape !== undefined && details.shape !== undefined) {
+      details.shape.processes[job] = shape.processes[job];
+      details.shape.threads[job] = shape.threads[job];
+      details.shape.queue[job] = shape.queue[job];
+    }
+    const { origin } = details;
+    if (workload.trace === undefined || origin === undefined) return;
+    const { user, group, queue, application } = workload.trace;
+    const row = workloadRow === undefined ? job : workloadRow[job];
+    origin.user[job] = user[row];
+    origin.group[job] = group[row];
+    origin.queue[job] = queue[row];
+    origin.application[job] = application[row];
+  }
+}
