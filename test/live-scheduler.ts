@@ -19,6 +19,8 @@ export class LiveScheduler {
   readonly leftovers = new Leftovers(this.folder, this.state);
   /** More environment variables of front end and conductor. */
   readonly env: NodeJS.ProcessEnv = {};
+  /** More words of `tutti serve`. */
+  readonly words: string[] = [];
   readonly #files: number | undefined;
   #frontEnd: ChildProcess | undefined;
   #client: Client | undefined;
@@ -33,7 +35,7 @@ export class LiveScheduler {
   async start(): Promise<void> {
     const serve = [process.execPath, program, "serve", "--private", "--no-http", "--slot", "20ms"];
     const script = `${this.#files === undefined ? "" : `ulimit -n ${this.#files};`} exec "$@"`;
-    const child = spawn("sh", ["-c", script, "sh", ...serve, "--state", this.state], {
+    const child = spawn("sh", ["-c", script, "sh", ...serve, ...this.words, "--state", this.state], {
       env: { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: this.socket, ...this.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
