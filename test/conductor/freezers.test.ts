@@ -44,9 +44,9 @@ async function start(containment: Containment, gang: string, script: string): Pr
   return job.pid;
 }
 
+/** As the conductor does it: a freeze that has not stopped all is tried again. */
 async function frozen({ freezer }: Containment, gang: string): Promise<void> {
-  freezer.freeze(gang);
-  await until("the gang is stopped", () => freezer.isFrozen(gang));
+  await until("the gang is stopped", () => freezer.freeze(gang) && freezer.isFrozen(gang));
 }
 
 async function killed({ freezer }: Containment, gang: string): Promise<void> {
