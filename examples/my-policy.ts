@@ -1,7 +1,8 @@
 // A policy of your own: `tutti simulate trace.swf.gz --policy ./examples/my-policy.ts:reserve=8`.
 // It starts jobs in order of arrival, but keeps some processors free for jobs that take no more than that.
-import { definePolicy } from "tutti";
+
 import type { JobIndex, JobsView, ParameterValues, Policy, Pool } from "tutti";
+import { definePolicy } from "tutti";
 
 class KeepSomeFree implements Policy {
   waiting: JobIndex[] = [];
