@@ -13,13 +13,13 @@ const root = new URL("../", import.meta.url);
 if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
   await restartWithNewerNode();
 } else if (process.argv[2] === "serve" && !process.execArgv.includes(SCHEDULER_OPTION) && process.execve) {
-  // The same process with another option: it is read at the start only.
-  process.execve(process.execPath, [
+  // The same process with other options: they are read at the start only.
+  process.execve(
     process.execPath,
-    ...process.execArgv,
-    SCHEDULER_OPTION,
-    ...process.argv.slice(1),
-  ]);
+    [process.execPath, ...process.execArgv, SCHEDULER_OPTION, ...process.argv.slice(1)],
+    // glibc gives each thread an arena of its own, and what is freed in one is not used by another.
+    { MALLOC_ARENA_MAX: "2", ...process.env },
+  );
 } else {
   // V8 can mix up the numbers of two objects; see docs/decisions.md, Numbers.
   setFlagsFromString("--no-maglev");
