@@ -21,7 +21,7 @@ beforeAll(() => {
     "biome.json",
     ".gitignore",
   ];
-  const pages = ["ARCHITECTURE.md", "docs/glossary.md", "docs/decisions.md"];
+  const pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/decisions.md"];
   for (const name of [...names, ...files, ...pages])
     cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
