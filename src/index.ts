@@ -18,6 +18,9 @@ export { START_RULE_NAMES, StartRule } from "./core/policy.ts";
 /** The laboratory: see docs/library.md. */
 export * from "./lab/library.ts";
 export { definePolicy, type PolicyParts } from "./policies/define-policy.ts";
+export { WindowIndex } from "./policies/gangs/idle-index.ts";
 export { ORDER_PARAMETER, WaitingQueue } from "./policies/queue-order.ts";
 export { AvailabilityProfile } from "./structures/availability-profile.ts";
+export { JobIntegers, JobNumbers } from "./structures/job-column.ts";
 export { gather, idleEnd, longestIdle } from "./structures/matrix/repacking.ts";
+export { OrderedJobs } from "./structures/ordered-jobs.ts";

@@ -18,6 +18,24 @@ export interface Policy {
    * @param arrived the jobs that have arrived since the last decision; the list may be read until `decide` returns
    */
   decide(arrived: readonly JobIndex[]): void;
+
+  // Between decisions, if the definition declares them (`capabilities`). Without them a new policy is made and told all again.
+
+  /** A job that waits is not to be started any more. */
+  withdraw?(job: JobIndex): void;
+  /**
+   * Before the first decision, in order of start: a job that the policy has not been told of runs since `startS`. The machine has
+   * given it its processors, or its row of the matrix.
+   */
+  restore?(job: JobIndex, startS: number): void;
+}
+
+/** What not every policy can do, declared so that nobody has to try. */
+interface Capabilities {
+  /** It has the hook `withdraw`. */
+  readonly withdraw?: boolean | undefined;
+  /** It has the hook `restore`. */
+  readonly restore?: boolean | undefined;
 }
 
 /** Why a job was started; recorded with the decision, counted in results and told by `--explain`. */
@@ -122,8 +140,10 @@ export interface GangMachine extends MatrixView {
   readonly nowS: number;
   /** Useful length of a slot in seconds. */
   readonly slotS: number;
-  /** Time of one switch between rows in seconds; left out where switches take none. */
-  readonly switchS?: number;
+  /** Time of one switch between rows in seconds. */
+  readonly switchS: number;
+  /** Whether `migrate` may be called: a live process, for one, is not moved. */
+  readonly movesGangs: boolean;
   /** Adds an empty row: last in the round, or in the next one when this one has taken in as many as it began with. */
   addRow(): RowId;
   /** Removes an empty row. Throws RuleViolation when it holds a job. */
@@ -144,14 +164,13 @@ export interface GangMachine extends MatrixView {
   exchange(a: RowId, b: RowId, first: number, end: number): void;
   /**
    * Moves a gang that has one slot per round to processors first … first + size − 1 of a row, which must be idle. It then needs the
-   * seconds of service more that `guarantees` declares (`migrationS`). Throws RuleViolation when none are declared. Left out by
-   * machines whose gangs keep their processors: a live process is not moved.
+   * seconds of service more that `guarantees` declares (`migrationS`). Throws RuleViolation when none are declared.
    */
-  migrate?(job: JobIndex, row: RowId, first: number): void;
-  /** Slots of service that a job has had, 0 or more; left out by machines that do not count them. */
-  servedSlots?(job: JobIndex): number;
+  migrate(job: JobIndex, row: RowId, first: number): void;
+  /** Slots of service that a job has had; 0 on machines that do not count them. */
+  servedSlots(job: JobIndex): number;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
-  promise?(job: JobIndex, startS: number): void;
+  promise(job: JobIndex, startS: number): void;
 }
 
 /** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
@@ -241,6 +260,8 @@ export interface PolicyDescription<Claims = Guarantees> {
   readonly parameters: readonly ParameterSpec[];
   /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
   guarantees(parameters: ParameterValues): Claims;
+  /** Left out: none. */
+  readonly capabilities?: Capabilities;
 }
 
 /** Statements that `--audit` holds a policy to, beyond those that hold for all. */

@@ -27,7 +27,7 @@ const Presence = { unknown: 0, here: 1, gone: 2 } as const;
 
 export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
-  readonly switchS: number;
+  override readonly switchS: number;
   protected readonly observer: Observer | undefined;
   protected readonly turns = new Turns();
   /** Beginning of a job's first slot, in seconds; NaN before. */
@@ -85,9 +85,19 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   // What a clock calls.
 
   protected enter(job: JobIndex): void {
-    this.#presence[job] = Presence.here;
+    this.enterUntold(job);
     this.#arrivals.add(job);
     this.observer?.arrived?.(this.nowS, job);
+  }
+
+  /** The job may be placed, though it does not arrive: it has been there before. */
+  protected enterUntold(job: JobIndex): void {
+    this.#presence[job] = Presence.here;
+  }
+
+  /** The job is not to be placed any more. */
+  protected forget(job: JobIndex): void {
+    this.#presence[job] = Presence.gone;
   }
 
   /** The jobs that have arrived since they were asked for last. */
@@ -157,12 +167,12 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   // What the policy calls.
 
-  servedSlots(job: JobIndex): number {
+  override servedSlots(job: JobIndex): number {
     const isSettled = this.#isTouched[job] === 0 && this.slotsOf(job) > 0;
     return this.#served[job] + (isSettled ? this.#service(job) : 0);
   }
 
-  promise(job: JobIndex, startS: number): void {
+  override promise(job: JobIndex, startS: number): void {
     this.observer?.promised?.(this.nowS, job, startS);
   }
 

@@ -54,6 +54,18 @@ export abstract class PoolMachine implements Pool {
     if (this.observer?.arrived !== undefined) this.observer.arrived(this.nowS, job);
   }
 
+  /** The job is not to be started any more. */
+  protected forget(job: JobIndex): void {
+    this.#stage[job] = Stage.unknown;
+  }
+
+  /** The job has run since an earlier instant. */
+  protected resumeFrom(job: JobIndex, startS: number): void {
+    this.#stage[job] = Stage.started;
+    this.startS[job] = startS;
+    this.free -= this.#size[job];
+  }
+
   /** The jobs that have arrived since they were asked for last. */
   protected takeArrivals(): readonly JobIndex[] {
     return this.#arrivals.take();

@@ -39,28 +39,44 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs
         ? poolFacade(machine as Pool, arrivals)
         : gangFacade(machine as GangMachine, arrivals);
     const run = () => definition.make(given as never, jobs, Object.freeze({ ...parameters }) as never);
-    return guardHooks(path, working(path, run, mostMs), mostMs, arrivals);
+    const { withdraw, restore } = definition.capabilities ?? {};
+    const hooks = [
+      ...HOOKS,
+      ...(withdraw ? ["withdraw" as const] : []),
+      ...(restore ? ["restore" as const] : []),
+    ];
+    return guardHooks(path, working(path, run, mostMs), hooks, mostMs, arrivals);
   };
   return { ...definition, make } as PolicyDefinition;
 }
 
-function guardHooks(path: string, policy: OwnPolicy, mostMs: number | undefined, arrivals: Arrivals): Policy {
-  for (const hook of HOOKS) {
+function guardHooks(
+  path: string,
+  policy: OwnPolicy,
+  hooks: readonly (keyof Policy)[],
+  mostMs: number | undefined,
+  arrivals: Arrivals,
+): Policy {
+  for (const hook of hooks) {
     if (typeof (policy as Partial<Policy> | null | undefined)?.[hook] === "function") continue;
     throw new PolicyError(
       `Cannot run policy "${path}": what its make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
-  const call = (hook: "depart" | "decide", run: () => unknown): void =>
-    done(path, hook, working(path, run, mostMs));
+  const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, mostMs));
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
-      arrivals.count += arrived.length;
+      arrivals.count = Math.max(arrivals.count, 1 + (arrived.at(-1) ?? -1));
       call("decide", () => {
         if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
         return policy.decide([...arrived]);
       });
+    },
+    withdraw: (job) => call("withdraw", () => policy.withdraw?.(job)),
+    restore: (job, startS) => {
+      arrivals.count = Math.max(arrivals.count, 1 + job);
+      call("restore", () => policy.restore?.(job, startS));
     },
   };
 }
@@ -114,7 +130,7 @@ function done(path: string, hook: string, result: unknown): void {
   );
 }
 
-/** How many jobs the policy has been told of; jobs are told in order. */
+/** Jobs 0 … count − 1 have arrived; jobs are told in order. */
 interface Arrivals {
   count: number;
 }
@@ -170,7 +186,8 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
       return machine.nowS;
     },
     slotS: machine.slotS,
-    ...(machine.switchS === undefined ? {} : { switchS: machine.switchS }),
+    switchS: machine.switchS,
+    movesGangs: machine.movesGangs,
     rowAt: (position) => machine.rowAt(position),
     positionOf: (row) => machine.positionOf(row),
     firstRun: (row) => machine.firstRun(row),
@@ -192,18 +209,9 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
       asking(job, () => machine.placeStretches(job, row, stretches, count)),
     release: (job, row) => asking(job, () => machine.release(job, row)),
     exchange: (a, b, first, end) => machine.exchange(a, b, first, end),
-    ...(machine.migrate === undefined
-      ? {}
-      : {
-          migrate: (job: number, row: number, first: number) =>
-            asking(job, () => machine.migrate?.(job, row, first)),
-        }),
-    ...(machine.servedSlots === undefined
-      ? {}
-      : { servedSlots: (job: number) => (hasArrived(job) ? (machine.servedSlots?.(job) as number) : 0) }),
-    ...(machine.promise === undefined
-      ? {}
-      : { promise: (job: number, startS: number) => machine.promise?.(job, startS) }),
+    migrate: (job, row, first) => asking(job, () => machine.migrate(job, row, first)),
+    servedSlots: (job) => (hasArrived(job) ? machine.servedSlots(job) : 0),
+    promise: (job, startS) => machine.promise(job, startS),
   };
   return Object.freeze(facade);
 }

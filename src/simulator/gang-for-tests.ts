@@ -48,6 +48,7 @@ export class NaiveMachine implements GangMachine {
   /** Slots of service that each job has had. */
   readonly served: number[] = [];
   switchS = 0;
+  readonly movesGangs = true;
   /** What a migration costs; and what each job has lost by migrations. */
   migrationS = 0;
   readonly lostS: number[] = [];
@@ -62,6 +63,8 @@ export class NaiveMachine implements GangMachine {
     this.slotS = slotS;
     this.#size = size;
   }
+
+  promise(): void {}
 
   get rowCount(): number {
     return this.rows.length;

@@ -74,7 +74,7 @@ class Dice implements Policy {
     const first = this.#random.below(this.#machine.processors - this.#jobs.size[job] + 1);
     const row = this.#someRow();
     if (this.#machine.isIdle(row, first, first + this.#jobs.size[job]))
-      this.#machine.migrate?.(job, row, first);
+      this.#machine.migrate(job, row, first);
   }
 
   #exchange(): void {
@@ -238,9 +238,9 @@ describe("simulateRounds()", () => {
               machine.place(0, row, 0);
             }
             if (machine.slotsOf(0) === 0) return;
-            expect(machine.servedSlots?.(0)).toBe(machine.nowS);
-            machine.migrate?.(0, row, machine.runFirst(machine.firstRunOfJob(0)) + 2);
-            expect(machine.servedSlots?.(0)).toBe(machine.nowS);
+            expect(machine.servedSlots(0)).toBe(machine.nowS);
+            machine.migrate(0, row, machine.runFirst(machine.firstRunOfJob(0)) + 2);
+            expect(machine.servedSlots(0)).toBe(machine.nowS);
           },
         };
       }, migrationS);

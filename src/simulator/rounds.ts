@@ -73,6 +73,7 @@ export function simulateRounds(
 }
 
 class Rounds extends GangMatrix {
+  override readonly movesGangs = true;
   readonly shown: ShownJobs;
   readonly #instance: Instance;
   readonly #endS: Float64Array;
@@ -115,7 +116,7 @@ class Rounds extends GangMatrix {
     return row;
   }
 
-  migrate(job: JobIndex, row: RowId, first: number): void {
+  override migrate(job: JobIndex, row: RowId, first: number): void {
     const costS = this.#needed.migrationCostS(job, this.nowS);
     if (this.slotsOf(job) === 1) this.touch(job);
     this.move(job, row, first);

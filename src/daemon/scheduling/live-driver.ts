@@ -1,7 +1,7 @@
 /**
  * What drives a policy in real time: one driver per way of sharing (live-pool.ts, live-rounds.ts). A driver holds a table of live
  * jobs and the policy made for it; events are queued until the next decision and told in the order that the contract of
- * core/policy.ts states. A driver cannot take a job back that has been told: whoever owns it makes a new one (adoption).
+ * core/policy.ts states. A driver can take a job back that has been told if its policy can: else whoever owns it makes a new one (adoption).
  */
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
@@ -64,6 +64,10 @@ export interface LiveDriver {
   arrive(job: LiveJob, nowMs: number): void;
   /** Queues a departure noticed at an instant. */
   depart(job: JobNumber, nowMs: number): void;
+  /** Whether `withdraw` may be called. */
+  readonly takesBack: boolean;
+  /** Takes back a job that waits, as of an instant. */
+  withdraw(job: JobNumber, nowMs: number): void;
   /** Instant from which a decision is due; Infinity: none until something happens. */
   dueMs(): number;
   /** Tells the policy what has happened and lets it decide. @throws whatever the policy throws */

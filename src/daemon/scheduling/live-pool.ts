@@ -54,6 +54,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
   #nowMs: number;
   #arrivals: number[] = [];
   #departures: Running[] = [];
+  #withdrawals: number[] = [];
   /** Processors that a job had when the driver was made. */
   #kept: readonly number[] | undefined;
   /** Running time that stopped jobs have had before. */
@@ -88,22 +89,49 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#running.delete(job);
   }
 
+  get takesBack(): boolean {
+    return this.#options.definition.capabilities?.withdraw === true;
+  }
+
+  withdraw(job: JobNumber): void {
+    const row = this.#table.rowOf(job);
+    const queued = this.#arrivals.indexOf(row);
+    this.#promisedMs.delete(job);
+    if (queued >= 0) this.#arrivals.splice(queued, 1);
+    else this.#withdrawals.push(row);
+  }
+
   /**
-   * Takes over a job with a process: the policy decides at the instant from which it would have run without a stop.
-   * Returns false when the policy lets it wait; it is stopped then, until it is started again.
+   * Takes over a job with a process. If the policy cannot be told where it runs, it decides at the instant from which the job would have
+   * run without a stop. What has no room is stopped, until it is started again.
    */
-  takeOver(job: RunningJob, nowMs: number): boolean {
+  takeOver(job: RunningJob, nowMs: number): void {
+    const startMs = nowMs - job.ranMs;
+    const known = { ...job, submitMs: Math.min(job.submitMs, startMs) };
     this.#kept = job.processors;
-    this.#carriedMs.set(job.job, job.ranMs);
-    this.arrive({ ...job, submitMs: Math.min(job.submitMs, nowMs - job.ranMs) }, nowMs);
-    const { starts } = this.decide(nowMs - job.ranMs);
+    if (!this.#options.definition.capabilities?.restore) {
+      this.#carriedMs.set(job.job, job.ranMs);
+      this.arrive(known, nowMs);
+      if (this.decide(startMs).starts.length > 0) this.#carriedMs.delete(job.job);
+    } else if (job.size <= this.free) this.#restore(known, startMs);
+    else {
+      this.#carriedMs.set(job.job, job.ranMs);
+      this.arrive(known, nowMs);
+    }
     this.#kept = undefined;
-    this.#carriedMs.delete(starts.length > 0 ? job.job : 0);
-    return starts.length > 0;
+  }
+
+  #restore(job: LiveJob, startMs: number): void {
+    const row = this.#table.add(job);
+    const startS = (startMs - this.#options.originMs) / 1000;
+    this.resumeFrom(row, startS);
+    this.#seat(row, startMs);
+    this.#policy.restore?.(row, startS);
   }
 
   dueMs(): number {
-    return this.#arrivals.length > 0 || this.#departures.length > 0 ? Number.NEGATIVE_INFINITY : this.#wakeMs;
+    const hasNews = this.#arrivals.length > 0 || this.#departures.length > 0 || this.#withdrawals.length > 0;
+    return hasNews ? Number.NEGATIVE_INFINITY : this.#wakeMs;
   }
 
   decide(nowMs: number): Decision {
@@ -118,6 +146,11 @@ export class LivePool extends PoolMachine implements LiveDriver {
       this.#policy.depart(row);
     }
     this.#departures = [];
+    for (const row of this.#withdrawals) {
+      this.forget(row);
+      this.#policy.withdraw?.(row);
+    }
+    this.#withdrawals = [];
     for (const row of this.#arrivals) this.enter(row);
     this.#arrivals = [];
     this.#policy.decide(this.takeArrivals());
@@ -126,13 +159,19 @@ export class LivePool extends PoolMachine implements LiveDriver {
   }
 
   protected onStart(row: JobIndex, rule: StartRule): void {
-    const processors = this.#choose(this.#table.size[row]);
-    for (const processor of processors) this.#isFree[processor] = 0;
     const job = this.#table.numbers[row];
     const carriedMs = this.#kept === undefined ? (this.#carriedMs.get(job) ?? 0) : 0;
-    this.#running.set(job, { row, processors, startMs: this.#nowMs - carriedMs, order: this.#order++ });
+    const processors = this.#seat(row, this.#nowMs - carriedMs);
     this.#promisedMs.delete(job);
     this.#starts.push({ job, rule, processors });
+  }
+
+  /** Gives the job its processors. */
+  #seat(row: JobIndex, startMs: number): readonly number[] {
+    const processors = this.#choose(this.#table.size[row]);
+    for (const processor of processors) this.#isFree[processor] = 0;
+    this.#running.set(this.#table.numbers[row], { row, processors, startMs, order: this.#order++ });
+    return processors;
   }
 
   override promise(row: JobIndex, startS: number): void {

@@ -79,6 +79,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #notes: Note[] = [];
   #arrivals: JobIndex[] = [];
   #departures: JobIndex[] = [];
+  #withdrawals: JobIndex[] = [];
   /** When the last event was queued: at a boundary it is decided there, else at the next one. */
   #eventMs = Number.NEGATIVE_INFINITY;
 
@@ -102,6 +103,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     const admitted = definition.isAdmitted
       ? definition
       : withAdmission(definition, { parameters: false, asks: false });
+    this.takesBack = admitted.capabilities?.withdraw === true;
     this.#policy = admitted.make(this, table.jobs, options.parameters);
   }
 
@@ -119,8 +121,21 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#departures.push(this.#table.rowOf(job));
   }
 
+  readonly takesBack: boolean;
+
+  withdraw(job: JobNumber, nowMs: number): void {
+    const row = this.#table.rowOf(job);
+    const queued = this.#arrivals.indexOf(row);
+    this.#eventMs = Math.max(this.#eventMs, nowMs);
+    this.#promisedMs.delete(job);
+    this.limits?.release(row);
+    if (queued >= 0) this.#arrivals.splice(queued, 1);
+    else this.#withdrawals.push(row);
+  }
+
   dueMs(): number {
-    if (this.#arrivals.length === 0 && this.#departures.length === 0) return Number.POSITIVE_INFINITY;
+    const events = this.#arrivals.length + this.#departures.length + this.#withdrawals.length;
+    if (events === 0) return Number.POSITIVE_INFINITY;
     const { epochMs, slotMs } = this.#options;
     const slot = Math.max(this.#slot, Math.ceil((this.#eventMs - epochMs) / slotMs));
     return epochMs + slot * slotMs;
@@ -141,12 +156,50 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
       this.#policy.depart(row);
     }
     this.#departures = [];
+    for (const row of this.#withdrawals) {
+      this.forget(row);
+      // Without a queue in front of it nobody waits, and nobody has to be told.
+      this.#policy.withdraw?.(row);
+    }
+    this.#withdrawals = [];
     for (const row of this.#arrivals) this.enter(row);
     this.#arrivals = [];
     this.#policy.decide(this.takeArrivals());
     this.settle();
     this.observer?.decided?.(this.nowS);
     return { starts: this.#starts, notes: this.#notes };
+  }
+
+  /** Takes over jobs with processes where they stand, with a policy that can be told so; the row whose turn it is comes first. */
+  restore(running: readonly RunningJob[], rows: Layout): void {
+    const { definition, parameters } = this.#options;
+    const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);
+    const mostRows = Math.min(maxRows, this.limits?.maxRows ?? maxRows);
+    const left = new Map(running.map((job) => [job.job, job]));
+    for (const seats of rows) {
+      const here = seats.filter(({ job, processors }) => left.get(job)?.size === processors.length);
+      if (here.length === 0 || this.rowCount >= mostRows) continue;
+      const row = this.addRow();
+      for (const { job, processors } of here) {
+        this.#restoreAt(left.get(job)!, row, processors);
+        left.delete(job);
+      }
+    }
+    for (const job of left.values())
+      this.#adopt(job, this.#options.epochMs + this.#slot * this.#options.slotMs);
+  }
+
+  #restoreAt(job: RunningJob, row: RowId, processors: readonly number[]): void {
+    const at = this.#table.add(job);
+    this.enterUntold(at);
+    this.#noteService(at, job);
+    const stretches: number[] = [];
+    for (const processor of processors) {
+      if (processor === stretches.at(-1)) stretches[stretches.length - 1] = processor + 1;
+      else stretches.push(processor, processor + 1);
+    }
+    this.placeStretches(at, row, stretches, stretches.length / 2);
+    this.#policy.restore?.(at, this.startS[at]);
   }
 
   /**
@@ -274,7 +327,10 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
 
   #adopt(job: RunningJob, nowMs: number): void {
     this.arrive(job, nowMs);
-    const row = this.#table.rowOf(job.job);
+    this.#noteService(this.#table.rowOf(job.job), job);
+  }
+
+  #noteService(row: JobIndex, job: RunningJob): void {
     this.limits?.hold(row);
     this.setServed(row, Math.round(job.ranMs / this.#options.slotMs));
     this.startS[row] = (job.submitMs - this.#options.originMs) / 1000;

@@ -3,9 +3,9 @@
  *
  * Adoption makes a new table, a new policy and a new driver, and lets them take over what is there: jobs with processes first, on the
  * CPUs that they have wherever the policy allows it, then the waiting jobs in the order in which they are served. It happens
- * after a restart, when the policy is switched, when a job that the policy knows is withdrawn or comes before others that it knows,
- * when the table is full, and when a job outlives its estimate. A running job that the new policy has no room for is
- * stopped, and waits for its turn like a job that is new.
+ * after a restart, when the policy is switched, when the table is full, and when a job outlives its estimate; and, where the policy cannot
+ * take a waiting job back (`capabilities`), when a job that it knows is withdrawn or comes before others that it knows. A running job that the
+ * new policy has no room for is stopped, and waits for its turn like a job that is new.
  */
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { NodeTable } from "../../core/machine.ts";
@@ -16,9 +16,11 @@ import { isFile } from "../../own-policies/own-policy.ts";
 import { makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
+import { hasProcess } from "../../protocol/states.ts";
 import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import { messageOf } from "../store/store.ts";
+import { driverFor, stoppedJobs } from "./adoption.ts";
 import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
@@ -74,6 +76,8 @@ export class Scheduler {
   /** Waiting jobs that the policy knows. */
   readonly #told = new Set<JobNumber>();
   #lastTold: JobRecord | undefined;
+  /** Jobs that the policy knows and that do not wait any more. */
+  readonly #withdrawing = new Set<JobNumber>();
   /** Jobs that have come to wait and are to be told of. */
   readonly #arriving = new Map<JobNumber, JobRecord>();
   /** Running times when there was no driver that could tell. */
@@ -185,14 +189,22 @@ export class Scheduler {
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
-    if (this.#told.has(job)) this.invalidate(`job ${job} ${because}`, uid);
+    if (this.#told.has(job)) this.#takeBack(job, `job ${job} ${because}`, uid);
+  }
+
+  /** A job that the policy knows to wait is no longer to be started. */
+  #takeBack(job: JobNumber, because: string, toldTo: Reason["toldTo"]): void {
+    if (!this.#isStale && this.#driver?.takesBack) {
+      this.#told.delete(job);
+      this.#withdrawing.add(job);
+    } else this.invalidate(because, toldTo);
   }
 
   /** The process of a job has ended. */
   departed(job: JobNumber, nowMs: number): void {
     this.#ranMs.delete(job);
     if (this.#isStale || this.#driver === undefined) return;
-    if (this.#told.has(job)) this.invalidate("a job ended that the policy had stopped", "administrators");
+    if (this.#told.has(job)) this.#takeBack(job, "a job ended that the policy had stopped", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
@@ -221,9 +233,8 @@ export class Scheduler {
   /** Instant from which `decide` has something to do. */
   dueMs(): number {
     this.#takeReleased();
-    if (this.#isStale || this.#driver === undefined || this.#arriving.size > 0) {
-      return Number.NEGATIVE_INFINITY;
-    }
+    const hasNews = this.#arriving.size > 0 || this.#withdrawing.size > 0;
+    if (this.#isStale || this.#driver === undefined || hasNews) return Number.NEGATIVE_INFINITY;
     return this.#driver.dueMs();
   }
 
@@ -260,18 +271,39 @@ export class Scheduler {
     const driver = this.#driver;
     this.#takeReleased();
     const arriving = [...this.#arriving.values()];
+    const withdrawing = [...this.#withdrawing];
     this.#arriving.clear();
+    this.#withdrawing.clear();
     if (this.#isStale || driver === undefined) return;
+    for (const job of withdrawing) driver.withdraw(job, nowMs);
     for (const record of arriving) {
-      if (driver.isFull) this.invalidate("the table of jobs is full");
-      else if (this.#lastTold !== undefined && this.#told.size > 0 && servedBefore(record, this.#lastTold)) {
-        this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
+      for (const one of [record, ...this.#makeWay(driver, record, nowMs)]) {
+        if (driver.isFull) this.invalidate("the table of jobs is full");
+        if (this.#isStale) return;
+        driver.arrive(this.#liveJob(one), nowMs);
+        this.#told.add(one.job);
+        this.#lastTold = one;
       }
-      if (this.#isStale) return;
-      driver.arrive(this.#liveJob(record), nowMs);
-      this.#told.add(record.job);
-      this.#lastTold = record;
     }
+  }
+
+  /** Takes back the waiting jobs that are served after one that comes now. Returns them in order, to be told again after it. */
+  #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
+    const last = this.#lastTold;
+    if (last === undefined || this.#told.size === 0 || !servedBefore(record, last)) return [];
+    if (!driver.takesBack) {
+      this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
+      return [];
+    }
+    const after = [...this.#told]
+      .map((job) => this.#book.live(job)!)
+      .filter((other) => !hasProcess(other.state) && servedBefore(record, other))
+      .sort((a, b) => (servedBefore(a, b) ? -1 : 1));
+    for (const { job } of after) {
+      driver.withdraw(job, nowMs);
+      this.#told.delete(job);
+    }
+    return after;
   }
 
   #adoptOrFallBack(nowMs: number): Outcome {
@@ -320,6 +352,7 @@ export class Scheduler {
     const because = this.#because;
     const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
     this.#told.clear();
+    this.#withdrawing.clear();
     this.#takeReleased();
     this.#arriving.clear();
     this.#lastTold = undefined;
@@ -341,44 +374,23 @@ export class Scheduler {
   }
 
   #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
-    const { definition } = this.choice;
-    const parameters = this.#parameters;
-    const processors = this.options.nodes.processors;
-    const { observer } = this.options;
-    const known = running.length + this.#book.liveCount;
-    const originMs = Math.min(
-      this.options.originMs,
-      ...running.map((job) => Math.min(job.submitMs, nowMs - job.ranMs)),
-    );
-    const common = { parameters, processors, originMs, observer };
-    if (definition.sharing === "space") {
-      const pool = new LivePool({ ...common, definition }, known);
-      for (const job of [...running].sort((a, b) => b.ranMs - a.ranMs || a.job - b.job)) {
-        pool.takeOver(job, nowMs);
-      }
-      return pool;
-    }
-    const rows = this.#rowsFrom(nowMs);
-    const make = (): LiveRounds => {
-      const { slotMs, mostRows, memoryBytes } = this.options;
-      const limits = { maxRows: mostRows, memoryBytes };
-      const options = { ...common, definition, slotMs, epochMs: this.#epochMs, limits };
-      return new LiveRounds(options, known + processors * (rows.length + 1), nowMs);
-    };
-    if (running.length === 0) return make();
-    let best: { driver: LiveRounds; moved: number } | undefined;
-    for (const fill of ["cells", "blocks", "none"] as const) {
-      const driver = make();
-      try {
-        const moved = driver.takeOver(running, rows, fill).length;
-        if (best === undefined || moved < best.moved) best = { driver, moved };
-      } catch (error) {
-        // The policy does not take it that way; the plain one has to do.
-        if (fill === "none" && best === undefined) throw error;
-      }
-      if (best?.moved === 0) break;
-    }
-    return best!.driver;
+    const { nodes, slotMs, mostRows, memoryBytes, observer } = this.options;
+    return driverFor(running, {
+      definition: this.choice.definition,
+      parameters: this.#parameters,
+      processors: nodes.processors,
+      observer,
+      originMs: Math.min(
+        this.options.originMs,
+        ...running.map((job) => Math.min(job.submitMs, nowMs - job.ranMs)),
+      ),
+      slotMs,
+      epochMs: this.#epochMs,
+      limits: { maxRows: mostRows, memoryBytes },
+      known: running.length + this.#book.liveCount,
+      rows: this.#rowsFrom(nowMs),
+      nowMs,
+    });
   }
 
   /** The rows as they stand, the one first whose turn it is now. */
@@ -427,10 +439,4 @@ export class Scheduler {
     const place = this.options.queueClasses.findIndex(({ name }) => name === queue);
     return place >= 0 ? place : UNKNOWN;
   }
-}
-
-/** Jobs that a driver has taken over without giving them processors. */
-function stoppedJobs(running: readonly RunningJob[], driver: LiveDriver): JobNumber[] {
-  const placed = new Set(driver.layout().flatMap((seats) => seats.map(({ job }) => job)));
-  return running.filter(({ job }) => !placed.has(job)).map(({ job }) => job);
 }

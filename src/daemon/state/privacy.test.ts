@@ -34,7 +34,7 @@ function reasons(events: readonly DaemonEvent[]): unknown[] {
 }
 
 test("why a policy takes over is told to the owner of the job and to administrators; others see that it does", async () => {
-  const bench = makeBench({ config: { policy: "fcfs" }, runMs: () => 1e6 });
+  const bench = makeBench({ config: { policy: "connected-reservation" }, runMs: () => 1e6 });
   const { clock, frontEnd, machine, store } = bench;
   const heard: DaemonEvent[] = [];
   frontEnd.listen(BEN, 0, (event) => heard.push(event));

@@ -57,7 +57,7 @@ describe("audit() of limits", () => {
         if (machine.nowS === 0) machine.place(queue.shift() as JobIndex, machine.addRow(), 0);
         if (machine.nowS >= placedAtS)
           for (const job of queue.splice(0)) machine.place(job, machine.rowAt(0), 0);
-        if (queue.length > 0) machine.promise?.(queue[0], startS(machine.nowS));
+        if (queue.length > 0) machine.promise(queue[0], startS(machine.nowS));
       });
     const instance = jobs(4, [0, 5, 2], [0, 3, 2], [2, 1, 1]);
     const two = { ...instance, count: 2 };

@@ -78,7 +78,15 @@ describe("guardedPolicy()", () => {
       ...(["processors", "rowCount", "nowS", "slotS", "switchS", "rowAt", "positionOf", "firstRun"] as const),
       ...(["nextRun", "runBefore", "runJob", "runRow", "runFirst", "runSize", "nextStretch"] as const),
       ...(["firstRunOfJob", "nextRunOfJob", "slotsOf", "isIdle", "addRow", "deleteRow", "place"] as const),
-      ...(["placeStretches", "release", "exchange", "migrate", "servedSlots", "promise"] as const),
+      ...([
+        "placeStretches",
+        "release",
+        "exchange",
+        "migrate",
+        "servedSlots",
+        "promise",
+        "movesGangs",
+      ] as const),
     ];
     expect([...seen].sort()).toEqual([...names].sort());
     // Slots from 0 s on: job 0 twice, then in turns 1 0 1 0 1, and job 0 alone in the last.

@@ -195,7 +195,7 @@ function watched(
           runs.push(run);
         const work = Math.max(1, Math.ceil(instance.estimateS[job] / slot.slotS));
         const most = rows === Infinity ? machine.rowCount + 1 : rows;
-        const left = work - (machine.servedSlots?.(job) ?? 0);
+        const left = work - (machine.servedSlots(job) ?? 0);
         return {
           job,
           rows: runs.map((run) => machine.runRow(run)),

@@ -56,6 +56,15 @@ export class Admission implements Policy {
     this.#forecast = new HeadForecast(machine, jobs, gangs, maxRows, this.#memory);
   }
 
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job);
+  }
+
+  restore(job: JobIndex, startS: number): void {
+    this.#gangs.restore?.(job, startS);
+    this.#memory?.add(job, this.#machine.runFirst(this.#machine.firstRunOfJob(job)));
+  }
+
   depart(job: JobIndex): void {
     this.#memory?.remove(job);
     this.#gangs.depart(job);
@@ -86,7 +95,7 @@ export class Admission implements Policy {
     if (this.#passes === "fitting" && length > 1) this.#letPass();
     if (this.#passes !== "harmless") return;
     this.#forecast.reserve(head);
-    this.#machine.promise?.(head, this.#forecast.shadowS);
+    this.#machine.promise(head, this.#forecast.shadowS);
     this.#isReserved = true;
     if (length > 1) this.#letPass();
     this.#isReserved = false;
@@ -178,6 +187,7 @@ export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: J
     fits: (job, maxRows) => machine.rowCount < maxRows || hasGap(machine, jobs.size[job]),
     isTaken: () => true,
     depart: (job) => policy.depart(job),
+    restore: (job, startS) => policy.restore?.(job, startS),
     decide: (arrived) => policy.decide(arrived),
   };
 }

@@ -44,6 +44,7 @@ export const gang = withAdmission(
       UNIFY,
     ],
     guarantees: () => ROW_BY_ROW_GUARANTEES,
+    capabilities: { restore: true },
     make: (machine, jobs, parameters) =>
       new RowByRow(
         machine,

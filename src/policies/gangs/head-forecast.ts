@@ -61,7 +61,7 @@ export class HeadForecast {
     this.#maxRows = maxRows;
     this.#memory = memory;
     this.#slotS = machine.slotS;
-    this.#switchS = maxRows > 1 ? (machine.switchS ?? 0) : 0;
+    this.#switchS = maxRows > 1 ? machine.switchS : 0;
     const { processors } = machine;
     this.#freeS = new Float64Array(processors);
     this.#memoryFreeS = new Float64Array(processors);
@@ -76,7 +76,7 @@ export class HeadForecast {
    * limit of the rows m is one more than there are.
    */
   expectedEndS(job: JobIndex, isPlaced: boolean): number {
-    const served = isPlaced ? (this.#machine.servedSlots?.(job) ?? 0) : 0;
+    const served = isPlaced ? this.#machine.servedSlots(job) : 0;
     const slots = Math.max(1, slotsOfEstimate(this.#jobs.estimateS[job], this.#slotS) - served);
     const rows = this.#maxRows === Number.POSITIVE_INFINITY ? this.#machine.rowCount + 1 : this.#maxRows;
     return this.#machine.nowS + slots * rows * (this.#slotS + this.#switchS);

@@ -32,11 +32,8 @@ import { blockLevel } from "../../structures/matrix/buddy.ts";
 
 const NONE = -1;
 
-/** A machine that moves gangs. */
-type MovingMachine = GangMachine & Required<Pick<GangMachine, "migrate" | "servedSlots">>;
-
 export class Migration {
-  readonly machine: MovingMachine;
+  readonly machine: GangMachine;
   /** The moves of the plan, in order. */
   readonly jobs: JobIndex[] = [];
   readonly firsts: number[] = [];
@@ -53,7 +50,7 @@ export class Migration {
   #widest = 0;
 
   /** @param inBlocks windows are buddy blocks: aligned, and all of the block's processors count */
-  constructor(machine: MovingMachine, jobs: JobsView, inBlocks: boolean, costS: number) {
+  constructor(machine: GangMachine, jobs: JobsView, inBlocks: boolean, costS: number) {
     this.machine = machine;
     this.#jobs = jobs;
     this.#inBlocks = inBlocks;
@@ -269,12 +266,12 @@ export function migrationOf(
 ): Migration | undefined {
   const costS = migrationCostS(parameters);
   if (costS === undefined) return undefined;
-  if (machine.migrate === undefined || machine.servedSlots === undefined) {
+  if (!machine.movesGangs) {
     throw new InputError(
       `Cannot run a gang policy with "migrate=${costS}" here: gangs keep their processors, expected a simulation of rows of the matrix; leave migrate out`,
     );
   }
-  return new Migration(machine as MovingMachine, jobs, inBlocks, costS);
+  return new Migration(machine, jobs, inBlocks, costS);
 }
 
 /** Why rows and memory cannot be limited where gangs migrate. */

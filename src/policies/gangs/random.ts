@@ -29,6 +29,7 @@ export const random = withAdmission(
       },
     ],
     guarantees: () => ROW_BY_ROW_GUARANTEES,
+    capabilities: { restore: true },
     make: (machine, jobs, parameters) =>
       new RowByRow(
         machine,

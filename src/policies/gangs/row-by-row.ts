@@ -82,6 +82,17 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     this.#unification?.jobEnded(job);
   }
 
+  /** For fits that could have put the job where it stands. */
+  restore(job: JobIndex): void {
+    const { machine } = this;
+    const run = machine.firstRunOfJob(job);
+    const row = machine.runRow(run);
+    const first = machine.runFirst(run);
+    if (!(this.#jobsIn[row] > 0)) this.#rowAdded(row);
+    this.#fit.takeAlso(row, first, this.#jobs.size[job]);
+    this.#placed(job, row, first);
+  }
+
   get use(): MatrixUse {
     return { lines: "rows", blocks: this.#fit.blocks, asks: false };
   }
@@ -157,10 +168,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     let row = fit.take(size);
     if (row === NONE) {
       row = machine.addRow();
-      if (row >= this.#jobsIn.length) this.#jobsIn = grown(this.#jobsIn, 2 * row, 0);
-      this.#jobsIn[row] = 0;
-      this.#unification?.rowChanged(row);
-      fit.rowAdded(row);
+      this.#rowAdded(row);
       fit.take(size);
     }
     const { stretches, stretchCount } = fit;
@@ -168,8 +176,19 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
       for (let i = 0; i < stretchCount; i++) this.#takeBack(row, stretches[2 * i], stretches[2 * i + 1]);
     }
     machine.placeStretches(job, row, stretches, stretchCount);
+    this.#placed(job, row, stretches[0]);
+  }
+
+  #rowAdded(row: RowId): void {
+    if (row >= this.#jobsIn.length) this.#jobsIn = grown(this.#jobsIn, 2 * row, 0);
+    this.#jobsIn[row] = 0;
+    this.#unification?.rowChanged(row);
+    this.#fit.rowAdded(row);
+  }
+
+  #placed(job: JobIndex, row: RowId, first: number): void {
     this.#rowOf.set(job, row);
-    this.#firstOf.set(job, stretches[0]);
+    this.#firstOf.set(job, first);
     this.#jobsIn[row]++;
     this.#unification?.jobPlaced(job);
   }

@@ -115,6 +115,7 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
   return {
     ...inner,
     isAdmitted: true,
+    capabilities: { ...inner.capabilities, withdraw: true },
     rules: [...inner.rules, NOBODY_WAITS, ...(use.parameters ? admissionRules(asks) : [])],
     parameters: [...inner.parameters, ...own],
     guarantees: (parameters) => admissionGuarantees(inner.guarantees(parameters), parameters),

@@ -46,6 +46,20 @@ class ConservativeBackfilling implements Policy {
     this.#endedEarly = true;
   }
 
+  /** What it held is free, as if it had been running and had ended. */
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job);
+    const heldS = this.#startS.get(job);
+    this.#profile.release(heldS, heldS + this.#lengthS(job), this.#jobs.size[job]);
+    this.#becameFreer(heldS, heldS + this.#lengthS(job));
+    this.#endedEarly = true;
+  }
+
+  restore(job: JobIndex, startS: number): void {
+    this.#profile.reserve(startS, startS + this.#lengthS(job), this.#jobs.size[job]);
+    this.#startS.set(job, startS);
+  }
+
   decide(arrived: readonly JobIndex[]): void {
     const nowS = this.#pool.nowS;
     this.#profile.forgetBefore(nowS);
@@ -152,5 +166,6 @@ export const conservative: SpacePolicyDefinition = {
   source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
   parameters: [ORDER_PARAMETER],
   guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new ConservativeBackfilling(pool, jobs, parameters),
 };

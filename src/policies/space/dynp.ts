@@ -49,6 +49,15 @@ class DynamicPolicySwitching implements Policy {
     this.#running.remove(job, this.#expectedEndS.get(job));
   }
 
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job, this.#key(job));
+    this.#estimateSumS -= this.#jobs.estimateS[job];
+  }
+
+  restore(job: JobIndex, startS: number): void {
+    this.#run(job, startS);
+  }
+
   decide(arrived: readonly JobIndex[]): void {
     for (const job of arrived) {
       this.#queue.insert(job, this.#key(job));
@@ -92,12 +101,15 @@ class DynamicPolicySwitching implements Policy {
 
   #launch(job: JobIndex): void {
     const isHead = job === this.#queue.first();
-    this.#queue.remove(job, this.#key(job));
-    this.#estimateSumS -= this.#jobs.estimateS[job];
-    const endS = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.withdraw(job);
+    this.#run(job, this.#pool.nowS);
+    this.#pool.start(job, isHead ? StartRule.head : StartRule.reserved);
+  }
+
+  #run(job: JobIndex, startS: number): void {
+    const endS = startS + this.#jobs.estimateS[job];
     this.#expectedEndS.set(job, endS);
     this.#running.insert(job, endS);
-    this.#pool.start(job, isHead ? StartRule.head : StartRule.reserved);
   }
 
   #profileOfRunning(nowS: number): AvailabilityProfile {
@@ -166,5 +178,6 @@ export const dynp: SpacePolicyDefinition = {
     },
   ],
   guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new DynamicPolicySwitching(pool, jobs, parameters),
 };

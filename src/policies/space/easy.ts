@@ -49,6 +49,14 @@ class EasyBackfilling implements Policy {
     this.#reservedFor = NO_JOB;
   }
 
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job);
+  }
+
+  restore(job: JobIndex, startS: number): void {
+    this.#run(job, startS);
+  }
+
   decide(arrived: readonly JobIndex[]): void {
     for (let i = 0; i < arrived.length; i++) this.#queue.add(arrived[i]);
     this.#queue.update(this.#pool.nowS);
@@ -125,10 +133,14 @@ class EasyBackfilling implements Policy {
   }
 
   #launch(job: JobIndex, rule: StartRule): void {
-    const endS = this.#pool.nowS + this.#jobs.estimateS[job];
+    this.#run(job, this.#pool.nowS);
+    this.#pool.start(job, rule);
+  }
+
+  #run(job: JobIndex, startS: number): void {
+    const endS = startS + this.#jobs.estimateS[job];
     this.#expectedEndS.set(job, endS);
     this.#running.insert(job, endS);
-    this.#pool.start(job, rule);
   }
 }
 
@@ -154,5 +166,6 @@ export const easy: SpacePolicyDefinition = {
     // In another order an arrival may take the head's place, and with it the only reservation.
     keepsPromises: parameters.order === "arrival",
   }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new EasyBackfilling(pool, jobs, parameters),
 };

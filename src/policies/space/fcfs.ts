@@ -17,6 +17,12 @@ class FirstComeFirstServed implements Policy {
 
   depart(): void {}
 
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job);
+  }
+
+  restore(): void {}
+
   decide(arrived: readonly JobIndex[]): void {
     for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#pool.nowS);
@@ -42,5 +48,6 @@ export const fcfs: SpacePolicyDefinition = {
   source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
   parameters: [ORDER_PARAMETER],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstComeFirstServed(pool, jobs, parameters),
 };

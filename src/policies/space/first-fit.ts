@@ -15,6 +15,12 @@ class FirstFit implements Policy {
 
   depart(): void {}
 
+  withdraw(job: JobIndex): void {
+    this.#queue.remove(job);
+  }
+
+  restore(): void {}
+
   decide(arrived: readonly JobIndex[]): void {
     for (const job of arrived) this.#queue.add(job);
     this.#queue.update(this.#pool.nowS);
@@ -44,5 +50,6 @@ export const firstFit: SpacePolicyDefinition = {
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],
   guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstFit(pool, jobs, parameters),
 };

@@ -27,6 +27,13 @@ class MostProcessorsFirst implements Policy {
 
   depart(): void {}
 
+  withdraw(job: JobIndex): void {
+    this.#byArrival.remove(job, 0);
+    this.#bySize.remove(job, -this.#jobs.size[job]);
+  }
+
+  restore(): void {}
+
   decide(arrived: readonly JobIndex[]): void {
     for (const job of arrived) {
       this.#byArrival.insert(job, 0);
@@ -50,8 +57,7 @@ class MostProcessorsFirst implements Policy {
       const job = this.#byArrival.first();
       if (job === NO_JOB || this.#pool.nowS - this.#jobs.submitS[job] <= this.#waitLimitS) return false;
       if (this.#jobs.size[job] > this.#pool.free) return true;
-      this.#byArrival.removeFirst();
-      this.#bySize.remove(job, -this.#jobs.size[job]);
+      this.withdraw(job);
       this.#pool.start(job, StartRule.head);
     }
   }
@@ -84,5 +90,6 @@ export const fpmpfs: SpacePolicyDefinition = {
     },
   ],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
+  capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new MostProcessorsFirst(pool, jobs, parameters),
 };

@@ -18,7 +18,24 @@ const NONE = -1;
 export class OusterhoutMatrix extends RunLists {
   /** The present instant in seconds, told with violations; kept by whoever owns the matrix. */
   nowS = 0;
+  // A matrix by itself knows no time and moves nobody; machines do.
+  readonly switchS: number = 0;
+  readonly movesGangs: boolean = false;
   readonly #oneStretch = new Int32Array(2);
+
+  servedSlots(_job: JobIndex): number {
+    return 0;
+  }
+
+  promise(_job: JobIndex, _startS: number): void {}
+
+  migrate(job: JobIndex, _row: RowId, _first: number): void {
+    throw this.#violation(
+      "migrated",
+      job,
+      `Cannot move job ${this.jobName(job)}: gangs keep their processors here`,
+    );
+  }
 
   /** Adds an empty row at a position of the round, at its end if left out; the rows behind it move back. */
   addRow(position = this.rowCount): RowId {

@@ -1,0 +1,62 @@
+/** A new driver with a new policy that takes over what runs. */
+import type { ParameterValues, PolicyDefinition } from "../../core/policy.ts";
+import type { Observer } from "../../core/schedule.ts";
+import type { JobNumber } from "../../protocol/attempts.ts";
+import type { Layout, LiveDriver, RunningJob } from "./live-driver.ts";
+import { LivePool } from "./live-pool.ts";
+import { LiveRounds } from "./live-rounds.ts";
+
+interface AdoptionOptions {
+  readonly definition: PolicyDefinition;
+  readonly parameters: ParameterValues;
+  readonly processors: number;
+  readonly observer: Observer | undefined;
+  /** Instant that the policy sees as time 0. */
+  readonly originMs: number;
+  readonly slotMs: number;
+  readonly epochMs: number;
+  readonly limits: { readonly maxRows: number; readonly memoryBytes: number };
+  /** Jobs that there are. */
+  readonly known: number;
+  /** The matrix, from the row whose turn it is. */
+  readonly rows: Layout;
+  readonly nowMs: number;
+}
+
+export function driverFor(running: readonly RunningJob[], options: AdoptionOptions): LiveDriver {
+  const { definition, rows, nowMs, known } = options;
+  if (definition.sharing === "space") {
+    const pool = new LivePool({ ...options, definition }, known);
+    for (const job of [...running].sort((a, b) => b.ranMs - a.ranMs || a.job - b.job)) {
+      pool.takeOver(job, nowMs);
+    }
+    return pool;
+  }
+  const make = () =>
+    new LiveRounds({ ...options, definition }, known + options.processors * (rows.length + 1), nowMs);
+  if (running.length === 0) return make();
+  if (definition.capabilities?.restore) {
+    const driver = make();
+    driver.restore(running, rows);
+    return driver;
+  }
+  let best: { driver: LiveRounds; moved: number } | undefined;
+  for (const fill of ["cells", "blocks", "none"] as const) {
+    const driver = make();
+    try {
+      const moved = driver.takeOver(running, rows, fill).length;
+      if (best === undefined || moved < best.moved) best = { driver, moved };
+    } catch (error) {
+      // The policy does not take it that way; the plain one has to do.
+      if (fill === "none" && best === undefined) throw error;
+    }
+    if (best?.moved === 0) break;
+  }
+  return best!.driver;
+}
+
+/** Jobs that a driver has taken over without giving them processors. */
+export function stoppedJobs(running: readonly RunningJob[], driver: LiveDriver): JobNumber[] {
+  const placed = new Set(driver.layout().flatMap((seats) => seats.map(({ job }) => job)));
+  return running.filter(({ job }) => !placed.has(job)).map(({ job }) => job);
+}
