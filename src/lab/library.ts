@@ -77,8 +77,7 @@ export async function simulate(
   policy: string | PolicyDefinition,
   settings: Settings = {},
 ): Promise<Run> {
-  const [{ cellOf }, { CellRunner }, { WITH_FILES }, { makeChoice }] = await Promise.all([
-    import("./experiments/run.ts"),
+  const [{ CellRunner }, { WITH_FILES }, { makeChoice }] = await Promise.all([
     import("./experiments/runner.ts"),
     import("./experiments/run-cells.ts"),
     import("../policies/choose.ts"),
@@ -86,11 +85,9 @@ export async function simulate(
   const environment =
     typeof policy === "string" ? WITH_FILES : { ...WITH_FILES, policy: () => makeChoice(policy) };
   const experiment = experimentOf(jobs, settings);
-  const { window, metricParameters: parameters } = experiment;
-  const seed = settings.seed ?? 1;
   const name = typeof policy === "string" ? policy : policy.name;
-  const cell = { ...cellOf(experiment, name, seed), window, parameters, keep: ["schedule"] } as const;
-  const runner = new CellRunner(environment, await opened(jobs, experiment, seed, 1));
+  const cell = { ...experiment, policy: name, keep: ["schedule"] } as const;
+  const runner = new CellRunner(environment, await opened(jobs, experiment, 1));
   const result = await runner.run({ kind: "summary", ...cell });
   const { instance } = await runner.ready(cell);
   return { ...result, instance, schedule: result.schedule! };
@@ -110,10 +107,10 @@ export async function compare(
     import("./experiments/run.ts"),
     import("./experiments/workers.ts"),
   ]);
-  const { seed = 1, replications = 1, workers = defaultWorkers() } = settings;
+  const { replications = 1, workers = defaultWorkers() } = settings;
   const experiment = experimentOf(jobs, settings);
-  const ready = await opened(jobs, experiment, seed, replications);
-  return runExperiment(experiment, { policies, seed, replications, workers, opened: ready });
+  const ready = await opened(jobs, experiment, replications);
+  return runExperiment(experiment, { policies, replications, workers, opened: ready });
 }
 
 /**
@@ -131,26 +128,20 @@ export async function runCells<K extends Kind>(
 const GIVEN = "the jobs given";
 
 function experimentOf(jobs: Jobs, settings: Settings): Experiment {
-  const { limit, processors, rules, window, slotS = 60, switchS = 0 } = settings;
+  const { limit, processors, rules, window, slotS = 60, switchS = 0, seed = 1 } = settings;
   const { boundS = DEFAULT_METRIC_PARAMETERS.boundS } = settings;
   return {
-    source: typeof jobs === "string" ? jobs : GIVEN,
-    limit,
+    source: { jobs: typeof jobs === "string" ? jobs : GIVEN, seed, limit },
     processors,
     rules: { ...DEFAULT_RULES, ...rules },
     window: { ...WHOLE_RUN, ...window },
-    metricParameters: { boundS },
+    parameters: { boundS },
     slotS,
     switchS,
   };
 }
 
-async function opened(
-  jobs: Jobs,
-  experiment: Experiment,
-  seed: number,
-  replications: number,
-): Promise<OpenedJobs> {
+async function opened(jobs: Jobs, experiment: Experiment, replications: number): Promise<OpenedJobs> {
   const { openExperiment } = await import("./experiments/run.ts");
-  return openExperiment(experiment, seed, replications, typeof jobs === "string" ? undefined : jobs);
+  return openExperiment(experiment, replications, typeof jobs === "string" ? undefined : jobs);
 }

@@ -135,12 +135,11 @@ export async function makeExperiment(
     );
   }
   return {
-    source,
-    limit: options.limit,
+    source: { jobs: source, seed: options.seed, limit: options.limit },
     processors: options.procs,
     rules: { overrun: options.overrun, missingEstimate: options.missingEstimate, oversize: options.oversize },
     window: { warmupShare: options.warmup, cooldownShare: options.cooldown },
-    metricParameters: { boundS: options.bound },
+    parameters: { boundS: options.bound },
     slotS: options.slot,
     switchS: options.switch,
   };

@@ -52,13 +52,12 @@ async function run(source: string, options: CompareOptions, command: Command): P
   }
   await checkOutputs(source, { "--html": options.html });
   const experiment = await makeExperiment(source, options.policy, options);
-  const opened = await openExperiment(experiment, seed, replications);
+  const opened = await openExperiment(experiment, replications);
   if (options.audit)
     await (await import("../text/audit.ts")).auditPolicies(experiment, opened, options.policy);
   const progress = new Progress("runs", options.progress);
   const comparison = await runExperiment(experiment, {
     policies: options.policy,
-    seed: options.seed,
     replications: options.replications,
     workers: options.workers,
     command: commandLine(command),

@@ -58,13 +58,12 @@ async function run(source: string, options: SimulateOptions, command: Command): 
   }
   await checkOutputs(source, { "--html": options.html, "--swf": options.swf });
   const experiment = await makeExperiment(source, [options.policy], options);
-  const opened = await openExperiment(experiment, options.seed, 1);
+  const opened = await openExperiment(experiment, 1);
   if (options.audit)
     await (await import("../text/audit.ts")).auditPolicies(experiment, opened, [options.policy]);
   const progress = new Progress("jobs", options.progress);
   const comparison = await runExperiment(experiment, {
     policies: [options.policy],
-    seed: options.seed,
     replications: 1,
     workers: 1,
     command: commandLine(command),

@@ -18,18 +18,16 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const experiment: Experiment = {
-  source: "downey:jobs=150:processors=16:load=0.9",
-  limit: undefined,
+  source: { jobs: "downey:jobs=150:processors=16:load=0.9", seed: 3 },
   processors: undefined,
   rules: DEFAULT_RULES,
   window: WHOLE_RUN,
-  metricParameters: DEFAULT_METRIC_PARAMETERS,
+  parameters: DEFAULT_METRIC_PARAMETERS,
   slotS: 5,
   switchS: 0,
 };
 const options: ExperimentOptions = {
   policies: ["fcfs", "easy", "easy:order=shortest"],
-  seed: 3,
   replications: 3,
   workers: 1,
 };
@@ -68,7 +66,8 @@ describe("runExperiment()", () => {
 
   test("a replication is the run that its seed alone gives", async () => {
     const { policies, seed } = await runExperiment(experiment, options);
-    const last = await runExperiment(experiment, { ...options, seed: 5, replications: 1 });
+    const other = { ...experiment, source: { ...experiment.source, seed: 5 } };
+    const last = await runExperiment(other, { ...options, replications: 1 });
     expect(seed).toBe(3);
     expect(policies.map(({ replications }) => replications?.[2])).toEqual(
       last.policies.map(({ summary }) => summary),
@@ -102,7 +101,7 @@ describe("runExperiment()", () => {
 
   test("limit takes the first jobs of the same workload", async () => {
     const whole = await runExperiment(experiment, options);
-    const part = await runExperiment({ ...experiment, limit: 40 }, options);
+    const part = await runExperiment({ ...experiment, source: { ...experiment.source, limit: 40 } }, options);
     expect(part.instance.count).toBe(40);
     expect(part.instance.submitS).toEqual(whole.instance.submitS.slice(0, 40));
   });
@@ -118,11 +117,13 @@ describe("runExperiment()", () => {
   });
 
   test("a machine on which no job fits, and replications of a trace, are refused", async () => {
-    const tiny = { ...experiment, source: "downey:jobs=20:minSize=4", processors: 2 };
+    const tiny = { ...experiment, source: { jobs: "downey:jobs=20:minSize=4", seed: 3 }, processors: 2 };
     await expect(runExperiment(tiny, options)).rejects.toThrow(/all 20 are larger than the machine of 2/);
     const trace = join(folder, "trace.swf");
     writeFileSync(trace, "1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
-    await expect(runExperiment({ ...experiment, source: trace }, options)).rejects.toThrow(InputError);
+    await expect(runExperiment({ ...experiment, source: { jobs: trace, seed: 3 } }, options)).rejects.toThrow(
+      InputError,
+    );
   });
 });
 

@@ -4,9 +4,8 @@
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
-import { describeRules, type Rules } from "../../core/rules.ts";
-import type { MetricParameters } from "../../metrics/registry.ts";
-import { describeWindow, type WindowOptions } from "../../metrics/window.ts";
+import { describeRules } from "../../core/rules.ts";
+import { describeWindow } from "../../metrics/window.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
 import { chooseModel } from "../files/source.ts";
@@ -14,27 +13,13 @@ import type { Cell, CellResult } from "./kinds.ts";
 import { provenance } from "./provenance.ts";
 import { type CellsOptions, runCells, WITH_FILES } from "./run-cells.ts";
 import { type OpenedJobs, openJobs, prepareJobs } from "./runner.ts";
+import type { SummaryCell } from "./summary.ts";
 
-/** What all runs of an experiment share. */
-export interface Experiment {
-  /** A trace or a model, as `openSource` takes it. */
-  readonly source: string;
-  /** Use the first so many jobs only. */
-  readonly limit: number | undefined;
-  /** Size of the machine; undefined takes the one that the source names. */
-  readonly processors: number | undefined;
-  readonly rules: Rules;
-  readonly window: WindowOptions;
-  readonly metricParameters: MetricParameters;
-  /** Time sharing only. */
-  readonly slotS: number;
-  readonly switchS: number;
-}
+/** What all runs of an experiment share: a cell but for its policy. The seed is that of the first run; replication r has r more. */
+export type Experiment = Omit<SummaryCell, "policy" | "keep"> & Required<Pick<SummaryCell, "parameters">>;
 
 export interface ExperimentOptions extends CellsOptions {
   readonly policies: readonly string[];
-  /** First seed; replication r has seed + r. */
-  readonly seed: number;
   /** Models only. */
   readonly replications: number;
   /** The command that makes the same result again, for the report. */
@@ -49,24 +34,16 @@ export interface ExperimentOptions extends CellsOptions {
  * @throws InputError for a source that cannot be used, or not with so many seeds
  */
 export async function openExperiment(
-  { source, limit }: Experiment,
-  seed: number,
+  { source }: Experiment,
   replications: number,
   given?: Workload,
 ): Promise<OpenedJobs> {
-  if (replications > 1 && chooseModel(source) === undefined) {
+  if (replications > 1 && chooseModel(source.jobs) === undefined) {
     throw new InputError(
-      `Cannot replicate "${source}" ${replications} times: a trace is the same every time, expected a model`,
+      `Cannot replicate "${source.jobs}" ${replications} times: a trace is the same every time, expected a model`,
     );
   }
-  const environment = given === undefined ? WITH_FILES : { open: () => given };
-  return openJobs({ jobs: source, seed, limit }, environment);
-}
-
-/** One policy on one seed, without what is to be made of it. */
-export function cellOf(experiment: Experiment, policy: string, seed: number) {
-  const { source: jobs, limit, processors, rules, slotS, switchS } = experiment;
-  return { source: { jobs, seed, limit }, processors, rules, policy, slotS, switchS };
+  return openJobs(source, given === undefined ? WITH_FILES : { open: () => given });
 }
 
 /**
@@ -74,8 +51,9 @@ export function cellOf(experiment: Experiment, policy: string, seed: number) {
  * @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule
  */
 export async function runExperiment(experiment: Experiment, options: ExperimentOptions): Promise<Comparison> {
-  const { seed, replications, policies } = options;
-  const opened = options.opened ?? (await openExperiment(experiment, seed, replications));
+  const { replications, policies } = options;
+  const { jobs, seed } = experiment.source;
+  const opened = options.opened ?? (await openExperiment(experiment, replications));
   const { workload } = opened;
   const instance = prepareJobs(workload, experiment.processors, experiment.rules);
   const runs = await runCells(cellsOf(experiment, options), { ...options, opened });
@@ -83,7 +61,7 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
   return {
     instance: isGang ? withSlotDiagnostic(instance, experiment.slotS) : instance,
     workloadHash: runs[0].workload.hash,
-    seed: chooseModel(experiment.source) === undefined ? undefined : seed,
+    seed: chooseModel(jobs) === undefined ? undefined : seed,
     rules: rulesInWords(experiment, runs[0], isGang, workload),
     made: provenance(),
     command: options.command,
@@ -105,15 +83,15 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
 }
 
 function cellsOf(experiment: Experiment, options: ExperimentOptions): Cell<"summary">[] {
-  const { seed: firstSeed, replications, policies, recordMatrix = false } = options;
-  const { window, metricParameters: parameters } = experiment;
+  const { replications, policies, recordMatrix = false } = options;
+  const { source } = experiment;
   const keep = ["schedule", ...(recordMatrix ? ["matrix" as const] : [])] as const;
   return Array.from({ length: replications }, (_, r) =>
     policies.map((policy) => ({
       kind: "summary" as const,
-      ...cellOf(experiment, policy, firstSeed + r),
-      window,
-      parameters,
+      ...experiment,
+      source: { ...source, seed: source.seed + r },
+      policy,
       ...(r === 0 && { keep }),
     })),
   ).flat();
@@ -141,7 +119,7 @@ function rulesInWords(
   if (workload.trace !== undefined) rules.push(SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
-    `bound=${experiment.metricParameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
+    `bound=${experiment.parameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
   );
   if (isGang) {
     rules.push(

@@ -183,7 +183,7 @@ function ofErrors(results: SitesResults): Claim[] {
   const rises = (measure: Measure) =>
     BOTH.flatMap((v) => {
       const [none, ten, thirty] = means(v, HIGH, measure);
-      return [compared(none!, "below", ten!), compared(ten!, "below", thirty!)];
+      return [compared(none, "below", ten), compared(ten, "below", thirty)];
     });
   const rise = (name: "WRT" | "WSLD"): Claim => ({
     statement: `For high workloads both approaches result in higher ${name} when the error is bigger; it is lowest without error`,
