@@ -29,62 +29,41 @@ const json = (schema: z.ZodType, status: 200 | 201 | 202 = 200): RouteAnswer => 
 });
 const text = (type: string, description: string): RouteAnswer => ({ kind: "text", type, description });
 
+const optional = (schema: z.ZodType, description: string) => schema.optional().describe(description);
 const digits = (description: string) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, "is not a whole number of at most 15 digits")
-    .optional()
-    .describe(description);
-const flag = (description: string) =>
-  z
-    .string()
-    .regex(/^(?:0|1|true|false)$/, "is not 1 or 0")
-    .optional()
-    .describe(description);
-
-const words = (description: string) => z.string().min(1).max(256).optional().describe(description);
-
+  optional(z.string().regex(/^\d{1,15}$/, "is not a whole number of at most 15 digits"), description);
+const words = (description: string) => optional(z.string().min(1).max(256), description);
+const flag = z.string().regex(/^(?:0|1|true|false)$/, "is not 1 or 0");
+const state = `(?:${c.jobState.options.join("|")})`;
 const states = z
   .string()
   .regex(
-    new RegExp(`^(?:${c.jobState.options.join("|")})(?:,(?:${c.jobState.options.join("|")}))*$`),
+    new RegExp(`^${state}(?:,${state})*$`),
     `is not a list of states with commas between: ${c.jobState.options.join(", ")}`,
-  )
-  .optional()
-  .describe("States with commas between, such as queued,running; default all");
+  );
 
+const get = (
+  id: string,
+  path: string,
+  summary: string,
+  answer: RouteAnswer,
+  more: Partial<Route> = {},
+): Route => ({ id, method: "get", path, summary, answer, ...more });
 const action = (id: string, summary: string): Route => ({
-  id,
+  ...get(id, `/v1/jobs/{job}/${id}`, summary, json(c.jobAnswer)),
   method: "post",
-  path: `/v1/jobs/{job}/${id}`,
-  summary,
-  answer: json(c.jobAnswer),
 });
 
 export const ROUTES: readonly Route[] = [
-  {
-    id: "page",
-    method: "get",
-    path: "/",
-    summary: "This page",
-    answer: text("text/html", "A page for people"),
-    isPublic: true,
-  },
-  {
-    id: "openapi",
-    method: "get",
-    path: "/openapi.json",
-    summary: "This API as an OpenAPI 3.1 document",
-    answer: text("application/json", "OpenAPI 3.1"),
-    isPublic: true,
-  },
-  {
-    id: "status",
-    method: "get",
-    path: "/v1/status",
-    summary: "The scheduler at a glance, and as whom it knows you",
-    answer: json(c.statusAnswer),
-  },
+  get("page", "/", "This page", text("text/html", "A page for people"), { isPublic: true }),
+  get(
+    "openapi",
+    "/openapi.json",
+    "This API as an OpenAPI 3.1 document",
+    text("application/json", "OpenAPI 3.1"),
+    { isPublic: true },
+  ),
+  get("status", "/v1/status", "The scheduler at a glance, and as whom it knows you", json(c.statusAnswer)),
   {
     id: "submit",
     method: "post",
@@ -95,21 +74,15 @@ export const ROUTES: readonly Route[] = [
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
   },
-  {
-    id: "jobs",
-    method: "get",
-    path: "/v1/jobs",
-    summary: "Your jobs, oldest first; all jobs for an administrator",
+  get("jobs", "/v1/jobs", "Your jobs, oldest first; all jobs for an administrator", json(c.jobsAnswer), {
     description:
       "With after, a page: at most 1,000 jobs, and next when there are more. A job that is there all the while is in exactly one page. Without after the answer is whole, however long. Where nothing but states is asked for, these are the jobs that have not ended and the last 1,000 that have; numbers, name, queue and user are looked for in all that is kept.",
     query: {
-      states,
+      states: optional(states, "States with commas between, such as queued,running; default all"),
       last: digits("Only so many, the newest ones; with after, the first page begins with them"),
       after: digits("A page: jobs of greater numbers than this; 0 for the first page, then what next says"),
       limit: digits("At most so many jobs in the page; default and most 1000"),
-      numbers: c.jobNumbers
-        .optional()
-        .describe("Only these numbers, such as 3-9,12; missing says which are not kept"),
+      numbers: optional(c.jobNumbers, "Only these numbers, such as 3-9,12; missing says which are not kept"),
       name: words("Only jobs of this name, with * for anything, such as sim*"),
       queue: words("Only jobs of this queue"),
       user: words("Only jobs of this user"),
@@ -117,8 +90,7 @@ export const ROUTES: readonly Route[] = [
         "If there is no such job, answer when there is one, at the latest after so many seconds (at most 60)",
       ),
     },
-    answer: json(c.jobsAnswer),
-  },
+  }),
   {
     id: "batch",
     method: "post",
@@ -129,16 +101,11 @@ export const ROUTES: readonly Route[] = [
     body: c.batchBody,
     answer: json(c.batchAnswer),
   },
-  {
-    id: "job",
-    method: "get",
-    path: "/v1/jobs/{job}",
-    summary: "One job",
+  get("job", "/v1/jobs/{job}", "One job", json(c.jobAnswer), {
     query: {
       wait: digits("Answer when the job has ended, at the latest after so many seconds (at most 60)"),
     },
-    answer: json(c.jobAnswer),
-  },
+  }),
   action("cancel", "Cancel a job: TERM, then KILL of all its processes"),
   action("hold", "Keep a waiting job from starting"),
   action("release", "Let a held job start"),
@@ -151,13 +118,7 @@ export const ROUTES: readonly Route[] = [
     body: c.priorityBody,
     answer: json(c.jobAnswer),
   },
-  {
-    id: "why",
-    method: "get",
-    path: "/v1/jobs/{job}/why",
-    summary: "Why a job waits, and when it is expected to start",
-    answer: json(c.whyAnswer),
-  },
+  get("why", "/v1/jobs/{job}/why", "Why a job waits, and when it is expected to start", json(c.whyAnswer)),
   {
     id: "logs",
     method: "get",
@@ -169,31 +130,13 @@ export const ROUTES: readonly Route[] = [
       offset: digits("First byte"),
       limit: digits("At most so many bytes"),
       tail: digits("The last so many bytes"),
-      follow: flag("1: go on with what is written until the job has ended"),
+      follow: optional(flag, "1: go on with what is written until the job has ended"),
     },
     answer: text("text/plain", "Output of the job"),
   },
-  {
-    id: "matrix",
-    method: "get",
-    path: "/v1/matrix",
-    summary: "The matrix of rows and processors as it turns",
-    answer: json(c.matrixAnswer),
-  },
-  {
-    id: "queues",
-    method: "get",
-    path: "/v1/queues",
-    summary: "Queues and their limits",
-    answer: json(c.queuesAnswer),
-  },
-  {
-    id: "policy",
-    method: "get",
-    path: "/v1/policy",
-    summary: "The policy in force and its rules",
-    answer: json(c.policyAnswer),
-  },
+  get("matrix", "/v1/matrix", "The matrix of rows and processors as it turns", json(c.matrixAnswer)),
+  get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
+  get("policy", "/v1/policy", "The policy in force and its rules", json(c.policyAnswer)),
   {
     id: "setPolicy",
     method: "put",
@@ -210,13 +153,12 @@ export const ROUTES: readonly Route[] = [
     body: c.whatIfBody,
     answer: json(c.whatIfAnswer),
   },
-  {
-    id: "exportSwf",
-    method: "get",
-    path: "/v1/export.swf",
-    summary: "Jobs that ended or run, in Standard Workload Format",
-    answer: text("text/plain", "SWF"),
-  },
+  get(
+    "exportSwf",
+    "/v1/export.swf",
+    "Jobs that ended or run, in Standard Workload Format",
+    text("text/plain", "SWF"),
+  ),
   {
     id: "events",
     method: "get",
@@ -227,13 +169,12 @@ export const ROUTES: readonly Route[] = [
     query: { since: digits("Sequence number of the last event already seen; default 0") },
     answer: text("text/event-stream", "Each event's data is an Event, its id the sequence number"),
   },
-  {
-    id: "metrics",
-    method: "get",
-    path: "/metrics",
-    summary: "Numbers for Prometheus",
-    answer: text("text/plain; version=0.0.4", "Prometheus text format"),
-  },
+  get(
+    "metrics",
+    "/metrics",
+    "Numbers for Prometheus",
+    text("text/plain; version=0.0.4", "Prometheus text format"),
+  ),
   {
     id: "shutdown",
     method: "post",
