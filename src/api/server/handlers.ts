@@ -1,24 +1,22 @@
 /** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
-import type { Caller, Service } from "../../daemon/contract/service.ts";
-import { pause } from "../../host/pause.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { eventList, eventStream } from "./answers/events.ts";
-import { batchResponse, brief, exportResponse, listResponse, submittedResponse } from "./answers/lists.ts";
+import { batchResponse, brief, exportResponse, jobsResponse, submittedResponse } from "./answers/lists.ts";
 import { followPieces, isInside, lastBytes, openInside, parseRange, piecesOf } from "./answers/logs.ts";
 import { metricsText } from "./answers/metrics-text.ts";
 import { openApiDocument } from "./answers/openapi.ts";
 import { pageResponse } from "./answers/page.ts";
-import { jsonResponse } from "./answers/pieces.ts";
+import { pulledStream } from "./answers/pieces.ts";
+import { waitUntil } from "./answers/waiting.ts";
 import type { Call, HandlerDeps, Outcome } from "./call.ts";
 
 type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
 
-const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 1000;
 
@@ -47,12 +45,16 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const answer = await service.submit(call.caller, jobs, key);
     return isRefusal(answer) ? answer : submittedResponse(call, answer.jobs);
   },
-  jobs: listResponse,
+  jobs: jobsResponse,
   batch: batchResponse,
-  job: async ({ caller, job, query, request }, { service }) => {
+  job: async (call, { service }) => {
+    const { caller, job, query } = call;
+    const hasEnded = () => {
+      const info = service.job(caller, job);
+      return isRefusal(info) || isEnded(info.state);
+    };
     if (query.wait !== undefined) {
-      const waitS = Math.min(Number(query.wait), LONGEST_WAIT_S);
-      await untilEnded(service, caller, job, waitS, request.signal);
+      await waitUntil(call, service, LOOK_AGAIN_MS, hasEnded, (changed) => changed === job && hasEnded());
     }
     return asJob(service.job(caller, job));
   },
@@ -94,7 +96,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     const last = request.headers.get("last-event-id");
     const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : Number(query.since ?? 0);
     if (/^application\/json\b/.test(request.headers.get("accept") ?? "")) {
-      return jsonResponse(turns, eventList(service, caller, since));
+      return eventList(service, caller, since, turns);
     }
     return new Response(eventStream(service, caller, since, turns), {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
@@ -115,36 +117,6 @@ function asJob(answer: Answer<Job>): Outcome {
 
 function textResponse(text: string, type: string): Response {
   return new Response(text, { headers: { "content-type": `${type}; charset=utf-8` } });
-}
-
-async function untilEnded(
-  service: Service,
-  caller: Caller,
-  job: number,
-  waitS: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const deadlineMs = performance.now() + waitS * 1000;
-  const wake = new AbortController();
-  const hasEnded = () => {
-    const info = service.job(caller, job);
-    return isRefusal(info) || isEnded(info.state);
-  };
-  const wakeUp = () => wake.abort();
-  signal.addEventListener("abort", wakeUp);
-  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, (event) => {
-    if (event.job === job && hasEnded()) wakeUp();
-  });
-  try {
-    while (!hasEnded() && !wake.signal.aborted) {
-      const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) return;
-      await pause(Math.min(leftMs, LOOK_AGAIN_MS), wake.signal);
-    }
-  } finally {
-    unlisten();
-    signal.removeEventListener("abort", wakeUp);
-  }
 }
 
 function logsResponse({ caller, job, stream, query, request, turns }: Call, around: HandlerDeps): Outcome {
@@ -222,29 +194,13 @@ function streamOf(
 ): ReadableStream<Uint8Array> {
   const left = new AbortController();
   const pieces = make(left.signal);
-  let isOver = false;
-  const end = () => {
-    if (!isOver) atEnd();
-    isOver = true;
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await pieces.next();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-        } catch (error) {
-          controller.error(error);
-        }
-        end();
-      },
-      async cancel() {
-        left.abort();
-        await pieces.return(undefined);
-        end();
-      },
+  return pulledStream(
+    async () => (await pieces.next()).value,
+    atEnd,
+    async () => {
+      left.abort();
+      await pieces.return(undefined);
+      atEnd();
     },
-    { highWaterMark: 0 },
   );
 }

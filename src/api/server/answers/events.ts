@@ -10,7 +10,7 @@ import { pause } from "../../../host/pause.ts";
 import type { DaemonEvent } from "../../../protocol/events.ts";
 import { MAX_EVENTS_PER_ANSWER } from "../../../protocol/limits.ts";
 import type { Turns } from "../fairness/fair-gate.ts";
-import { jsonPieces, type Pieces } from "./pieces.ts";
+import { listResponse, pulledStream } from "./pieces.ts";
 
 const PAGE = 500;
 const HEARTBEAT_MS = 15_000;
@@ -26,9 +26,7 @@ export function eventStream(
   let last = since;
   /** News since the log was read to its end; undefined while there is more in the log than was read. */
   let news: DaemonEvent[] | undefined;
-  let isBegun = false;
   let wake = new AbortController();
-  let isOpen = true;
   // Once: an abort makes an error with a stack, which thousands of events in one turn cannot afford for each follower.
   const wakeUp = () => {
     if (!wake.signal.aborted) wake.abort();
@@ -38,7 +36,6 @@ export function eventStream(
     wakeUp();
   });
   const end = () => {
-    isOpen = false;
     unlisten();
     wakeUp();
   };
@@ -55,37 +52,22 @@ export function eventStream(
       last = events.at(-1)?.sequence ?? last;
       return events.map(eventText).join("");
     });
-  const text = async (): Promise<string> => {
-    if (!isBegun) {
-      // At once, so that the client knows it is connected.
-      isBegun = true;
-      return ": tutti events\nretry: 1000\n\n";
+  async function* texts(): AsyncGenerator<string, never> {
+    // At once, so that the client knows it is connected.
+    yield ": tutti events\nretry: 1000\n\n";
+    for (;;) {
+      wake = new AbortController();
+      const now = await nextText();
+      if (now === "") await pause(HEARTBEAT_MS, wake.signal);
+      yield now || (await nextText()) || ": still here\n\n";
     }
-    wake = new AbortController();
-    const now = await nextText();
-    if (now !== "" || !isOpen) return now;
-    await pause(HEARTBEAT_MS, wake.signal);
-    return (await nextText()) || ": still here\n\n";
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const piece = encoder.encode(await text());
-          if (isOpen) controller.enqueue(piece);
-        } catch (error) {
-          end();
-          throw error;
-        }
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
+  }
+  const pieces = texts();
+  return pulledStream(async () => encoder.encode((await pieces.next()).value), end);
 }
 
 /** The events so far as one answer, MAX_EVENTS_PER_ANSWER of them, with `next` when there are more. */
-export function eventList(service: Service, caller: Caller, since: number): Pieces {
+export function eventList(service: Service, caller: Caller, since: number, turns: Turns): Response {
   let last = since;
   let left = MAX_EVENTS_PER_ANSWER;
   let isAll = false;
@@ -99,7 +81,7 @@ export function eventList(service: Service, caller: Caller, since: number): Piec
     }
   }
   const rest = () => (isAll || pastEvents(service, caller, last, 1).length === 0 ? {} : { next: last });
-  return jsonPieces({ schema: "tutti.events/1" }, "events", pages(), rest);
+  return listResponse(turns, "tutti.events/1", "events", pages(), rest);
 }
 
 /** The events after `since` that there are already, the first so many of them. */

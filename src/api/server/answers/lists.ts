@@ -1,30 +1,29 @@
 /** Lists of jobs, exports and batches: what is long is answered in pieces, and a list is never cut without saying so. */
 import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
-import type { Change, JobQuery, ListEnd } from "../../../daemon/contract/service.ts";
-import { pause } from "../../../host/pause.ts";
+import type { Change, JobQuery, ListEnd, Service } from "../../../daemon/contract/service.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
 import { type Answer, isRefusal, refuse } from "../../../protocol/refusal.ts";
 import type * as c from "../../../protocol/schema.ts";
 import type { Job } from "../../../protocol/schema.ts";
 import type { Call, HandlerDeps, Outcome } from "../call.ts";
 import type { ApiRefusal } from "../refusal.ts";
-import { jsonPieces, jsonResponse, piecesResponse } from "./pieces.ts";
+import { listResponse, pagesOf, piecesResponse } from "./pieces.ts";
+import { waitUntil } from "./waiting.ts";
 
 /** Ended jobs that are listed when nobody says which. */
 const LISTED_ENDED = 1000;
 const LISTED_COMMAND_LENGTH = 1000;
-const LONGEST_WAIT_S = 60;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 10_000;
 /** Jobs that are changed in one turn of the front end: some 25 ms. Others have theirs in between. */
 const CHANGES_IN_TURN = 250;
 const RESULTS_IN_PIECE = 150;
 
-export async function listResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
+export async function jobsResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
   const { caller, query, turns } = call;
   const wanted = queryOf(query);
   if (isRefusal(wanted)) return wanted;
-  if (query.wait !== undefined) await untilAny(call, service, wanted, Number(query.wait));
+  if (query.wait !== undefined) await untilAny(call, service, wanted);
   let end: ListEnd = {};
   function* pages() {
     const list = service.list(caller, wanted as JobQuery);
@@ -36,10 +35,7 @@ export async function listResponse(call: Call, { service }: HandlerDeps): Promis
       yield step.value.map(brief);
     }
   }
-  return jsonResponse(
-    turns,
-    jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages(), () => end),
-  );
+  return listResponse(turns, "tutti.jobs/1", "jobs", pages(), () => end);
 }
 
 export function exportResponse({ caller, turns }: Call, { service }: HandlerDeps): Response {
@@ -70,21 +66,16 @@ export async function batchResponse(call: Call, { service }: HandlerDeps): Promi
     for (const number of numbers.slice(i + CHANGES_IN_TURN)) results.push(resultOf(number, told));
     break;
   }
-  function* pages() {
-    for (let i = 0; i < results.length; i += RESULTS_IN_PIECE) yield results.slice(i, i + RESULTS_IN_PIECE);
-  }
-  return jsonResponse(turns, jsonPieces({ schema: "tutti.batch/1" }, "results", pages()));
+  return listResponse(turns, "tutti.batch/1", "results", pagesOf(results, RESULTS_IN_PIECE));
 }
 
 /** The jobs of a submit: those of a large array in pieces. */
 export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcome {
   if (jobs.length <= RESULTS_IN_PIECE) return { jobs: jobs.map(brief) };
   function* pages() {
-    for (let i = 0; i < jobs.length; i += RESULTS_IN_PIECE) {
-      yield jobs.slice(i, i + RESULTS_IN_PIECE).map(brief);
-    }
+    for (const page of pagesOf(jobs, RESULTS_IN_PIECE)) yield page.map(brief);
   }
-  return jsonResponse(turns, jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages()), 201);
+  return listResponse(turns, "tutti.jobs/1", "jobs", pages(), undefined, 201);
 }
 
 /** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
@@ -131,38 +122,17 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
 }
 
 /** Returns when the list would not be empty, or after a while. */
-async function untilAny(
-  { caller, request, turns }: Call,
-  service: HandlerDeps["service"],
-  query: JobQuery,
-  waitS: number,
-): Promise<void> {
-  const deadlineMs = performance.now() + Math.min(waitS, LONGEST_WAIT_S) * 1000;
+function untilAny(call: Call, service: Service, query: JobQuery): Promise<void> {
+  const { caller, turns } = call;
   const { numbers, states } = query;
-  let wake = new AbortController();
-  const wakeUp = () => wake.abort();
   // Asked of one job only, so that what happens to thousands costs little.
   const mayMatch = (job: number) => {
     if (numbers !== undefined && !holds(numbers, job)) return false;
     const info = service.job(caller, job);
     return isRefusal(info) || states === undefined || states.includes(info.state);
   };
-  const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, ({ job }) => {
-    if (job !== undefined && !wake.signal.aborted && mayMatch(job)) wakeUp();
-  });
-  request.signal.addEventListener("abort", wakeUp);
-  try {
-    while (!request.signal.aborted) {
-      wake = new AbortController();
-      if (await turns.through(isAny(service.list(caller, { ...query, most: 1 })))) return;
-      const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) return;
-      await pause(Math.min(leftMs, LOOK_AGAIN_MS), wake.signal);
-    }
-  } finally {
-    unlisten();
-    request.signal.removeEventListener("abort", wakeUp);
-  }
+  const isAnyNow = () => turns.through(isAny(service.list(caller, { ...query, most: 1 })));
+  return waitUntil(call, service, LOOK_AGAIN_MS, isAnyNow, mayMatch);
 }
 
 /** Whether there is a job in the list, or something to say of what is missing. */
@@ -184,7 +154,7 @@ function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
 /** The jobs meant, rising: those of the ranges that there are, and those named alone, there or not. */
 async function numbersOf(
   { caller, turns }: Call,
-  service: HandlerDeps["service"],
+  service: Service,
   { jobs, states }: c.BatchBody,
 ): Promise<number[] | ApiRefusal> {
   const ranges = parseRanges(jobs);

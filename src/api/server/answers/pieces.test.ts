@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FairGate } from "../fairness/fair-gate.ts";
-import { jsonPieces, jsonResponse } from "./pieces.ts";
+import { listResponse } from "./pieces.ts";
 
 const turns = new FairGate().turnsOf(1, () => false);
 
@@ -10,14 +10,10 @@ test("a list in pieces is the very text that JSON.stringify gives for the whole"
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(entry, { maxLength: 4 }), { maxLength: 6 }),
-      fc.constantFrom({}, { schema: "x/1" }),
       fc.constantFrom({}, { next: 5 }),
-      async (pages, before, after) => {
-        const response = jsonResponse(
-          turns,
-          jsonPieces(before, "list", pages, () => after),
-        );
-        expect(await response.text()).toBe(JSON.stringify({ ...before, list: pages.flat(), ...after }));
+      async (pages, after) => {
+        const response = listResponse(turns, "x/1", "list", pages, () => after);
+        expect(await response.text()).toBe(JSON.stringify({ schema: "x/1", list: pages.flat(), ...after }));
       },
     ),
   );
@@ -33,7 +29,7 @@ test("pieces are made when they are asked for, and closed when the client leaves
       isClosed = true;
     }
   }
-  const reader = jsonResponse(turns, jsonPieces({}, "list", pages())).body!.getReader();
+  const reader = listResponse(turns, "x/1", "list", pages()).body!.getReader();
   for (let i = 0; i < 3; i++) await reader.read();
   await reader.cancel();
   expect(made).toBeLessThan(5);

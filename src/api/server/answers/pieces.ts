@@ -4,7 +4,7 @@
  *
  * A handler gives a generator and returns the response:
  *
- *     jobs: (call, { service }) => jsonResponse(call.turns, jsonPieces({ schema: "tutti.jobs/1" }, "jobs", pages(), () => ({ next })))
+ *     jobs: (call, { service }) => listResponse(call.turns, "tutti.jobs/1", "jobs", pages(), () => ({ next }))
  *
  * where `pages()` is a generator of arrays, each made in at most some 10 ms and of at most some 100 kB as JSON. What changes while the client
  * reads is the generator's to think of: it should remember a job's number, not a place in a list.
@@ -12,17 +12,16 @@
 import type { Turns } from "../fairness/fair-gate.ts";
 
 /** Text or bytes, one piece at a time. It is closed (`return`) when the client leaves early. */
-export type Pieces = Generator<string | Uint8Array, void, void>;
+type Pieces = Generator<string | Uint8Array, void, void>;
 
-/** A JSON object with one long list: `{…before, [name]: […entries of all pages], …after()}`. `after` is asked at the end. */
-export function* jsonPieces(
-  before: object,
+/** A JSON object with one long list: `{schema, [name]: […entries of all pages], …after()}`. `after` is asked at the end. */
+function* listPieces(
+  schema: string,
   name: string,
   pages: Iterable<readonly object[]>,
-  after: () => object = () => ({}),
+  after: () => object,
 ): Pieces {
-  const opening = JSON.stringify(before).slice(0, -1);
-  yield `${opening}${opening === "{" ? "" : ","}${JSON.stringify(name)}:[`;
+  yield `{"schema":${JSON.stringify(schema)},${JSON.stringify(name)}:[`;
   let isFirst = true;
   for (const page of pages) {
     if (page.length === 0) {
@@ -38,9 +37,21 @@ export function* jsonPieces(
   yield rest === "}" ? "]}" : `],${rest}`;
 }
 
-/** An answer of type application/json from pieces. */
-export function jsonResponse(turns: Turns, pieces: Pieces, status = 200): Response {
-  return piecesResponse(turns, pieces, "application/json", status);
+/** The answer that `listPieces` describes. */
+export function listResponse(
+  turns: Turns,
+  schema: string,
+  name: string,
+  pages: Iterable<readonly object[]>,
+  after: () => object = () => ({}),
+  status = 200,
+): Response {
+  return piecesResponse(turns, listPieces(schema, name, pages, after), "application/json", status);
+}
+
+/** The entries of a list that is there already, as pages. */
+export function* pagesOf<Entry>(entries: readonly Entry[], most: number): Generator<readonly Entry[]> {
+  for (let i = 0; i < entries.length; i += most) yield entries.slice(i, i + most);
 }
 
 /** @param type the answer's content type */
@@ -61,6 +72,20 @@ function streamOfPieces(turns: Turns, pieces: Pieces): ReadableStream<Uint8Array
       if (piece === undefined || piece.length > 0) return piece;
     }
   };
+  return pulledStream(next, () => void pieces.return());
+}
+
+/**
+ * A stream that makes nothing ahead: each piece when the client has taken the one before.
+ * @param next the next piece, or undefined at the end
+ * @param atEnd called once, after the last piece or an error
+ * @param whenLeft called instead when the client leaves first; what is under way then is not sent
+ */
+export function pulledStream(
+  next: () => Promise<Uint8Array | undefined>,
+  atEnd: () => void,
+  whenLeft: (reason: unknown) => void | Promise<void> = atEnd,
+): ReadableStream<Uint8Array> {
   let isWanted = true;
   return new ReadableStream<Uint8Array>(
     {
@@ -68,16 +93,17 @@ function streamOfPieces(turns: Turns, pieces: Pieces): ReadableStream<Uint8Array
         try {
           const piece = await next();
           if (!isWanted) return;
-          if (piece === undefined) controller.close();
-          else controller.enqueue(piece);
+          if (piece !== undefined) return controller.enqueue(piece);
+          controller.close();
         } catch (error) {
-          pieces.return();
+          if (!isWanted) return;
           controller.error(error);
         }
+        atEnd();
       },
-      cancel() {
+      cancel(reason) {
         isWanted = false;
-        pieces.return();
+        return whenLeft(reason);
       },
     },
     { highWaterMark: 0 },

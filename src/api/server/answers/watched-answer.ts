@@ -1,6 +1,7 @@
 /** Answers on their way to the client: what of them is unread counts for the user. */
 import { ClientLeft } from "../fairness/fair-gate.ts";
 import type { Ticket } from "../fairness/load.ts";
+import { pulledStream } from "./pieces.ts";
 
 /**
  * The response as a stream that counts each piece until the next one is asked for. The answer to HEAD is the same without its body,
@@ -23,34 +24,25 @@ export function watched(
   }
   const reader = body.getReader();
   let pieceBytes = 0;
-  let isWanted = true;
-  const counted = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        ticket.made(-pieceBytes);
-        pieceBytes = 0;
-        try {
-          const { done, value } = await reader.read();
-          if (!isWanted) return;
-          if (!done) {
-            pieceBytes = value.byteLength;
-            ticket.made(pieceBytes);
-            return controller.enqueue(value);
-          }
-          controller.close();
-        } catch (error) {
-          if (!(error instanceof ClientLeft)) onBug(error);
-          controller.error(error);
-        }
-        onEnd();
-      },
-      cancel(reason) {
-        isWanted = false;
-        onEnd();
-        return reader.cancel(reason);
-      },
+  const counted = pulledStream(
+    async () => {
+      ticket.made(-pieceBytes);
+      pieceBytes = 0;
+      try {
+        const { value } = await reader.read();
+        pieceBytes = value?.byteLength ?? 0;
+        ticket.made(pieceBytes);
+        return value;
+      } catch (error) {
+        if (!(error instanceof ClientLeft)) onBug(error);
+        throw error;
+      }
     },
-    { highWaterMark: 0 },
+    onEnd,
+    (reason) => {
+      onEnd();
+      return reader.cancel(reason);
+    },
   );
   return new Response(counted, response);
 }
