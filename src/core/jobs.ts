@@ -7,6 +7,9 @@
  *   JobsView  what a policy may look at: no run times
  */
 import type { Diagnostics } from "./diagnostics.ts";
+import type { Interruptions } from "./interruptions.ts";
+import type { Molding } from "./molding.ts";
+import type { Demand, ResourceKind } from "./resources.ts";
 import type { Rules } from "./rules.ts";
 
 /** Row of a job in the table: 0 … count − 1, in order of submission. */
@@ -80,6 +83,12 @@ export interface Workload {
   /** Only traces have them. */
   readonly trace: TraceColumns | undefined;
   readonly shape?: ShapeColumns | undefined;
+  /** On which sizes jobs can run; left out where each runs on its own only. */
+  readonly molding?: Molding | undefined;
+  /** What jobs need besides processors. */
+  readonly demand?: readonly Demand[] | undefined;
+  /** What happens to machine and jobs beside arrivals; jobs by their rows here. */
+  readonly interruptions?: Interruptions | undefined;
   /** Header comment lines of a trace, as they stand in the file, without the line ends. */
   readonly header: readonly string[];
   /** What the reader repaired or dropped. */
@@ -101,6 +110,12 @@ export interface Instance {
   readonly size: Int32Array;
   readonly estimateS: Float64Array;
   readonly shape?: ShapeColumns | undefined;
+  readonly molding?: Molding | undefined;
+  /** Countable resources of the machine; left out where it has none. */
+  readonly resources?: readonly ResourceKind[] | undefined;
+  /** What each job needs of them, in their order. */
+  readonly demand?: readonly Int32Array[] | undefined;
+  readonly interruptions?: Interruptions | undefined;
   /** Memory of each job per processor in KB; UNKNOWN where the source does not tell. Undefined when it tells of no job. */
   readonly memoryKB?: Float64Array | undefined;
   /** Row of each job in the workload's columns; undefined when the rows are the same. */
@@ -110,7 +125,9 @@ export interface Instance {
 }
 
 /**
- * What a policy may know of the jobs. The cells of a job are filled when it arrives and not before. Columns that grow are replaced,
+ * What a policy may know of the jobs. The cells of a job are filled when it arrives and not before; of one that was stopped, with what is
+ * left of its estimate when it arrives anew. A job that is started on another size has that size, and its estimate on it, from then on; one
+ * that was stopped can go on on no other. Columns that grow are replaced,
  * so read them through the view each time; columns of a policy's own that grow: structures/job-column.ts.
  */
 export interface JobsView {
@@ -119,6 +136,10 @@ export interface JobsView {
   readonly size: ReadonlyColumn;
   readonly submitS: ReadonlyColumn;
   readonly estimateS: ReadonlyColumn;
+  /** On which sizes jobs can run; undefined where each runs on its own only. */
+  readonly molding?: Molding<ReadonlyColumn, ReadonlyColumn> | undefined;
+  /** By kind of the machine's resources. */
+  readonly demand: readonly ReadonlyColumn[];
   /** Undefined where nobody knows how jobs divide their processors. */
   readonly shape?:
     | { readonly processes: ReadonlyColumn; readonly threads: ReadonlyColumn; readonly queue: ReadonlyColumn }

@@ -5,9 +5,11 @@
  *
  * Order of events. At one instant departures are told first (in order of start); then `decide` is called, once, with the
  * arrivals (in order of submission). A job with run time 0 departs in the instant in which it starts; that instant is then
- * decided again.
+ * decided again. A job that is stopped departs, too, after those that have ended, and arrives anew when it may go on.
  */
+import type { KnownOutage } from "./interruptions.ts";
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
+import type { ResourceKind } from "./resources.ts";
 
 /** The hooks of a policy, in life-cycle order. */
 export interface Policy {
@@ -75,11 +77,18 @@ export interface Pool {
   readonly free: number;
   /** The present instant in seconds. */
   readonly nowS: number;
+  /** Outages that are known and not over; another list when that changes. */
+  readonly outages: readonly KnownOutage[];
+  /** Kinds of countable resources, in the order of `jobs.demand`. */
+  readonly resources: readonly ResourceKind[];
+  /** Whether the job waits and all that it needs is free: processors, `size` or as many as it asks for, and resources. */
+  fits(job: JobIndex, size?: number): boolean;
   /**
    * Starts a waiting job. Throws RuleViolation when the job has not arrived, has started, or does not fit.
    * @param rule default: a rule that is the policy's own
+   * @param size another one than the job asks for, only where `jobs.molding` allows it and the job has not run before
    */
-  start(job: JobIndex, rule?: StartRule): void;
+  start(job: JobIndex, rule?: StartRule, size?: number): void;
   /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
   promise(job: JobIndex, startS: number): void;
   /** Asks for a decision at a later time even if nothing happens then. One wish is kept, replaced by the next. */
@@ -258,11 +267,20 @@ export interface PolicyDescription<Claims = Guarantees> {
   /** Paper and section, or "folklore" with a reference. */
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
+  /** Features that the machine may have; it refuses the policy when it has another one. */
+  readonly copesWith?: readonly Feature[];
   /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
   guarantees(parameters: ParameterValues): Claims;
   /** Left out: none. */
   readonly capabilities?: Capabilities;
 }
+
+/** What a machine may have that not every policy can live with, and what is said of a policy that cannot. */
+export const FEATURES = {
+  outages: "processors of the machine are away at times",
+  resources: "jobs need resources besides processors",
+} as const;
+export type Feature = keyof typeof FEATURES;
 
 /** Statements that `--audit` holds a policy to, beyond those that hold for all. */
 export interface Guarantees {
@@ -272,6 +290,8 @@ export interface Guarantees {
   readonly workConserving: boolean;
   /** A job starts no later than the machine was last told by `promise`, and promises to one job never grow later while it waits. */
   readonly keepsPromises: boolean;
+  /** Space sharing: by the estimates no job that is started runs into an outage that is known. Left out: they may. */
+  readonly avoidsOutages?: boolean | undefined;
   /** Time sharing: never more rows than these. Left out: rows are added without limit, and nobody waits for one. */
   readonly maxRows?: number | undefined;
   /** Time sharing: the jobs in the matrix on one processor never need more memory than this. Left out: no limit. */

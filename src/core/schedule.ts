@@ -1,5 +1,5 @@
 /** What a simulation returns: when each job ran, and how the machine's state changed over time. */
-import type { JobIndex } from "./jobs.ts";
+import type { Instance, JobIndex } from "./jobs.ts";
 import type { RowId, StartRule } from "./policy.ts";
 
 export interface Schedule {
@@ -10,8 +10,24 @@ export interface Schedule {
   /** Instants decided, and jobs started by each start rule (index: StartRule). */
   readonly instants: number;
   readonly startsByRule: readonly number[];
+  /** Sizes that the jobs were given, and their run times on them; undefined where no job could run on another size than its own. */
+  readonly given?: Pick<Instance, "size" | "runS"> | undefined;
+  /** Times in which jobs that had started were stopped, in order of their beginning; undefined for none. */
+  readonly pauses?: readonly Pause[] | undefined;
   /** Only time sharing has rows. */
   readonly gang: GangRecord | undefined;
+}
+
+/** The instance with the sizes that its jobs were given, and their run times on them. */
+export function asGiven(instance: Instance, { given }: Schedule): Instance {
+  return given === undefined ? instance : { ...instance, ...given };
+}
+
+export interface Pause {
+  readonly job: JobIndex;
+  readonly fromS: number;
+  /** NaN for a job that did not go on. */
+  untilS: number;
 }
 
 export interface GangRecord {
@@ -39,7 +55,13 @@ export interface GangRecord {
 export interface Observer {
   arrived?(timeS: number, job: JobIndex): void;
   departed?(timeS: number, job: JobIndex): void;
+  /** The job that starts next, or is placed next, has been given another size than it asks for. */
+  molded?(timeS: number, job: JobIndex, size: number): void;
   started?(timeS: number, job: JobIndex, rule: StartRule): void;
+  /** The job has been stopped and has given its processors back; it keeps the work that it has done. */
+  suspended?(timeS: number, job: JobIndex): void;
+  /** It waits anew. */
+  resumed?(timeS: number, job: JobIndex): void;
   promised?(timeS: number, job: JobIndex, startS: number): void;
   /** After each `decide`. */
   decided?(timeS: number): void;

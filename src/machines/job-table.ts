@@ -13,6 +13,7 @@ const FIRST_CAPACITY = 64;
 const GROWTH = 4;
 
 type Integers = Int32Array<ArrayBuffer>;
+type Doubles = Float64Array<ArrayBuffer>;
 type Group<Names extends string> = Record<Names, Integers> | undefined;
 
 /** Which columns there are beside size and times. */
@@ -20,13 +21,19 @@ interface KnownColumns {
   readonly shape: boolean;
   readonly memory: boolean;
   readonly origin: boolean;
+  /** Number of kinds of resources. */
+  readonly kinds?: number | undefined;
+  readonly molding?: boolean;
 }
 
 /** The columns that are made when they are asked for. */
 export interface JobDetails {
-  memoryKB: Float64Array<ArrayBuffer> | undefined;
+  memoryKB: Doubles | undefined;
   readonly shape: Group<"processes" | "threads" | "queue">;
   readonly origin: Group<"user" | "group" | "queue" | "application">;
+  /** By kind of resource. */
+  readonly demand: Integers[];
+  readonly molding: (Record<"minSize" | "maxSize", Integers> & { serialShare: Doubles }) | undefined;
 }
 
 export class JobTable implements JobsView {
@@ -56,6 +63,14 @@ export class JobTable implements JobsView {
     return this.#ask().origin;
   }
 
+  get demand(): JobDetails["demand"] {
+    return this.#ask().demand;
+  }
+
+  get molding(): JobDetails["molding"] {
+    return this.#ask().molding;
+  }
+
   /** Makes room for the row of a job that arrives. Returns the columns that it has, too, if anybody has asked for them. */
   reserve(job: JobIndex): JobDetails | undefined {
     while (job >= this.capacity) this.#grow();
@@ -64,13 +79,17 @@ export class JobTable implements JobsView {
 
   #ask(): JobDetails {
     if (this.#details !== undefined) return this.#details;
-    const { shape, memory, origin } = this.#known;
+    const { shape, memory, origin, kinds, molding } = this.#known;
     const column = () => new Int32Array(this.capacity).fill(UNKNOWN);
     this.#details = {
       memoryKB: memory ? new Float64Array(this.capacity).fill(UNKNOWN) : undefined,
       shape: shape ? { processes: column(), threads: column(), queue: column() } : undefined,
       origin: origin
         ? { user: column(), group: column(), queue: column(), application: column() }
+        : undefined,
+      demand: Array.from({ length: kinds ?? 0 }, column),
+      molding: molding
+        ? { minSize: column(), maxSize: column(), serialShare: new Float64Array(this.capacity) }
         : undefined,
     };
     this.#fill(this.#details);
@@ -86,7 +105,8 @@ export class JobTable implements JobsView {
     const details = this.#details;
     if (details === undefined) return;
     if (details.memoryKB !== undefined) details.memoryKB = grown(details.memoryKB, capacity, UNKNOWN);
-    for (const group of [details.shape, details.origin] as readonly Group<string>[]) {
+    const { shape, origin, demand, molding } = details;
+    for (const group of [shape, origin, demand, molding] as readonly Group<string>[]) {
       for (const name in group) group[name] = grown(group[name], capacity, UNKNOWN);
     }
   }

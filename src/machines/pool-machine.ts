@@ -4,32 +4,61 @@
  * jobs arrive and end, which processors they get, and when the policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";
-import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import type { KnownOutage, Outage } from "../core/interruptions.ts";
+import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
+import { timeFactor } from "../core/molding.ts";
 import { type Pool, START_RULE_NAMES, StartRule } from "../core/policy.ts";
+import type { ResourceKind } from "../core/resources.ts";
 import type { Observer } from "../core/schedule.ts";
 import { Arrivals } from "./arrivals.ts";
+import { type Interruptible, KnownOutages, Pauses } from "./interruptions.ts";
+import { Stock } from "./stock.ts";
 
 /** What has become of a job, by its row of the table. */
-const Stage = { unknown: 0, waiting: 1, started: 2 } as const;
+const Stage = { unknown: 0, waiting: 1, started: 2, stopped: 3, ended: 4 } as const;
 
-export abstract class PoolMachine implements Pool {
+/** What a pool may have besides processors, and its jobs besides one size. */
+interface PoolFeatures {
+  readonly resources?: readonly ResourceKind[] | undefined;
+  /** What each job needs of the resources, by kind. */
+  readonly demand?: readonly ReadonlyColumn[] | undefined;
+  readonly molding?: JobsView["molding"];
+}
+
+export abstract class PoolMachine implements Pool, Interruptible {
   readonly processors: number;
   free: number;
   nowS = 0;
   /** Start of each job, in seconds; NaN before. */
   readonly startS: Float64Array;
   readonly startsByRule: number[] = new Array(START_RULE_NAMES.length).fill(0);
+  readonly pauses = new Pauses();
+  outages: readonly KnownOutage[] = [];
   protected readonly observer: Observer | undefined;
-  readonly #size: ReadonlyColumn;
+  readonly #size: Int32Array;
+  readonly #molding: JobsView["molding"];
   readonly #stage: Uint8Array;
   readonly #arrivals = new Arrivals();
+  readonly #known = new KnownOutages();
 
-  /** @param size processors of each job, by its row of the table */
-  constructor(processors: number, size: ReadonlyColumn, observer: Observer | undefined) {
+  readonly resources: readonly ResourceKind[];
+  /** Undefined where there are none. */
+  readonly #stock: Stock | undefined;
+
+  /** @param size processors of each job, by its row of the table; a job's other size is written into it */
+  constructor(
+    processors: number,
+    size: Int32Array,
+    observer: Observer | undefined,
+    { resources = [], demand = [], molding }: PoolFeatures = {},
+  ) {
     this.processors = processors;
     this.free = processors;
     this.observer = observer;
     this.#size = size;
+    this.#molding = molding;
+    this.resources = resources;
+    this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
     this.#stage = new Uint8Array(size.length);
     this.startS = new Float64Array(size.length).fill(Number.NaN);
   }
@@ -38,6 +67,12 @@ export abstract class PoolMachine implements Pool {
 
   /** The job has its processors from now on. */
   protected abstract onStart(job: JobIndex, rule: StartRule): void;
+
+  /** The job has given its processors back, though it has not ended. */
+  protected abstract onSuspend(job: JobIndex): void;
+
+  /** The job takes `factor` times as long as on the size that it asks for. */
+  protected onMold(_job: JobIndex, _size: number, _factor: number): void {}
 
   abstract wakeAt(timeS: number): void;
 
@@ -64,6 +99,7 @@ export abstract class PoolMachine implements Pool {
     this.#stage[job] = Stage.started;
     this.startS[job] = startS;
     this.free -= this.#size[job];
+    this.#stock?.take(job);
   }
 
   /** The jobs that have arrived since they were asked for last. */
@@ -73,19 +109,77 @@ export abstract class PoolMachine implements Pool {
 
   /** Takes back the processors of a job that has ended. */
   protected leave(job: JobIndex): void {
-    this.free += this.#size[job];
+    this.#giveBack(job);
+    this.#stage[job] = Stage.ended;
     if (this.observer?.departed !== undefined) this.observer.departed(this.nowS, job);
+  }
+
+  announce(outage: Outage): void {
+    this.outages = this.#known.add(outage, outage.untilS);
+  }
+
+  lose(outage: Outage): readonly JobIndex[] {
+    if (outage.announcedS === undefined) this.outages = this.#known.add(outage, Number.POSITIVE_INFINITY);
+    const stopped = this.standingOn(outage);
+    for (const job of stopped) this.suspend(job);
+    this.free -= outage.processors;
+    return stopped;
+  }
+
+  regain(outage: Outage): void {
+    this.outages = this.#known.remove(outage);
+    this.free += outage.processors;
+  }
+
+  suspend(job: JobIndex): boolean {
+    if (this.#stage[job] !== Stage.started) return false;
+    this.#stage[job] = Stage.stopped;
+    this.#giveBack(job);
+    this.pauses.begin(job, this.nowS);
+    this.onSuspend(job);
+    this.observer?.suspended?.(this.nowS, job);
+    return true;
+  }
+
+  resume(job: JobIndex): void {
+    this.#stage[job] = Stage.waiting;
+    this.#arrivals.add(job);
+    this.observer?.resumed?.(this.nowS, job);
+  }
+
+  /**
+   * The jobs that are to be stopped when processors go. Where they are only counted idle ones go first, then those of the jobs that
+   * started last (ties: submitted last).
+   */
+  protected standingOn({ processors }: Outage): JobIndex[] {
+    let missing = processors - this.free;
+    if (missing <= 0) return [];
+    const running: JobIndex[] = [];
+    for (const [job, stage] of this.#stage.entries()) if (stage === Stage.started) running.push(job);
+    running.sort((a, b) => this.startS[b] - this.startS[a] || b - a);
+    return running.filter((job) => {
+      const isNeeded = missing > 0;
+      if (isNeeded) missing -= this.#size[job];
+      return isNeeded;
+    });
   }
 
   // What the policy calls.
 
-  start(job: JobIndex, rule: StartRule = StartRule.other): void {
-    const size = this.#size[job];
-    if (!(this.#stage[job] === Stage.waiting && size <= this.free)) this.#refuse(job);
+  fits(job: JobIndex, size = this.#size[job]): boolean {
+    const isThere = this.#stage[job] === Stage.waiting && size <= this.free;
+    return isThere && (this.#stock === undefined || this.#stock.lacking(job) === undefined);
+  }
+
+  start(job: JobIndex, rule: StartRule = StartRule.other, size = this.#size[job]): void {
+    if (size !== this.#size[job]) this.#checkSize(job, size);
+    if (!this.fits(job, size)) this.#refuse(job, size);
     if (!Number.isInteger(rule) || this.startsByRule[rule] === undefined) this.#refuseRule(job, rule);
+    if (size !== this.#size[job]) this.#mold(job, size);
     this.free -= size;
+    this.#stock?.take(job);
     this.#stage[job] = Stage.started;
-    this.startS[job] = this.nowS;
+    if (!this.pauses.hasOpen || !this.pauses.end(job, this.nowS)) this.startS[job] = this.nowS;
     this.startsByRule[rule]++;
     this.onStart(job, rule);
     if (this.observer?.started !== undefined) this.observer.started(this.nowS, job, rule);
@@ -93,6 +187,30 @@ export abstract class PoolMachine implements Pool {
 
   promise(job: JobIndex, startS: number): void {
     if (this.observer?.promised !== undefined) this.observer.promised(this.nowS, job, startS);
+  }
+
+  /** A job that has run before goes on as it was; of one that has not arrived nothing is told. */
+  #checkSize(job: JobIndex, size: number): void {
+    if (this.#stage[job] !== Stage.waiting) return;
+    const own = this.#size[job];
+    const isFixed = this.#molding === undefined || !Number.isNaN(this.startS[job]);
+    const least = isFixed ? own : this.#molding.minSize[job];
+    const most = isFixed ? own : this.#molding.maxSize[job];
+    if (Number.isInteger(size) && size >= least && size <= most) return;
+    const message = `Cannot start job ${this.jobName(job)} on ${size} processors: expected ${least} to ${most}`;
+    throw this.violation("wrong-size", job, message);
+  }
+
+  #mold(job: JobIndex, size: number): void {
+    const factor = timeFactor(this.#molding!.serialShare[job], this.#size[job], size);
+    this.#size[job] = size;
+    this.onMold(job, size, factor);
+    this.observer?.molded?.(this.nowS, job, size);
+  }
+
+  #giveBack(job: JobIndex): void {
+    this.free += this.#size[job];
+    this.#stock?.give(job);
   }
 
   #refuseRule(job: JobIndex, rule: number): never {
@@ -103,7 +221,7 @@ export abstract class PoolMachine implements Pool {
     );
   }
 
-  #refuse(job: JobIndex): never {
+  #refuse(job: JobIndex, size: number): never {
     const jobs = this.#size.length;
     if (!(Number.isInteger(job) && job >= 0 && job < jobs)) {
       throw this.violation(
@@ -116,14 +234,16 @@ export abstract class PoolMachine implements Pool {
     if (this.#stage[job] === Stage.unknown) {
       throw this.violation("start-before-arrival", job, `${what}: it has not arrived`);
     }
-    if (this.#stage[job] === Stage.started) {
+    if (this.#stage[job] === Stage.stopped) throw this.violation("stopped", job, `${what}: it is stopped`);
+    if (this.#stage[job] !== Stage.waiting) {
       throw this.violation("started-twice", job, `${what}: it started at ${this.startS[job]} s`);
     }
-    throw this.violation(
-      "processor-twice",
-      job,
-      `${what}: it needs ${this.#size[job]} processors, ${this.free} are free`,
-    );
+    if (!(size <= this.free)) {
+      const message = `${what}: it needs ${size} processors, ${this.free} are free`;
+      throw this.violation("processor-twice", job, message);
+    }
+    const kind = this.#stock?.lacking(job)?.name;
+    throw this.violation("resource-twice", job, `${what}: it needs more of "${kind}" than is free`);
   }
 
   protected violation(rule: string, job: JobIndex, message: string): RuleViolation {

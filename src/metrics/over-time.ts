@@ -8,6 +8,7 @@
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import { orderOf } from "./order.ts";
+import { stretchesOf } from "./stretches.ts";
 
 export interface StepFunction {
   /** Strictly ascending. */
@@ -37,8 +38,8 @@ export function queueLength(instance: Instance, schedule: Schedule): StepFunctio
  * value is the demand of the running gangs and exceeds the machine as soon as there is more than one full row.
  */
 export function processorsInUse(instance: Instance, schedule: Schedule): StepFunction {
-  const { startS, endS } = schedule;
-  return stepsOf(startS, orderOf(startS), endS, orderOf(endS), instance.size);
+  const { startS, endS, size } = stretchesOf(instance, schedule);
+  return stepsOf(startS, orderOf(startS), endS, orderOf(endS), size);
 }
 
 /** Rows of the matrix; undefined for space sharing. */

@@ -9,9 +9,11 @@ import { assert } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import { orderOf } from "./order.ts";
+import { type Stretches, stretchesOf } from "./stretches.ts";
 
-/** Runs of consecutive processors per job: rows offset[job] … offset[job + 1] − 1 of `first` and `size`. */
+/** Runs of consecutive processors for each stretch of a job: rows offset[row] … offset[row + 1] − 1 of `first` and `size`. */
 interface ProcessorRuns {
+  readonly stretches: Stretches;
   readonly offset: Uint32Array;
   readonly first: Int32Array;
   readonly size: Int32Array;
@@ -19,10 +21,10 @@ interface ProcessorRuns {
 
 /** Deals out the processors; O(runs × log runs). Jobs that never started have no run. */
 export function dealProcessors(instance: Instance, schedule: Schedule): ProcessorRuns {
-  const { count, processors, size } = instance;
-  const { startS, endS } = schedule;
-  const free = new FreeRuns(processors);
-  const dealt = new RunLists(count);
+  const stretches = stretchesOf(instance, schedule);
+  const { startS, endS, size } = stretches;
+  const free = new FreeRuns(instance.processors);
+  const dealt = new RunLists(size.length);
   const ends = orderOf(endS);
   const starts = orderOf(startS);
   let nextEnd = 0;
@@ -47,7 +49,7 @@ export function dealProcessors(instance: Instance, schedule: Schedule): Processo
     }
     from = to;
   }
-  return dealt.inRowOrder();
+  return { stretches, ...dealt.inRowOrder() };
 }
 
 /** Binary heap of free runs by first processor. */
@@ -135,7 +137,7 @@ class RunLists {
     for (let run = begin; run < end; run++) free.push(this.#first[run], this.#size[run]);
   }
 
-  inRowOrder(): ProcessorRuns {
+  inRowOrder(): Omit<ProcessorRuns, "stretches"> {
     const jobs = this.#begin.length;
     const offset = new Uint32Array(jobs + 1);
     const first = new Int32Array(this.#used);

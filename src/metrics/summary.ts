@@ -5,13 +5,14 @@
 import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
 import { START_RULE_NAMES } from "../core/policy.ts";
-import type { Schedule } from "../core/schedule.ts";
+import { asGiven, type Schedule } from "../core/schedule.ts";
 import type { ClassScheme, JobClass } from "./classes.ts";
 import { NARROW_WIDE_SHORT_LONG } from "./classes.ts";
 import type { CountedJobs, Distribution, QuantileChoice } from "./distribution.ts";
 import { distributionsOf } from "./distribution.ts";
 import type { Metric, MetricParameters } from "./registry.ts";
 import { DEFAULT_METRIC_PARAMETERS, describeMetric, METRICS } from "./registry.ts";
+import { stretchesOf } from "./stretches.ts";
 import { CompensatedSum } from "./sums.ts";
 import type { MeasuredWindow, WindowOptions } from "./window.ts";
 import { lastEndS, measuredWindow, WHOLE_RUN } from "./window.ts";
@@ -96,7 +97,8 @@ interface GangSummary {
  * All numbers of one run. Linear in the jobs; 25 bytes of scratch space per job.
  * @throws InputError for a window or a parameter out of range and for an unknown metric
  */
-export function summarise(instance: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
+export function summarise(asked: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
+  const instance = asGiven(asked, schedule);
   const window = measuredWindow(instance, schedule, options.window ?? WHOLE_RUN);
   const parameters = options.parameters ?? DEFAULT_METRIC_PARAMETERS;
   if (!(parameters.boundS > 0 && parameters.boundS < Number.POSITIVE_INFINITY)) {
@@ -119,7 +121,7 @@ export function summarise(instance: Instance, schedule: Schedule, options: Summa
     metrics,
     classScheme: scheme.title,
     classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: sizes[i] })),
-    jobs: countJobs(instance, schedule),
+    jobs: countJobs(asked, schedule),
     machine: summariseMachine(instance, schedule, window),
     starts: schedule.startsByRule
       .map((count, rule) => ({ rule, name: START_RULE_NAMES[rule] ?? `rule ${rule}`, count }))
@@ -216,14 +218,13 @@ function summariseMachine(instance: Instance, schedule: Schedule, window: Measur
 }
 
 function busyBetween(instance: Instance, schedule: Schedule, fromS: number, toS: number): number {
-  const { count, size } = instance;
-  const { startS, endS } = schedule;
+  const { startS, endS, size } = stretchesOf(instance, schedule);
   const busy = new CompensatedSum();
-  for (let job = 0; job < count; job++) {
-    if (Number.isNaN(startS[job])) continue;
-    const start = Math.max(startS[job], fromS);
-    const end = Number.isNaN(endS[job]) ? toS : Math.min(endS[job], toS); // never ended: runs on
-    if (end > start) busy.add(size[job] * (end - start));
+  for (let row = 0; row < size.length; row++) {
+    if (Number.isNaN(startS[row])) continue;
+    const start = Math.max(startS[row], fromS);
+    const end = Number.isNaN(endS[row]) ? toS : Math.min(endS[row], toS); // never ended: runs on
+    if (end > start) busy.add(size[row] * (end - start));
   }
   return busy.value;
 }

@@ -67,7 +67,8 @@ function guardHooks(
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
-      arrivals.count = Math.max(arrivals.count, 1 + (arrived.at(-1) ?? -1));
+      // A job that was stopped arrives more than once.
+      for (const job of arrived) arrivals.count = Math.max(arrivals.count, job + 1);
       call("decide", () => {
         if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
         return policy.decide([...arrived]);
@@ -165,7 +166,12 @@ function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
     get nowS() {
       return pool.nowS;
     },
-    start: (job, rule) => about(job, arrivals, pool.nowS, () => pool.start(job, rule)),
+    get outages() {
+      return pool.outages;
+    },
+    resources: pool.resources,
+    fits: (job, size) => pool.fits(job, size),
+    start: (job, rule, size) => about(job, arrivals, pool.nowS, () => pool.start(job, rule, size)),
     promise: (job, startS) => pool.promise(job, startS),
     wakeAt: (timeS) => pool.wakeAt(timeS),
   } satisfies Pool);

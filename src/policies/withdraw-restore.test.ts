@@ -103,6 +103,10 @@ class BenchPool extends PoolMachine {
     return this.#started.sort((a, b) => a - b);
   }
 
+  protected onSuspend(): void {
+    throw new Error("Nobody stops a job here");
+  }
+
   protected onStart(row: JobIndex): void {
     const job = this.#jobs[row];
     this.waiting.delete(job.number);

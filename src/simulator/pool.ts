@@ -5,6 +5,7 @@
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
+import { InterruptionQueue } from "../machines/interruptions.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
 import { EventHeap } from "../structures/event-heap.ts";
 import { ShownJobs } from "./shown-jobs.ts";
@@ -33,19 +34,22 @@ export function simulatePool(
   const pool = new SimulatedPool(instance, options.observer);
   const policy = definition.make(pool, pool.shown.table, parameters);
   const instants = runToEnd(instance, pool, policy, options);
-  return { startS: pool.startS, endS: pool.endS, instants, startsByRule: pool.startsByRule, gang: undefined };
+  const { startS, endS, startsByRule, given, pauses } = pool;
+  return { startS, endS, instants, startsByRule, given, pauses: pauses.list, gang: undefined };
 }
 
-/** The event loop: departures, arrivals, one decision, per instant. Returns the number of instants. */
+/** The event loop: departures, interruptions, arrivals, one decision, per instant. Returns the number of instants. */
 function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, options: PoolOptions): number {
   const { count, submitS } = instance;
   const { ends } = pool;
   const observer = options.observer;
+  const interruptions = new InterruptionQueue(instance.interruptions);
   let instants = 0;
-  while (pool.arrived < count || ends.length > 0 || pool.wakeS < Number.POSITIVE_INFINITY) {
+  for (;;) {
     const nextArrivalS = pool.arrived < count ? submitS[pool.arrived] : Number.POSITIVE_INFINITY;
     const nextEndS = ends.nextTime();
-    const nowS = Math.min(nextEndS, nextArrivalS, pool.wakeS);
+    const nowS = Math.min(nextEndS, nextArrivalS, pool.wakeS, interruptions.nextS);
+    if (nowS === Number.POSITIVE_INFINITY) return instants;
     if (nowS === pool.wakeS) pool.wakeS = Number.POSITIVE_INFINITY;
     pool.nowS = nowS;
     if (nowS < nextEndS && nowS < nextArrivalS) pool.countWake();
@@ -54,12 +58,12 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
       pool.finish(job);
       policy.depart(job);
     }
+    if (interruptions.nextS === nowS) interruptions.happen(nowS, pool, policy);
     while (pool.arrived < count && submitS[pool.arrived] === nowS) pool.arrive();
     policy.decide(pool.takeArrivals());
     if (observer?.decided !== undefined) observer.decided(nowS);
     if ((++instants & PROGRESS_MASK) === 0) options.progress?.(pool.arrived);
   }
-  return instants;
 }
 
 class SimulatedPool extends PoolMachine {
@@ -71,12 +75,21 @@ class SimulatedPool extends PoolMachine {
   readonly ends = new EventHeap();
   readonly endS: Float64Array;
   readonly shown: ShownJobs;
+  readonly given: Schedule["given"];
   readonly #instance: Instance;
+  readonly #runS: Float64Array;
+  /** Run time still to come of jobs that have been stopped. */
+  readonly #leftS = new Map<JobIndex, number>();
+  readonly #leftEstimateS = new Map<JobIndex, number>();
 
   constructor(instance: Instance, observer: Observer | undefined) {
-    super(instance.processors, instance.size, observer);
+    const isMoldable = instance.molding !== undefined;
+    const size = isMoldable ? instance.size.slice() : instance.size;
+    super(instance.processors, size, observer, instance);
     this.#instance = instance;
     this.shown = new ShownJobs(instance);
+    this.given = isMoldable ? { size, runS: instance.runS.slice() } : undefined;
+    this.#runS = this.given?.runS ?? instance.runS;
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
@@ -114,8 +127,35 @@ class SimulatedPool extends PoolMachine {
   }
 
   protected onStart(job: JobIndex): void {
-    this.ends.push(this.nowS + this.#instance.runS[job], job);
+    this.ends.push(this.nowS + this.#stillS(job), job);
     this.#idleWakes = 0;
+  }
+
+  protected onSuspend(job: JobIndex): void {
+    const leftS = this.ends.remove(job) - this.nowS;
+    const ranS = this.#stillS(job) - leftS;
+    this.#leftS.set(job, leftS);
+    // A rounded difference: never below what is left to run.
+    this.#leftEstimateS.set(job, Math.max(leftS, this.shown.table.estimateS[job] - ranS));
+  }
+
+  override resume(job: JobIndex): void {
+    const { estimateS, size, molding } = this.shown.table;
+    estimateS[job] = this.#leftEstimateS.get(job) as number;
+    if (molding !== undefined) molding.minSize[job] = molding.maxSize[job] = size[job];
+    super.resume(job);
+  }
+
+  protected override onMold(job: JobIndex, size: number, factor: number): void {
+    this.#runS[job] *= factor;
+    this.shown.table.size[job] = size;
+    this.shown.table.estimateS[job] *= factor;
+  }
+
+  /** Run time of a job from its start, or from when it goes on. */
+  #stillS(job: JobIndex): number {
+    const leftS = this.#leftS.size > 0 ? this.#leftS.get(job) : undefined;
+    return leftS ?? this.#runS[job];
   }
 
   /** By its number in the source, as tables name it. */

@@ -13,13 +13,19 @@ export class ShownJobs {
   #count = 0;
 
   constructor(instance: Instance) {
-    const { size, submitS, estimateS, shape, memoryKB, workload } = instance;
+    const { size, submitS, estimateS, shape, memoryKB, demand, molding, workload } = instance;
     this.#instance = instance;
     this.#size = size;
     this.#submitS = submitS;
     this.#estimateS = estimateS;
     this.table = new JobTable(
-      { shape: shape !== undefined, memory: memoryKB !== undefined, origin: workload.trace !== undefined },
+      {
+        shape: shape !== undefined,
+        memory: memoryKB !== undefined,
+        origin: workload.trace !== undefined,
+        kinds: demand?.length,
+        molding: molding !== undefined,
+      },
       (details) => {
         for (let job = 0; job < this.#count; job++) this.#addDetails(details, job);
       },
@@ -38,7 +44,13 @@ export class ShownJobs {
   }
 
   #addDetails(details: JobDetails, job: JobIndex): void {
-    const { memoryKB, shape, workloadRow, workload } = this.#instance;
+    const { memoryKB, shape, demand, molding, workloadRow, workload } = this.#instance;
+    if (molding !== undefined && details.molding !== undefined) {
+      details.molding.minSize[job] = molding.minSize[job];
+      details.molding.maxSize[job] = molding.maxSize[job];
+      details.molding.serialShare[job] = molding.serialShare[job];
+    }
+    for (let k = 0; k < details.demand.length; k++) details.demand[k][job] = demand![k][job];
     if (memoryKB !== undefined && details.memoryKB !== undefined) details.memoryKB[job] = memoryKB[job];
     if (shape !== undefined && details.shape !== undefined) {
       details.shape.processes[job] = shape.processes[job];

@@ -1,6 +1,7 @@
 /** One entrance to the simulator for every policy. */
+import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
-import type { PolicyChoice } from "../core/policy.ts";
+import { FEATURES, type Feature, type PolicyChoice } from "../core/policy.ts";
 import type { Observer, Schedule } from "../core/schedule.ts";
 import { simulatePool } from "./pool.ts";
 import { simulateRounds } from "./rounds.ts";
@@ -17,11 +18,21 @@ interface SimulationOptions {
 
 /**
  * Runs the instance under the policy.
+ * @throws InputError when the machine has a feature that the policy does not cope with
  * @throws RuleViolation when the policy decides something that the machine does not allow
  */
 export function simulate(instance: Instance, choice: PolicyChoice, options: SimulationOptions): Schedule {
   const { definition, parameters } = choice;
+  if (instance.interruptions?.outages.length) requireFeature(choice, "outages");
+  if (instance.resources?.length) requireFeature(choice, "resources");
   return definition.sharing === "space"
     ? simulatePool(instance, definition, parameters, options)
     : simulateRounds(instance, definition, parameters, options);
+}
+
+function requireFeature({ definition, label }: PolicyChoice, feature: Feature): void {
+  if (definition.copesWith?.includes(feature)) return;
+  throw new InputError(
+    `Cannot run policy "${label}" here: ${FEATURES[feature]}, expected a policy that declares copesWith: ["${feature}"]`,
+  );
 }

@@ -59,6 +59,11 @@ export class AvailabilityProfile {
     this.#change(startS, endS, size);
   }
 
+  /** Takes `size` processors whether they are free or not; a negative size gives them back. Where none are left, less than 0 is free. */
+  block(startS: number, endS: number, size: number): void {
+    this.#change(startS, endS, -size, Number.NEGATIVE_INFINITY);
+  }
+
   /** Earliest start at or after fromS from which `size` processors are free for `durationS`. Size must not exceed the machine. */
   earliest(size: number, durationS: number, fromS: number): number {
     return this.earlier(size, durationS, fromS, Number.POSITIVE_INFINITY);
@@ -109,21 +114,22 @@ export class AvailabilityProfile {
     assert(this.#free[this.#end - 1] === this.processors, "not all processors are free in the end");
   }
 
-  #change(startS: number, endS: number, by: number): void {
+  #change(startS: number, endS: number, by: number, least = 0): void {
     if (!(startS < endS)) return;
     if (this.#end + 2 > this.#atS.length) this.#makeRoom(); // for both cuts, since it moves the segments
     const first = this.#cut(startS);
     const last = this.#cut(endS);
     for (let i = first; i < last; i++) {
       const free = this.#free[i] + by;
-      assert(
-        free >= 0 && free <= this.processors,
-        `profile would have ${free} of ${this.processors} free at ${this.#atS[i]} s`,
-      );
+      if (by > 0 ? free > this.processors : free < least) this.#refuse(free, this.#atS[i]);
       this.#free[i] = free;
     }
     this.#mergeAt(last);
     this.#mergeAt(first);
+  }
+
+  #refuse(free: number, atS: number): never {
+    throw new Error(`Broken invariant: profile would have ${free} of ${this.processors} free at ${atS} s`);
   }
 
   /** Last segment that begins at or before the instant. */

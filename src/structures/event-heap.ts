@@ -40,6 +40,23 @@ export class EventHeap {
     ids[at] = id;
   }
 
+  /** Takes an event out by its id and returns its time; linear in the events. Throws when it is not there. */
+  remove(id: number): number {
+    const at = this.#ids.indexOf(id);
+    if (at < 0 || at >= this.length) throw new RangeError(`Cannot remove event ${id}: it is not there`);
+    const time = this.#times[at];
+    // Earlier than all others it rises to the top.
+    let hole = at;
+    for (; hole > 0; hole = (hole - 1) >> 2) {
+      const parent = (hole - 1) >> 2;
+      this.#times[hole] = this.#times[parent];
+      this.#sequences[hole] = this.#sequences[parent];
+      this.#ids[hole] = this.#ids[parent];
+    }
+    this.pop();
+    return time;
+  }
+
   /** Removes the next event and returns its id. Throws when the heap is empty. */
   pop(): number {
     if (this.length === 0) throw new RangeError("Cannot pop an event: the heap is empty");

@@ -8,9 +8,22 @@ const SEEDS = [0, 0x9747b28c] as const;
 /** Position of a double's less significant word in memory. */
 const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 
-/** Hash of the columns that a simulation uses, as 16 hexadecimal digits. */
-export function hashWorkload({ jobs }: Workload): string {
-  return hashColumns(jobs.id, jobs.submitS, jobs.runS, jobs.size, jobs.estimateS);
+/** Hash of the columns that a simulation uses, of demands and of interruptions, as 16 hexadecimal digits. */
+export function hashWorkload({ jobs, molding, demand = [], interruptions }: Workload): string {
+  const { id, submitS, runS, size, estimateS } = jobs;
+  const { outages = [], stops = [] } = interruptions ?? {};
+  return hashColumns(
+    ...[id, submitS, runS, size, estimateS],
+    ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
+    ...demand.flatMap(({ kind, amount }) => [
+      Int32Array.from(kind, (letter) => letter.charCodeAt(0)),
+      amount,
+    ]),
+    ...outages.map(({ first, processors, fromS, untilS, announcedS = Number.NaN }) =>
+      Float64Array.of(first, processors, fromS, untilS, announcedS),
+    ),
+    ...stops.map(({ job, fromS, untilS }) => Float64Array.of(job, fromS, untilS)),
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Makes a workload ready for one machine: the rules of core/rules.ts are applied here, once, before any policy runs.
  *
- *   1. oversize          jobs larger than the machine are dropped or clipped to it
+ *   1. oversize          jobs that need more than the machine has are dropped or clipped to it
  *   2. missing estimate  a job without an estimate is given its run time, or a fixed number of seconds
  *   3. overrun           an estimate below the run time is raised to it, or the run time is cut to the estimate
  *
@@ -9,17 +9,26 @@
  */
 import { DiagnosticCollector } from "../core/diagnostics.ts";
 import { assert, InputError } from "../core/errors.ts";
+import { checkOutages, type Interruptions } from "../core/interruptions.ts";
 import { type Instance, UNKNOWN, type Workload } from "../core/jobs.ts";
+import type { Molding } from "../core/molding.ts";
+import { checkResources, type ResourceKind } from "../core/resources.ts";
 import type { Rules } from "../core/rules.ts";
 
 const LARGEST_MACHINE = 2147483647;
 
 /**
- * Applies the rules. The diagnostics count what each of them did, under the codes oversize-dropped, oversize-clipped,
+ * Applies the rules. What jobs need of kinds that the machine does not tell of is not limited. The diagnostics count what each of them did, under the codes oversize-dropped, oversize-clipped,
  * estimate-missing, overrun-raised and overrun-killed. An instance may have 0 jobs.
- * @throws InputError unless processors is a positive whole number and a fixed estimate is a positive number
+ * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and resources and outages
+ * are possible
  */
-export function prepare(workload: Workload, processors: number, rules: Rules): Instance {
+export function prepare(
+  workload: Workload,
+  processors: number,
+  rules: Rules,
+  resources: readonly ResourceKind[] = [],
+): Instance {
   if (!(Number.isInteger(processors) && processors >= 1 && processors <= LARGEST_MACHINE)) {
     throw new InputError(
       `Cannot prepare "${workload.name}" for a machine of ${processors} processors: expected a whole number from 1 to ${LARGEST_MACHINE}`,
@@ -33,8 +42,10 @@ export function prepare(workload: Workload, processors: number, rules: Rules): I
       `Cannot give jobs without an estimate ${rules.missingEstimate.seconds} s: expected a number of seconds above 0`,
     );
   }
+  checkResources(resources);
   const diagnostics = new DiagnosticCollector();
-  const workloadRow = rowsThatFit(workload, processors, rules, diagnostics);
+  const demands = demandsOf(workload, resources);
+  const workloadRow = rowsThatFit(workload, processors, resources, demands, rules, diagnostics);
   const { id, submitS, runS, size, estimateS } = workload.jobs;
   const pick = <Column extends Float64Array | Int32Array>(column: Column): Column =>
     workloadRow === undefined ? column : gather(column, workloadRow);
@@ -54,7 +65,9 @@ export function prepare(workload: Workload, processors: number, rules: Rules): I
     threads: pick(workload.shape.threads),
     queue: pick(workload.shape.queue),
   };
+  const molding = workload.molding && moldingOf(workload.molding, jobs.size, processors, pick);
   const memoryKB = memoryOf(workload, pick);
+  const interruptions = interruptionsOf(workload, processors, workloadRow);
   return {
     workload,
     processors,
@@ -62,6 +75,9 @@ export function prepare(workload: Workload, processors: number, rules: Rules): I
     count,
     ...jobs,
     shape,
+    ...(molding !== undefined && { molding }),
+    interruptions,
+    ...(resources.length > 0 && { resources, demand: demandOf(resources, demands.map(pick)) }),
     memoryKB,
     workloadRow,
     diagnostics: diagnostics.list(),
@@ -112,22 +128,65 @@ function memoryOf(
   return known.some((memoryKB) => memoryKB > 0) ? pick(known) : undefined;
 }
 
+/** Sizes that the machine has, around those of the instance. */
+function moldingOf(
+  { minSize, maxSize, serialShare }: Molding,
+  size: Int32Array,
+  processors: number,
+  pick: <Column extends Int32Array | Float64Array>(column: Column) => Column,
+): Molding {
+  return {
+    minSize: pick(minSize).map((least, job) => Math.min(Math.max(least, 1), size[job])),
+    maxSize: pick(maxSize).map((most, job) => Math.max(Math.min(most, processors), size[job])),
+    serialShare: pick(serialShare),
+  };
+}
+
+/** Stops of the jobs that are kept, by their rows here. */
+function interruptionsOf(
+  { interruptions }: Workload,
+  processors: number,
+  workloadRow: Int32Array | undefined,
+): Interruptions | undefined {
+  if (interruptions === undefined) return undefined;
+  const { outages, stops } = interruptions;
+  checkOutages(outages, processors);
+  if (workloadRow === undefined) return interruptions;
+  const moved = stops.map((stop) => ({ ...stop, job: workloadRow.indexOf(stop.job) }));
+  return { outages, stops: moved.filter(({ job }) => job >= 0) };
+}
+
+/** What the jobs of an instance need: no more than the machine has, where larger jobs are clipped to it. */
+function demandOf(resources: readonly ResourceKind[], demands: readonly Int32Array[]): Int32Array[] {
+  return demands.map((column, k) => column.map((needed) => Math.min(needed, resources[k].amount)));
+}
+
+/** What the jobs of the workload need, by kind of the machine's resources. */
+function demandsOf({ count, demand = [] }: Workload, resources: readonly ResourceKind[]): Int32Array[] {
+  return resources.map(
+    ({ name }) => demand.find(({ kind }) => kind === name)?.amount ?? new Int32Array(count),
+  );
+}
+
 /** Rows to keep; undefined for all. */
 function rowsThatFit(
   { count, jobs }: Workload,
   processors: number,
+  resources: readonly ResourceKind[],
+  demands: readonly Int32Array[],
   rules: Rules,
   diagnostics: DiagnosticCollector,
 ): Int32Array | undefined {
   if (rules.oversize === "clip") return undefined;
+  const lacking = (row: number) => resources.findIndex(({ amount }, k) => demands[k][row] > amount);
   let fitting = 0;
-  for (let row = 0; row < count; row++) if (jobs.size[row] <= processors) fitting++;
+  for (let row = 0; row < count; row++) if (jobs.size[row] <= processors && lacking(row) < 0) fitting++;
   if (fitting === count) return undefined;
   const rows = new Int32Array(fitting);
   let kept = 0;
   for (let row = 0; row < count; row++) {
-    if (jobs.size[row] <= processors) rows[kept++] = row;
-    else {
+    const kind = lacking(row);
+    if (jobs.size[row] > processors) {
       diagnostics.add(
         "oversize-dropped",
         "dropped",
@@ -138,7 +197,12 @@ function rowsThatFit(
           value: String(jobs.size[row]),
         },
       );
-    }
+    } else if (kind >= 0) {
+      const { name } = resources[kind];
+      const value = String(demands[kind][row]);
+      const message = "The job needs more of a resource than the machine has: left out";
+      diagnostics.add("resource-dropped", "dropped", message, { job: jobs.id[row], field: name, value });
+    } else rows[kept++] = row;
   }
   return rows;
 }

@@ -29,6 +29,7 @@ const NOT_ASKED: Readonly<Record<string, Partial<Readonly<Record<Sharing, string
   headNeverFits: {},
   workConserving: {},
   keepsPromises: {},
+  avoidsOutages: { time: "gangs are placed without a look at the time to come" },
   maxRows: { space: "there are no rows" },
   memory: { space: "a processor has one job at a time" },
   migrationS: { space: "a job that has started keeps its processors" },

@@ -5,6 +5,7 @@
  * Ends come late: a process that is killed at its limit takes a while to go. A policy whose expected ends have passed
  * would count on processors that are not free, so the owner makes a new driver with longer estimates as soon as `hasOverrun`.
  */
+import type { Outage } from "../../core/interruptions.ts";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition, StartRule } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
@@ -172,6 +173,36 @@ export class LivePool extends PoolMachine implements LiveDriver {
     for (const processor of processors) this.#isFree[processor] = 0;
     this.#running.set(this.#table.numbers[row], { row, processors, startMs, order: this.#order++ });
     return processors;
+  }
+
+  protected onSuspend(row: JobIndex): void {
+    const job = this.#table.numbers[row];
+    const { processors, startMs } = this.#running.get(job)!;
+    for (const processor of processors) this.#isFree[processor] = 1;
+    this.#carriedMs.set(job, this.#nowMs - startMs);
+    this.#running.delete(job);
+  }
+
+  override resume(row: JobIndex): void {
+    const ranS = this.#carriedMs.get(this.#table.numbers[row])! / 1000;
+    this.#table.jobs.estimateS[row] = Math.max(0, this.#table.estimateS[row] - ranS);
+    super.resume(row);
+  }
+
+  protected override standingOn({ first, processors }: Outage): JobIndex[] {
+    const isAway = (processor: number) => processor >= first && processor < first + processors;
+    return [...this.#running.values()].filter((one) => one.processors.some(isAway)).map(({ row }) => row);
+  }
+
+  override lose(outage: Outage): readonly JobIndex[] {
+    const stopped = super.lose(outage);
+    this.#isFree.fill(0, outage.first, outage.first + outage.processors);
+    return stopped;
+  }
+
+  override regain(outage: Outage): void {
+    super.regain(outage);
+    this.#isFree.fill(1, outage.first, outage.first + outage.processors);
   }
 
   override promise(row: JobIndex, startS: number): void {

@@ -1,6 +1,6 @@
 /**
  * The checker that any policy can run under, a user's own too. A run is observed by books of the checker's own (see
- * audit-checker.ts, audit-gangs.ts), then repeated, then probed with other futures (see audit-probes.ts).
+ * checker.ts, space.ts, gangs.ts), then repeated, then probed with other futures (see probes.ts).
  */
 import { assert, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
@@ -17,7 +17,6 @@ import {
   type AuditRule,
   type Checker,
   noCounts,
-  SpaceChecker,
   StopRun,
   type Violation,
 } from "./checker.ts";
@@ -32,6 +31,7 @@ import {
   setColumns,
   withColumnsOf,
 } from "./probes.ts";
+import { SpaceChecker } from "./space.ts";
 
 interface AuditOptions {
   /** Useful length of a slot in seconds; time sharing only. */
@@ -76,7 +76,7 @@ export function audit(instance: Instance, choice: PolicyChoice, options: AuditOp
   }
   const violation = compareRuns(instance, choice, { own, log, schedule, counts }, options);
   if (violation !== undefined) return { ok: false, violation, checked: counts };
-  return { ok: true, checked: counts, notChecked: notChecked(choice), schedule };
+  return { ok: true, checked: counts, notChecked: notChecked(choice, instance), schedule };
 }
 
 /** The result in lines for people. */
@@ -222,7 +222,7 @@ function violationOf(
   return { rule, job: job === undefined ? undefined : instance.id[job], timeS, message };
 }
 
-function notChecked(choice: PolicyChoice): string[] {
+function notChecked(choice: PolicyChoice, { interruptions }: Instance): string[] {
   const guarantees: Guarantees = choice.definition.guarantees(choice.parameters);
   const sentences: string[] = [];
   if (choice.definition.sharing === "time") {
@@ -236,6 +236,8 @@ function notChecked(choice: PolicyChoice): string[] {
       sentences.push("promises may be broken: the policy does not claim to keep them");
     return sentences;
   }
+  if (!guarantees.avoidsOutages && interruptions?.outages.length)
+    sentences.push("jobs may run into outages that are known: the policy does not claim otherwise");
   if (!guarantees.workConserving)
     sentences.push("jobs that fit may wait: the policy does not claim to conserve work");
   if (!guarantees.headNeverFits)

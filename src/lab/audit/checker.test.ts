@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { instanceOf } from "../../policies/instances-for-tests.ts";
-import { type AuditRule, type Checker, noCounts, SpaceChecker, StopRun } from "./checker.ts";
+import { type AuditRule, type Checker, noCounts, StopRun } from "./checker.ts";
 import { GangChecker } from "./gangs.ts";
+import { SpaceChecker } from "./space.ts";
 
 const CLAIMS = { headNeverFits: true, workConserving: true, keepsPromises: true };
 /** Job 21: 3 processors for 10 s; job 22: 2 for 5 s; both arrive at 0. */

@@ -6,10 +6,10 @@
  * that the driver itself tells.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
-import type { Guarantees, ParameterValues } from "../../core/policy.ts";
-import type { Observer, Schedule } from "../../core/schedule.ts";
+import { timeFactor } from "../../core/molding.ts";
+import { asGiven, type Observer, type Pause, type Schedule } from "../../core/schedule.ts";
 import { JobSet } from "../observers.ts";
-import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
+import { CapacityBook } from "./capacity.ts";
 
 /** The rules of the checker by the words that violations carry. */
 export const AUDIT_RULES = {
@@ -17,6 +17,12 @@ export const AUDIT_RULES = {
   "start-before-arrival": "no job starts before it has arrived",
   "started-twice": "no job starts twice",
   "processor-twice": "no processor is given to two jobs at a time",
+  "resource-twice": "no resource is given to more jobs than there are of it",
+  "processor-away": "no processor is used while it is away",
+  "outage-ignored": "no start needs, by the estimates, processors that are known to be away by then",
+  "stopped-needlessly":
+    "a job is stopped when that is asked for, or for processors that go: those first that started last, and no more than it takes",
+  stopped: "a job that is stopped waits until it may go on",
   "time-backwards": "time never goes back",
   "wrong-arrival": "every job arrives once, in order of submission, at its submit time",
   "run-length": "a job holds its processors for exactly its run time",
@@ -40,7 +46,7 @@ export const AUDIT_RULES = {
   "too-many-rows": "the matrix never has more rows than the policy is limited to",
   "memory-exceeded": "the jobs in the matrix never need more memory on a processor than it has",
   "off-machine": "a job is placed within the machine",
-  "wrong-size": "a job is placed on as many processors as it asks for",
+  "wrong-size": "a job has as many processors as it asks for, or another size on which it can run",
   "not-idle": "no processor of a row is given to two jobs",
   "torn-gang": "all processes of a job move from row to row together",
   migrated:
@@ -114,11 +120,13 @@ export class StopRun extends Error {
 const NOT_ARRIVED = 0;
 const WAITING = 1;
 const RUNNING = 2;
-const ENDED = 3;
+const STOPPED = 3;
+const ENDED = 4;
 
 /** What holds for space and time sharing alike. */
 export abstract class Checker implements Observer {
   violation: Violation | undefined;
+  /** With the sizes that jobs have been given, and their times on them. */
   readonly instance: Instance;
   readonly counts: AuditCounts;
   readonly waiting: JobSet;
@@ -126,26 +134,40 @@ export abstract class Checker implements Observer {
   readonly startS: Float64Array;
   readonly endS: Float64Array;
   protected nowS = Number.NEGATIVE_INFINITY;
+  protected readonly capacity: CapacityBook;
+  readonly #asked: Instance;
+  readonly #pauses: Pause[] = [];
   readonly #state: Uint8Array;
   #arrived = 0;
 
   constructor(instance: Instance, counts: AuditCounts) {
-    this.instance = instance;
+    this.#asked = instance;
+    const { size, runS, estimateS } = instance;
+    this.instance =
+      instance.molding === undefined
+        ? instance
+        : { ...instance, size: size.slice(), runS: runS.slice(), estimateS: estimateS.slice() };
     this.counts = counts;
     this.waiting = new JobSet(instance.count);
     this.startS = new Float64Array(instance.count).fill(Number.NaN);
     this.endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#state = new Uint8Array(instance.count);
+    this.capacity = new CapacityBook(instance.interruptions);
   }
 
   /** The checks once the run is over. */
   finish(schedule: Schedule): void {
     const { count } = this.instance;
+    const { size, runS } = asGiven(this.#asked, schedule);
     for (let job = 0; job < count; job++) {
       if (this.#state[job] === NOT_ARRIVED)
         this.fail("wrong-arrival", job, `${this.name(job)} never arrives`);
       if (this.#state[job] === WAITING) this.fail("never-started", job, `${this.name(job)} is never started`);
-      if (this.#state[job] === RUNNING) this.fail("never-ended", job, `${this.name(job)} never ends`);
+      if (this.#state[job] !== ENDED) this.fail("never-ended", job, `${this.name(job)} never ends`);
+      if (size[job] !== this.instance.size[job] || runS[job] !== this.instance.runS[job]) {
+        const text = `${this.name(job)} is recorded with ${size[job]} processors and ${runS[job]} s, it was given ${this.instance.size[job]} and ${this.instance.runS[job]} s`;
+        this.fail("wrong-record", job, text);
+      }
       if (schedule.startS[job] !== this.startS[job] || schedule.endS[job] !== this.endS[job]) {
         const recorded = `${schedule.startS[job]} to ${schedule.endS[job]} s`;
         const observed = `${this.startS[job]} to ${this.endS[job]} s`;
@@ -157,8 +179,14 @@ export abstract class Checker implements Observer {
       }
     }
     const byRule = schedule.startsByRule.reduce((sum, starts) => sum + starts, 0);
-    if (byRule !== count)
-      this.fail("wrong-record", undefined, `${byRule} starts are recorded by rule, ${count} were observed`);
+    if (byRule !== this.counts.starts)
+      this.fail(
+        "wrong-record",
+        undefined,
+        `${byRule} starts are recorded by rule, ${this.counts.starts} were observed`,
+      );
+    if (JSON.stringify(schedule.pauses ?? []) !== JSON.stringify(this.#pauses))
+      this.fail("wrong-record", undefined, "The pauses of jobs are recorded otherwise than observed");
   }
 
   arrived(timeS: number, job: JobIndex): void {
@@ -178,6 +206,46 @@ export abstract class Checker implements Observer {
 
   abstract departed(timeS: number, job: JobIndex): void;
 
+  molded(timeS: number, job: JobIndex, size: number): void {
+    const { molding, size: sizes, runS, estimateS } = this.instance;
+    const canRun = molding !== undefined && size >= molding.minSize[job] && size <= molding.maxSize[job];
+    if (!canRun || !this.isWaiting(job) || !Number.isNaN(this.startS[job]))
+      this.fail("wrong-size", job, `${this.name(job)} is given ${size} processors at ${timeS} s`);
+    const factor = timeFactor(molding.serialShare[job], sizes[job], size);
+    runS[job] *= factor;
+    estimateS[job] *= factor;
+    sizes[job] = size;
+  }
+
+  suspended(timeS: number, job: JobIndex): void {
+    this.driverTells(timeS);
+    if (this.#state[job] !== RUNNING)
+      this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s, it does not run`);
+    this.#state[job] = STOPPED;
+    this.#pauses.push({ job, fromS: timeS, untilS: Number.NaN });
+  }
+
+  resumed(timeS: number, job: JobIndex): void {
+    this.driverTells(timeS);
+    const isStopped = this.#state[job] === STOPPED;
+    const isDue = this.#pauseOf(job)?.fromS === timeS || this.capacity.isResumed(job, timeS);
+    if (!isStopped || !isDue)
+      this.fail("stopped", job, `${this.name(job)} waits anew at ${timeS} s, too early`);
+    this.#state[job] = WAITING;
+    this.waiting.add(job);
+  }
+
+  /** The job goes on. */
+  protected noteRestart(timeS: number, job: JobIndex): void {
+    this.#state[job] = RUNNING;
+    this.waiting.delete(job);
+    this.#pauseOf(job)!.untilS = timeS;
+  }
+
+  #pauseOf(job: JobIndex): Pause | undefined {
+    return this.#pauses.findLast((pause) => pause.job === job);
+  }
+
   /** A start as far as it concerns every kind of sharing; `timeS` is not before the present. */
   protected noteStart(timeS: number, job: JobIndex): void {
     this.counts.starts++;
@@ -185,12 +253,17 @@ export abstract class Checker implements Observer {
     if (state === NOT_ARRIVED || state === undefined) {
       this.fail("start-before-arrival", job, `${this.name(job)} starts at ${timeS} s, before it has arrived`);
     }
+    if (state === STOPPED) this.fail("stopped", job, `${this.name(job)} starts at ${timeS} s, it is stopped`);
     if (state !== WAITING) {
       this.fail(
         "started-twice",
         job,
         `${this.name(job)} starts at ${timeS} s, it started before at ${this.startS[job]} s`,
       );
+    }
+    if (!Number.isNaN(this.startS[job])) {
+      this.noteRestart(timeS, job);
+      return;
     }
     this.#state[job] = RUNNING;
     this.startS[job] = timeS;
@@ -236,169 +309,5 @@ export abstract class Checker implements Observer {
       message,
     };
     throw new StopRun(message);
-  }
-}
-
-/** Space sharing: processors are counted, each job holds its own from start to end. */
-export class SpaceChecker extends Checker {
-  readonly #guarantees: Guarantees;
-  readonly #orderKey: QueueKey;
-  readonly #checksHead: boolean;
-  #free: number;
-  readonly #promisedS: Float64Array;
-  /** Running jobs by the ends that their estimates tell. */
-  readonly #running: JobIndex[] = [];
-  readonly #expectedEndS: Float64Array;
-  /** Waiting jobs that hold a promise. */
-  readonly #promised: JobSet;
-  /** Whether a start or a promise has been seen since the last decision. */
-  #hasDecided = false;
-  #busyUntil = new Float64Array(64);
-
-  constructor(instance: Instance, counts: AuditCounts, guarantees: Guarantees, parameters: ParameterValues) {
-    super(instance, counts);
-    this.#guarantees = guarantees;
-    this.#orderKey = queueKey(parameters);
-    this.#checksHead = guarantees.headNeverFits && knowsOrder(parameters);
-    this.#free = instance.processors;
-    this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
-    this.#expectedEndS = new Float64Array(instance.count);
-    this.#promised = new JobSet(instance.count);
-  }
-
-  started(timeS: number, job: JobIndex): void {
-    // A policy may have asked to be woken: then its decision is the first to be told of the instant.
-    if (!(timeS >= this.nowS)) {
-      this.fail("time-backwards", job, `${this.name(job)} starts at ${timeS} s, at ${this.nowS} s`);
-    }
-    this.nowS = timeS;
-    this.noteStart(timeS, job);
-    const size = this.instance.size[job];
-    if (size > this.#free) {
-      this.fail(
-        "processor-twice",
-        job,
-        `${this.name(job)} starts at ${timeS} s on ${size} processors, ${this.#free} are free`,
-      );
-    }
-    this.#free -= size;
-    this.#hasDecided = true;
-    this.#expectedEndS[job] = timeS + this.instance.estimateS[job];
-    this.#running.splice(this.#runningBy(this.#expectedEndS[job]), 0, job);
-    if (!this.#promised.has(job)) return;
-    this.#promised.delete(job);
-    if (this.#guarantees.keepsPromises && timeS > this.#promisedS[job]) {
-      this.fail(
-        "promise-broken",
-        job,
-        `${this.name(job)} starts at ${timeS} s, it was promised ${this.#promisedS[job]} s`,
-      );
-    }
-  }
-
-  departed(timeS: number, job: JobIndex): void {
-    this.driverTells(timeS);
-    this.noteEnd(timeS, job);
-    const dueS = this.startS[job] + this.instance.runS[job];
-    if (timeS !== dueS)
-      this.fail(
-        "run-length",
-        job,
-        `${this.name(job)} ends at ${timeS} s, by its run time it ends at ${dueS} s`,
-      );
-    this.#free += this.instance.size[job];
-    let at = this.#runningBy(this.#expectedEndS[job]) - 1;
-    while (this.#running[at] !== job) at--;
-    this.#running.splice(at, 1);
-  }
-
-  promised(timeS: number, job: JobIndex, startS: number): void {
-    this.counts.promises++;
-    this.#hasDecided = true;
-    if (!this.isWaiting(job) || !(startS >= timeS)) {
-      this.fail("promise-void", job, `${this.name(job)} is promised a start at ${startS} s, at ${timeS} s`);
-    }
-    if (this.#guarantees.keepsPromises && startS > this.#promisedS[job]) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, before it was promised ${this.#promisedS[job]} s`;
-      this.fail("promise-later", job, text);
-    }
-    this.#promisedS[job] = startS;
-    if (!this.#promised.has(job)) this.#promised.add(job);
-  }
-
-  decided(timeS: number): void {
-    this.driverTells(timeS);
-    this.counts.instants++;
-    if (this.#guarantees.workConserving || this.#checksHead) this.#checkQueue(timeS);
-    if (this.#hasDecided && this.#guarantees.keepsPromises && this.#promised.size > 0)
-      this.#checkPromises(timeS);
-    this.#hasDecided = false;
-  }
-
-  protected isArrivalTime(timeS: number, submitS: number): boolean {
-    return timeS === submitS;
-  }
-
-  #checkQueue(timeS: number): void {
-    this.counts.queueChecks++;
-    if (this.#free === 0) return;
-    const { size } = this.instance;
-    let head = -1;
-    let headKey = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < this.waiting.size; i++) {
-      const job = this.waiting.members[i];
-      if (this.#checksHead) {
-        const key = this.#orderKey(this.instance, job, timeS);
-        if (head < 0 || key < headKey || (key === headKey && job < head)) {
-          head = job;
-          headKey = key;
-        }
-      }
-    }
-    const fits = (job: JobIndex) => `it needs ${size[job]} processors and ${this.#free} are free`;
-    if (head >= 0 && size[head] <= this.#free) {
-      this.fail(
-        "head-waits",
-        head,
-        `${this.name(head)} is first in the queue and waits at ${timeS} s: ${fits(head)}`,
-      );
-    }
-    if (!this.#guarantees.workConserving) return;
-    for (let i = 0; i < this.waiting.size; i++) {
-      const job = this.waiting.members[i];
-      if (size[job] > this.#free) continue;
-      this.fail("fitting-job-waits", job, `${this.name(job)} waits at ${timeS} s: ${fits(job)}`);
-    }
-  }
-
-  /** If every running job runs as long as its estimate, is there room for each promised job when its time has come? */
-  #checkPromises(timeS: number): void {
-    const { size, processors } = this.instance;
-    const running = this.#running;
-    if (this.#busyUntil.length <= running.length) this.#busyUntil = new Float64Array(2 * running.length);
-    // Processors still busy once the first i running jobs have ended.
-    const busy = this.#busyUntil;
-    busy[running.length] = 0;
-    for (let i = running.length - 1; i >= 0; i--) busy[i] = busy[i + 1] + size[running[i]];
-    for (let i = 0; i < this.#promised.size; i++) {
-      const job = this.#promised.members[i];
-      this.counts.promiseChecks++;
-      const free = processors - busy[this.#runningBy(this.#promisedS[job])];
-      if (size[job] <= free) continue;
-      const text = `${this.name(job)} was promised a start at ${this.#promisedS[job]} s; after the decision at ${timeS} s the running jobs' estimates leave ${free} of its ${size[job]} processors then`;
-      this.fail("promise-impossible", job, text);
-    }
-  }
-
-  /** Number of running jobs that by their estimates end at or before the time. */
-  #runningBy(timeS: number): number {
-    let low = 0;
-    let high = this.#running.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#expectedEndS[this.#running[middle]] <= timeS) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

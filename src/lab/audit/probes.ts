@@ -26,6 +26,7 @@ const ROW_ADDED = 4;
 const ROW_DELETED = 5;
 const EXCHANGED = 6;
 const MIGRATED = 7;
+const MOLDED = 8;
 /** Numbers per decision: kind, time, and up to four that belong to the kind. */
 const STRIDE = 6;
 
@@ -140,6 +141,8 @@ export class Comparison {
         return `${job} is placed in row ${b} from processor ${c} on ${at}`;
       case RELEASED:
         return `${job} gives back row ${b} ${at}`;
+      case MOLDED:
+        return `${job} is given ${b} processors ${at}`;
       case ROW_ADDED:
         return `row ${a} is added ${at}`;
       case ROW_DELETED:
@@ -154,11 +157,12 @@ export class Comparison {
 
 function jobOf(decision: readonly number[] | undefined): JobIndex | undefined {
   if (decision === undefined) return undefined;
-  return decision[0] <= RELEASED || decision[0] === MIGRATED ? decision[2] : undefined;
+  return decision[0] <= RELEASED || decision[0] >= MIGRATED ? decision[2] : undefined;
 }
 
 function decisions(sink: Sink): Observer {
   return {
+    molded: (timeS, job, size) => sink(MOLDED, timeS, job, size, 0, 0),
     started: (timeS, job, rule: StartRule) => sink(STARTED, timeS, job, rule, 0, 0),
     promised: (timeS, job, startS) => sink(PROMISED, timeS, job, startS, 0, 0),
     placed: (timeS, job, row, first, stretches) =>
@@ -179,33 +183,54 @@ function fingerprint(numbers: readonly number[]): number {
 }
 
 /** The columns that tell of jobs. */
-type JobTable = Pick<Instance, "count" | "submitS" | "runS" | "size" | "estimateS" | "shape">;
+type JobTable = Pick<
+  Instance,
+  "count" | "submitS" | "runS" | "size" | "estimateS" | "shape" | "molding" | "demand"
+>;
 type Columns = Omit<JobTable, "count">;
 
-export function copyColumns(table: JobTable): Columns {
+export function copyColumns({ submitS, runS, size, estimateS, shape, molding, demand }: JobTable): Columns {
   return {
-    submitS: table.submitS.slice(),
-    runS: table.runS.slice(),
-    size: table.size.slice(),
-    estimateS: table.estimateS.slice(),
-    shape: table.shape && {
-      processes: table.shape.processes.slice(),
-      threads: table.shape.threads.slice(),
-      queue: table.shape.queue.slice(),
+    submitS: submitS.slice(),
+    runS: runS.slice(),
+    size: size.slice(),
+    estimateS: estimateS.slice(),
+    shape: shape && {
+      processes: shape.processes.slice(),
+      threads: shape.threads.slice(),
+      queue: shape.queue.slice(),
     },
+    molding: molding && {
+      minSize: molding.minSize.slice(),
+      maxSize: molding.maxSize.slice(),
+      serialShare: molding.serialShare.slice(),
+    },
+    demand: demand?.map((column) => column.slice()),
   };
+}
+
+/** What jobs ask for: these columns belong together. */
+function columnsAsked({
+  size,
+  estimateS,
+  shape,
+  molding,
+  demand = [],
+}: Columns): (Int32Array | Float64Array)[] {
+  return [
+    size,
+    estimateS,
+    ...(shape === undefined ? [] : [shape.processes, shape.threads, shape.queue]),
+    ...(molding === undefined ? [] : [molding.minSize, molding.maxSize, molding.serialShare]),
+    ...demand,
+  ];
 }
 
 /** Overwrites the target's columns by the source's. */
 export function setColumns(target: Columns, source: Columns): void {
-  target.submitS.set(source.submitS);
-  target.runS.set(source.runS);
-  target.size.set(source.size);
-  target.estimateS.set(source.estimateS);
-  if (target.shape === undefined || source.shape === undefined) return;
-  target.shape.processes.set(source.shape.processes);
-  target.shape.threads.set(source.shape.threads);
-  target.shape.queue.set(source.shape.queue);
+  const from = [source.submitS, source.runS, ...columnsAsked(source)];
+  const to = [target.submitS, target.runS, ...columnsAsked(target)];
+  for (const [i, column] of to.entries()) column.set(from[i]);
 }
 
 /** Calls with the columns of `shown` written into those of `table`, and puts the table's back. */
@@ -241,8 +266,10 @@ export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number,
     if (schedule.endS[job] <= atS) continue;
     const trueS = table.runS[job];
     const startS = schedule.startS[job];
-    // A gang may have been in the matrix for longer than it has run: it keeps at least its run time.
-    const ranS = startS <= atS ? Math.min(atS - startS, trueS) : 0;
+    // A gang may have been in the matrix for longer than it has run, a job on another size run for more or less than the time that has
+    // passed: these keep at least their run time.
+    const isOnOther = schedule.given !== undefined && schedule.given.size[job] !== table.size[job];
+    const ranS = startS <= atS ? (isOnOther ? trueS : Math.min(atS - startS, trueS)) : 0;
     const slackS = table.estimateS[job] - ranS;
     const draw = random.uniform();
     const runS = draw < 0.4 ? table.estimateS[job] : ranS + slackS * (draw < 0.7 ? 0.001 : random.uniform());
@@ -257,12 +284,8 @@ export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number,
  * later; their number stays.
  */
 export function changeArrivals(table: JobTable, atS: number, random: Random): void {
-  const { count, submitS, runS, estimateS, size, shape } = table;
-  const columns = [
-    size,
-    estimateS,
-    ...(shape === undefined ? [] : [shape.processes, shape.threads, shape.queue]),
-  ];
+  const { count, submitS, runS, estimateS } = table;
+  const columns = columnsAsked(table);
   let first = count;
   while (first > 0 && submitS[first - 1] > atS) first--;
   const sooner = 0.25 + random.uniform();

@@ -56,7 +56,17 @@ describe("guardedPolicy()", () => {
   test("a policy of space sharing sees the contract's members and no others", async () => {
     const seen: string[] = [];
     Object.assign(globalThis, { seenByPolicy: seen });
-    const names: (keyof Pool)[] = ["processors", "free", "nowS", "start", "promise", "wakeAt"];
+    const names: (keyof Pool)[] = [
+      "processors",
+      "free",
+      "nowS",
+      "outages",
+      "resources",
+      "fits",
+      "start",
+      "promise",
+      "wakeAt",
+    ];
     await runOf(
       policyOf(
         "arrive(job) { if (job === 0) seenByPolicy.push(...Reflect.ownKeys(machine), String(machine.ends), Object.getPrototypeOf(machine) === Object.prototype); }",

@@ -22,7 +22,7 @@ interface ExplainOptions {
 /**
  * Explains the start of one job. Costs one simulation.
  * @param jobId number of the job in its source
- * @throws InputError when there is no such job
+ * @throws InputError when there is no such job, and where jobs are stopped or run on several sizes
  */
 export function explain(
   instance: Instance,
@@ -31,6 +31,11 @@ export function explain(
   options: ExplainOptions,
 ): Explanation {
   const job = findJob(instance, jobId);
+  if (instance.interruptions !== undefined || instance.molding !== undefined) {
+    throw new InputError(
+      `Cannot explain job ${jobId}: jobs are stopped here, or run on several sizes; expected neither`,
+    );
+  }
   const watch: Watch =
     choice.definition.sharing === "space"
       ? new SpaceWatch(instance, choice, job)

@@ -87,6 +87,8 @@ export class ConnectedReservation implements Policy {
   depart(job: JobIndex): void {
     this.book.end(job);
     this.#passing -= this.#hasPassed.get(job) * this.#jobs.size[job];
+    // A job that was stopped may come again.
+    this.#hasPassed.set(job, 0);
     this.#wasReleased = true;
   }
 
@@ -150,6 +152,7 @@ export class ConnectedReservation implements Policy {
     } else {
       const isAlone = list.length === 0 && this.book.openIn(queue) === 0;
       list.insert(job, 0);
+      if (this.#isUrgent(job, queue)) this.#urgent[queue]++;
       if (isAlone) this.#reserve(job);
     }
   }
@@ -195,7 +198,11 @@ export class ConnectedReservation implements Policy {
 
   #leaveQueue(job: JobIndex): void {
     const queue = this.#queueOf.get(job);
-    if (this.#limits[queue] > 0 && this.#priority.get(job) > this.#thresholdOf(queue)) this.#urgent[queue]--;
+    if (this.#isUrgent(job, queue)) this.#urgent[queue]--;
+  }
+
+  #isUrgent(job: JobIndex, queue: number): boolean {
+    return this.#limits[queue] > 0 && this.#priority.get(job) > this.#thresholdOf(queue);
   }
 
   #launch(job: JobIndex, rule: StartRule): void {

@@ -7,18 +7,21 @@
  * Compression looks only where something has changed: a job can move only into a window that meets a stretch of the
  * profile that became freer, so a job that starts before that stretch, or is larger than its freest point, stays.
  */
+import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
-import { AvailabilityProfile } from "../../structures/availability-profile.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+import { Plan } from "./plan.ts";
 
 class ConservativeBackfilling implements Policy {
   readonly #pool: Pool;
   readonly #jobs: JobsView;
   readonly #queue: WaitingQueue;
-  readonly #profile: AvailabilityProfile;
+  readonly #plan: Plan;
+  /** Those that stand in the plan. */
+  #outages: readonly KnownOutage[] = [];
   /** Reserved start while the job waits, start once it runs. */
   readonly #startS = new JobNumbers();
   /** No reservation is due before this instant. */
@@ -34,14 +37,14 @@ class ConservativeBackfilling implements Policy {
     this.#pool = pool;
     this.#jobs = jobs;
     this.#queue = new WaitingQueue(jobs, parameters);
-    this.#profile = new AvailabilityProfile(pool.processors);
+    this.#plan = new Plan(pool, jobs);
   }
 
   depart(job: JobIndex): void {
     const nowS = this.#pool.nowS;
     const expectedEndS = this.#startS.get(job) + this.#lengthS(job);
     if (expectedEndS <= nowS) return;
-    this.#profile.release(nowS, expectedEndS, this.#jobs.size[job]);
+    this.#plan.release(job, nowS, expectedEndS);
     this.#becameFreer(nowS, expectedEndS);
     this.#endedEarly = true;
   }
@@ -50,25 +53,45 @@ class ConservativeBackfilling implements Policy {
   withdraw(job: JobIndex): void {
     this.#queue.remove(job);
     const heldS = this.#startS.get(job);
-    this.#profile.release(heldS, heldS + this.#lengthS(job), this.#jobs.size[job]);
+    this.#plan.release(job, heldS, heldS + this.#lengthS(job));
     this.#becameFreer(heldS, heldS + this.#lengthS(job));
     this.#endedEarly = true;
   }
 
   restore(job: JobIndex, startS: number): void {
-    this.#profile.reserve(startS, startS + this.#lengthS(job), this.#jobs.size[job]);
+    this.#plan.reserve(job, startS, startS + this.#lengthS(job));
     this.#startS.set(job, startS);
   }
 
   decide(arrived: readonly JobIndex[]): void {
     const nowS = this.#pool.nowS;
-    this.#profile.forgetBefore(nowS);
+    this.#plan.forgetBefore(nowS);
     this.#queue.update(nowS);
+    if (this.#outages !== this.#pool.outages) this.#learnOutages(nowS);
     if (this.#endedEarly) this.#compress(nowS);
     this.#reserveArrivals(this.#queue.inQueueOrder(arrived), nowS);
     if (this.#nextDueS <= nowS) this.#startDue(nowS);
     // Compression leaves holes, so a reservation need not begin with the end of a job.
     this.#pool.wakeAt(this.#nextDueS);
+  }
+
+  /** Where capacity changes otherwise than was known, all waiting jobs take new reservations in queue order, earlier or later ones. */
+  #learnOutages(nowS: number): void {
+    const before = this.#outages;
+    const now = this.#pool.outages;
+    this.#outages = now;
+    const isKnown = now.every((one) => before.includes(one));
+    if (isKnown && before.every((one) => one.untilS <= nowS || now.includes(one))) return;
+    const count = this.#queue.copyInOrder();
+    const waiting = this.#queue.inOrder.subarray(0, count);
+    this.#plan.noteOutages(before, nowS, -1);
+    for (const job of waiting) {
+      const heldS = this.#startS.get(job);
+      this.#plan.release(job, heldS, heldS + this.#lengthS(job));
+    }
+    this.#plan.noteOutages(now, nowS, 1);
+    this.#nextDueS = Number.POSITIVE_INFINITY;
+    for (const job of waiting) this.#reserve(job, nowS);
   }
 
   #compress(nowS: number): void {
@@ -79,15 +102,14 @@ class ConservativeBackfilling implements Policy {
     const order = this.#queue.inOrder;
     for (let i = 0; i < count; i++) {
       const job = order[i];
-      const size = this.#jobs.size[job];
       const heldS = this.#startS.get(job);
-      if (heldS <= this.#freerFromS || size > this.#freest) continue;
+      if (heldS <= this.#freerFromS || this.#jobs.size[job] > this.#freest) continue;
       const lengthS = this.#lengthS(job);
-      const earliestS = this.#profile.segmentStart(this.#freerFromS - lengthS, nowS);
-      const startS = this.#profile.earlier(size, lengthS, earliestS, heldS);
+      const earliestS = this.#plan.processors.segmentStart(this.#freerFromS - lengthS, nowS);
+      const startS = this.#plan.earlier(job, lengthS, earliestS, heldS);
       if (startS >= heldS) continue;
-      this.#profile.release(heldS, heldS + lengthS, size);
-      this.#profile.reserve(startS, startS + lengthS, size);
+      this.#plan.release(job, heldS, heldS + lengthS);
+      this.#plan.reserve(job, startS, startS + lengthS);
       this.#becameFreer(heldS, heldS + lengthS);
       if (heldS < givenUpFromS) givenUpFromS = heldS;
       if (heldS + lengthS > givenUpUntilS) givenUpUntilS = heldS + lengthS;
@@ -102,14 +124,17 @@ class ConservativeBackfilling implements Policy {
 
   #reserveArrivals(arrivals: readonly JobIndex[], nowS: number): void {
     for (let i = 0; i < arrivals.length; i++) {
-      const job = arrivals[i];
-      const size = this.#jobs.size[job];
-      const lengthS = this.#lengthS(job);
-      const startS = this.#profile.earliest(size, lengthS, nowS);
-      this.#profile.reserve(startS, startS + lengthS, size);
-      this.#queue.add(job);
-      this.#hold(job, startS);
+      this.#reserve(arrivals[i], nowS);
+      this.#queue.add(arrivals[i]);
     }
+  }
+
+  /** Reserves the earliest start. */
+  #reserve(job: JobIndex, nowS: number): void {
+    const lengthS = this.#lengthS(job);
+    const startS = this.#plan.earliest(job, lengthS, nowS);
+    this.#plan.reserve(job, startS, startS + lengthS);
+    this.#hold(job, startS);
   }
 
   /** Starts the jobs whose reservations are due; they fit, since every reservation has a length. */
@@ -141,7 +166,7 @@ class ConservativeBackfilling implements Policy {
   #becameFreer(fromS: number, untilS: number): void {
     if (fromS < this.#freerFromS) this.#freerFromS = fromS;
     if (untilS > this.#freerUntilS) this.#freerUntilS = untilS;
-    const most = this.#profile.maxFree(fromS, untilS);
+    const most = this.#plan.processors.maxFree(fromS, untilS);
     if (most > this.#freest) this.#freest = most;
   }
 }
@@ -165,7 +190,13 @@ export const conservative: SpacePolicyDefinition = {
   ],
   source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
   parameters: [ORDER_PARAMETER],
-  guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  copesWith: ["outages", "resources"],
+  guarantees: () => ({
+    headNeverFits: false,
+    workConserving: false,
+    keepsPromises: true,
+    avoidsOutages: true,
+  }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new ConservativeBackfilling(pool, jobs, parameters),
 };

@@ -12,9 +12,9 @@
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
-import { AvailabilityProfile } from "../../structures/availability-profile.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
+import { Plan } from "./plan.ts";
 
 /** Factor of the estimate in the sort key, by queue order. */
 const FIRST_COME = 0;
@@ -84,18 +84,17 @@ class DynamicPolicySwitching implements Policy {
   /** Plans the queue in order, until nothing that is still to be planned fits on the processors free now. */
   #plan(): void {
     const nowS = this.#pool.nowS;
-    const profile = this.#profileOfRunning(nowS);
+    const plan = Plan.of(this.#pool, this.#jobs, this.#running, this.#expectedEndS);
     const count = this.#copy(this.#queue);
     this.#findSmallest(count);
     for (let i = 0; i < count; i++) {
       // A job of estimate 0 takes nothing from the profile, only from the pool.
-      if (this.#smallestFrom[i] > Math.min(profile.freeAt(nowS), this.#pool.free)) return;
+      if (this.#smallestFrom[i] > Math.min(plan.processors.freeAt(nowS), this.#pool.free)) return;
       const job = this.#scratch[i];
-      const size = this.#jobs.size[job];
       const lengthS = this.#jobs.estimateS[job];
-      const startS = profile.earliest(size, lengthS, nowS);
-      profile.reserve(startS, startS + lengthS, size);
-      if (startS <= nowS && size <= this.#pool.free) this.#launch(job);
+      const startS = plan.earliest(job, lengthS, nowS);
+      plan.reserve(job, startS, startS + lengthS);
+      if (startS <= nowS && this.#pool.fits(job)) this.#launch(job);
     }
   }
 
@@ -110,17 +109,6 @@ class DynamicPolicySwitching implements Policy {
     const endS = startS + this.#jobs.estimateS[job];
     this.#expectedEndS.set(job, endS);
     this.#running.insert(job, endS);
-  }
-
-  #profileOfRunning(nowS: number): AvailabilityProfile {
-    const profile = new AvailabilityProfile(this.#pool.processors);
-    const count = this.#copy(this.#running);
-    // Latest end first: each reservation then cuts the profile's first segment only.
-    for (let i = count - 1; i >= 0; i--) {
-      const job = this.#scratch[i];
-      profile.reserve(nowS, this.#expectedEndS.get(job), this.#jobs.size[job]);
-    }
-    return profile;
   }
 
   /** Smallest size among the copied jobs from each place on. */
@@ -177,7 +165,13 @@ export const dynp: SpacePolicyDefinition = {
       description: "longest first above this mean estimate",
     },
   ],
-  guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: true }),
+  copesWith: ["outages", "resources"],
+  guarantees: () => ({
+    headNeverFits: false,
+    workConserving: false,
+    keepsPromises: true,
+    avoidsOutages: true,
+  }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new DynamicPolicySwitching(pool, jobs, parameters),
 };

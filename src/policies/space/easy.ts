@@ -20,6 +20,7 @@ import { StartRule } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
+import { Plan } from "./plan.ts";
 
 /** More than the relative error of one rounded sum. */
 const ROUNDING = 4 / 2 ** 53;
@@ -60,6 +61,10 @@ class EasyBackfilling implements Policy {
   decide(arrived: readonly JobIndex[]): void {
     for (let i = 0; i < arrived.length; i++) this.#queue.add(arrived[i]);
     this.#queue.update(this.#pool.nowS);
+    if (this.#pool.outages.length > 0 || this.#pool.resources.length > 0) {
+      this.#decideByPlan();
+      return;
+    }
     const head = this.#startHeads();
     if (head !== NO_JOB && this.#pool.free > 0) {
       if (head === this.#reservedFor && !this.#queue.isDynamic) this.#backfillArrivals(arrived);
@@ -81,6 +86,43 @@ class EasyBackfilling implements Policy {
       head = list.first();
     }
     return head;
+  }
+
+  /** The same around outages that are known, where what is free does not only grow, and with resources: by a plan, made anew each time. */
+  #decideByPlan(): void {
+    this.#reservedFor = NO_JOB;
+    const plan = Plan.of(this.#pool, this.#jobs, this.#running, this.#expectedEndS);
+    const list = this.#queue.list;
+    let head = list.first();
+    for (; head !== NO_JOB && this.#startsByPlan(plan, head); head = list.first()) {
+      list.removeFirst();
+      this.#launch(head, StartRule.head);
+    }
+    if (head === NO_JOB) return;
+    const { estimateS } = this.#jobs;
+    // Without a length a reservation would keep nothing for the instant of the start.
+    const lengthS = estimateS[head] > 0 ? estimateS[head] : 1;
+    this.#shadowS = plan.earliest(head, lengthS, this.#pool.nowS);
+    plan.reserve(head, this.#shadowS, this.#shadowS + lengthS);
+    this.#pool.promise(head, this.#shadowS);
+    list.startSearch(1);
+    for (;;) {
+      const job = list.nextFitting(this.#pool.free, Number.POSITIVE_INFINITY, this.#pool.free);
+      if (job === NO_JOB) return;
+      if (this.#startsByPlan(plan, job)) {
+        list.takeFound();
+        this.#launch(job, this.#endsByShadow(job) ? StartRule.beforeShadow : StartRule.spareProcessors);
+      } else list.skipFound();
+    }
+  }
+
+  /** Whether the job can start now and run for its estimate; then it stands in the plan. */
+  #startsByPlan(plan: Plan, job: JobIndex): boolean {
+    const { nowS } = this.#pool;
+    const lengthS = this.#jobs.estimateS[job];
+    if (!this.#pool.fits(job) || plan.earliest(job, lengthS, nowS) > nowS) return false;
+    plan.reserve(job, nowS, nowS + lengthS);
+    return true;
   }
 
   #reserve(head: JobIndex): void {
@@ -160,11 +202,13 @@ export const easy: SpacePolicyDefinition = {
   ],
   source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
   parameters: [ORDER_PARAMETER],
+  copesWith: ["outages", "resources"],
   guarantees: (parameters) => ({
     headNeverFits: true,
     workConserving: false,
     // In another order an arrival may take the head's place, and with it the only reservation.
     keepsPromises: parameters.order === "arrival",
+    avoidsOutages: true,
   }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new EasyBackfilling(pool, jobs, parameters),

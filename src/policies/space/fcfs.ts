@@ -6,12 +6,10 @@ import { ORDER_PARAMETER, WaitingQueue } from "../queue-order.ts";
 
 class FirstComeFirstServed implements Policy {
   readonly #pool: Pool;
-  readonly #jobs: JobsView;
   readonly #queue: WaitingQueue;
 
   constructor(pool: Pool, jobs: JobsView, parameters: ParameterValues) {
     this.#pool = pool;
-    this.#jobs = jobs;
     this.#queue = new WaitingQueue(jobs, parameters);
   }
 
@@ -28,7 +26,7 @@ class FirstComeFirstServed implements Policy {
     this.#queue.update(this.#pool.nowS);
     const list = this.#queue.list;
     for (let head = list.first(); head !== NO_JOB; head = list.first()) {
-      if (this.#jobs.size[head] > this.#pool.free) return;
+      if (!this.#pool.fits(head)) return;
       list.removeFirst();
       this.#pool.start(head, StartRule.head);
     }
@@ -47,6 +45,7 @@ export const fcfs: SpacePolicyDefinition = {
   ],
   source: "folklore; the baseline of Feitelson and Rudolph, JSSPP 1995",
   parameters: [ORDER_PARAMETER],
+  copesWith: ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstComeFirstServed(pool, jobs, parameters),

@@ -29,6 +29,10 @@ class FirstFit implements Policy {
     while (this.#pool.free > 0) {
       const job = list.nextFitting(this.#pool.free, Number.POSITIVE_INFINITY, 0);
       if (job === NO_JOB) return;
+      if (this.#pool.resources.length > 0 && !this.#pool.fits(job)) {
+        list.skipFound();
+        continue;
+      }
       const rule = job === list.first() ? StartRule.head : StartRule.firstFit;
       list.takeFound();
       this.#pool.start(job, rule);
@@ -49,6 +53,7 @@ export const firstFit: SpacePolicyDefinition = {
   ],
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],
+  copesWith: ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstFit(pool, jobs, parameters),

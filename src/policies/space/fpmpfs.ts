@@ -44,6 +44,10 @@ class MostProcessorsFirst implements Policy {
     while (this.#pool.free > 0) {
       const job = this.#bySize.nextFitting(this.#pool.free, Number.POSITIVE_INFINITY, 0);
       if (job === NO_JOB) return;
+      if (!this.#pool.fits(job)) {
+        this.#bySize.skipFound();
+        continue;
+      }
       const rule = job === this.#byArrival.first() ? StartRule.head : StartRule.firstFit;
       this.#bySize.takeFound();
       this.#byArrival.remove(job, 0);
@@ -56,7 +60,7 @@ class MostProcessorsFirst implements Policy {
     for (;;) {
       const job = this.#byArrival.first();
       if (job === NO_JOB || this.#pool.nowS - this.#jobs.submitS[job] <= this.#waitLimitS) return false;
-      if (this.#jobs.size[job] > this.#pool.free) return true;
+      if (!this.#pool.fits(job)) return true;
       this.withdraw(job);
       this.#pool.start(job, StartRule.head);
     }
@@ -89,6 +93,7 @@ export const fpmpfs: SpacePolicyDefinition = {
         "a job that has waited longer is treated like the head of a first come, first served queue",
     },
   ],
+  copesWith: ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new MostProcessorsFirst(pool, jobs, parameters),

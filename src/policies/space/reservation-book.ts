@@ -76,6 +76,7 @@ export class ReservationBook {
     this.#place.set(last, this.#place.get(job));
     const requester = this.#requester.get(job);
     if (requester === NO_JOB) return;
+    this.#requester.set(job, NO_JOB);
     this.held += this.#leaves.get(job);
     const left = this.#donors.get(requester) - 1;
     this.#donors.set(requester, left);

@@ -3,10 +3,13 @@
  * stretch for every policy.
  */
 import type { Instance } from "../../core/jobs.ts";
-import type { Schedule } from "../../core/schedule.ts";
+import { asGiven, type Schedule } from "../../core/schedule.ts";
 import { queueLength } from "../../metrics/over-time.ts";
 import { dealProcessors } from "../../metrics/processors.ts";
 import type { MatrixRecord } from "../../results/matrix-record.ts";
+
+/** Of jobs, or of the stretches in which they ran. */
+type Times = Pick<Schedule, "startS" | "endS">;
 
 export interface TimeSpan {
   readonly fromS: number;
@@ -50,14 +53,16 @@ export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jo
   }
 }
 
-/** The boxes of a space-sharing schedule within the span, in order of arrival. */
-export function ganttChart(instance: Instance, schedule: Schedule, span: TimeSpan): GanttChart {
+/** The boxes of a space-sharing schedule within the span, in order of arrival, further ones of jobs that were stopped behind. */
+export function ganttChart(asked: Instance, schedule: Schedule, span: TimeSpan): GanttChart {
+  const instance = asGiven(asked, schedule);
   const runs = dealProcessors(instance, schedule);
   const chart = emptyChart(null);
-  for (let job = 0; job < instance.count; job++) {
-    if (!overlaps(schedule, job, span)) continue;
-    const at = addJob(chart, instance, schedule, job);
-    for (let run = runs.offset[job]; run < runs.offset[job + 1]; run++)
+  const { stretches } = runs;
+  for (let row = 0; row < stretches.size.length; row++) {
+    if (!overlaps(stretches, row, span)) continue;
+    const at = addJob(chart, instance, stretches, row, stretches.jobOf(row));
+    for (let run = runs.offset[row]; run < runs.offset[row + 1]; run++)
       addBox(chart, at, runs.first[run], runs.size[run]);
   }
   return chart;
@@ -65,11 +70,12 @@ export function ganttChart(instance: Instance, schedule: Schedule, span: TimeSpa
 
 /** The same of gangs, on the processors and in the row where each was first placed, in order of placing. */
 export function gangChart(
-  instance: Instance,
+  asked: Instance,
   schedule: Schedule,
   { boxJob, boxFirst, boxSize, boxRow }: MatrixRecord,
   span: TimeSpan,
 ): GanttChart {
+  const instance = asGiven(asked, schedule);
   const rows: number[] = [];
   const chart = emptyChart(rows);
   let last = -1;
@@ -99,10 +105,10 @@ function emptyChart(boxRow: number[] | null): GanttChart {
 }
 
 /** @returns the job's row in the chart */
-function addJob(chart: GanttChart, instance: Instance, schedule: Schedule, job: number): number {
+function addJob(chart: GanttChart, instance: Instance, times: Times, row: number, job = row): number {
   chart.submitS.push(instance.submitS[job]);
-  chart.startS.push(schedule.startS[job]);
-  chart.endS.push(schedule.endS[job]);
+  chart.startS.push(times.startS[row]);
+  chart.endS.push(times.endS[row]);
   chart.size.push(instance.size[job]);
   return chart.id.push(instance.id[job]) - 1;
 }
@@ -119,8 +125,8 @@ function jobsWithin(schedule: Schedule, span: TimeSpan): number {
   return jobs;
 }
 
-function overlaps({ startS, endS }: Schedule, job: number, { fromS, toS }: TimeSpan): boolean {
-  return startS[job] <= toS && endS[job] >= fromS;
+function overlaps({ startS, endS }: Times, row: number, { fromS, toS }: TimeSpan): boolean {
+  return startS[row] <= toS && endS[row] >= fromS;
 }
 
 function longestQueueAtS(instance: Instance, schedule: Schedule): number {

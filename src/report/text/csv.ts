@@ -1,6 +1,6 @@
 /** Comma-separated values by RFC 4180, lines ended by a line feed. A value that does not exist is an empty field. */
 import type { Instance } from "../../core/jobs.ts";
-import type { Schedule } from "../../core/schedule.ts";
+import { asGiven, type Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ruleSettings } from "../ranking.ts";
@@ -70,9 +70,9 @@ function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
 const PIECE = 8192;
 
 /** One line per job in submit order, with a heading; in pieces, since a trace may have millions of jobs. */
-export function* jobsCsv(instance: Instance, schedule: Schedule): Generator<string> {
+export function* jobsCsv(asked: Instance, schedule: Schedule): Generator<string> {
   yield "job,submit_s,start_s,end_s,wait_s,run_s,processors\n";
-  const { count, id, submitS, runS, size } = instance;
+  const { count, id, submitS, runS, size } = asGiven(asked, schedule);
   const { startS, endS } = schedule;
   for (let from = 0; from < count; from += PIECE) {
     let piece = "";

@@ -8,7 +8,7 @@
  */
 import { type Instance, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import { describeRules } from "../../core/rules.ts";
-import type { Schedule } from "../../core/schedule.ts";
+import { asGiven, type Schedule } from "../../core/schedule.ts";
 
 /** Job lines per piece of text. */
 const LINES_PER_CHUNK = 1024;
@@ -48,6 +48,7 @@ export function* writeScheduleSwf(
   notes: readonly string[] = [],
 ): Generator<string, void, undefined> {
   const { workload, count, workloadRow } = instance;
+  const given = asGiven(instance, schedule);
   yield scheduleHeader(instance, schedule, notes);
   for (let first = 0; first < count; first += LINES_PER_CHUNK) {
     const end = Math.min(count, first + LINES_PER_CHUNK);
@@ -57,14 +58,14 @@ export function* writeScheduleSwf(
       const startS = schedule.startS[job];
       const started = startS >= 0;
       const shared = schedule.gang !== undefined;
-      const runS = shared ? schedule.endS[job] - startS : instance.runS[job];
+      const runS = shared ? schedule.endS[job] - startS : given.runS[job];
       const killed = instance.runS[job] < workload.jobs.runS[row];
       text += jobLine(
         workload,
         row,
         started ? startS - instance.submitS[job] : UNKNOWN,
         started && runS >= 0 ? runS : UNKNOWN,
-        started ? instance.size[job] : UNKNOWN,
+        started ? given.size[job] : UNKNOWN,
         killed ? 0 : workload.trace === undefined ? UNKNOWN : workload.trace.status[row],
       );
     }

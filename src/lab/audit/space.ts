@@ -1,0 +1,263 @@
+/** The checker of space sharing: processors are counted, each job holds its own from start to end. */
+import type { Instance, JobIndex } from "../../core/jobs.ts";
+import type { Guarantees, ParameterValues } from "../../core/policy.ts";
+import { JobSet } from "../observers.ts";
+import { knowsOrder, type QueueKey, queueKey } from "../queue-keys.ts";
+import { ResourceBook } from "./capacity.ts";
+import { type AuditCounts, Checker } from "./checker.ts";
+
+export class SpaceChecker extends Checker {
+  readonly #guarantees: Guarantees;
+  readonly #orderKey: QueueKey;
+  readonly #checksHead: boolean;
+  #free: number;
+  readonly #resources: ResourceBook;
+  /** Processors that are away. */
+  #away = 0;
+  /** The start from which a job runs, and what was left of its run time and its estimate then. */
+  readonly #sinceS: Float64Array;
+  readonly #leftS: Float64Array;
+  readonly #leftEstimateS: Float64Array;
+  /** The jobs as policies know them. */
+  readonly #told: Instance;
+  readonly #promisedS: Float64Array;
+  /** Running jobs by the ends that their estimates tell. */
+  readonly #running: JobIndex[] = [];
+  readonly #expectedEndS: Float64Array;
+  /** Waiting jobs that hold a promise. */
+  readonly #promised: JobSet;
+  /** Whether a start or a promise has been seen since the last decision. */
+  #hasDecided = false;
+  #busyUntil = new Float64Array(64);
+
+  constructor(instance: Instance, counts: AuditCounts, guarantees: Guarantees, parameters: ParameterValues) {
+    super(instance, counts);
+    this.#guarantees = guarantees;
+    this.#orderKey = queueKey(parameters);
+    this.#checksHead = guarantees.headNeverFits && knowsOrder(parameters);
+    this.#free = instance.processors;
+    this.#resources = new ResourceBook(instance);
+    this.#sinceS = new Float64Array(instance.count);
+    this.#leftS = instance.runS.slice();
+    this.#leftEstimateS = instance.estimateS.slice();
+    this.#told = { ...this.instance, estimateS: this.#leftEstimateS };
+    this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
+    this.#expectedEndS = new Float64Array(instance.count);
+    this.#promised = new JobSet(instance.count);
+  }
+
+  started(timeS: number, job: JobIndex): void {
+    // A policy may have asked to be woken: then its decision is the first to be told of the instant.
+    if (!(timeS >= this.nowS)) {
+      this.fail("time-backwards", job, `${this.name(job)} starts at ${timeS} s, at ${this.nowS} s`);
+    }
+    this.nowS = timeS;
+    this.#noteCapacity(timeS);
+    this.noteStart(timeS, job);
+    const size = this.instance.size[job];
+    if (size > this.#free) {
+      this.fail(
+        "processor-twice",
+        job,
+        `${this.name(job)} starts at ${timeS} s on ${size} processors, ${this.#free} are free`,
+      );
+    }
+    this.#free -= size;
+    if (!this.#resources.has(job))
+      this.fail("resource-twice", job, `${this.name(job)} starts at ${timeS} s, its resources are not free`);
+    this.#resources.take(job);
+    this.#hasDecided = true;
+    this.#sinceS[job] = timeS;
+    this.#expectedEndS[job] = timeS + this.#leftEstimateS[job];
+    this.#running.splice(this.#runningBy(this.#expectedEndS[job]), 0, job);
+    if (this.#guarantees.avoidsOutages) this.#checkOutagesAhead(timeS, job);
+    if (!this.#promised.has(job)) return;
+    this.#promised.delete(job);
+    if (this.#guarantees.keepsPromises && timeS > this.#promisedS[job]) {
+      this.fail(
+        "promise-broken",
+        job,
+        `${this.name(job)} starts at ${timeS} s, it was promised ${this.#promisedS[job]} s`,
+      );
+    }
+  }
+
+  departed(timeS: number, job: JobIndex): void {
+    this.driverTells(timeS);
+    this.noteEnd(timeS, job);
+    const dueS = this.#sinceS[job] + this.#leftS[job];
+    if (timeS !== dueS)
+      this.fail(
+        "run-length",
+        job,
+        `${this.name(job)} ends at ${timeS} s, by its run time it ends at ${dueS} s`,
+      );
+    this.#leave(job);
+  }
+
+  override molded(timeS: number, job: JobIndex, size: number): void {
+    super.molded(timeS, job, size);
+    this.#leftS[job] = this.instance.runS[job];
+    this.#leftEstimateS[job] = this.instance.estimateS[job];
+  }
+
+  override suspended(timeS: number, job: JobIndex): void {
+    super.suspended(timeS, job);
+    this.#noteCapacity(timeS);
+    const isLast = this.#running.every((other) => this.startS[other] <= this.startS[job]);
+    if (!this.capacity.isStopped(job, timeS) && !(this.#free < 0 && isLast)) {
+      const text = `${this.name(job)} is stopped at ${timeS} s with ${this.#free} processors free`;
+      this.fail("stopped-needlessly", job, text);
+    }
+    const leftS = this.#sinceS[job] + this.#leftS[job] - timeS;
+    this.#leftEstimateS[job] = Math.max(leftS, this.#leftEstimateS[job] - (this.#leftS[job] - leftS));
+    this.#leftS[job] = leftS;
+    this.#leave(job);
+    this.#forgetPromises();
+  }
+
+  override resumed(timeS: number, job: JobIndex): void {
+    super.resumed(timeS, job);
+    this.#forgetPromises();
+  }
+
+  #leave(job: JobIndex): void {
+    this.#free += this.instance.size[job];
+    this.#resources.give(job);
+    let at = this.#runningBy(this.#expectedEndS[job]) - 1;
+    while (this.#running[at] !== job) at--;
+    this.#running.splice(at, 1);
+  }
+
+  /** What is away now; promises hold while capacity is as it was known. */
+  #noteCapacity(timeS: number): void {
+    if (this.capacity.hasChanged(timeS)) this.#forgetPromises();
+    const away = this.capacity.awayAt(timeS);
+    this.#free += this.#away - away;
+    this.#away = away;
+  }
+
+  #forgetPromises(): void {
+    this.#promisedS.fill(Number.NaN);
+    while (this.#promised.size > 0) this.#promised.delete(this.#promised.members[0]);
+  }
+
+  /** At the beginning of each outage ahead, those that still run by their estimates leave it its processors. */
+  #checkOutagesAhead(timeS: number, job: JobIndex): void {
+    const { size, processors } = this.instance;
+    for (const fromS of this.capacity.beginnings(timeS, this.#expectedEndS[job])) {
+      let free = processors - this.capacity.expectedAwayAt(fromS, timeS);
+      for (const other of this.#running) if (this.#expectedEndS[other] > fromS) free -= size[other];
+      if (free >= 0) continue;
+      const text = `${this.name(job)} starts at ${timeS} s, expected to end at ${this.#expectedEndS[job]} s; at ${fromS} s the running jobs need ${-free} processors more than there are then`;
+      this.fail("outage-ignored", job, text);
+    }
+  }
+
+  promised(timeS: number, job: JobIndex, startS: number): void {
+    this.counts.promises++;
+    this.#noteCapacity(timeS);
+    this.#hasDecided = true;
+    if (!this.isWaiting(job) || !(startS >= timeS)) {
+      this.fail("promise-void", job, `${this.name(job)} is promised a start at ${startS} s, at ${timeS} s`);
+    }
+    if (this.#guarantees.keepsPromises && startS > this.#promisedS[job]) {
+      const text = `${this.name(job)} is promised a start at ${startS} s, before it was promised ${this.#promisedS[job]} s`;
+      this.fail("promise-later", job, text);
+    }
+    this.#promisedS[job] = startS;
+    if (!this.#promised.has(job)) this.#promised.add(job);
+  }
+
+  decided(timeS: number): void {
+    this.driverTells(timeS);
+    this.counts.instants++;
+    this.#noteCapacity(timeS);
+    if (this.#free < 0) {
+      const text = `After the decision at ${timeS} s running jobs use ${-this.#free} processors that are away`;
+      this.fail("processor-away", undefined, text);
+    }
+    if (this.#guarantees.workConserving || this.#checksHead) this.#checkQueue(timeS);
+    if (this.#hasDecided && this.#guarantees.keepsPromises && this.#promised.size > 0)
+      this.#checkPromises(timeS);
+    this.#hasDecided = false;
+  }
+
+  protected isArrivalTime(timeS: number, submitS: number): boolean {
+    return timeS === submitS;
+  }
+
+  #checkQueue(timeS: number): void {
+    // What fits now may run into an outage.
+    if (
+      this.#guarantees.avoidsOutages &&
+      this.capacity.beginnings(timeS, Number.POSITIVE_INFINITY).length > 0
+    )
+      return;
+    this.counts.queueChecks++;
+    if (this.#free === 0) return;
+    const { size } = this.instance;
+    let head = -1;
+    let headKey = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.waiting.size; i++) {
+      const job = this.waiting.members[i];
+      if (this.#checksHead) {
+        const key = this.#orderKey(this.#told, job, timeS);
+        if (head < 0 || key < headKey || (key === headKey && job < head)) {
+          head = job;
+          headKey = key;
+        }
+      }
+    }
+    const fits = (job: JobIndex) => `it needs ${size[job]} processors and ${this.#free} are free`;
+    const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
+    if (head >= 0 && canStart(head)) {
+      this.fail(
+        "head-waits",
+        head,
+        `${this.name(head)} is first in the queue and waits at ${timeS} s: ${fits(head)}`,
+      );
+    }
+    if (!this.#guarantees.workConserving) return;
+    for (let i = 0; i < this.waiting.size; i++) {
+      const job = this.waiting.members[i];
+      if (!canStart(job)) continue;
+      this.fail("fitting-job-waits", job, `${this.name(job)} waits at ${timeS} s: ${fits(job)}`);
+    }
+  }
+
+  /** If every running job runs as long as its estimate, is there room for each promised job when its time has come? */
+  #checkPromises(timeS: number): void {
+    const { size, processors } = this.instance;
+    const running = this.#running;
+    if (this.#busyUntil.length <= running.length) this.#busyUntil = new Float64Array(2 * running.length);
+    // Processors still busy once the first i running jobs have ended.
+    const busy = this.#busyUntil;
+    busy[running.length] = 0;
+    for (let i = running.length - 1; i >= 0; i--) busy[i] = busy[i + 1] + size[running[i]];
+    for (let i = 0; i < this.#promised.size; i++) {
+      const job = this.#promised.members[i];
+      this.counts.promiseChecks++;
+      const promisedS = this.#promisedS[job];
+      if (promisedS === Number.POSITIVE_INFINITY) continue;
+      const away = this.capacity.expectedAwayAt(promisedS, timeS);
+      const free = processors - away - busy[this.#runningBy(promisedS)];
+      const lasting = running.length - this.#runningBy(promisedS);
+      if (size[job] <= free && this.#resources.hasBesides(job, running, lasting)) continue;
+      const text = `${this.name(job)} was promised a start at ${this.#promisedS[job]} s; after the decision at ${timeS} s the running jobs' estimates leave ${free} of its ${size[job]} processors then`;
+      this.fail("promise-impossible", job, text);
+    }
+  }
+
+  /** Number of running jobs that by their estimates end at or before the time. */
+  #runningBy(timeS: number): number {
+    let low = 0;
+    let high = this.#running.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#expectedEndS[this.#running[middle]] <= timeS) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,122 @@
+/** Outages and stops (core/interruptions.ts) in order of time, as a clock tells its machine and its policy of them. */
+import type { Interruptions, KnownOutage, Outage } from "../core/interruptions.ts";
+import type { JobIndex } from "../core/jobs.ts";
+import type { Policy } from "../core/policy.ts";
+import type { Pause } from "../core/schedule.ts";
+
+/** What a machine does about them. */
+export interface Interruptible {
+  /** The outage may be known from now on. */
+  announce(outage: Outage): void;
+  /** Its processors go; returns the jobs that have been stopped for it. */
+  lose(outage: Outage): readonly JobIndex[];
+  /** Its processors are back. */
+  regain(outage: Outage): void;
+  /** Stops a job that runs; false when it does not. */
+  suspend(job: JobIndex): boolean;
+  /** A job that was stopped waits anew. */
+  resume(job: JobIndex): void;
+}
+
+interface Event {
+  readonly timeS: number;
+  /** At one instant what is told comes first, then what comes back, then what goes. */
+  readonly rank: number;
+  happen(machine: Interruptible, policy: Policy): void;
+}
+
+export class InterruptionQueue {
+  /** When the next of them happens; Infinity when no more do. */
+  nextS = Number.POSITIVE_INFINITY;
+  readonly #events: readonly Event[];
+  #next = 0;
+
+  constructor({ outages = [], stops = [] }: Partial<Interruptions> = {}) {
+    const events: Event[] = [];
+    for (const outage of outages) {
+      const { announcedS, fromS, untilS } = outage;
+      if (announcedS !== undefined) {
+        events.push({ timeS: announcedS, rank: 0, happen: (machine) => machine.announce(outage) });
+      }
+      events.push({ timeS: fromS, rank: 2, happen: (machine, policy) => goAway(machine, policy, outage) });
+      events.push({ timeS: untilS, rank: 1, happen: (machine) => machine.regain(outage) });
+    }
+    for (const { job, fromS, untilS } of stops) {
+      let isStopped = false;
+      const stop = (machine: Interruptible, policy: Policy): void => {
+        isStopped = machine.suspend(job);
+        if (isStopped) policy.depart(job);
+      };
+      events.push({ timeS: fromS, rank: 2, happen: stop });
+      events.push({ timeS: untilS, rank: 1, happen: (machine) => isStopped && machine.resume(job) });
+    }
+    this.#events = events
+      .filter(({ timeS }) => timeS < Number.POSITIVE_INFINITY)
+      .sort((a, b) => a.timeS - b.timeS || a.rank - b.rank);
+    this.#findNext();
+  }
+
+  /** Lets happen what is due. */
+  happen(nowS: number, machine: Interruptible, policy: Policy): void {
+    while (this.nextS <= nowS) {
+      this.#events[this.#next++].happen(machine, policy);
+      this.#findNext();
+    }
+  }
+
+  #findNext(): void {
+    this.nextS = this.#next < this.#events.length ? this.#events[this.#next].timeS : Number.POSITIVE_INFINITY;
+  }
+}
+
+function goAway(machine: Interruptible, policy: Policy, outage: Outage): void {
+  const stopped = [...machine.lose(outage)].sort((a, b) => a - b);
+  for (const job of stopped) policy.depart(job);
+  for (const job of stopped) machine.resume(job);
+}
+
+/** What policies know of outages that are not over: a new list with each change. */
+export class KnownOutages {
+  readonly #known = new Map<Outage, KnownOutage>();
+
+  add(outage: Outage, untilS: number): readonly KnownOutage[] {
+    const { processors, fromS } = outage;
+    this.#known.set(outage, { processors, fromS, untilS });
+    return [...this.#known.values()];
+  }
+
+  remove(outage: Outage): readonly KnownOutage[] {
+    this.#known.delete(outage);
+    return [...this.#known.values()];
+  }
+}
+
+/** When jobs that had started were stopped. */
+export class Pauses {
+  readonly #list: Pause[] = [];
+  readonly #open = new Map<JobIndex, Pause>();
+
+  /** In order of their beginning; undefined for none. */
+  get list(): readonly Pause[] | undefined {
+    return this.#list.length > 0 ? this.#list : undefined;
+  }
+
+  begin(job: JobIndex, nowS: number): void {
+    const pause = { job, fromS: nowS, untilS: Number.NaN };
+    this.#list.push(pause);
+    this.#open.set(job, pause);
+  }
+
+  /** Whether any job is stopped, or waits anew. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** The job goes on; false when it was not stopped. */
+  end(job: JobIndex, nowS: number): boolean {
+    const pause = this.#open.get(job);
+    if (pause === undefined) return false;
+    pause.untilS = nowS;
+    return this.#open.delete(job);
+  }
+}

@@ -1,0 +1,29 @@
+import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import type { ResourceKind } from "../core/resources.ts";
+
+/** What is left of the resources of a machine. */
+export class Stock {
+  readonly kinds: readonly ResourceKind[];
+  readonly #demand: readonly ReadonlyColumn[];
+  readonly #free: number[];
+
+  /** @param demand by kind, in their order, by job */
+  constructor(kinds: readonly ResourceKind[], demand: readonly ReadonlyColumn[]) {
+    this.kinds = kinds;
+    this.#demand = demand;
+    this.#free = kinds.map(({ amount }) => amount);
+  }
+
+  /** The first kind of which the job needs more than is free; undefined where it fits. */
+  lacking(job: JobIndex): ResourceKind | undefined {
+    return this.kinds.find((_, k) => this.#demand[k][job] > this.#free[k]);
+  }
+
+  take(job: JobIndex): void {
+    for (let k = 0; k < this.#free.length; k++) this.#free[k] -= this.#demand[k][job];
+  }
+
+  give(job: JobIndex): void {
+    for (let k = 0; k < this.#free.length; k++) this.#free[k] += this.#demand[k][job];
+  }
+}

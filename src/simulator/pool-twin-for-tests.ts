@@ -1,0 +1,160 @@
+/**
+ * A naive twin of the pool and of three policies on it: seconds are stepped, processors and resources summed up anew each time, and
+ * nothing is kept but who runs since when. It shares no line with the machine, its structures or the policies.
+ */
+import type { Instance } from "../core/jobs.ts";
+
+export interface TwinJob {
+  readonly row: number;
+  /** Processors, then what it needs of each resource. */
+  readonly needs: readonly number[];
+  readonly submitS: number;
+  leftS: number;
+  leftEstimateS: number;
+  startS: number;
+  sinceS: number;
+  endS: number;
+  state: "out" | "waiting" | "running" | "ended";
+}
+
+export interface Twin {
+  readonly instance: Instance;
+  readonly jobs: readonly TwinJob[];
+  readonly nowS: number;
+  fits(job: TwinJob): boolean;
+  start(job: TwinJob): void;
+}
+
+/** One second's decision. */
+export type Decide = (waiting: readonly TwinJob[], twin: Twin) => void;
+
+/** Later than the last end in any test. */
+const HORIZON_S = 2500;
+
+/** What there is of everything at a second: processors that are there, then resources. */
+function capacityAt({ processors, resources = [], interruptions }: Instance, nowS: number): number[] {
+  const outages = interruptions?.outages ?? [];
+  const away = outages.filter(({ fromS, untilS }) => fromS <= nowS && nowS < untilS);
+  return [
+    away.reduce((left, one) => left - one.processors, processors),
+    ...resources.map(({ amount }) => amount),
+  ];
+}
+
+function freeOf(capacity: readonly number[], jobs: readonly TwinJob[]): number[] {
+  const running = jobs.filter(({ state }) => state === "running");
+  return capacity.map((amount, k) => running.reduce((left, { needs }) => left - needs[k], amount));
+}
+
+export function runTwin(instance: Instance, decide: Decide): { startS: number[]; endS: number[] } {
+  const { demand = [] } = instance;
+  const jobs = Array.from(
+    { length: instance.count },
+    (_, row): TwinJob => ({
+      row,
+      needs: [instance.size[row], ...demand.map((column) => column[row])],
+      submitS: instance.submitS[row],
+      leftS: instance.runS[row],
+      leftEstimateS: instance.estimateS[row],
+      startS: Number.NaN,
+      sinceS: Number.NaN,
+      endS: Number.NaN,
+      state: "out",
+    }),
+  );
+  for (let nowS = 0; jobs.some(({ state }) => state !== "ended"); nowS++) {
+    const capacity = capacityAt(instance, nowS);
+    // Jobs without length end in the second in which they start, and that second is decided again.
+    for (let isFirst = true, ended = true; ended; isFirst = false) {
+      ended = false;
+      for (const one of jobs) {
+        if (one.state !== "running" || one.sinceS + one.leftS > nowS) continue;
+        one.state = "ended";
+        one.endS = nowS;
+        ended = true;
+      }
+      if (!isFirst && !ended) break;
+      stopLatest(capacity, jobs, nowS);
+      for (const one of jobs) if (one.state === "out" && one.submitS === nowS) one.state = "waiting";
+      const fits = (one: TwinJob) => freeOf(capacity, jobs).every((left, k) => one.needs[k] <= left);
+      const start = (one: TwinJob) => {
+        one.state = "running";
+        one.sinceS = nowS;
+        if (Number.isNaN(one.startS)) one.startS = nowS;
+        if (one.leftS === 0) ended = true;
+      };
+      const waiting = jobs.filter(({ state }) => state === "waiting");
+      decide(waiting, { instance, jobs, nowS, fits, start });
+    }
+  }
+  return { startS: jobs.map((one) => one.startS), endS: jobs.map((one) => one.endS) };
+}
+
+function stopLatest(capacity: readonly number[], jobs: readonly TwinJob[], nowS: number): void {
+  const running = jobs.filter(({ state }) => state === "running");
+  running.sort((a, b) => b.startS - a.startS || b.row - a.row);
+  for (const one of running) {
+    if (freeOf(capacity, jobs)[0] >= 0) return;
+    one.state = "waiting";
+    one.leftS -= nowS - one.sinceS;
+    one.leftEstimateS -= nowS - one.sinceS;
+  }
+}
+
+export const twinFcfs: Decide = (waiting, { fits, start }) => {
+  for (const one of waiting) {
+    if (!fits(one)) return;
+    start(one);
+  }
+};
+
+export const twinFirstFit: Decide = (waiting, { fits, start }) => {
+  for (const one of waiting) if (fits(one)) start(one);
+};
+
+/** Those that can run for their estimates start in order; of the others the first holds a reservation. */
+export const twinEasy: Decide = (waiting, twin) => {
+  if (waiting.length === 0) return;
+  const plan = planOf(twin);
+  let hasHead = false;
+  for (const one of waiting) {
+    const startS = earliest(plan, one, twin.nowS);
+    const canStart = startS === twin.nowS && twin.fits(one);
+    if (!canStart && hasHead) continue;
+    if (canStart) twin.start(one);
+    else hasHead = true;
+    const heldS = canStart ? one.leftEstimateS : Math.max(1, one.leftEstimateS);
+    for (let second = startS; second < startS + heldS && second < plan.length; second++)
+      plan[second] = plan[second].map((left, k) => left - one.needs[k]);
+  }
+};
+
+/** What is free in each second to come, by estimates and by what is known of outages. */
+function planOf({ instance, jobs, nowS }: Twin): number[][] {
+  const { processors, resources = [], interruptions } = instance;
+  const everything = [processors, ...resources.map(({ amount }) => amount)];
+  const plan = Array.from({ length: HORIZON_S }, () => [...everything]);
+  for (const outage of interruptions?.outages ?? []) {
+    const { announcedS, fromS, untilS } = outage;
+    if ((announcedS ?? fromS) > nowS || untilS <= nowS) continue;
+    const endS = announcedS === undefined ? plan.length : untilS;
+    for (let second = Math.max(fromS, nowS); second < endS; second++) plan[second][0] -= outage.processors;
+  }
+  for (const { state, needs, sinceS, leftEstimateS } of jobs) {
+    if (state !== "running") continue;
+    for (let second = nowS; second < sinceS + leftEstimateS; second++)
+      plan[second] = plan[second].map((left, k) => left - needs[k]);
+  }
+  return plan;
+}
+
+function earliest(plan: readonly number[][], { needs, leftEstimateS }: TwinJob, nowS: number): number {
+  const isFree = (second: number) => plan[second].every((left, k) => left >= needs[k]);
+  for (let startS = nowS; startS < HORIZON_S; startS++) {
+    let second = startS;
+    while (second < startS + Math.max(1, leftEstimateS) && isFree(second)) second++;
+    if (second === startS + Math.max(1, leftEstimateS)) return startS;
+    startS = second;
+  }
+  return Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,223 @@
+/** Outages and stops: cases worked by hand, and a naive twin. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkOutages, type Interruptions, type Outage } from "../../src/core/interruptions.ts";
+import type { Instance } from "../../src/core/jobs.ts";
+import { DEFAULT_RULES } from "../../src/core/rules.ts";
+import { choosePolicy } from "../../src/policies/choose.ts";
+import { arbitraryInstance, instanceOf, type TestJob } from "../../src/policies/instances-for-tests.ts";
+import { interrupted, loss, window } from "../../src/policies/interruptions-for-tests.ts";
+import {
+  type Decide,
+  runTwin,
+  twinEasy,
+  twinFcfs,
+  twinFirstFit,
+} from "../../src/simulator/pool-twin-for-tests.ts";
+import { simulate } from "../../src/simulator/simulate.ts";
+import { prepare } from "../../src/workload/prepare.ts";
+
+const SLOTS = { slotS: 1, switchS: 0 };
+
+interface Case {
+  readonly policy: string;
+  readonly jobs: readonly TestJob[];
+  readonly events: Partial<Interruptions>;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  /** Job, from, until. */
+  readonly pauses?: readonly (readonly number[])[];
+}
+
+const job = (submitS: number, size: number, runS: number, estimateS = runS): TestJob => ({
+  submitS,
+  size,
+  runS,
+  estimateS,
+});
+
+/** On 4 processors. */
+const CASES: Readonly<Record<string, Case>> = {
+  "idle processors go first": {
+    policy: "fcfs",
+    jobs: [job(0, 2, 10)],
+    events: { outages: [window(3, 8, 2)] },
+    starts: [0],
+    ends: [10],
+  },
+  "the job that started last is stopped, keeps its work and goes on when there is room": {
+    policy: "fcfs",
+    jobs: [job(0, 2, 10), job(1, 2, 10)],
+    events: { outages: [loss(4, 7, 1)] },
+    starts: [0, 1],
+    ends: [10, 14],
+    pauses: [[1, 4, 7]],
+  },
+  "what a stopped job leaves over is there for others": {
+    policy: "first-fit",
+    jobs: [job(0, 4, 10), job(1, 2, 3)],
+    events: { outages: [loss(4, 8, 1)] },
+    starts: [0, 4],
+    ends: [14, 7],
+    pauses: [[0, 4, 8]],
+  },
+  "first come, first served starts a job into an outage that is known": {
+    policy: "fcfs",
+    jobs: [job(0, 4, 10)],
+    events: { outages: [window(5, 9, 4)] },
+    starts: [0],
+    ends: [14],
+    pauses: [[0, 5, 9]],
+  },
+  "easy keeps the head from running into an outage, and fills the time before it": {
+    policy: "easy",
+    jobs: [job(0, 4, 10), job(0, 2, 5), job(0, 2, 6)],
+    events: { outages: [window(5, 9, 4)] },
+    starts: [9, 0, 19],
+    ends: [19, 5, 25],
+  },
+  "easy runs beside an outage of some processors": {
+    policy: "easy",
+    jobs: [job(0, 2, 20), job(0, 4, 5), job(0, 2, 6)],
+    events: { outages: [window(4, 8, 2)] },
+    starts: [0, 20, 8],
+    ends: [20, 25, 14],
+  },
+  "conservative reserves around an outage that is known": {
+    policy: "conservative",
+    jobs: [job(0, 3, 4), job(0, 3, 4), job(0, 1, 9)],
+    events: { outages: [window(6, 10, 2)] },
+    starts: [0, 10, 0],
+    ends: [4, 14, 9],
+  },
+  "conservative plans anew when it hears of an outage": {
+    policy: "conservative",
+    jobs: [job(0, 4, 4), job(0, 4, 4), job(0, 4, 4)],
+    events: { outages: [window(6, 10, 1, 0, 2)] },
+    starts: [0, 10, 14],
+    ends: [4, 14, 18],
+  },
+  "conservative plans anew after a sudden loss and when it is over": {
+    policy: "conservative",
+    jobs: [job(0, 4, 4), job(1, 3, 4), job(1, 4, 4)],
+    events: { outages: [loss(2, 20, 1)] },
+    // The first job is stopped with 2 s to go and fits on 4 processors only.
+    starts: [0, 2, 22],
+    ends: [22, 6, 26],
+    pauses: [[0, 2, 20]],
+  },
+  "dynp plans around an outage that is known": {
+    policy: "dynp",
+    jobs: [job(0, 4, 10), job(0, 4, 5)],
+    events: { outages: [window(6, 9, 1)] },
+    starts: [9, 0],
+    ends: [19, 5],
+  },
+  "a job that is stopped gives its processors to others and waits anew": {
+    policy: "fcfs",
+    jobs: [job(0, 3, 10), job(1, 3, 4)],
+    events: { stops: [{ job: 0, fromS: 2, untilS: 3 }] },
+    starts: [0, 2],
+    ends: [14, 6],
+    pauses: [[0, 2, 6]],
+  },
+  "a job that waits is not stopped": {
+    policy: "fcfs",
+    jobs: [job(0, 4, 5), job(0, 4, 5)],
+    events: { stops: [{ job: 1, fromS: 2, untilS: 30 }] },
+    starts: [0, 5],
+    ends: [5, 10],
+  },
+  "what is left of the estimate orders a queue by shortest": {
+    policy: "fcfs:order=shortest",
+    jobs: [job(0, 4, 10), job(1, 4, 4), job(2, 4, 6)],
+    // 8 s were done: 2 s are left, fewer than 4 and 6.
+    events: { outages: [loss(8, 9, 4)] },
+    starts: [0, 11, 15],
+    ends: [11, 15, 21],
+    pauses: [[0, 8, 9]],
+  },
+};
+
+describe("hand-worked cases", () => {
+  test.each(Object.entries(CASES))("%s", (_name, { policy, jobs, events, starts, ends, pauses = [] }) => {
+    const instance = interrupted(instanceOf(4, jobs), events);
+    const schedule = simulate(instance, choosePolicy(policy), SLOTS);
+    expect([...schedule.startS]).toEqual(starts);
+    expect([...schedule.endS]).toEqual(ends);
+    const told = (schedule.pauses ?? []).map((pause) => [pause.job, pause.fromS, pause.untilS]);
+    expect(told).toEqual(pauses);
+  });
+});
+
+test.each<[string, Outage[]]>([
+  ["there are 4", [window(0, 1, 3, 2)]],
+  ["expected an end after the beginning", [window(2, 2, 1)]],
+  ["expected an end after the beginning", [window(2, 3, 1, 0, 2.5)]],
+  ["expected whole numbers", [window(2, 3, 0)]],
+  ["some are away by outage 1 then", [window(0, 9, 2), window(8, 10, 1, 1)]],
+])("checkOutages() refuses what cannot be: %s", (message, outages) => {
+  expect(() => checkOutages(outages, 4)).toThrow(message);
+});
+
+test("prepare() carries interruptions over and finds stopped jobs again", () => {
+  const { workload } = instanceOf(8, [job(0, 8, 1), job(0, 2, 1), job(0, 1, 1)]);
+  const stops = [0, 2].map((row) => ({ job: row, fromS: 1, untilS: 2 }));
+  const outages = [window(0, 1, 4)];
+  const prepared = prepare({ ...workload, interruptions: { outages, stops } }, 4, DEFAULT_RULES);
+  expect(prepared.interruptions).toEqual({ outages, stops: [{ job: 1, fromS: 1, untilS: 2 }] });
+  expect(() => prepare({ ...workload, interruptions: { outages, stops } }, 3, DEFAULT_RULES)).toThrow(
+    "there are 3",
+  );
+});
+
+/** Instances of whole seconds with outages that do not overlap. */
+const arbitraryCase = fc
+  .tuple(
+    arbitraryInstance(12),
+    fc.array(
+      fc.record({
+        first: fc.nat(15),
+        processors: fc.integer({ min: 1, max: 16 }),
+        fromS: fc.nat(120),
+        lengthS: fc.integer({ min: 1, max: 40 }),
+        warningS: fc.option(fc.nat(60), { nil: undefined }),
+      }),
+      { maxLength: 6 },
+    ),
+  )
+  .map(([instance, drawn]) => {
+    const outages: Outage[] = [];
+    for (const { first, processors, fromS, lengthS, warningS } of drawn) {
+      const outage = {
+        first,
+        processors,
+        fromS,
+        untilS: fromS + lengthS,
+        ...(warningS !== undefined && { announcedS: fromS - warningS }),
+      };
+      try {
+        checkOutages([...outages, outage], instance.processors);
+        outages.push(outage);
+      } catch {
+        // Not on this machine, or not beside the others.
+      }
+    }
+    return interrupted(instance, { outages });
+  });
+
+describe("the same schedule as a naive twin", () => {
+  test.each<[string, Decide]>([
+    ["fcfs", twinFcfs],
+    ["first-fit", twinFirstFit],
+    ["easy", twinEasy],
+  ])("%s", (name, decide) => {
+    const check = (instance: Instance) => {
+      const schedule = simulate(instance, choosePolicy(name), SLOTS);
+      const expected = runTwin(instance, decide);
+      expect([...schedule.startS]).toEqual(expected.startS);
+      expect([...schedule.endS]).toEqual(expected.endS);
+    };
+    fc.assert(fc.property(arbitraryCase, check), { numRuns: 40 });
+  });
+});
