@@ -140,6 +140,8 @@ export interface GangLimits {
   readonly maxRows: number;
   /** Whether the job can be in the matrix together with the jobs that are there, rows and processors aside. */
   fits(job: JobIndex): boolean;
+  /** Whether processors first … end − 1 are all there; left out: they always are. */
+  areThere?(first: number, end: number): boolean;
 }
 
 /** A machine whose rows take turns, one slot each per round: time sharing by gangs. */
@@ -157,8 +159,11 @@ export interface GangMachine extends MatrixView {
   addRow(): RowId;
   /** Removes an empty row. Throws RuleViolation when it holds a job. */
   deleteRow(row: RowId): void;
-  /** Gives the job the processors first … first + size − 1 in the row; a second call for another row gives it a second slot per round. */
-  place(job: JobIndex, row: RowId, first: number): void;
+  /**
+   * Gives the job the processors first … first + size − 1 in the row; a second call for another row gives it a second slot per round.
+   * @param size another one than the job asks for, only where `jobs.molding` allows it and the job has not been placed before
+   */
+  place(job: JobIndex, row: RowId, first: number, size?: number): void;
   /**
    * As `place` on processors that need not stand side by side: `count` stretches in ascending order, apart from each other, the
    * first processor of each and its end in turn.
@@ -268,7 +273,7 @@ export interface PolicyDescription<Claims = Guarantees> {
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
   /** Features that the machine may have; it refuses the policy when it has another one. */
-  readonly copesWith?: readonly Feature[];
+  copesWith?(parameters: ParameterValues): readonly Feature[];
   /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
   guarantees(parameters: ParameterValues): Claims;
   /** Left out: none. */

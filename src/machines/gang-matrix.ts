@@ -14,6 +14,7 @@
  * released, exchanged or moved are settled (`touch`) and get a new base after the decision (`settle`).
  */
 import { RuleViolation } from "../core/errors.ts";
+import type { Outage } from "../core/interruptions.ts";
 import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
 import { type GangMachine, type RowId, type RunId, StartRule } from "../core/policy.ts";
 import type { Observer } from "../core/schedule.ts";
@@ -21,11 +22,20 @@ import { doubled } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix/matrix.ts";
 import { Turns } from "../structures/matrix/turns.ts";
 import { Arrivals } from "./arrivals.ts";
+import { type Interruptible, Pauses } from "./interruptions.ts";
+import { Sizes } from "./sizes.ts";
+import { type MachineFeatures, Stock } from "./stock.ts";
 
 /** What has become of a job, by its row of the table. */
-const Presence = { unknown: 0, here: 1, gone: 2 } as const;
+const Presence = { unknown: 0, here: 1, stopped: 2, gone: 3 } as const;
 
-export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine {
+interface GangMatrixOptions extends MachineFeatures {
+  readonly slotS: number;
+  readonly switchS: number;
+  readonly observer?: Observer | undefined;
+}
+
+export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine, Interruptible {
   readonly slotS: number;
   override readonly switchS: number;
   protected readonly observer: Observer | undefined;
@@ -40,7 +50,12 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Jobs that changed their row in an exchange. */
   protected moves = 0;
 
+  readonly pauses = new Pauses();
   readonly #arrivals = new Arrivals();
+  readonly #sizes: Sizes;
+  readonly #stock: Stock | undefined;
+  /** 1 for each processor that is away; undefined while none has been. */
+  #away: Uint8Array | undefined;
   readonly #presence: Uint8Array;
   /** Slots that a job has had while it is touched or has no row; its base (see above) otherwise. */
   readonly #served: Float64Array;
@@ -52,13 +67,12 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   #unstartedCount = 0;
   readonly #startedNow: JobIndex[] = [];
 
-  /** @param size processors of each job, by its row of the table */
-  constructor(
-    processors: number,
-    size: Int32Array,
-    { slotS, switchS, observer }: { slotS: number; switchS: number; observer?: Observer | undefined },
-  ) {
+  /** @param size processors of each job, by its row of the table; a job's other size is written into it */
+  constructor(processors: number, size: Int32Array, options: GangMatrixOptions) {
+    const { slotS, switchS, observer, resources = [], demand = [], molding } = options;
     super(processors, size);
+    this.#sizes = new Sizes(size, molding);
+    this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
     this.slotS = slotS;
     this.switchS = switchS;
     this.observer = observer;
@@ -81,6 +95,12 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** The job's rows have changed, and so has its base. */
   protected onSettled(_job: JobIndex): void {}
+
+  /** The job has left its rows, though it has not ended. */
+  protected onSuspend(_job: JobIndex): void {}
+
+  /** The job has been given another size and takes `factor` times as long. */
+  protected onMold(_job: JobIndex, _factor: number): void {}
 
   // What a clock calls.
 
@@ -107,10 +127,64 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** Takes a job that has ended out of its rows. */
   protected leave(job: JobIndex): void {
-    if (this.slotsOf(job) > 0) this.placedCount--;
-    if (Number.isNaN(this.startS[job])) this.#forgetUnstarted(job);
+    this.#takeOut(job);
     this.#presence[job] = Presence.gone;
+  }
+
+  #takeOut(job: JobIndex): void {
+    if (this.slotsOf(job) > 0) {
+      this.placedCount--;
+      this.#stock?.give(job);
+    }
+    if (Number.isNaN(this.startS[job])) this.#forgetUnstarted(job);
     this.removeJob(job);
+  }
+
+  announce(): void {}
+
+  /** Jobs that have one of the processors are stopped. */
+  lose({ first, processors }: Outage): readonly JobIndex[] {
+    const end = first + processors;
+    const stopped = new Set<JobIndex>();
+    for (let position = 0; position < this.rowCount; position++) {
+      for (let run = this.firstRun(this.rowAt(position)); run !== -1; run = this.nextRun(run))
+        if (this.runFirst(run) < end && first < this.runEnd(run)) stopped.add(this.runJob(run));
+    }
+    for (const job of stopped) this.suspend(job);
+    this.#away ??= new Uint8Array(this.processors);
+    this.#away.fill(1, first, end);
+    return [...stopped];
+  }
+
+  regain({ first, processors }: Outage): void {
+    this.#away?.fill(0, first, first + processors);
+  }
+
+  suspend(job: JobIndex): boolean {
+    if (this.slotsOf(job) === 0) return false;
+    this.touch(job);
+    this.#takeOut(job);
+    this.#presence[job] = Presence.stopped;
+    if (!Number.isNaN(this.startS[job])) this.pauses.begin(job, this.nowS);
+    this.onSuspend(job);
+    this.observer?.suspended?.(this.nowS, job);
+    return true;
+  }
+
+  resume(job: JobIndex): void {
+    this.#presence[job] = Presence.here;
+    this.#arrivals.add(job);
+    this.observer?.resumed?.(this.nowS, job);
+  }
+
+  /** Whether the resources that the job needs are free. */
+  protected hasResources(job: JobIndex): boolean {
+    return this.#stock?.lacking(job) === undefined;
+  }
+
+  /** Whether the processors are all there. */
+  protected areThere(first: number, end: number): boolean {
+    return this.#away === undefined || !this.#away.subarray(first, end).includes(1);
   }
 
   /** Lets slots pass. */
@@ -189,8 +263,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.observer?.rowDeleted?.(this.nowS, row);
   }
 
-  override place(job: JobIndex, row: RowId, first: number): void {
+  override place(job: JobIndex, row: RowId, first: number, size = this.size[job]): void {
     this.#beforePlacing(job);
+    if (size !== this.size[job]) this.#mold(job, size);
+    this.checkThere(job, first, first + size);
     super.place(job, row, first);
     this.#afterPlacing(job, row);
     this.observer?.placed?.(this.nowS, job, row, first);
@@ -198,6 +274,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   override placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
     this.#beforePlacing(job);
+    for (let i = 0; i < count; i++) this.checkThere(job, stretches[2 * i], stretches[2 * i + 1]);
     super.placeStretches(job, row, stretches, count);
     this.#afterPlacing(job, row);
     if (this.observer?.placed === undefined) return;
@@ -222,14 +299,31 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   #beforePlacing(job: JobIndex): void {
     const presence = this.#presence[job];
-    if (presence !== Presence.here) this.#refuse(job, presence === Presence.gone);
+    if (presence === Presence.gone) this.#refuse("already-ended", job, "it has ended");
+    if (presence === Presence.stopped) this.#refuse("stopped", job, "it is stopped");
+    if (presence !== Presence.here) this.#refuse("start-before-arrival", job, "it has not arrived");
+    if (this.#stock !== undefined && this.slotsOf(job) === 0 && !this.hasResources(job)) {
+      this.#refuse("resource-twice", job, "its resources are not free");
+    }
     this.touch(job);
   }
 
-  #refuse(job: JobIndex, hasEnded: boolean): never {
-    const [rule, why] = hasEnded
-      ? ["already-ended", "it has ended"]
-      : ["start-before-arrival", "it has not arrived"];
+  /** Refuses processors that are away. */
+  protected checkThere(job: JobIndex, first: number, end: number): void {
+    if (this.areThere(first, end)) return;
+    this.#refuse("processor-away", job, `some of processors ${first} to ${end - 1} are away`);
+  }
+
+  #mold(job: JobIndex, size: number): void {
+    const isFixed = this.slotsOf(job) > 0 || !Number.isNaN(this.startS[job]);
+    const expected = this.#sizes.refusal(job, size, isFixed);
+    if (expected !== undefined)
+      this.#refuse("wrong-size", job, `on ${size} processors it cannot run, expected ${expected}`);
+    this.onMold(job, this.#sizes.give(job, size));
+    this.observer?.molded?.(this.nowS, job, size);
+  }
+
+  #refuse(rule: string, job: JobIndex, why: string): never {
     throw new RuleViolation(rule, job, this.nowS, `Cannot place job ${this.jobName(job)}: ${why}`);
   }
 
@@ -240,6 +334,8 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
       return;
     }
     this.placedCount++;
+    this.#stock?.take(job);
+    if (this.pauses.hasOpen) this.pauses.end(job, this.nowS);
     if (Number.isNaN(this.startS[job])) {
       if (this.#unstartedCount === this.#unstarted.length) this.#unstarted = doubled(this.#unstarted);
       this.#unstarted[this.#unstartedCount++] = job;

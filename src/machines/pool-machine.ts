@@ -5,25 +5,17 @@
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { KnownOutage, Outage } from "../core/interruptions.ts";
-import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
-import { timeFactor } from "../core/molding.ts";
+import type { JobIndex } from "../core/jobs.ts";
 import { type Pool, START_RULE_NAMES, StartRule } from "../core/policy.ts";
 import type { ResourceKind } from "../core/resources.ts";
 import type { Observer } from "../core/schedule.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type Interruptible, KnownOutages, Pauses } from "./interruptions.ts";
-import { Stock } from "./stock.ts";
+import { Sizes } from "./sizes.ts";
+import { type MachineFeatures, Stock } from "./stock.ts";
 
 /** What has become of a job, by its row of the table. */
 const Stage = { unknown: 0, waiting: 1, started: 2, stopped: 3, ended: 4 } as const;
-
-/** What a pool may have besides processors, and its jobs besides one size. */
-interface PoolFeatures {
-  readonly resources?: readonly ResourceKind[] | undefined;
-  /** What each job needs of the resources, by kind. */
-  readonly demand?: readonly ReadonlyColumn[] | undefined;
-  readonly molding?: JobsView["molding"];
-}
 
 export abstract class PoolMachine implements Pool, Interruptible {
   readonly processors: number;
@@ -36,7 +28,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
   outages: readonly KnownOutage[] = [];
   protected readonly observer: Observer | undefined;
   readonly #size: Int32Array;
-  readonly #molding: JobsView["molding"];
+  readonly #sizes: Sizes;
   readonly #stage: Uint8Array;
   readonly #arrivals = new Arrivals();
   readonly #known = new KnownOutages();
@@ -50,13 +42,13 @@ export abstract class PoolMachine implements Pool, Interruptible {
     processors: number,
     size: Int32Array,
     observer: Observer | undefined,
-    { resources = [], demand = [], molding }: PoolFeatures = {},
+    { resources = [], demand = [], molding }: MachineFeatures = {},
   ) {
     this.processors = processors;
     this.free = processors;
     this.observer = observer;
     this.#size = size;
-    this.#molding = molding;
+    this.#sizes = new Sizes(size, molding);
     this.resources = resources;
     this.#stock = resources.length > 0 ? new Stock(resources, demand) : undefined;
     this.#stage = new Uint8Array(size.length);
@@ -71,8 +63,8 @@ export abstract class PoolMachine implements Pool, Interruptible {
   /** The job has given its processors back, though it has not ended. */
   protected abstract onSuspend(job: JobIndex): void;
 
-  /** The job takes `factor` times as long as on the size that it asks for. */
-  protected onMold(_job: JobIndex, _size: number, _factor: number): void {}
+  /** The job has been given another size and takes `factor` times as long. */
+  protected onMold(_job: JobIndex, _factor: number): void {}
 
   abstract wakeAt(timeS: number): void;
 
@@ -189,22 +181,17 @@ export abstract class PoolMachine implements Pool, Interruptible {
     if (this.observer?.promised !== undefined) this.observer.promised(this.nowS, job, startS);
   }
 
-  /** A job that has run before goes on as it was; of one that has not arrived nothing is told. */
+  /** Of a job that has not arrived nothing is told. */
   #checkSize(job: JobIndex, size: number): void {
     if (this.#stage[job] !== Stage.waiting) return;
-    const own = this.#size[job];
-    const isFixed = this.#molding === undefined || !Number.isNaN(this.startS[job]);
-    const least = isFixed ? own : this.#molding.minSize[job];
-    const most = isFixed ? own : this.#molding.maxSize[job];
-    if (Number.isInteger(size) && size >= least && size <= most) return;
-    const message = `Cannot start job ${this.jobName(job)} on ${size} processors: expected ${least} to ${most}`;
+    const expected = this.#sizes.refusal(job, size, !Number.isNaN(this.startS[job]));
+    if (expected === undefined) return;
+    const message = `Cannot start job ${this.jobName(job)} on ${size} processors: expected ${expected}`;
     throw this.violation("wrong-size", job, message);
   }
 
   #mold(job: JobIndex, size: number): void {
-    const factor = timeFactor(this.#molding!.serialShare[job], this.#size[job], size);
-    this.#size[job] = size;
-    this.onMold(job, size, factor);
+    this.onMold(job, this.#sizes.give(job, size));
     this.observer?.molded?.(this.nowS, job, size);
   }
 

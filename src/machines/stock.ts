@@ -1,5 +1,13 @@
-import type { JobIndex, ReadonlyColumn } from "../core/jobs.ts";
+import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
 import type { ResourceKind } from "../core/resources.ts";
+
+/** What a machine may have besides processors, and its jobs besides one size. */
+export interface MachineFeatures {
+  readonly resources?: readonly ResourceKind[] | undefined;
+  /** What each job needs of the resources, by kind. */
+  readonly demand?: readonly ReadonlyColumn[] | undefined;
+  readonly molding?: JobsView["molding"];
+}
 
 /** What is left of the resources of a machine. */
 export class Stock {

@@ -210,7 +210,7 @@ function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
     isIdle: (row, first, end) => machine.isIdle(row, first, end),
     addRow: () => machine.addRow(),
     deleteRow: (row) => machine.deleteRow(row),
-    place: (job, row, first) => asking(job, () => machine.place(job, row, first)),
+    place: (job, row, first, size) => asking(job, () => machine.place(job, row, first, size)),
     placeStretches: (job, row, stretches, count) =>
       asking(job, () => machine.placeStretches(job, row, stretches, count)),
     release: (job, row) => asking(job, () => machine.release(job, row)),

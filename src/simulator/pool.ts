@@ -140,16 +140,13 @@ class SimulatedPool extends PoolMachine {
   }
 
   override resume(job: JobIndex): void {
-    const { estimateS, size, molding } = this.shown.table;
-    estimateS[job] = this.#leftEstimateS.get(job) as number;
-    if (molding !== undefined) molding.minSize[job] = molding.maxSize[job] = size[job];
+    this.shown.addAgain(job, this.#leftEstimateS.get(job) as number);
     super.resume(job);
   }
 
-  protected override onMold(job: JobIndex, size: number, factor: number): void {
+  protected override onMold(job: JobIndex, factor: number): void {
     this.#runS[job] *= factor;
-    this.shown.table.size[job] = size;
-    this.shown.table.estimateS[job] *= factor;
+    this.shown.mold(job, this.given!.size[job], factor);
   }
 
   /** Run time of a job from its start, or from when it goes on. */

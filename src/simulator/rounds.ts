@@ -18,6 +18,7 @@
 import { assert } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
 import {
+  type GangLimits,
   type GangPolicyDefinition,
   type ParameterValues,
   type Policy,
@@ -26,6 +27,7 @@ import {
 } from "../core/policy.ts";
 import type { GangRecord, Observer, Schedule } from "../core/schedule.ts";
 import { GangMatrix } from "../machines/gang-matrix.ts";
+import { InterruptionQueue } from "../machines/interruptions.ts";
 import { FinishQueue } from "../structures/finish-queue.ts";
 import { doubled } from "../structures/grow.ts";
 import { RowRanks } from "../structures/matrix/row-ranks.ts";
@@ -59,13 +61,16 @@ export function simulateRounds(
 ): Schedule {
   const rounds = new Rounds(instance, options, () => definition.guarantees(parameters).migrationS);
   const policy = definition.make(rounds, rounds.shown.table, parameters);
+  const interruptions = new InterruptionQueue(instance.interruptions);
   let next: JobIndex = 0;
   for (;;) {
-    const arrivalSlot = next < instance.count ? rounds.slotAtOrAfter(instance.submitS[next]) : Infinity;
-    const slot = Math.min(rounds.nextEndSlot(), arrivalSlot);
+    const arrivalS = next < instance.count ? instance.submitS[next] : Infinity;
+    const toldS = Math.min(arrivalS, interruptions.nextS);
+    const slot = Math.min(rounds.nextEndSlot(), toldS < Infinity ? rounds.slotAtOrAfter(toldS) : Infinity);
     if (slot === Infinity) break;
     rounds.advanceTo(slot);
     rounds.endJobs(policy);
+    if (interruptions.nextS <= rounds.nowS) interruptions.happen(rounds.nowS, rounds, policy);
     for (; next < instance.count && instance.submitS[next] <= rounds.nowS; next++) rounds.arrive(next);
     if ((rounds.decide(policy) & PROGRESS_MASK) === 0) options.progress?.(next);
   }
@@ -75,10 +80,13 @@ export function simulateRounds(
 class Rounds extends GangMatrix {
   override readonly movesGangs = true;
   readonly shown: ShownJobs;
+  readonly limits: GangLimits | undefined;
   readonly #instance: Instance;
   readonly #endS: Float64Array;
   readonly #clock: SlotClock;
   readonly #needed: GangWork;
+  /** With the sizes that the jobs were given, and their times on these. */
+  readonly #given: Instance;
   /** Jobs by their last slot: round and row of it. */
   readonly #finish: FinishQueue;
   /** Row in which a job in the queue has its last slot. */
@@ -96,11 +104,20 @@ class Rounds extends GangMatrix {
 
   /** @param migrationS what the policy declares that a migration costs */
   constructor(instance: Instance, options: RoundsOptions, migrationS: () => number | undefined) {
-    super(instance.processors, instance.size, options);
+    const { interruptions, resources, demand, molding } = instance;
+    const size = molding === undefined ? instance.size : instance.size.slice();
+    super(instance.processors, size, { ...options, resources, demand, molding });
     assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
     this.#clock = new SlotClock(options.slotS);
-    this.#needed = new GangWork(instance, options.slotS, migrationS);
+    const copy = (column: Float64Array) => (molding === undefined ? column : column.slice());
+    this.#given = { ...instance, size, runS: copy(instance.runS), estimateS: copy(instance.estimateS) };
+    this.#needed = new GangWork(this.#given, options.slotS, migrationS);
     this.#instance = instance;
+    if (interruptions?.outages.length || resources?.length) {
+      const fits = (job: JobIndex) => this.hasResources(job);
+      const areThere = (first: number, end: number) => this.areThere(first, end);
+      this.limits = { maxRows: Infinity, fits, ...(interruptions?.outages.length && { areThere }) };
+    }
     this.shown = new ShownJobs(instance);
     this.#endS = new Float64Array(instance.count).fill(Number.NaN);
     this.#finishRow = new Int32Array(instance.count);
@@ -118,6 +135,7 @@ class Rounds extends GangMatrix {
 
   override migrate(job: JobIndex, row: RowId, first: number): void {
     const costS = this.#needed.migrationCostS(job, this.nowS);
+    this.checkThere(job, first, first + this.#given.size[job]);
     if (this.slotsOf(job) === 1) this.touch(job);
     this.move(job, row, first);
     this.#needed.addMigration(job, costS);
@@ -168,7 +186,7 @@ class Rounds extends GangMatrix {
       const job = this.#ending[i];
       this.#endS[job] = this.nowS;
       this.#lastEndSlot = this.#clock.slot;
-      this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#instance.size[job];
+      this.#activeProcessorSlots += this.#needed.slotsOf(job) * this.#given.size[job];
       this.leave(job);
     }
     for (let i = 0; i < count; i++) {
@@ -210,7 +228,18 @@ class Rounds extends GangMatrix {
       migrations: this.#needed.migrations,
       migrationS: this.#needed.lostS,
     };
-    return { startS: this.startS, endS: this.#endS, instants: this.#instants, startsByRule, gang };
+    const { size, runS, molding } = this.#given;
+    const given = molding && { size, runS };
+    const { startS, pauses } = this;
+    return {
+      startS,
+      endS: this.#endS,
+      instants: this.#instants,
+      startsByRule,
+      given,
+      pauses: pauses.list,
+      gang,
+    };
   }
 
   /** Slot at whose beginning a job in the queue has ended. */
@@ -237,6 +266,22 @@ class Rounds extends GangMatrix {
     const row = this.#rowOfJob(job, target - 1 - round * slots);
     this.#finishRow[job] = row;
     this.#finish.set(job, round, this.#ranks.of(row));
+  }
+
+  protected override onSuspend(job: JobIndex): void {
+    this.#finish.remove(job);
+  }
+
+  override resume(job: JobIndex): void {
+    const leftS = this.#given.estimateS[job] - this.servedSlots(job) * this.slotS;
+    this.shown.addAgain(job, Math.max(0, leftS));
+    super.resume(job);
+  }
+
+  protected override onMold(job: JobIndex, factor: number): void {
+    this.#given.runS[job] *= factor;
+    this.#given.estimateS[job] *= factor;
+    this.shown.mold(job, this.#given.size[job], factor);
   }
 
   #touchAll(): void {

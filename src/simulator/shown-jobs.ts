@@ -43,6 +43,19 @@ export class ShownJobs {
     if (details !== undefined) this.#addDetails(details, job);
   }
 
+  /** The job is given another size. */
+  mold(job: JobIndex, size: number, factor: number): void {
+    this.table.size[job] = size;
+    this.table.estimateS[job] *= factor;
+  }
+
+  /** A job that was stopped arrives anew, and goes on on the size that it has. */
+  addAgain(job: JobIndex, estimateS: number): void {
+    const { size, molding } = this.table;
+    this.table.estimateS[job] = estimateS;
+    if (molding !== undefined) molding.minSize[job] = molding.maxSize[job] = size[job];
+  }
+
   #addDetails(details: JobDetails, job: JobIndex): void {
     const { memoryKB, shape, demand, molding, workloadRow, workload } = this.#instance;
     if (molding !== undefined && details.molding !== undefined) {

@@ -30,9 +30,9 @@ export function simulate(instance: Instance, choice: PolicyChoice, options: Simu
     : simulateRounds(instance, definition, parameters, options);
 }
 
-function requireFeature({ definition, label }: PolicyChoice, feature: Feature): void {
-  if (definition.copesWith?.includes(feature)) return;
+function requireFeature({ definition, parameters, label }: PolicyChoice, feature: Feature): void {
+  if (definition.copesWith?.(parameters).includes(feature)) return;
   throw new InputError(
-    `Cannot run policy "${label}" here: ${FEATURES[feature]}, expected a policy that declares copesWith: ["${feature}"]`,
+    `Cannot run policy "${label}" here: ${FEATURES[feature]}, expected a policy that declares to cope with ${feature}`,
   );
 }

@@ -2,7 +2,14 @@
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
 import { timeFactor } from "../../src/core/molding.ts";
-import { type Policy, type Pool, type SpacePolicyDefinition, StartRule } from "../../src/core/policy.ts";
+import {
+  type GangPolicyDefinition,
+  type Policy,
+  type PolicyChoice,
+  type Pool,
+  type SpacePolicyDefinition,
+  StartRule,
+} from "../../src/core/policy.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { audit } from "../../src/lab/audit/audit.ts";
 import { processorsInUse } from "../../src/metrics/over-time.ts";
@@ -33,7 +40,7 @@ function choosing(
     rules: [],
     source: "",
     parameters: [],
-    copesWith: ["outages", "resources"],
+    copesWith: () => ["outages", "resources"],
     guarantees: () => ({ headNeverFits: false, workConserving: false, keepsPromises: false }),
     make: (pool, jobs): Policy => {
       let waiting: number[] = [];
@@ -170,6 +177,49 @@ describe("start() on another size", () => {
     expect(() => simulate(stopped, other, SLOTS)).toThrow(
       "Cannot start job 1 on 2 processors: expected 4 to 4",
     );
+  });
+});
+
+describe("place() on another size", () => {
+  /** Every job in a row of its own, on as many processors as it can use. */
+  const widest = (beyond = 0): PolicyChoice<GangPolicyDefinition> => ({
+    definition: {
+      ...choosing(() => 0).definition,
+      sharing: "time",
+      make: (machine, jobs) => ({
+        depart: () => {},
+        decide: (arrived) => {
+          for (const one of arrived)
+            machine.place(one, machine.addRow(), 0, (jobs.molding?.maxSize[one] ?? 0) + beyond);
+        },
+      }),
+    },
+    parameters: {},
+    label: "widest",
+  });
+  const gangs = moldable(
+    instanceOf(4, [
+      { submitS: 0, runS: 6, size: 2 },
+      { submitS: 0, runS: 6, size: 1 },
+    ]),
+    [
+      [1, 4, 0],
+      [1, 2, 1],
+    ],
+  );
+
+  test("hand-worked: rows in turn, one gang twice as fast, the other no faster", () => {
+    const { endS, given, gang } = simulate(gangs, widest(), SLOTS);
+    // The first has slots 0, 2 and 4; its row stays.
+    expect([...endS]).toEqual([5, 12]);
+    expect(given).toEqual({ size: Int32Array.of(4, 2), runS: Float64Array.of(3, 6) });
+    expect(gang?.activeProcessorSlots).toBe(3 * 4 + 6 * 2);
+  });
+
+  test("is refused beyond the range, and passes the checker within", () => {
+    expect(() => simulate(gangs, widest(1), SLOTS)).toThrow("expected 1 to 4");
+    expect(audit(gangs, widest(), SLOTS)).toMatchObject({ ok: true });
+    expect(audit(gangs, widest(1), SLOTS)).toMatchObject({ ok: false, violation: { rule: "wrong-size" } });
   });
 });
 

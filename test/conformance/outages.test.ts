@@ -121,6 +121,32 @@ const CASES: Readonly<Record<string, Case>> = {
     ends: [14, 6],
     pauses: [[0, 2, 6]],
   },
+  "a gang whose processors go is placed anew on others, in a row of its own": {
+    policy: "wlv",
+    jobs: [job(0, 2, 6), job(0, 2, 6)],
+    // 2 s each side by side, then in turn from 2 s on: the first has slots 2, 4, 6, 8.
+    events: { outages: [loss(2, 20, 2, 2)] },
+    starts: [0, 0],
+    ends: [9, 10],
+    pauses: [[1, 2, 2]],
+  },
+  "a gang that finds no room waits outside of the matrix, and those behind it, until the next slot": {
+    policy: "br",
+    jobs: [job(0, 4, 5), job(1, 1, 1)],
+    // Noticed at 3 s, when both have had theirs in turn: slots 0, 1 and 2.
+    events: { outages: [window(2.5, 3.5, 1)] },
+    starts: [0, 2],
+    ends: [7, 3],
+    pauses: [[0, 3, 4]],
+  },
+  "a gang that is stopped keeps its slots": {
+    policy: "bc",
+    jobs: [job(0, 4, 5)],
+    events: { stops: [{ job: 0, fromS: 2, untilS: 6 }] },
+    starts: [0],
+    ends: [9],
+    pauses: [[0, 2, 6]],
+  },
   "a job that waits is not stopped": {
     policy: "fcfs",
     jobs: [job(0, 4, 5), job(0, 4, 5)],

@@ -89,6 +89,16 @@ const CASES: Readonly<Record<string, readonly [policy: string, jobs: number[][],
     ],
     [0, 5, 10, 0],
   ],
+  "gangs hold theirs from the first slot to the last, whether it is their turn or not": [
+    "wlv",
+    [
+      [4, 2, 5],
+      [4, 0, 5],
+      [1, 1, 5],
+    ],
+    // Jobs 1 and 2 in turn until 9; the third waits for a GPU until then, and slot 9 is still the second's.
+    [0, 1, 10],
+  ],
   "dynp plans over all kinds": [
     "dynp",
     [
@@ -114,7 +124,7 @@ describe("hand-worked cases", () => {
 test("a policy that does not cope with resources is refused in words", () => {
   const instance = withResources(instanceOf(512, []), [{ name: "gpu", amount: 2 }], [[]]);
   expect(() => simulate(instance, choosePolicy("connected-reservation"), SLOTS)).toThrow(
-    'Cannot run policy "connected-reservation" here: jobs need resources besides processors, expected a policy that declares copesWith: ["resources"]',
+    'Cannot run policy "connected-reservation" here: jobs need resources besides processors, expected a policy that declares to cope with resources',
   );
 });
 

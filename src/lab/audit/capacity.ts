@@ -1,6 +1,7 @@
 /** The checker's own view of what there is: what is away, from the outages of the instance, and who has which resources. */
 import type { Interruptions, Outage } from "../../core/interruptions.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
+import type { MemoryRule } from "../../core/policy.ts";
 
 export class CapacityBook {
   readonly #outages: readonly Outage[];
@@ -37,12 +38,22 @@ export class CapacityBook {
     );
   }
 
-  /** Whether the job is to be stopped, or to go on, at an instant. */
-  isStopped(job: JobIndex, timeS: number): boolean {
-    return this.#interruptions.stops.some((stop) => stop.job === job && stop.fromS === timeS);
+  /** Whether any of the processors has been away since the last instant, or is. */
+  isAway(stretches: readonly number[], sinceS: number, timeS: number): boolean {
+    return this.#outages.some(
+      ({ first, processors, fromS, untilS }) =>
+        fromS <= timeS && untilS > sinceS && overlap([first, first + processors], stretches),
+    );
   }
-  isResumed(job: JobIndex, timeS: number): boolean {
-    return this.#interruptions.stops.some((stop) => stop.job === job && stop.untilS === timeS);
+
+  /** Whether the job is to be stopped, or to go on, since the last instant. */
+  isStopped(job: JobIndex, sinceS: number, timeS: number): boolean {
+    const { stops } = this.#interruptions;
+    return stops.some((stop) => stop.job === job && stop.fromS > sinceS && stop.fromS <= timeS);
+  }
+  isResumed(job: JobIndex, sinceS: number, timeS: number): boolean {
+    const { stops } = this.#interruptions;
+    return stops.some((stop) => stop.job === job && stop.untilS > sinceS && stop.untilS <= timeS);
   }
 
   #known(nowS: number): readonly Outage[] {
@@ -81,6 +92,60 @@ export class ResourceBook {
   give(job: JobIndex): void {
     this.#holders.splice(this.#holders.indexOf(job), 1);
   }
+}
+
+/** Memory in use on each processor. */
+export class MemoryBook {
+  readonly #rule: MemoryRule | undefined;
+  readonly #instance: Instance;
+  readonly #usedKB: Float64Array;
+
+  constructor(instance: Instance, rule: MemoryRule | undefined) {
+    this.#instance = instance;
+    this.#rule = rule;
+    this.#usedKB = new Float64Array(rule === undefined ? 0 : instance.processors);
+  }
+
+  /** The most that is in use on one processor. */
+  get mostKB(): number {
+    return this.#usedKB.reduce((most, usedKB) => Math.max(most, usedKB), 0);
+  }
+
+  /** Whether the job has room beside so much memory in use. */
+  hasRoom(job: JobIndex, usedKB: number): boolean {
+    return usedKB + this.#of(job) <= this.#limitKB;
+  }
+
+  /** Adds or takes away the memory of a job on its processors; tells of the first that then has too little. */
+  count(job: JobIndex, stretches: readonly number[] | undefined, sign: number): string | undefined {
+    if (this.#rule === undefined || stretches === undefined) return undefined;
+    for (let i = 0; i < stretches.length; i += 2) {
+      for (let processor = stretches[i]; processor < stretches[i + 1]; processor++) {
+        this.#usedKB[processor] += sign * this.#of(job);
+        if (sign < 0 || this.#usedKB[processor] <= this.#limitKB) continue;
+        return `on processor ${processor}, whose jobs then need ${this.#usedKB[processor]} of ${this.#limitKB} KB`;
+      }
+    }
+    return undefined;
+  }
+
+  get #limitKB(): number {
+    return this.#rule?.limitKB ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** What the job counts as: what it tells, else what the rule says; whole KB, at most the limit. */
+  #of(job: JobIndex): number {
+    const toldKB = this.#instance.memoryKB?.[job] ?? -1;
+    return Math.min(Math.ceil(toldKB > 0 ? toldKB : (this.#rule?.unknownKB ?? 0)), this.#limitKB);
+  }
+}
+
+/** Whether two lists of stretches have a processor in common. */
+export function overlap(a: readonly number[], b: readonly number[]): boolean {
+  for (let i = 0; i < a.length; i += 2) {
+    for (let j = 0; j < b.length; j += 2) if (a[i] < b[j + 1] && b[j] < a[i + 1]) return true;
+  }
+  return false;
 }
 
 function knownEndS({ announcedS, untilS }: Outage): number {

@@ -9,6 +9,7 @@ import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { timeFactor } from "../../core/molding.ts";
 import { asGiven, type Observer, type Pause, type Schedule } from "../../core/schedule.ts";
 import { JobSet } from "../observers.ts";
+import type { QueueKey } from "../queue-keys.ts";
 import { CapacityBook } from "./capacity.ts";
 
 /** The rules of the checker by the words that violations carry. */
@@ -136,7 +137,10 @@ export abstract class Checker implements Observer {
   protected nowS = Number.NEGATIVE_INFINITY;
   protected readonly capacity: CapacityBook;
   readonly #asked: Instance;
+  /** The last instant that has been decided. */
+  protected decidedS = Number.NEGATIVE_INFINITY;
   readonly #pauses: Pause[] = [];
+  readonly #stoppedAtS = new Map<JobIndex, number>();
   readonly #state: Uint8Array;
   #arrived = 0;
 
@@ -219,16 +223,21 @@ export abstract class Checker implements Observer {
 
   suspended(timeS: number, job: JobIndex): void {
     this.driverTells(timeS);
-    if (this.#state[job] !== RUNNING)
+    if (!this.hasProcessors(job))
       this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s, it does not run`);
     this.#state[job] = STOPPED;
-    this.#pauses.push({ job, fromS: timeS, untilS: Number.NaN });
+    if (this.waiting.has(job)) this.waiting.delete(job);
+    this.#stoppedAtS.set(job, timeS);
+    // A gang that has had no slot has not started.
+    if (!Number.isNaN(this.startS[job])) this.#pauses.push({ job, fromS: timeS, untilS: Number.NaN });
   }
+
+  protected abstract hasProcessors(job: JobIndex): boolean;
 
   resumed(timeS: number, job: JobIndex): void {
     this.driverTells(timeS);
     const isStopped = this.#state[job] === STOPPED;
-    const isDue = this.#pauseOf(job)?.fromS === timeS || this.capacity.isResumed(job, timeS);
+    const isDue = this.#stoppedAtS.get(job) === timeS || this.capacity.isResumed(job, this.decidedS, timeS);
     if (!isStopped || !isDue)
       this.fail("stopped", job, `${this.name(job)} waits anew at ${timeS} s, too early`);
     this.#state[job] = WAITING;
@@ -239,11 +248,7 @@ export abstract class Checker implements Observer {
   protected noteRestart(timeS: number, job: JobIndex): void {
     this.#state[job] = RUNNING;
     this.waiting.delete(job);
-    this.#pauseOf(job)!.untilS = timeS;
-  }
-
-  #pauseOf(job: JobIndex): Pause | undefined {
-    return this.#pauses.findLast((pause) => pause.job === job);
+    this.#pauses.findLast((pause) => pause.job === job)!.untilS = timeS;
   }
 
   /** A start as far as it concerns every kind of sharing; `timeS` is not before the present. */
@@ -284,6 +289,26 @@ export abstract class Checker implements Observer {
 
   protected isWaiting(job: JobIndex): boolean {
     return this.#state[job] === WAITING;
+  }
+
+  /** The first of the waiting jobs that count, in queue order; −1 for none. @param told the jobs as policies know them */
+  protected firstWaiting(
+    orderKey: QueueKey,
+    timeS: number,
+    counts: (job: JobIndex) => boolean,
+    told = this.instance,
+  ): JobIndex {
+    let head = -1;
+    let headKey = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.waiting.size; i++) {
+      const job = this.waiting.members[i];
+      if (!counts(job)) continue;
+      const key = orderKey(told, job, timeS);
+      if (head >= 0 && !(key < headKey || (key === headKey && job < head))) continue;
+      head = job;
+      headKey = key;
+    }
+    return head;
   }
 
   protected abstract isArrivalTime(timeS: number, submitS: number): boolean;

@@ -6,6 +6,7 @@ import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
+import { MemoryBook, overlap, ResourceBook } from "./capacity.ts";
 import { type AuditCounts, Checker } from "./checker.ts";
 
 /** One job's processors in one row. */
@@ -42,10 +43,12 @@ export class GangChecker extends Checker {
   /** Processors of each job in the matrix; undefined outside. */
   readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
-  /** Memory in use on each processor in KB. */
-  readonly #memoryKB: Float64Array;
+  readonly #memory: MemoryBook;
+  readonly #resources: ResourceBook;
   readonly #orderKey: QueueKey;
   readonly #promisedS: Float64Array;
+  /** The jobs as policies know them. */
+  readonly #told: Instance;
   /** Jobs that have been placed and not had a slot that was checked against their start. */
   readonly #unstarted = new Set<JobIndex>();
 
@@ -57,7 +60,11 @@ export class GangChecker extends Checker {
     parameters: ParameterValues = {},
   ) {
     super(instance, counts);
-    this.#guarantees = guarantees;
+    // What a machine lacks nobody forecasts, and a job that waits for it blocks the others.
+    const isLimited = (instance.resources?.length ?? 0) + (instance.interruptions?.outages.length ?? 0) > 0;
+    this.#guarantees = isLimited
+      ? { ...guarantees, workConserving: false, keepsPromises: false }
+      : guarantees;
     this.#slotS = slots.slotS;
     this.#switchS = slots.switchS;
     this.#slotLengthS = slots.slotS;
@@ -65,9 +72,11 @@ export class GangChecker extends Checker {
     this.#lostS = new Float64Array(instance.count);
     this.#firstSlotS = new Float64Array(instance.count).fill(Number.NaN);
     this.#rowsOf = new Int32Array(instance.count);
-    this.#memoryKB = new Float64Array(guarantees.memory === undefined ? 0 : instance.processors);
+    this.#memory = new MemoryBook(instance, guarantees.memory);
+    this.#resources = new ResourceBook(instance);
     // `order` may be the policy's own; the queue in front of the matrix has an order of its own.
     this.#orderKey = queueKey({ order: parameters.queueOrder ?? "arrival" });
+    this.#told = { ...this.instance, estimateS: instance.estimateS.slice() };
     this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
@@ -111,17 +120,50 @@ export class GangChecker extends Checker {
         `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, its work is ${work}`,
       );
     }
+    this.#takeOut(job);
+  }
+
+  #takeOut(job: JobIndex): void {
     for (const one of this.#rows)
       if (one.runs.some((run) => run.job === job)) one.runs = one.runs.filter((run) => run.job !== job);
-    this.#countMemory(job, -1);
+    this.#memory.count(job, this.#stretches[job], -1);
+    if (this.#rowsOf[job] > 0) this.#resources.give(job);
     this.#stretches[job] = undefined;
     this.#rowsOf[job] = 0;
+  }
+
+  /** A job that is stopped keeps the slots that it has had. */
+  override suspended(timeS: number, job: JobIndex): void {
+    this.#serveUntil(timeS);
+    const stretches = this.#stretches[job] ?? [];
+    const isAsked = this.capacity.isStopped(job, this.decidedS, timeS);
+    if (!isAsked && !this.capacity.isAway(stretches, this.decidedS, timeS))
+      this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s`);
+    super.suspended(timeS, job);
+    const leftS = this.instance.estimateS[job] - this.#served[job] * this.#slotS;
+    this.#told.estimateS[job] = Math.max(0, leftS);
+    this.#takeOut(job);
+  }
+
+  override resumed(timeS: number, job: JobIndex): void {
+    this.#serveUntil(timeS);
+    super.resumed(timeS, job);
+  }
+
+  protected hasProcessors(job: JobIndex): boolean {
+    return this.#rowsOf[job] > 0;
   }
 
   decided(timeS: number): void {
     this.#serveUntil(timeS);
     this.driverTells(timeS);
     this.counts.instants++;
+    this.decidedS = timeS;
+    const lost = this.#stretches.findIndex(
+      (own) => own !== undefined && this.capacity.isAway(own, timeS, timeS),
+    );
+    if (lost >= 0)
+      this.fail("processor-away", lost, `${this.name(lost)} has processors at ${timeS} s that are away`);
     const hasJobs = this.#rows.some((one) => one.runs.length > 0);
     this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
     this.#servedToS = timeS;
@@ -132,15 +174,16 @@ export class GangChecker extends Checker {
 
   /** There is room in a row of its own for any job, if all processors have memory for it. */
   #checkQueue(timeS: number): void {
+    if (this.capacity.awayAt(timeS) > 0) return;
     this.counts.queueChecks++;
-    let mostInUseKB = 0;
-    for (const inUseKB of this.#memoryKB) mostInUseKB = Math.max(mostInUseKB, inUseKB);
-    const limitKB = this.#guarantees.memory?.limitKB ?? Number.POSITIVE_INFINITY;
-    const head = this.#guarantees.workConserving ? undefined : this.#head(timeS);
+    const { mostKB } = this.#memory;
+    const head = this.#guarantees.workConserving
+      ? undefined
+      : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#told);
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
       if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
-      if (mostInUseKB + this.#memoryOf(job) > limitKB) continue;
+      if (!this.#memory.hasRoom(job, mostKB) || !this.#resources.has(job)) continue;
       this.fail(
         head === undefined ? "fitting-job-waits" : "head-waits",
         job,
@@ -149,85 +192,45 @@ export class GangChecker extends Checker {
     }
   }
 
-  /** The first of the jobs that are in no row, in queue order. */
-  #head(timeS: number): JobIndex {
-    let head = -1;
-    let headKey = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < this.waiting.size; i++) {
-      const job = this.waiting.members[i];
-      if (this.#rowsOf[job] > 0) continue;
-      const key = this.#orderKey(this.instance, job, timeS);
-      if (head >= 0 && !(key < headKey || (key === headKey && job < head))) continue;
-      head = job;
-      headKey = key;
-    }
-    return head;
-  }
-
-  /** What the job counts as: what it tells, else what the rule says; whole KB, at most the limit. */
-  #memoryOf(job: JobIndex): number {
-    const rule = this.#guarantees.memory;
-    if (rule === undefined) return 0;
-    const toldKB = this.instance.memoryKB?.[job] ?? -1;
-    return Math.min(Math.ceil(toldKB > 0 ? toldKB : rule.unknownKB), rule.limitKB);
-  }
-
-  /** Adds or takes away the memory of a job on its processors. */
-  #countMemory(job: JobIndex, sign: number): void {
-    const rule = this.#guarantees.memory;
-    const stretches = this.#stretches[job];
-    if (rule === undefined || stretches === undefined) return;
-    for (let i = 0; i < stretches.length; i += 2) {
-      for (let processor = stretches[i]; processor < stretches[i + 1]; processor++) {
-        this.#memoryKB[processor] += sign * this.#memoryOf(job);
-        if (sign < 0 || this.#memoryKB[processor] <= rule.limitKB) continue;
-        const text = `${this.name(job)} is placed on processor ${processor}, whose jobs then need ${this.#memoryKB[processor]} of ${rule.limitKB} KB`;
-        this.fail("memory-exceeded", job, text);
-      }
-    }
-  }
-
   placed(timeS: number, job: JobIndex, row: RowId, first: number, told?: Stretches): void {
-    this.counts.matrixChanges++;
-    if (!this.hasArrived(job)) {
-      this.fail(
-        "start-before-arrival",
-        job,
-        `${this.name(job)} is placed at ${timeS} s, before it has arrived`,
-      );
-    }
-    if (!Number.isNaN(this.endS[job])) {
-      this.fail(
-        "already-ended",
-        job,
-        `${this.name(job)} is placed at ${timeS} s, it ended at ${this.endS[job]} s`,
-      );
-    }
+    this.#noteChange(timeS);
+    const placed = `${this.name(job)} is placed at ${timeS} s`;
+    if (!this.hasArrived(job)) this.fail("start-before-arrival", job, `${placed}, before it has arrived`);
+    if (!Number.isNaN(this.endS[job]))
+      this.fail("already-ended", job, `${placed}, it ended at ${this.endS[job]} s`);
     const stretches = told ?? [first, first + this.instance.size[job]];
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
-    this.#checkIdle(
-      target,
-      job,
-      stretches,
-      `${this.name(job)} is placed at ${timeS} s from processor ${first} on`,
-    );
+    this.#checkIdle(target, job, stretches, `${placed} from processor ${first} on`);
     const others = this.#stretches[job];
     if (others !== undefined && others.join() !== stretches.join()) {
-      this.fail(
-        "migrated",
-        job,
-        `${this.name(job)} is placed from processor ${first} on, in its other rows from ${others[0]} on`,
-      );
+      const text = `${placed} from processor ${first} on, in its other rows from ${others[0]} on`;
+      this.fail("migrated", job, text);
     }
     this.#stretches[job] = stretches;
-    if (this.#rowsOf[job]++ === 0) this.#countMemory(job, 1);
+    if (this.#rowsOf[job]++ === 0) this.#enter(timeS, job, stretches);
     target.runs.push({ job, stretches });
     if (this.isWaiting(job)) this.#unstarted.add(job);
   }
 
+  /** The job has its first row, or the first one again. */
+  #enter(timeS: number, job: JobIndex, stretches: Stretches): void {
+    const placed = `${this.name(job)} is placed at ${timeS} s`;
+    if (this.capacity.isAway(stretches, timeS, timeS))
+      this.fail("processor-away", job, `${placed} on processors that are away`);
+    if (!this.#resources.has(job)) this.fail("resource-twice", job, `${placed}, its resources are not free`);
+    this.#resources.take(job);
+    this.#countMemory(job, stretches, 1);
+    if (this.isWaiting(job) && !Number.isNaN(this.startS[job])) this.noteRestart(timeS, job);
+  }
+
+  #countMemory(job: JobIndex, stretches: Stretches, sign: number): void {
+    const excess = this.#memory.count(job, stretches, sign);
+    if (excess !== undefined) this.fail("memory-exceeded", job, `${this.name(job)} is placed ${excess}`);
+  }
+
   released(timeS: number, job: JobIndex, row: RowId): void {
-    this.counts.matrixChanges++;
+    this.#noteChange(timeS);
     const target = this.#find(row, job);
     const at = target.runs.findIndex((run) => run.job === job);
     if (at < 0)
@@ -243,7 +246,7 @@ export class GangChecker extends Checker {
   }
 
   rowAdded(timeS: number, row: RowId): void {
-    this.counts.matrixChanges++;
+    this.#noteChange(timeS);
     if (this.#rows.some((one) => one.row === row))
       this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, it exists`);
     // Last in the round, which takes in as many as it began with; further ones are behind those that had their slot.
@@ -256,7 +259,7 @@ export class GangChecker extends Checker {
   }
 
   rowDeleted(timeS: number, row: RowId): void {
-    this.counts.matrixChanges++;
+    this.#noteChange(timeS);
     const at = this.#rows.indexOf(this.#find(row, undefined));
     const [left] = this.#rows[at].runs;
     if (left !== undefined)
@@ -271,7 +274,7 @@ export class GangChecker extends Checker {
   }
 
   exchanged(timeS: number, a: RowId, b: RowId, first: number, end: number): void {
-    this.counts.matrixChanges++;
+    this.#noteChange(timeS);
     const sides = [this.#find(a, undefined), this.#find(b, undefined)].map((one) => {
       const inside: Run[] = [];
       const outside: Run[] = [];
@@ -296,7 +299,7 @@ export class GangChecker extends Checker {
 
   /** A move to other processors: declared, paid for, from its one slot per round to idle processors. */
   migrated(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void {
-    this.counts.matrixChanges++;
+    this.#noteChange(timeS);
     this.#migrations++;
     const { migrationS } = this.#guarantees;
     const moved = `${this.name(job)} is moved to processors from ${first} on at ${timeS} s`;
@@ -311,9 +314,9 @@ export class GangChecker extends Checker {
     this.#checkIdle(target, job, stretches, moved);
     for (const one of this.#rows) one.runs = one.runs.filter((run) => run.job !== job);
     target.runs.push({ job, stretches });
-    this.#countMemory(job, -1);
+    this.#memory.count(job, this.#stretches[job], -1);
     this.#stretches[job] = stretches;
-    this.#countMemory(job, 1);
+    this.#countMemory(job, stretches, 1);
     this.#lostS[job] += costS;
   }
 
@@ -331,6 +334,11 @@ export class GangChecker extends Checker {
   /** An arrival is told at the first slot boundary at or after the submit time. */
   protected isArrivalTime(timeS: number, submitS: number): boolean {
     return timeS >= submitS && timeS - submitS <= this.#slotS + this.#switchS;
+  }
+
+  #noteChange(timeS: number): void {
+    this.#serveUntil(timeS);
+    this.counts.matrixChanges++;
   }
 
   /** Serves the rows in turn up to an instant. */
@@ -434,12 +442,4 @@ export class GangChecker extends Checker {
       return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, there is no such row`);
     return found;
   }
-}
-
-/** Whether two lists of stretches have a processor in common. */
-function overlap(a: Stretches, b: Stretches): boolean {
-  for (let i = 0; i < a.length; i += 2) {
-    for (let j = 0; j < b.length; j += 2) if (a[i] < b[j + 1] && b[j] < a[i + 1]) return true;
-  }
-  return false;
 }

@@ -105,7 +105,7 @@ export class SpaceChecker extends Checker {
     super.suspended(timeS, job);
     this.#noteCapacity(timeS);
     const isLast = this.#running.every((other) => this.startS[other] <= this.startS[job]);
-    if (!this.capacity.isStopped(job, timeS) && !(this.#free < 0 && isLast)) {
+    if (!this.capacity.isStopped(job, this.decidedS, timeS) && !(this.#free < 0 && isLast)) {
       const text = `${this.name(job)} is stopped at ${timeS} s with ${this.#free} processors free`;
       this.fail("stopped-needlessly", job, text);
     }
@@ -119,6 +119,10 @@ export class SpaceChecker extends Checker {
   override resumed(timeS: number, job: JobIndex): void {
     super.resumed(timeS, job);
     this.#forgetPromises();
+  }
+
+  protected hasProcessors(job: JobIndex): boolean {
+    return this.#running.includes(job);
   }
 
   #leave(job: JobIndex): void {
@@ -173,6 +177,7 @@ export class SpaceChecker extends Checker {
     this.driverTells(timeS);
     this.counts.instants++;
     this.#noteCapacity(timeS);
+    this.decidedS = timeS;
     if (this.#free < 0) {
       const text = `After the decision at ${timeS} s running jobs use ${-this.#free} processors that are away`;
       this.fail("processor-away", undefined, text);
@@ -197,18 +202,7 @@ export class SpaceChecker extends Checker {
     this.counts.queueChecks++;
     if (this.#free === 0) return;
     const { size } = this.instance;
-    let head = -1;
-    let headKey = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < this.waiting.size; i++) {
-      const job = this.waiting.members[i];
-      if (this.#checksHead) {
-        const key = this.#orderKey(this.#told, job, timeS);
-        if (head < 0 || key < headKey || (key === headKey && job < head)) {
-          head = job;
-          headKey = key;
-        }
-      }
-    }
+    const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, () => true, this.#told) : -1;
     const fits = (job: JobIndex) => `it needs ${size[job]} processors and ${this.#free} are free`;
     const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
     if (head >= 0 && canStart(head)) {

@@ -137,11 +137,13 @@ export class Admission implements Policy {
 
   /** Where the tried job may begin; undefined: anywhere. */
   get #mayBegin(): MayBegin | undefined {
-    return this.#memory === undefined && !this.#isReserved ? undefined : this.#mayTriedBegin;
+    const isLimited = this.#memory !== undefined || this.#machine.limits?.areThere !== undefined;
+    return isLimited || this.#isReserved ? this.#mayTriedBegin : undefined;
   }
 
   readonly #mayTriedBegin: MayBegin = (first) =>
     (this.#memory?.has(this.#tried, first) ?? true) &&
+    this.#machine.limits?.areThere?.(first, first + this.#jobs.size[this.#tried]) !== false &&
     (!this.#isReserved || this.#forecast.allows(this.#tried, this.#triedEndS, first));
 }
 

@@ -116,6 +116,12 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
     ...inner,
     isAdmitted: true,
     capabilities: { ...inner.capabilities, withdraw: true },
+    // Resources limit who is in the matrix, as rows do; outages where a job may begin, as memory does.
+    copesWith: (parameters) => {
+      const canBe = (limit: ParameterValues) => refuses?.({ ...parameters, ...limit }) === undefined;
+      if (!canBe({ rows: 1 })) return [];
+      return asks && canBe({ memory: 1 }) ? ["outages", "resources"] : ["resources"];
+    },
     rules: [...inner.rules, NOBODY_WAITS, ...(use.parameters ? admissionRules(asks) : [])],
     parameters: [...inner.parameters, ...own],
     guarantees: (parameters) => admissionGuarantees(inner.guarantees(parameters), parameters),

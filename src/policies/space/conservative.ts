@@ -190,7 +190,7 @@ export const conservative: SpacePolicyDefinition = {
   ],
   source: "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001",
   parameters: [ORDER_PARAMETER],
-  copesWith: ["outages", "resources"],
+  copesWith: () => ["outages", "resources"],
   guarantees: () => ({
     headNeverFits: false,
     workConserving: false,

@@ -165,7 +165,7 @@ export const dynp: SpacePolicyDefinition = {
       description: "longest first above this mean estimate",
     },
   ],
-  copesWith: ["outages", "resources"],
+  copesWith: () => ["outages", "resources"],
   guarantees: () => ({
     headNeverFits: false,
     workConserving: false,

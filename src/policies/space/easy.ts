@@ -202,7 +202,7 @@ export const easy: SpacePolicyDefinition = {
   ],
   source: "Lifka, JSSPP 1995; Skovira, Chan, Zhou and Lifka, JSSPP 1996",
   parameters: [ORDER_PARAMETER],
-  copesWith: ["outages", "resources"],
+  copesWith: () => ["outages", "resources"],
   guarantees: (parameters) => ({
     headNeverFits: true,
     workConserving: false,

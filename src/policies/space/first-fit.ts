@@ -53,7 +53,7 @@ export const firstFit: SpacePolicyDefinition = {
   ],
   source: "folklore; FPFS of Aida, Kasahara and Narita, JSSPP 1998",
   parameters: [ORDER_PARAMETER],
-  copesWith: ["outages", "resources"],
+  copesWith: () => ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: true, keepsPromises: true }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new FirstFit(pool, jobs, parameters),

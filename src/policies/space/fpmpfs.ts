@@ -93,7 +93,7 @@ export const fpmpfs: SpacePolicyDefinition = {
         "a job that has waited longer is treated like the head of a first come, first served queue",
     },
   ],
-  copesWith: ["outages", "resources"],
+  copesWith: () => ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
   capabilities: { withdraw: true, restore: true },
   make: (pool, jobs, parameters) => new MostProcessorsFirst(pool, jobs, parameters),
