@@ -3,6 +3,34 @@ import { closest } from "./closest.ts";
 import { InputError } from "./errors.ts";
 import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";
 
+type Numeric = "integer" | "number";
+type LimitsOf<Kind> = Omit<Extract<ParameterSpec, { kind: Kind }>, "name" | "kind" | "of" | "description">;
+
+/** A parameter that is a number between limits. */
+export function number(name: string, limits: LimitsOf<Numeric>, description: string): ParameterSpec {
+  return { name, kind: "number", ...limits, description };
+}
+
+/** A parameter that is a whole number between limits. */
+export function integer(name: string, limits: LimitsOf<Numeric>, description: string): ParameterSpec {
+  return { name, kind: "integer", ...limits, description };
+}
+
+/** A parameter that is a list of numbers, each between the limits. */
+export function list(
+  name: string,
+  of: Numeric,
+  limits: LimitsOf<"list">,
+  description: string,
+): ParameterSpec {
+  return { name, kind: "list", of, ...limits, description };
+}
+
+/** A parameter that is one of some words, the first by default. */
+export function choice(name: string, choices: readonly string[], description: string): ParameterSpec {
+  return { name, kind: "choice", choices, default: choices[0], description };
+}
+
 /**
  * Values for all specs; those not set keep their defaults.
  * @param owner what the parameters belong to, for messages, such as `policy "easy"`

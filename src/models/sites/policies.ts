@@ -6,6 +6,7 @@
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
+import { choice, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, Policy } from "../../core/policy.ts";
 import type {
   ProcessorId,
@@ -112,55 +113,36 @@ class TwoLevelScheduler implements Policy {
 }
 
 const PARAMETERS: readonly ParameterSpec[] = [
-  {
-    name: "order",
-    kind: "choice",
-    choices: ["largest", "oldest"],
-    default: "largest",
-    description:
-      "which gang of the grid's queue goes first: the largest that finds a place (the paper), or strictly the oldest",
-  },
-  {
-    name: "backfill",
-    kind: "choice",
-    choices: ["threshold", "none"],
-    default: "threshold",
-    description:
-      "whether local jobs may pass a waiting gang that they do not delay by more than the threshold",
-  },
-  {
-    name: "threshold",
-    kind: "number",
-    min: 0,
-    max: 1e9,
-    default: 0,
-    unit: "s",
-    description: "longest time by which a local job that passes may delay a gang (T)",
-  },
-  {
-    name: "idle",
-    kind: "choice",
-    choices: ["free", "held"],
-    default: "free",
-    description:
-      "idle processors on which a gang may start at once: those where nobody waits, or also those at which another gang waits",
-  },
-  {
-    name: "site",
-    kind: "choice",
-    choices: ["lot", "fastest"],
-    default: "lot",
-    description:
-      "which of several suitable sites a gang gets: one by lot (the paper), or the fastest (extension)",
-  },
-  {
-    name: "critical",
-    kind: "choice",
-    choices: ["ordinary", "ahead"],
-    default: "ordinary",
-    description:
-      "critical gangs are treated like others, or go ahead of all others and of waiting local jobs (extension)",
-  },
+  choice(
+    "order",
+    ["largest", "oldest"],
+    "which gang of the grid's queue goes first: the largest that finds a place (the paper), or strictly the oldest",
+  ),
+  choice(
+    "backfill",
+    ["threshold", "none"],
+    "whether local jobs may pass a waiting gang that they do not delay by more than the threshold",
+  ),
+  number(
+    "threshold",
+    { min: 0, max: 1e9, default: 0, unit: "s" },
+    "longest time by which a local job that passes may delay a gang (T)",
+  ),
+  choice(
+    "idle",
+    ["free", "held"],
+    "idle processors on which a gang may start at once: those where nobody waits, or also those at which another gang waits",
+  ),
+  choice(
+    "site",
+    ["lot", "fastest"],
+    "which of several suitable sites a gang gets: one by lot (the paper), or the fastest (extension)",
+  ),
+  choice(
+    "critical",
+    ["ordinary", "ahead"],
+    "critical gangs are treated like others, or go ahead of all others and of waiting local jobs (extension)",
+  ),
 ];
 
 const RULES_ONE_SITE = [

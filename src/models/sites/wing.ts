@@ -1,6 +1,6 @@
 /** Several sites under one grid scheduler (Dimitriadou and Karatza 2009). */
 import { ModelError } from "../../core/errors.ts";
-import { numbersIn } from "../../core/parameters.ts";
+import { choice, integer, list, number, numbersIn } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
 import { hashColumns } from "../../workload/hash.ts";
 import type { Measure, Wing, WingRun } from "../wing.ts";
@@ -12,98 +12,51 @@ import { type RemainingRule, SITES_RULES, simulateSites } from "./simulate.ts";
 import { generateSites, UNIFORM_GANGS, withPredictionError } from "./workload.ts";
 
 const PARAMETERS: readonly ParameterSpec[] = [
-  {
-    name: "sizes",
-    kind: "list",
-    of: "integer",
-    min: 1,
-    max: 65_536,
-    default: "16,16",
-    description: "processors of each site",
-  },
-  {
-    name: "speeds",
-    kind: "list",
-    of: "number",
-    min: 0.001,
-    max: 1000,
-    default: "1",
-    description: "seconds of service in a second on a processor of each site; one number stands for all",
-  },
-  {
-    name: "load",
-    kind: "number",
-    min: 0.001,
-    max: 100,
-    default: 0.9,
-    description: "offered load: work that arrives in a second over what all processors can do",
-  },
-  {
-    name: "gangShare",
-    kind: "number",
-    min: 0,
-    max: 1,
-    default: 0.13,
-    description: "share of the load that gangs bring; the rest are local jobs, in proportion to the sites",
-  },
-  {
-    name: "gangs",
-    kind: "list",
-    of: "integer",
-    min: 1,
-    max: 65_536,
-    default: UNIFORM_GANGS.join(","),
-    description: "sizes of gangs, equally likely",
-  },
-  {
-    name: "service",
-    kind: "number",
-    min: 0.001,
-    max: 1e6,
-    default: 1,
-    unit: "s",
-    description: "mean service time of a local job, and of a gang's task, at speed 1",
-  },
-  {
-    name: "overhead",
-    kind: "number",
-    min: 0,
-    max: 10,
-    default: 0.1,
-    description: "share of its service time by which a gang on several sites is prolonged",
-  },
-  {
-    name: "critical",
-    kind: "number",
-    min: 0,
-    max: 1,
-    default: 0,
-    description: "share of the gangs that are critical",
-  },
-  {
-    name: "error",
-    kind: "number",
-    min: 0,
-    max: 100,
-    default: 0,
-    unit: "%",
-    description: "largest error of a predicted service time (E)",
-  },
-  {
-    name: "remaining",
-    kind: "choice",
-    choices: ["exact", "predicted"],
-    default: "exact",
-    description: "how processors tell what the job in service still needs",
-  },
-  {
-    name: "jobs",
-    kind: "integer",
-    min: 1,
-    max: 10_000_000,
-    default: 20_000,
-    description: "local jobs and gangs to make; all run to their end",
-  },
+  list("sizes", "integer", { min: 1, max: 65_536, default: "16,16" }, "processors of each site"),
+  list(
+    "speeds",
+    "number",
+    { min: 0.001, max: 1000, default: "1" },
+    "seconds of service in a second on a processor of each site; one number stands for all",
+  ),
+  number(
+    "load",
+    { min: 0.001, max: 100, default: 0.9 },
+    "offered load: work that arrives in a second over what all processors can do",
+  ),
+  number(
+    "gangShare",
+    { min: 0, max: 1, default: 0.13 },
+    "share of the load that gangs bring; the rest are local jobs, in proportion to the sites",
+  ),
+  list(
+    "gangs",
+    "integer",
+    { min: 1, max: 65_536, default: UNIFORM_GANGS.join(",") },
+    "sizes of gangs, equally likely",
+  ),
+  number(
+    "service",
+    { min: 0.001, max: 1e6, default: 1, unit: "s" },
+    "mean service time of a local job, and of a gang's task, at speed 1",
+  ),
+  number(
+    "overhead",
+    { min: 0, max: 10, default: 0.1 },
+    "share of its service time by which a gang on several sites is prolonged",
+  ),
+  number("critical", { min: 0, max: 1, default: 0 }, "share of the gangs that are critical"),
+  number(
+    "error",
+    { min: 0, max: 100, default: 0, unit: "%" },
+    "largest error of a predicted service time (E)",
+  ),
+  choice("remaining", ["exact", "predicted"], "how processors tell what the job in service still needs"),
+  integer(
+    "jobs",
+    { min: 1, max: 10_000_000, default: 20_000 },
+    "local jobs and gangs to make; all run to their end",
+  ),
 ];
 
 const WORKLOAD_RULES = [

@@ -7,7 +7,7 @@
  * by lowering its share of computing, as in the paper.
  */
 import type { ReadonlyColumn } from "../../core/jobs.ts";
-import type { ParameterSpec } from "../../core/policy.ts";
+import { integer, number } from "../../core/parameters.ts";
 import { Grades } from "../../structures/grades.ts";
 import {
   type LocalSchedulerDefinition,
@@ -51,23 +51,6 @@ class GradesScheduler implements LocalTaskScheduler {
   }
 }
 
-const ALPHA: ParameterSpec = {
-  name: "alpha",
-  kind: "number",
-  min: 0,
-  max: 1000,
-  default: 2,
-  description: "weight of the grade in the class I/O against the grade in the class computation",
-};
-const SLOTS: ParameterSpec = {
-  name: "slots",
-  kind: "integer",
-  min: 1,
-  max: 1000,
-  default: 5,
-  description: "number of a task's last slots over which its grades are averaged",
-};
-
 /** Conventional gang scheduling: the processor of a blocked task idles. */
 export const idle: LocalSchedulerDefinition = {
   name: "tasks-idle",
@@ -95,7 +78,18 @@ export const grades: LocalSchedulerDefinition = {
     "a picked task is left only when it blocks, at the next clock signal, or when the task whose turn it is can run again",
   ],
   source: "Silva and Scherson 1999, sections 2.2 and 2.3",
-  parameters: [ALPHA, SLOTS],
+  parameters: [
+    number(
+      "alpha",
+      { min: 0, max: 1000, default: 2 },
+      "weight of the grade in the class I/O against the grade in the class computation",
+    ),
+    integer(
+      "slots",
+      { min: 1, max: 1000, default: 5 },
+      "number of a task's last slots over which its grades are averaged",
+    ),
+  ],
   guarantees: () => ({ workConserving: true }),
   make: (taskCount, parameters) =>
     new GradesScheduler(taskCount, Number(parameters.alpha), Number(parameters.slots)),

@@ -20,7 +20,7 @@
  */
 import { Random } from "../../core/random.ts";
 import { drawHyperErlang } from "../../workload/models/hyper-erlang.ts";
-import { JANN_RANGES } from "../../workload/models/jann-ranges.ts";
+import { drawSize, JANN_RANGES } from "../../workload/models/jann-ranges.ts";
 import type { TaskPrograms } from "./contract.ts";
 import { ProgramBuilder } from "./program-builder.ts";
 
@@ -100,19 +100,10 @@ function arrivals(options: ProgramsOptions): Arrival[] {
       const drawnMs = Math.round(1000 * serviceFactor * drawHyperErlang(range.serviceS, services));
       // A job that needs more than the time left cannot end before the run does; one ms beyond it is as good as any more.
       const serviceMs = Math.max(1, Math.min(drawnMs, untilMs - submitMs + 1));
-      jobs.push({ submitMs, size: drawSize(range.sizes, sizes), serviceMs });
+      jobs.push({ submitMs, size: drawSize(range, sizes), serviceMs });
     }
   }
   return jobs.sort((a, b) => a.submitMs - b.submitMs); // stable: ties in order of ranges
-}
-
-function drawSize(sizes: readonly (readonly [number, number])[], random: Random): number {
-  let left = random.below(sizes.reduce((sum, [, jobs]) => sum + jobs, 0));
-  for (const [size, jobs] of sizes) {
-    if (left < jobs) return size;
-    left -= jobs;
-  }
-  throw new Error("Broken invariant: the numbers of jobs add up to the bound of the draw");
 }
 
 function kindAt({ kinds }: ProgramsOptions, at: number): JobKind {

@@ -1,5 +1,6 @@
 /** Tasks that block, and what their processors do meanwhile (Silva and Scherson 1999). */
 import { ModelError } from "../../core/errors.ts";
+import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
 import { CompensatedSum } from "../../metrics/sums.ts";
 import { makeChoice } from "../../policies/choose.ts";
@@ -19,86 +20,47 @@ const GANGS = POLICIES.filter((policy) => policy.sharing === "time");
 const BOUND_MS = 10_000;
 
 const PARAMETERS: readonly ParameterSpec[] = [
-  {
-    name: "processors",
-    kind: "integer",
-    min: 1,
-    max: 65_536,
-    default: 32,
-    description: "processors of the machine; ranges of sizes that reach above it are left out",
-  },
-  {
-    name: "hours",
-    kind: "number",
-    min: 0.001,
-    max: 10_000,
-    default: 10,
-    unit: "h",
-    description: "how long jobs arrive; the run ends then",
-  },
-  {
-    name: "kind",
-    kind: "choice",
-    choices: KINDS,
-    default: "mixed",
-    description: "what jobs do between computations; mixed: all kinds alike",
-  },
-  {
-    name: "interarrival",
-    kind: "number",
-    min: 1e-6,
-    max: 1e6,
-    default: 0.6,
-    description: "factor on the times between arrivals",
-  },
-  {
-    name: "work",
-    kind: "number",
-    min: 1e-6,
-    max: 1e6,
-    default: 8,
-    description: "factor on the service times",
-  },
+  integer(
+    "processors",
+    { min: 1, max: 65_536, default: 32 },
+    "processors of the machine; ranges of sizes that reach above it are left out",
+  ),
+  number(
+    "hours",
+    { min: 0.001, max: 10_000, default: 10, unit: "h" },
+    "how long jobs arrive; the run ends then",
+  ),
+  choice("kind", KINDS, "what jobs do between computations; mixed: all kinds alike"),
+  number("interarrival", { min: 1e-6, max: 1e6, default: 0.6 }, "factor on the times between arrivals"),
+  number("work", { min: 1e-6, max: 1e6, default: 8 }, "factor on the service times"),
   seconds("compute", 9, "mean length of a computation"),
   seconds("io", 20, "mean length of an I/O"),
   seconds("latency", 1.5, "mean time of a message on the way"),
-  {
-    name: "spread",
-    kind: "number",
-    min: 0,
-    max: 1,
-    default: 0.5,
-    description: "half width of the uniform distribution of these lengths, as a share of the mean",
-  },
+  number(
+    "spread",
+    { min: 0, max: 1, default: 0.5 },
+    "half width of the uniform distribution of these lengths, as a share of the mean",
+  ),
   seconds("slot", 30, "time between two clock signals"),
-  {
-    name: "switch",
-    kind: "number",
-    min: 0,
-    max: 1e6,
-    default: 0,
-    unit: "s",
-    description: "time that a processor loses when it turns to another task, below the slot",
-  },
-  {
-    name: "returns",
-    kind: "choice",
-    choices: ["yes", "no"],
-    default: "yes",
-    description:
-      "whether the task whose turn it is takes its processor back as soon as it can run again (the paper)",
-  },
-  {
-    name: "gang",
-    kind: "choice",
-    choices: GANGS.map(({ name }) => name),
-    default: "gang",
-    description: "the gang policy in front, which fills the matrix",
-  },
+  number(
+    "switch",
+    { min: 0, max: 1e6, default: 0, unit: "s" },
+    "time that a processor loses when it turns to another task, below the slot",
+  ),
+  choice(
+    "returns",
+    ["yes", "no"],
+    "whether the task whose turn it is takes its processor back as soon as it can run again (the paper)",
+  ),
+  choice(
+    "gang",
+    GANGS.map(({ name }) => name),
+    "the gang policy in front, which fills the matrix",
+  ),
 ];
 
 function seconds(name: string, value: number, description: string): ParameterSpec {
-  return { name, kind: "number", min: 0.001, max: 1e6, default: value, unit: "s", description };
+  return number(name, { min: 0.001, max: 1e6, default: value, unit: "s" }, description);
 }
 
 const WORKLOAD_RULES = [

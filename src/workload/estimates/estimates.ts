@@ -1,5 +1,6 @@
 /** Where a workload's estimates come from: the same three rules for models and for `tutti workload convert`. */
 import type { Workload } from "../../core/jobs.ts";
+import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { withTsafrirEstimates } from "./tsafrir.ts";
@@ -14,31 +15,21 @@ export type EstimateRule =
 
 /** Parameters of a model whose estimates follow one of the rules. */
 export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
-  {
-    name: "estimates",
-    kind: "choice",
-    choices: ["exact", "factor", "tsafrir"],
-    default: "exact",
-    description: "estimates: the run time, up to a multiple of it, or the model of Tsafrir et al. 2005",
-  },
-  {
-    name: "estimateFactor",
-    kind: "number",
-    min: 1,
-    max: 1000,
-    default: 5,
-    description: "with estimates=factor: largest estimate ÷ run time",
-  },
-  {
-    name: "maxEstimateS",
-    kind: "integer",
-    min: 0,
-    max: 2_000_000_000,
-    default: 0,
-    unit: "s",
-    description:
-      "with estimates=tsafrir: the largest estimate, from 3600; 0 for the longest run time in whole hours",
-  },
+  choice(
+    "estimates",
+    ["exact", "factor", "tsafrir"],
+    "estimates: the run time, up to a multiple of it, or the model of Tsafrir et al. 2005",
+  ),
+  number(
+    "estimateFactor",
+    { min: 1, max: 1000, default: 5 },
+    "with estimates=factor: largest estimate ÷ run time",
+  ),
+  integer(
+    "maxEstimateS",
+    { min: 0, max: 2_000_000_000, default: 0, unit: "s" },
+    "with estimates=tsafrir: the largest estimate, from 3600; 0 for the longest run time in whole hours",
+  ),
 ];
 
 /** What the parameters ask for. */

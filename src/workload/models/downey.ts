@@ -10,11 +10,11 @@
  */
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
-import { parameterSuffix } from "../../core/parameters.ts";
+import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.ts";
-import type { ModelDefinition } from "./model.ts";
+import { type ModelDefinition, workloadOf } from "./model.ts";
 
 /** Largest number of multiples of the unit: the mean of the rounded distribution sums over all of them. */
 const MOST_UNITS = 10_000_000;
@@ -76,74 +76,35 @@ export const downey: ModelDefinition = {
   source:
     "B. B. Zhou, D. Walsh and R. P. Brent 2000, section 4.2, after A. B. Downey 1997, A parallel workload model and its implications for processor allocation",
   parameters: [
-    {
-      name: "jobs",
-      kind: "integer",
-      min: 1,
-      max: 100_000_000,
-      default: 10_000,
-      description: "number of jobs",
-    },
-    {
-      name: "processors",
-      kind: "integer",
-      min: 1,
-      max: 10_000_000,
-      default: 128,
-      description: "processors of the machine that the load refers to",
-    },
-    {
-      name: "load",
-      kind: "number",
-      min: 0.001,
-      max: 100,
-      default: 0.7,
-      description: "offered load: work that arrives per second ÷ processors",
-    },
-    {
-      name: "minRunS",
-      kind: "number",
-      min: 0.001,
-      max: 1e9,
-      default: 5,
-      unit: "s",
-      description: "shortest run time",
-    },
-    {
-      name: "maxRunS",
-      kind: "number",
-      min: 0.001,
-      max: 1e9,
-      default: 600,
-      unit: "s",
-      description: "longest run time",
-    },
-    {
-      name: "unitS",
-      kind: "number",
-      min: 0,
-      max: 1e9,
-      default: 5,
-      unit: "s",
-      description: "run times are whole multiples of this; 0 leaves them as drawn",
-    },
-    { name: "minSize", kind: "integer", min: 1, max: 10_000_000, default: 1, description: "smallest size" },
-    {
-      name: "maxSize",
-      kind: "integer",
-      min: 0,
-      max: 10_000_000,
-      default: 0,
-      description: "largest size; 0 for all processors of the machine",
-    },
-    {
-      name: "estimateFactor",
-      kind: "number",
-      min: 1,
-      max: 1000,
-      default: 1,
-      description: "largest estimate ÷ run time; 1 for exact estimates",
-    },
+    integer("jobs", { min: 1, max: 100_000_000, default: 10_000 }, "number of jobs"),
+    integer(
+      "processors",
+      { min: 1, max: 10_000_000, default: 128 },
+      "processors of the machine that the load refers to",
+    ),
+    number(
+      "load",
+      { min: 0.001, max: 100, default: 0.7 },
+      "offered load: work that arrives per second ÷ processors",
+    ),
+    number("minRunS", { min: 0.001, max: 1e9, default: 5, unit: "s" }, "shortest run time"),
+    number("maxRunS", { min: 0.001, max: 1e9, default: 600, unit: "s" }, "longest run time"),
+    number(
+      "unitS",
+      { min: 0, max: 1e9, default: 5, unit: "s" },
+      "run times are whole multiples of this; 0 leaves them as drawn",
+    ),
+    integer("minSize", { min: 1, max: 10_000_000, default: 1 }, "smallest size"),
+    integer(
+      "maxSize",
+      { min: 0, max: 10_000_000, default: 0 },
+      "largest size; 0 for all processors of the machine",
+    ),
+    number(
+      "estimateFactor",
+      { min: 1, max: 1000, default: 1 },
+      "largest estimate ÷ run time; 1 for exact estimates",
+    ),
   ],
   generate: generateDowney,
 };
@@ -152,7 +113,6 @@ function generateDowney(parameters: ParameterValues, seed: number): Workload {
   const { size, runS, meanInterarrivalS } = downeyMoments(parameters);
   const count = Number(parameters.jobs);
   const jobs = {
-    id: new Int32Array(count),
     submitS: new Float64Array(count),
     runS: new Float64Array(count),
     size: new Int32Array(count),
@@ -162,22 +122,11 @@ function generateDowney(parameters: ParameterValues, seed: number): Workload {
   for (let row = 0; row < count; row++) {
     nowS += arrivals.exponential(meanInterarrivalS);
     jobs.submitS[row] = nowS;
-    jobs.id[row] = row + 1;
   }
   fillLogUniform(jobs.size, size, new Random(seed, "sizes"));
   fillLogUniform(jobs.runS, runS, new Random(seed, "runs"));
-  return {
-    name: `downey${parameterSuffix(downey.parameters, parameters)}, seed ${seed}`,
-    count,
-    jobs: {
-      ...jobs,
-      estimateS: drawEstimates(jobs.runS, runS.unit, Number(parameters.estimateFactor), seed),
-    },
-    processors: Number(parameters.processors),
-    trace: undefined,
-    header: [],
-    diagnostics: [],
-  };
+  const estimateS = drawEstimates(jobs.runS, runS.unit, Number(parameters.estimateFactor), seed);
+  return workloadOf(downey, parameters, seed, Number(parameters.processors), { ...jobs, estimateS });
 }
 
 /** Exact estimates share the column of the run times. */

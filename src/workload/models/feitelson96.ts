@@ -8,16 +8,11 @@
  */
 import { power } from "../../core/elementary.ts";
 import type { Workload } from "../../core/jobs.ts";
-import { parameterSuffix } from "../../core/parameters.ts";
+import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import {
-  ESTIMATE_PARAMETERS,
-  ESTIMATE_RULE_TEXT,
-  estimateRule,
-  withEstimates,
-} from "../estimates/estimates.ts";
-import type { ModelDefinition } from "./model.ts";
+import { ESTIMATE_PARAMETERS, ESTIMATE_RULE_TEXT } from "../estimates/estimates.ts";
+import { type ModelDefinition, withEstimatesAsked, workloadOf } from "./model.ts";
 
 /** Order of the harmonic distribution of sizes. Confirmed. */
 const SIZE_ORDER = 1.5;
@@ -48,39 +43,22 @@ export const feitelson96: ModelDefinition = {
   source:
     "D. G. Feitelson 1996, Packing schemes for gang scheduling, by the Parallel Workloads Archive's page on the model; what the page does not say is unconfirmed",
   parameters: [
-    {
-      name: "jobs",
-      kind: "integer",
-      min: 1,
-      max: 10_000_000,
-      default: 10_000,
-      description: "number of jobs, repeated runs included",
-    },
-    {
-      name: "processors",
-      kind: "integer",
-      min: 1,
-      max: 1_000_000,
-      default: 128,
-      description: "processors of the machine, the largest size",
-    },
-    {
-      name: "load",
-      kind: "number",
-      min: 0.001,
-      max: 100,
-      default: 0.7,
-      description: "offered load: work that arrives per second ÷ processors",
-    },
-    {
-      name: "shortS",
-      kind: "number",
-      min: 0.001,
-      max: 1e6,
-      default: 600,
-      unit: "s",
-      description: "mean of the short run times; the model has no unit of time, the default is ours",
-    },
+    integer("jobs", { min: 1, max: 10_000_000, default: 10_000 }, "number of jobs, repeated runs included"),
+    integer(
+      "processors",
+      { min: 1, max: 1_000_000, default: 128 },
+      "processors of the machine, the largest size",
+    ),
+    number(
+      "load",
+      { min: 0.001, max: 100, default: 0.7 },
+      "offered load: work that arrives per second ÷ processors",
+    ),
+    number(
+      "shortS",
+      { min: 0.001, max: 1e6, default: 600, unit: "s" },
+      "mean of the short run times; the model has no unit of time, the default is ours",
+    ),
     ...ESTIMATE_PARAMETERS,
   ],
   generate: generateFeitelson96,
@@ -107,23 +85,13 @@ function generateFeitelson96(parameters: ParameterValues, seed: number): Workloa
   const order = Uint32Array.from({ length: count }, (_, run) => run);
   order.sort((a, b) => runs.submitS[a] - runs.submitS[b] || a - b);
   const runS = Float64Array.from(order, (run) => runs.runS[run]);
-  const name = `feitelson96${parameterSuffix(feitelson96.parameters, parameters)}, seed ${seed}`;
-  const workload: Workload = {
-    name,
-    count,
-    jobs: {
-      id: Int32Array.from({ length: count }, (_, row) => row + 1),
-      submitS: Float64Array.from(order, (run) => runs.submitS[run]),
-      runS,
-      size: Int32Array.from(order, (run) => runs.size[run]),
-      estimateS: runS,
-    },
-    processors,
-    trace: undefined,
-    header: [],
-    diagnostics: [],
-  };
-  return { ...withEstimates(workload, estimateRule(parameters), seed), name };
+  const workload = workloadOf(feitelson96, parameters, seed, processors, {
+    submitS: Float64Array.from(order, (run) => runs.submitS[run]),
+    runS,
+    size: Int32Array.from(order, (run) => runs.size[run]),
+    estimateS: runS,
+  });
+  return withEstimatesAsked(workload, parameters, seed);
 }
 
 /** The runs, job by job; submits of one job ascend, those of different jobs are mixed. */

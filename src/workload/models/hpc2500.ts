@@ -17,11 +17,11 @@
  */
 import { exp, ln } from "../../core/elementary.ts";
 import type { ShapeColumns, Workload } from "../../core/jobs.ts";
-import { parameterSuffix } from "../../core/parameters.ts";
+import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { exceededLimit, HPC2500_CLASSES, type JobShape } from "../../core/queue-classes.ts";
 import { Random } from "../../core/random.ts";
-import type { ModelDefinition } from "./model.ts";
+import { type ModelDefinition, workloadOf } from "./model.ts";
 
 /** One degree of parallelism: table 1 of the paper, and our share of the jobs. */
 interface ParallelismClass {
@@ -71,63 +71,33 @@ export const hpc2500: ModelDefinition = {
   source:
     "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are ours",
   parameters: [
-    {
-      name: "jobs",
-      kind: "integer",
-      min: 1,
-      max: 10_000_000,
-      default: 20_000,
-      description: "number of jobs",
-    },
-    {
-      name: "processors",
-      kind: "integer",
-      min: 512,
-      max: 10_000_000,
-      default: 1408,
-      description: "processors of the machine; the default is 11 nodes of 128, the paper prints no number",
-    },
-    {
-      name: "load",
-      kind: "number",
-      min: 0.001,
-      max: 100,
-      default: 1.1,
-      description: "offered load: work that arrives per second ÷ processors",
-    },
-    {
-      name: "careful",
-      kind: "number",
-      min: 0,
-      max: 1,
-      default: 0.5,
-      description: "probability that a user chooses the smallest queue that admits the job",
-    },
-    {
-      name: "batch",
-      kind: "number",
-      min: 1,
-      max: 1e6,
-      default: 512,
-      description: "mean number of processors of the jobs that a user submits at once",
-    },
-    {
-      name: "sigma",
-      kind: "number",
-      min: 0,
-      max: 4,
-      default: 1.5,
-      description: "standard deviation of the natural logarithm of the elapsed time",
-    },
-    {
-      name: "longest",
-      kind: "number",
-      min: 86_400,
-      max: 1e9,
-      default: 604_800,
-      unit: "s",
-      description: "longest elapsed time",
-    },
+    integer("jobs", { min: 1, max: 10_000_000, default: 20_000 }, "number of jobs"),
+    integer(
+      "processors",
+      { min: 512, max: 10_000_000, default: 1408 },
+      "processors of the machine; the default is 11 nodes of 128, the paper prints no number",
+    ),
+    number(
+      "load",
+      { min: 0.001, max: 100, default: 1.1 },
+      "offered load: work that arrives per second ÷ processors",
+    ),
+    number(
+      "careful",
+      { min: 0, max: 1, default: 0.5 },
+      "probability that a user chooses the smallest queue that admits the job",
+    ),
+    number(
+      "batch",
+      { min: 1, max: 1e6, default: 512 },
+      "mean number of processors of the jobs that a user submits at once",
+    ),
+    number(
+      "sigma",
+      { min: 0, max: 4, default: 1.5 },
+      "standard deviation of the natural logarithm of the elapsed time",
+    ),
+    number("longest", { min: 86_400, max: 1e9, default: 604_800, unit: "s" }, "longest elapsed time"),
   ],
   generate: generateHpc2500,
 };
@@ -136,7 +106,6 @@ function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
   const count = Number(parameters.jobs);
   const processors = Number(parameters.processors);
   const jobs = {
-    id: Int32Array.from({ length: count }, (_, row) => row + 1),
     submitS: new Float64Array(count),
     runS: new Float64Array(count),
     size: new Int32Array(count),
@@ -157,16 +126,7 @@ function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
     nowS += arrivals.exponential(meanGapS);
     jobs.submitS.fill(nowS, batches[b], batches[b + 1] ?? count);
   }
-  return {
-    name: `hpc2500${parameterSuffix(hpc2500.parameters, parameters)}, seed ${seed}`,
-    count,
-    jobs,
-    processors,
-    trace: undefined,
-    shape,
-    header: [],
-    diagnostics: [],
-  };
+  return { ...workloadOf(hpc2500, parameters, seed, processors, jobs), shape };
 }
 
 interface JobDraws {

@@ -5,8 +5,7 @@ import { hashWorkload } from "../hash.ts";
 import { readTrace, traceFile } from "../traces-for-tests.ts";
 import { type HyperErlang, hyperErlangMoment } from "./hyper-erlang.ts";
 import { jann } from "./jann.ts";
-import { JANN_RANGES } from "./jann-ranges.ts";
-import { JANN_WHOLE_LOG_RANGES } from "./jann-ranges-whole-log.ts";
+import { JANN_RANGES, JANN_WHOLE_LOG_RANGES } from "./jann-ranges.ts";
 
 const generate = (seed: number, ...settings: string[]) =>
   jann.generate(parseParameters("model", jann.parameters, settings), seed);

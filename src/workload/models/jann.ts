@@ -8,20 +8,19 @@
  *   range 3–4    ───┬──────────┬──────────────       size within a range: as often as the log has it
  */
 import type { Workload } from "../../core/jobs.ts";
-import { parameterSuffix } from "../../core/parameters.ts";
+import { choice, integer } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import {
-  ESTIMATE_PARAMETERS,
-  ESTIMATE_RULE_TEXT,
-  estimateRule,
-  withEstimates,
-} from "../estimates/estimates.ts";
-import { scaleToLoad } from "../scale.ts";
+import { ESTIMATE_PARAMETERS, ESTIMATE_RULE_TEXT } from "../estimates/estimates.ts";
 import { drawHyperErlang } from "./hyper-erlang.ts";
-import { JANN_RANGES, type SizeRange } from "./jann-ranges.ts";
-import { JANN_WHOLE_LOG_RANGES } from "./jann-ranges-whole-log.ts";
-import type { ModelDefinition } from "./model.ts";
+import { drawSize, JANN_RANGES, JANN_WHOLE_LOG_RANGES, type SizeRange } from "./jann-ranges.ts";
+import {
+  LOAD_PARAMETER,
+  type ModelDefinition,
+  withEstimatesAsked,
+  withLoadAsked,
+  workloadOf,
+} from "./model.ts";
 
 const FITS = { window: JANN_RANGES, log: JANN_WHOLE_LOG_RANGES } as const;
 
@@ -44,29 +43,9 @@ export const jann: ModelDefinition = {
   source:
     "form: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan 1997, Modeling of workload in MPPs; parameters: our own fits",
   parameters: [
-    {
-      name: "jobs",
-      kind: "integer",
-      min: 1,
-      max: 100_000_000,
-      default: 10_000,
-      description: "number of jobs",
-    },
-    {
-      name: "fit",
-      kind: "choice",
-      choices: ["window", "log"],
-      default: "window",
-      description: "data of the fit: the paper's eleven weeks, or the whole log",
-    },
-    {
-      name: "load",
-      kind: "number",
-      min: 0,
-      max: 100,
-      default: 0,
-      description: "offered load that the submit times are scaled to; 0 for the times of the model",
-    },
+    integer("jobs", { min: 1, max: 100_000_000, default: 10_000 }, "number of jobs"),
+    choice("fit", ["window", "log"], "data of the fit: the paper's eleven weeks, or the whole log"),
+    LOAD_PARAMETER,
     ...ESTIMATE_PARAMETERS,
   ],
   generate: generateJann,
@@ -76,7 +55,6 @@ function generateJann(parameters: ParameterValues, seed: number): Workload {
   const count = Number(parameters.jobs);
   const ranges = FITS[parameters.fit as "window" | "log"];
   const jobs = {
-    id: Int32Array.from({ length: count }, (_, row) => row + 1),
     submitS: new Float64Array(count),
     runS: new Float64Array(count),
     size: new Int32Array(count),
@@ -91,19 +69,8 @@ function generateJann(parameters: ParameterValues, seed: number): Workload {
     next.advance();
   }
   const processors = ranges[ranges.length - 1].maxSize;
-  const name = `jann${parameterSuffix(jann.parameters, parameters)}, seed ${seed}`;
-  const exact: Workload = {
-    name,
-    count,
-    jobs: { ...jobs, estimateS: jobs.runS },
-    processors,
-    trace: undefined,
-    header: [],
-    diagnostics: [],
-  };
-  const load = Number(parameters.load);
-  const scaled = load === 0 ? exact : scaleToLoad(exact, load, processors);
-  return { ...withEstimates(scaled, estimateRule(parameters), seed), name };
+  const exact = workloadOf(jann, parameters, seed, processors, { ...jobs, estimateS: jobs.runS });
+  return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
 }
 
 /** The jobs of one range. */
@@ -113,14 +80,12 @@ class RangeSource {
   readonly #arrivals: Random;
   readonly #runs: Random;
   readonly #sizes: Random;
-  readonly #total: number;
 
   constructor(range: SizeRange, seed: number) {
     this.#range = range;
     this.#arrivals = new Random(seed, `arrivals from size ${range.minSize}`);
     this.#runs = new Random(seed, `runs from size ${range.minSize}`);
     this.#sizes = new Random(seed, `sizes from size ${range.minSize}`);
-    this.#total = range.sizes.reduce((sum, [, jobs]) => sum + jobs, 0);
     this.advance();
   }
 
@@ -133,11 +98,6 @@ class RangeSource {
   }
 
   drawSize(): number {
-    let rest = this.#sizes.below(this.#total);
-    for (const [size, jobs] of this.#range.sizes) {
-      if (rest < jobs) return size;
-      rest -= jobs;
-    }
-    return this.#range.maxSize; // not reached: rest is below the sum of the jobs
+    return drawSize(this.#range, this.#sizes);
   }
 }

@@ -15,19 +15,19 @@
  */
 import { exp, ln } from "../../core/elementary.ts";
 import { type TraceColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
-import { parameterSuffix } from "../../core/parameters.ts";
+import { choice, integer } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import {
-  ESTIMATE_PARAMETERS,
-  ESTIMATE_RULE_TEXT,
-  estimateRule,
-  withEstimates,
-} from "../estimates/estimates.ts";
-import { scaleToLoad } from "../scale.ts";
+import { ESTIMATE_PARAMETERS, ESTIMATE_RULE_TEXT } from "../estimates/estimates.ts";
 import { makeColumns } from "../traces/swf-table.ts";
 import { drawGamma, gammaCdf } from "./gamma.ts";
-import type { ModelDefinition } from "./model.ts";
+import {
+  LOAD_PARAMETER,
+  type ModelDefinition,
+  withEstimatesAsked,
+  withLoadAsked,
+  workloadOf,
+} from "./model.ts";
 
 /** The values of one class of jobs, named as in the program. */
 export interface LublinClass {
@@ -112,37 +112,18 @@ export const lublin: ModelDefinition = {
   source:
     "U. Lublin and D. G. Feitelson 2003, The workload on parallel supercomputers; values and procedure as in two public copies of the authors' program m_lublin99",
   parameters: [
-    {
-      name: "jobs",
-      kind: "integer",
-      min: 1,
-      max: 100_000_000,
-      default: 10_000,
-      description: "number of jobs",
-    },
-    {
-      name: "processors",
-      kind: "integer",
-      min: 4,
-      max: 10_000_000,
-      default: 128,
-      description: "processors of the machine, to which the sizes are fitted",
-    },
-    {
-      name: "classes",
-      kind: "choice",
-      choices: ["one", "batch", "interactive", "both"],
-      default: "one",
-      description: "all jobs as one class, one of the two classes, or both together",
-    },
-    {
-      name: "load",
-      kind: "number",
-      min: 0,
-      max: 100,
-      default: 0,
-      description: "offered load that the submit times are scaled to; 0 for the times of the model",
-    },
+    integer("jobs", { min: 1, max: 100_000_000, default: 10_000 }, "number of jobs"),
+    integer(
+      "processors",
+      { min: 4, max: 10_000_000, default: 128 },
+      "processors of the machine, to which the sizes are fitted",
+    ),
+    choice(
+      "classes",
+      ["one", "batch", "interactive", "both"],
+      "all jobs as one class, one of the two classes, or both together",
+    ),
+    LOAD_PARAMETER,
     ...ESTIMATE_PARAMETERS,
   ],
   generate: generateLublin,
@@ -163,15 +144,14 @@ export function dailyWeights({ anum, bnum }: Pick<LublinClass, "anum" | "bnum">)
 function generateLublin(parameters: ParameterValues, seed: number): Workload {
   const count = Number(parameters.jobs);
   const processors = Number(parameters.processors);
-  const choice = parameters.classes as "one" | "batch" | "interactive" | "both";
-  const queue = choice === "both" ? new Int32Array(count) : undefined;
+  const wanted = parameters.classes as "one" | "batch" | "interactive" | "both";
+  const queue = wanted === "both" ? new Int32Array(count) : undefined;
   const jobs = {
-    id: Int32Array.from({ length: count }, (_, row) => row + 1),
     submitS: new Float64Array(count),
     runS: new Float64Array(count),
     size: new Int32Array(count),
   };
-  const names = choice === "both" ? (["interactive", "batch"] as const) : [choice];
+  const names = wanted === "both" ? (["interactive", "batch"] as const) : [wanted];
   const classes = names.map((name) => fitToMachine(LUBLIN_CLASSES[name], processors));
   const clocks = names.map((name, i) => new ArrivalClock(classes[i], new Random(seed, `${name} arrivals`)));
   const sizes = new Random(seed, "sizes");
@@ -184,19 +164,11 @@ function generateLublin(parameters: ParameterValues, seed: number): Workload {
     jobs.runS[row] = drawRun(classes[next], jobs.size[row], runs);
     if (queue !== undefined) queue[row] = next === 0 ? INTERACTIVE_QUEUE : BATCH_QUEUE;
   }
-  const name = `lublin${parameterSuffix(lublin.parameters, parameters)}, seed ${seed}`;
-  const exact: Workload = {
-    name,
-    count,
-    jobs: { ...jobs, estimateS: jobs.runS },
-    processors,
+  const exact = {
+    ...workloadOf(lublin, parameters, seed, processors, { ...jobs, estimateS: jobs.runS }),
     trace: queue && traceOf(jobs.size, queue),
-    header: [],
-    diagnostics: [],
   };
-  const load = Number(parameters.load);
-  const scaled = load === 0 ? exact : scaleToLoad(exact, load, processors);
-  return { ...withEstimates(scaled, estimateRule(parameters), seed), name };
+  return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
 }
 
 /** All unknown but the requested processors and the queue, so that a file written has the class of each job. */

@@ -1,6 +1,9 @@
 /** What a workload model is: a generator of jobs from parameters and a seed. */
-import type { Workload } from "../../core/jobs.ts";
+import type { JobColumns, Workload } from "../../core/jobs.ts";
+import { number, parameterSuffix } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
+import { estimateRule, withEstimates } from "../estimates/estimates.ts";
+import { scaleToLoad } from "../scale.ts";
 
 export interface ModelDefinition {
   /** As written on the command line: `downey:jobs=1000:load=0.7`. */
@@ -20,4 +23,43 @@ export interface ModelDefinition {
    * @throws InputError when parameters contradict each other
    */
   generate(parameters: ParameterValues, seed: number): Workload;
+}
+
+/** The jobs that a model has made as a workload, numbered from 1. */
+export function workloadOf(
+  { name, parameters: specs }: ModelDefinition,
+  parameters: ParameterValues,
+  seed: number,
+  processors: number,
+  jobs: Omit<JobColumns, "id">,
+): Workload {
+  const count = jobs.submitS.length;
+  return {
+    name: `${name}${parameterSuffix(specs, parameters)}, seed ${seed}`,
+    count,
+    jobs: { id: Int32Array.from({ length: count }, (_, row) => row + 1), ...jobs },
+    processors,
+    trace: undefined,
+    header: [],
+    diagnostics: [],
+  };
+}
+
+/** Of models whose arrivals have a rate of their own. */
+export const LOAD_PARAMETER: ParameterSpec = number(
+  "load",
+  { min: 0, max: 100, default: 0 },
+  "offered load that the submit times are scaled to; 0 for the times of the model",
+);
+
+/** The workload with the load that the parameters ask for; they are in its name already. */
+export function withLoadAsked(workload: Workload, parameters: ParameterValues): Workload {
+  const load = Number(parameters.load);
+  if (load === 0) return workload;
+  return { ...scaleToLoad(workload, load, workload.processors!), name: workload.name };
+}
+
+/** The workload with the estimates that the parameters ask for; they are in its name already. */
+export function withEstimatesAsked(workload: Workload, parameters: ParameterValues, seed: number): Workload {
+  return { ...withEstimates(workload, estimateRule(parameters), seed), name: workload.name };
 }
