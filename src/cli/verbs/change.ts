@@ -1,11 +1,12 @@
-/** What cancel, hold, release and requeue have in common: jobs are chosen, each is changed, what cannot be changed is told at the end. */
+/** `tutti cancel`, `hold`, `release`, `requeue` and `priority`: each job is changed, what cannot be changed is told at the end. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
 import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
-import type { JobState } from "../../protocol/states.ts";
+import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
 import { formatCount } from "../../report/text/format.ts";
+import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { outcomeText, stateText } from "../text/job-text.ts";
 import { writeJson } from "../text/json.ts";
@@ -16,32 +17,51 @@ type Change = Pick<BatchBody, "action" | "priority">;
 
 type Result = BatchAnswer["results"][number];
 
+interface Options {
+  readonly json?: boolean;
+}
+
 /** Requests under way at once to a scheduler of the first release, which takes one job in each. */
 const AT_ONCE = 64;
 /** Lines of output; of more jobs there is a count. */
 const MOST_LINES = 20;
 
-export function addSelectors(command: Command): Command {
-  return command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
+/** Which jobs a selector such as `all` means. */
+const AMONG: Readonly<Record<Change["action"], readonly JobState[]>> = {
+  cancel: ACTIVE_STATES,
+  hold: ["queued"],
+  release: ["held"],
+  requeue: ["starting", "running"],
+  priority: ["queued", "held"],
+};
+
+export function configure(command: Command): void {
+  const action = command.name() as Change["action"];
+  if (action === "priority") command.argument("<n>", PRIORITY_HELP, priority);
+  command.argument("<jobs...>", SELECTOR_HELP).option("--json", "print as JSON");
+  if (action === "priority") {
+    command.action((value: number, words: readonly string[], options: Options) =>
+      changeJobs(words, { action, priority: value }, options),
+    );
+  } else
+    command.action((words: readonly string[], options: Options) => changeJobs(words, { action }, options));
 }
 
 /**
- * Changes the jobs and prints them.
- * @param among which jobs a selector such as `all` means; one of several that cannot be changed is told and is no failure
+ * Changes the jobs and prints them; one of several that cannot be changed is told and is no failure.
  * @throws RefusedError the first refusal, after all have been tried; also when nothing could be changed
  */
-export async function changeJobs(
-  words: readonly string[],
-  among: readonly JobState[],
-  change: Change,
-  json: boolean,
-): Promise<void> {
+async function changeJobs(words: readonly string[], change: Change, { json }: Options): Promise<void> {
   const client = new Client();
   const named = namedJobs(words);
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
   const left: RefusedError[] = [];
-  for await (const result of resultsOf(client, change, await selectJobs(client, words, among))) {
+  for await (const result of resultsOf(
+    client,
+    change,
+    await selectJobs(client, words, AMONG[change.action]),
+  )) {
     if ("job" in result) jobs.push(result.job);
     else {
       const isFailure = result.refused !== "wrong-state" || named.has(result.number);
