@@ -8,7 +8,7 @@ import { bootId } from "../host/processes.ts";
 import type { AttemptKey, EndReason, LaunchSpec } from "../protocol/attempts.ts";
 import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { gangName, matrixProblem } from "../protocol/wire.ts";
-import { Attempt, type Machine, makeMachine } from "./attempts/attempt.ts";
+import { Attempt, type Machine } from "./attempts/attempt.ts";
 import { savedOf, stateOf } from "./attempts/attempt-report.ts";
 import { identityIn } from "./attempts/claim.ts";
 import { findSetpriv } from "./attempts/shim.ts";
@@ -16,6 +16,7 @@ import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
 import { EMPTY_MATRIX, RoundRobin } from "./round-robin.ts";
+import { GangShares } from "./shares.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
 
 const LOOK_MS = 50;
@@ -46,7 +47,11 @@ export class Conductor {
 
   /** @param emit called with every message for the front end, connected or not */
   constructor(home: string, containment: Containment, emit: (message: FromConductor) => void) {
-    this.#machine = makeMachine(containment, process.getuid?.() === 0 ? findSetpriv() : undefined);
+    this.#machine = {
+      containment,
+      shares: new GangShares(containment.groups, containment.freezer),
+      setpriv: process.getuid?.() === 0 ? findSetpriv() : undefined,
+    };
     this.#stateFile = join(home, "state.json");
     this.#emit = emit;
     this.#guardian = new Guardian(containment, {

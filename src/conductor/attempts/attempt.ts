@@ -16,7 +16,7 @@ import { identityOf, isAlive, isOfUser, sessionOf, signal } from "../../host/pro
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/choose.ts";
-import { GangShares } from "../shares.ts";
+import type { GangShares } from "../shares.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import { type Claim, claimForNobody, identityIn, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
@@ -44,10 +44,6 @@ export interface Machine {
   readonly shares: GangShares;
   /** Path of setpriv, if there is one. */
   readonly setpriv: string | undefined;
-}
-
-export function makeMachine(containment: Containment, setpriv: string | undefined): Machine {
-  return { containment, shares: new GangShares(containment.groups, containment.freezer), setpriv };
 }
 
 export class Attempt {

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { GangGroups, mountsHere, openHierarchies } from "../../host/cgroups.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
-import { Cgroup1Freezer } from "./cgroup1.ts";
-import { Cgroup2Freezer } from "./cgroup2.ts";
+import { Cgroup1Freezer, Cgroup2Freezer, SWITCHES } from "./cgroup.ts";
 import type { Freezer } from "./freezer.ts";
 import { SignalsFreezer } from "./signals.ts";
 
@@ -53,13 +52,12 @@ function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | und
   const all = new GangGroups(openHierarchies(name, mounts));
   let groups: GangGroups | undefined;
   try {
-    const [file, on, off] =
-      kind === "cgroup2" ? ["cgroup.freeze", "1", "0"] : ["freezer.state", "FROZEN", "THAWED"];
+    const { file, stop, go } = SWITCHES[kind];
     all.make(PROBE);
     // A conductor that was killed in the middle of this left it frozen, perhaps with its shell: that goes on now, and ends.
-    all.write("freezer", PROBE, file, off);
+    all.write("freezer", PROBE, file, go);
     groups = all.withoutRefusing(PROBE);
-    const works = groups.write("freezer", PROBE, file, on) && groups.write("freezer", PROBE, file, off);
+    const works = groups.write("freezer", PROBE, file, stop) && groups.write("freezer", PROBE, file, go);
     if (!works) groups = undefined;
   } catch {
     groups = undefined;

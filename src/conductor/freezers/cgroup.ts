@@ -1,0 +1,91 @@
+/** Stopping by the freezer of control groups. Nobody in the gang can escape it or undo it. */
+import type { GangGroups } from "../../host/cgroups.ts";
+import { signal } from "../../host/processes.ts";
+import type { Freezer } from "./freezer.ts";
+
+/** The file of a group that stops and continues, and what is written to it. */
+export const SWITCHES = {
+  cgroup2: { file: "cgroup.freeze", stop: "1", go: "0" },
+  cgroup1: { file: "freezer.state", stop: "FROZEN", go: "THAWED" },
+} as const;
+
+abstract class CgroupFreezer implements Freezer {
+  abstract readonly kind: keyof typeof SWITCHES;
+  protected readonly groups: GangGroups;
+
+  constructor(groups: GangGroups) {
+    this.groups = groups;
+  }
+
+  abstract isFrozen(gang: string): boolean;
+  abstract kill(gang: string): boolean;
+
+  enter(): void {}
+
+  freeze(...gangs: readonly string[]): boolean {
+    const { file, stop } = SWITCHES[this.kind];
+    for (const gang of gangs) this.groups.write("freezer", gang, file, stop);
+    return true;
+  }
+
+  thaw(gang: string): void {
+    const { file, go } = SWITCHES[this.kind];
+    this.groups.write("freezer", gang, file, go);
+  }
+
+  pids(gang: string): number[] {
+    return this.groups.pids(gang);
+  }
+
+  signalAll(gang: string, name: NodeJS.Signals): void {
+    for (const pid of this.pids(gang)) signal(pid, name);
+  }
+
+  leave(): void {}
+
+  homeIsNew(): void {}
+
+  thawLeftovers(): void {
+    for (const gang of this.groups.gangs()) this.thaw(gang);
+  }
+}
+
+/** Version 2, and killing by `cgroup.kill`: it is invisible to the job, and a frozen process can be killed. */
+export class Cgroup2Freezer extends CgroupFreezer {
+  readonly kind = "cgroup2";
+
+  isFrozen(gang: string): boolean {
+    const events = this.groups.read("freezer", gang, "cgroup.events");
+    return events === undefined || events.includes("frozen 1") || events.includes("populated 0");
+  }
+
+  kill(gang: string): boolean {
+    const events = this.groups.read("freezer", gang, "cgroup.events");
+    if (events === undefined || events.includes("populated 0")) return true;
+    // Before Linux 5.14: frozen, they cannot fork while we go through them, and die frozen.
+    if (!this.groups.write("kill", gang, "cgroup.kill", "1")) this.freeze(gang);
+    // cgroup.kill passes over a process whose first thread has ended while others run (seen with Linux 6.18).
+    this.signalAll(gang, "SIGKILL");
+    return false;
+  }
+}
+
+/** Version 1. A frozen process does not die before it is thawed, so killing is: freeze, signal each, thaw, look again. */
+export class Cgroup1Freezer extends CgroupFreezer {
+  readonly kind = "cgroup1";
+
+  isFrozen(gang: string): boolean {
+    const state = this.groups.read("freezer", gang, "freezer.state");
+    return state === undefined || state.startsWith("FROZEN") || this.pids(gang).length === 0;
+  }
+
+  kill(gang: string): boolean {
+    const isEmpty = this.pids(gang).length === 0;
+    if (!isEmpty) {
+      this.freeze(gang);
+      this.signalAll(gang, "SIGKILL");
+    }
+    this.thaw(gang);
+    return isEmpty;
+  }
+}
