@@ -20,7 +20,7 @@ interface RequestOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly accept?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -88,10 +88,7 @@ export class Client {
   /** The job when it has ended. */
   async ended(job: number, signal?: AbortSignal): Promise<c.Job> {
     for (;;) {
-      const answer = await this.ask<c.JobAnswer>(
-        `/v1/jobs/${job}?wait=30`,
-        signal === undefined ? {} : { signal },
-      );
+      const answer = await this.ask<c.JobAnswer>(`/v1/jobs/${job}?wait=30`, { signal });
       if (isEnded(answer.job.state)) return answer.job;
     }
   }
@@ -129,14 +126,12 @@ export class Client {
           agent: false,
           path,
           method,
-          ...(signal === undefined ? {} : { signal }),
+          ...(signal && { signal }),
           headers: {
             host: "localhost",
-            ...(body === undefined
-              ? {}
-              : { "content-type": "application/json", "content-length": body.length }),
-            ...(accept === undefined ? {} : { accept }),
-            ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+            ...(body && { "content-type": "application/json", "content-length": body.length }),
+            ...(accept !== undefined && { accept }),
+            ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
             ...headers,
           },
         },

@@ -11,7 +11,7 @@ import type { Call, HandlerDeps, Outcome } from "./call.ts";
 import { ClientLeft, FairGate, type Turns } from "./fairness/fair-gate.ts";
 import { FairLine } from "./fairness/fair-line.ts";
 import { RequestQuota, type Ticket } from "./fairness/load.ts";
-import { authenticate, checkOrigin, type Door, type Transport } from "./guard.ts";
+import { authenticate, checkOrigin, type Door, type Entrance } from "./guard.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { readBody, readQuery } from "./requests/body.ts";
@@ -23,10 +23,7 @@ export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forec
 }
 
 /** How a request came in, and whether somebody still waits for its answer. */
-interface Arrival {
-  readonly transport: Transport;
-  /** Whose the connection is, when the socket itself proves that. */
-  readonly owner?: Caller | undefined;
+interface Arrival extends Entrance {
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
   /** Calls when the last byte of the answer is out, or the connection is closed. Left out: nobody can tell. */
@@ -70,32 +67,42 @@ export function makeApp(setup: AppSetup): App {
     requests: () => [...counts.values()],
     http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
   };
+  /** The answer of a route. */
+  const respond = async (
+    route: Route,
+    request: Request,
+    parameters: Admitted["parameters"],
+    arrival: Arrival,
+  ): Promise<Response> => {
+    const caller = route.isPublic ? STRANGER : authenticate(request, arrival, door);
+    if (isRefusal(caller)) return refusalResponse(caller);
+    const entry = route.isPublic ? undefined : arrival.identified?.(caller);
+    if (isRefusal(entry)) return lastAnswer(entry);
+    const ticket = load.take(caller, request, weightOf(route, request));
+    if (isRefusal(ticket)) return refusalResponse(ticket);
+    const turns = gate.turnsOf(caller.uid, arrival.isGone);
+    const release = releaser(ticket, arrival);
+    try {
+      const response = await answer({ route, request, parameters, caller, turns, ticket, arrival }, around);
+      if (!response.headers.has("content-length") || request.method === "HEAD") {
+        return watched(response, request, ticket, setup.onBug, release);
+      }
+      release();
+      return response;
+    } catch (error) {
+      release();
+      if (error instanceof ClientLeft) return new Response(null, { status: UNREAD });
+      throw error;
+    }
+  };
   const router = new Hono<{ Bindings: Arrival }>();
   for (const route of ROUTES) {
     router.on(route.method.toUpperCase(), route.path.replaceAll(/\{(\w+)\}/g, ":$1"), async (context) => {
-      const { raw: request } = context.req;
-      const arrival = context.env;
-      const caller = route.isPublic ? STRANGER : authenticate(request, arrival, door);
-      if (isRefusal(caller)) return count(counts, route, refusalResponse(caller));
-      const entry = route.isPublic ? undefined : arrival.identified?.(caller);
-      if (isRefusal(entry)) return count(counts, route, lastAnswer(entry));
-      const ticket = load.take(caller, request, weightOf(route, request));
-      if (isRefusal(ticket)) return count(counts, route, refusalResponse(ticket));
-      const turns = gate.turnsOf(caller.uid, arrival.isGone);
-      const release = releaser(ticket, arrival);
-      try {
-        const parts = { route, request, parameters: context.req.param(), caller, turns, ticket, arrival };
-        const response = count(counts, route, await answer(parts, around));
-        if (!response.headers.has("content-length") || request.method === "HEAD") {
-          return watched(response, request, ticket, setup.onBug, release);
-        }
-        release();
-        return response;
-      } catch (error) {
-        release();
-        if (error instanceof ClientLeft) return count(counts, route, new Response(null, { status: UNREAD }));
-        throw error;
-      }
+      const response = await respond(route, context.req.raw, context.req.param(), context.env);
+      const key = `${route.id} ${response.status}`;
+      const before = counts.get(key)?.count ?? 0;
+      counts.set(key, { route: route.id, status: response.status, count: before + 1 });
+      return response;
     });
   }
   router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
@@ -220,11 +227,4 @@ function unknownRoute(request: Request, arrival: Arrival, door: Door): ApiRefusa
         message: `Cannot ${request.method} ${pathname}: expected ${allowed.join(" or ")}`,
         headers: { allow: allowed.join(", ") },
       };
-}
-
-function count(counts: Map<string, RequestCount>, { id }: Route, response: Response): Response {
-  const key = `${id} ${response.status}`;
-  const before = counts.get(key)?.count ?? 0;
-  counts.set(key, { route: id, status: response.status, count: before + 1 });
-  return response;
 }

@@ -14,6 +14,13 @@ import { ownerOfToken } from "./tokens.ts";
  */
 export type Transport = "private-socket" | "user-socket" | "shared-socket" | "http";
 
+/** Where a connection came in. */
+export interface Entrance {
+  readonly transport: Transport;
+  /** Whose it is, when the socket itself proves that. */
+  readonly owner?: Caller | undefined;
+}
+
 export interface Door {
   readonly key: Buffer;
   /** Who started the front end. */
@@ -52,7 +59,7 @@ export function checkOrigin(request: Request, transport: Transport, door: Door):
 /** Who asks, by the socket or by the token. */
 export function authenticate(
   request: Request,
-  { transport, owner }: { readonly transport: Transport; readonly owner?: Caller | undefined },
+  { transport, owner }: Entrance,
   door: Door,
 ): Caller | ApiRefusal {
   if (transport === "private-socket") return door.owner;

@@ -29,13 +29,12 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   page: (_, { version }) => pageResponse(version),
   openapi: (_, { version }) => Response.json(openApiDocument(version)),
   status: ({ caller }, { service, version, http }) => {
-    const address = http();
     const strays = service.strays(caller);
     return {
       version,
       user: caller.user,
       isAdministrator: caller.isAdministrator,
-      ...(address === undefined ? {} : { http: address }),
+      http: http(),
       ...service.status(caller),
       ...(strays.length > 0 && { strays: strays.map(brief) }),
     };

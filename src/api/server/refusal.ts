@@ -24,25 +24,21 @@ const STATUS: Readonly<Record<RefusalCode, number>> = {
 /** A refusal as an HTTP answer, in parts. */
 export function refusalParts({ refused, message, status = STATUS[refused], headers }: ApiRefusal) {
   const answer: RefusalAnswer = { schema: "tutti.refusal/1", refused, message };
+  const body = JSON.stringify(answer);
   return {
     status,
     headers: {
       ...headers,
       ...(status === 503 ? { "retry-after": "1" } : {}),
       ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+      "content-type": "application/json",
+      "content-length": String(Buffer.byteLength(body)),
     },
-    body: JSON.stringify(answer),
+    body,
   };
 }
 
 export function refusalResponse(refusal: ApiRefusal): Response {
-  const { status, headers, body } = refusalParts(refusal);
-  return new Response(body, {
-    status,
-    headers: {
-      ...headers,
-      "content-type": "application/json",
-      "content-length": String(Buffer.byteLength(body)),
-    },
-  });
+  const { body, ...init } = refusalParts(refusal);
+  return new Response(body, init);
 }

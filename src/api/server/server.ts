@@ -17,9 +17,10 @@ import {
 } from "../places.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, mostFiles } from "./connections/connections.ts";
-import { type Entrance, makeHttpReader } from "./connections/http.ts";
+import { makeHttpReader } from "./connections/http.ts";
 import { closed, isAnswered, listenOnLoopback, makeListener } from "./connections/listening.ts";
 import { SocketKeeper, type WantedSocket } from "./connections/socket-keeper.ts";
+import type { Entrance } from "./guard.ts";
 import { type LocalUser, people } from "./people.ts";
 import { makeToken } from "./tokens.ts";
 

@@ -28,7 +28,7 @@ export function openApiDocument(version: string): Json {
       responses: {
         Refused: {
           description: "Refused; the message says what, why, and what to do next",
-          content: { "application/json": { schema: reference("Refusal") } },
+          content: jsonContent(reference("Refusal")),
         },
       },
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
@@ -36,23 +36,20 @@ export function openApiDocument(version: string): Json {
   };
 }
 
+/** What is undefined does not show in the document. */
 function operation(route: Route): Json {
-  const { id, summary, description, answer, isPublic = false } = route;
+  const { id, summary, description, body, answer, isPublic = false } = route;
   return {
     operationId: id,
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(isPublic ? { security: [] } : {}),
-    ...parameters(route),
-    ...(route.body === undefined
-      ? {}
-      : {
-          requestBody: { required: true, content: { "application/json": { schema: schemaOf(route.body) } } },
-        }),
+    description,
+    security: isPublic ? [] : undefined,
+    parameters: parameters(route),
+    requestBody: body && { required: true, content: jsonContent(schemaOf(body)) },
     responses: {
       [answer.kind === "json" ? answer.status : 200]:
         answer.kind === "json"
-          ? { description: summary, content: { "application/json": { schema: schemaOf(answer.schema) } } }
+          ? { description: summary, content: jsonContent(schemaOf(answer.schema)) }
           : { description: answer.description, content: textContent(id, answer.type) },
       default: { $ref: "#/components/responses/Refused" },
     },
@@ -61,10 +58,14 @@ function operation(route: Route): Json {
 
 function textContent(id: string, type: string): Json {
   const asText = { [type]: { schema: { type: type === "application/json" ? "object" : "string" } } };
-  return id === "events" ? { ...asText, "application/json": { schema: reference("EventsAnswer") } } : asText;
+  return id === "events" ? { ...asText, ...jsonContent(reference("EventsAnswer")) } : asText;
 }
 
-function parameters({ path, query = {} }: Route): Json {
+function jsonContent(schema: Json): Json {
+  return { "application/json": { schema } };
+}
+
+function parameters({ path, query = {} }: Route): Json[] | undefined {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
@@ -75,8 +76,7 @@ function parameters({ path, query = {} }: Route): Json {
     const { description, ...rest } = bare(z.toJSONSchema(schema, { io: "input" }));
     return { name, in: "query", required: false, description, schema: rest };
   });
-  const all = [...inPath, ...inQuery];
-  return all.length === 0 ? {} : { parameters: all };
+  return inPath.length + inQuery.length === 0 ? undefined : [...inPath, ...inQuery];
 }
 
 function componentSchemas(): Json {

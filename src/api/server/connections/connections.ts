@@ -48,16 +48,11 @@ export function mostFiles(): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-interface Owner {
-  readonly uid: number;
-  readonly isAdministrator: boolean;
-}
-
 export class Connections<Connection extends Closable> {
   readonly #limits: ConnectionLimits;
   /** Oldest first. */
   readonly #strangers = new Set<Connection>();
-  readonly #owners = new Map<Connection, Owner>();
+  readonly #owners = new Map<Connection, Caller>();
   readonly #ofUser = new Map<number, Set<Connection>>();
   #ofUsers = 0;
 
@@ -104,7 +99,7 @@ export class Connections<Connection extends Closable> {
       }
     }
     this.remove(connection);
-    this.#owners.set(connection, { uid, isAdministrator });
+    this.#owners.set(connection, caller);
     const own = this.#ofUser.get(uid) ?? new Set();
     this.#ofUser.set(uid, own.add(connection));
     if (!isAdministrator) this.#ofUsers++;

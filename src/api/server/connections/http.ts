@@ -2,10 +2,9 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import { type App, SAFE_HEADERS } from "../app.ts";
-import type { Transport } from "../guard.ts";
+import type { Entrance } from "../guard.ts";
 import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
 import type { Connections } from "./connections.ts";
 import { Pipelines } from "./pipelines.ts";
@@ -22,13 +21,6 @@ const TIMES = {
 };
 /** A connection whose client has taken nothing of an answer for so long is closed. */
 const STALLED_MS = 60_000;
-
-/** Where a connection came in. */
-export interface Entrance {
-  readonly transport: Transport;
-  /** Whose it is, when the socket itself proves that. */
-  readonly owner?: Caller | undefined;
-}
 
 interface HttpReader {
   /** Takes over a connection that was accepted. */
@@ -128,24 +120,20 @@ function refusalOfParser({ code, message }: NodeJS.ErrnoException): ApiRefusal {
   return refuse("invalid", `Cannot read the request: it is not HTTP (${message})`);
 }
 
-function headersOf({ headers, body }: ReturnType<typeof refusalParts>): Record<string, string | number> {
-  return {
-    ...SAFE_HEADERS,
-    ...headers,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
-    connection: "close",
-  };
+/** A refusal that no app has made, as the last answer of its connection. */
+function lastParts(refusal: ApiRefusal) {
+  const { status, headers, body } = refusalParts(refusal);
+  return { status, headers: { ...SAFE_HEADERS, ...headers, connection: "close" }, body };
 }
 
 function sendRefusal(outgoing: ServerResponse, refusal: ApiRefusal): void {
-  const parts = refusalParts(refusal);
-  outgoing.writeHead(parts.status, headersOf(parts)).end(parts.body);
+  const { status, headers, body } = lastParts(refusal);
+  outgoing.writeHead(status, headers).end(body);
 }
 
 /** The same on a connection that has no answer to write to. */
 function refusalText(refusal: ApiRefusal): string {
-  const parts = refusalParts(refusal);
-  const lines = Object.entries(headersOf(parts)).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${parts.status} ${STATUS_CODES[parts.status]}\r\n${lines.join("")}\r\n${parts.body}`;
+  const { status, headers, body } = lastParts(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
 }

@@ -26,11 +26,6 @@ export class Pipelines {
     this.#answer = answer;
   }
 
-  /** Requests that wait for those before them. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
   /** Whether an answer is under way, so that nothing may be written between. */
   isBusy(socket: Socket): boolean {
     return this.#lines.get(socket)?.isBusy === true;
