@@ -29,7 +29,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
-import { foreignFile } from "../host/foreign-file.ts";
+import { foreignFile, readText } from "../host/files.ts";
 import { makeFolders } from "../host/make-folders.ts";
 import { exchangeablePart } from "../host/trusted-path.ts";
 import { privately } from "../host/umask.ts";
@@ -168,11 +168,7 @@ export function removeTokens(places: Places, isVoid: (uid: number) => boolean): 
 
 /** The token of a user, or undefined when there is none that this process may read. */
 export function readToken(places: Places, uid = currentUid()): string | undefined {
-  try {
-    return readFileSync(join(places.tokens, String(uid)), "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return readText(join(places.tokens, String(uid)), "utf8")?.trim();
 }
 
 /** Appears whole, with its owner and mode; the folder must be ours alone to write. */

@@ -1,9 +1,10 @@
 /** What this machine lets the conductor do, and how fast: measured with a gang of busy loops, one per CPU, at most four. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";
+import { readText } from "../host/files.ts";
 import { identityOf } from "../host/processes.ts";
 import { OWN_ENVIRONMENT, SYSTEM_PATH } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
@@ -205,11 +206,7 @@ const cell = new Int32Array(new SharedArrayBuffer(4));
 
 /** Time on a CPU so far in ns, exact at every switch of the kernel's. */
 function cpuNs(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ", 1)[0] ?? "";
-  } catch {
-    return "";
-  }
+  return readText(`/proc/${pid}/schedstat`, "latin1")?.split(" ", 1)[0] ?? "";
 }
 
 function spread(values: number[]): Spread {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { parseCpus } from "./cpu-list.ts";
+import { readText } from "./files.ts";
 
 /** CPU numbers that this process may use, ascending. */
 export function allowedCpus(): number[] {
@@ -26,9 +27,6 @@ export function kernelNumber(name: string): number {
 
 /** Where the kernel does not say, the number of CPUs has to do. */
 function cpusIn(file: string, list: RegExp): number[] {
-  let text: string | undefined;
-  try {
-    text = list.exec(readFileSync(file, "latin1"))?.[1];
-  } catch {}
+  const text = list.exec(readText(file, "latin1") ?? "")?.[1];
   return parseCpus(text ?? "") ?? Array.from({ length: availableParallelism() }, (_, i) => i);
 }

@@ -3,6 +3,7 @@
  * and start time together do.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { readText } from "./files.ts";
 
 /** Identity of a process that survives the reuse of its pid. */
 export interface ProcessIdentity {
@@ -105,12 +106,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** Whether a process has the rights of this user only; true of one that is no more. */
 export function runsAs(pid: number, uid: number): boolean {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/status`, "latin1");
-  } catch {
-    return true;
-  }
+  const text = readText(`/proc/${pid}/status`, "latin1");
+  if (text === undefined) return true;
   // Real, effective, saved, of the file system.
   return (
     /^Uid:\s+(.+)$/m

@@ -2,7 +2,8 @@
  * What the conductor takes over from the person who starts the scheduler: nothing. It may be root and starts processes of all users, so
  * neither the variables nor the open files of a shell go through it.
  */
-import { closeSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, readdirSync } from "node:fs";
+import { readText } from "./files.ts";
 
 /** Folders in which only root writes: programs are looked for here, wherever else the PATH of a shell leads. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
@@ -24,13 +25,9 @@ export function closeInherited(): void {
 }
 
 function isPassedOn(descriptor: number): boolean {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1");
-  } catch {
-    // The one by which the folder was read.
-    return false;
-  }
+  const text = readText(`/proc/self/fdinfo/${descriptor}`, "latin1");
+  // The one by which the folder was read.
+  if (text === undefined) return false;
   const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? "", 8);
   return (flags & CLOSE_ON_EXEC) === 0;
 }

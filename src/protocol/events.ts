@@ -1,4 +1,5 @@
 /** What the event log tells: one typed map from the kind of an event to what it says. Small, flat, JSON; keys are only added. */
+import type { Event } from "./answers.ts";
 import type { JobState } from "./states.ts";
 
 /** How an attempt ended. `stray`: one that the store does not know. */
@@ -64,15 +65,10 @@ export type EventPayloads = {
 
 export type EventKind = keyof EventPayloads;
 
-export type EventData = Readonly<Record<string, string | number | boolean | null>>;
+/**
+ * An event of any kind, to be read. Numbers are given without gaps, and a client asks for what came after the last one it saw; in what is kept
+ * there are gaps where old ones are forgotten.
+ */
+export type DaemonEvent = Event & { readonly kind: EventKind };
 
-/** An event of any kind, to be read. */
-export interface DaemonEvent {
-  /** Given without gaps; a client asks for what came after the last one it saw. In what is kept there are gaps where old ones are forgotten. */
-  readonly sequence: number;
-  readonly atMs: number;
-  readonly kind: EventKind;
-  readonly job?: number;
-  readonly user?: string;
-  readonly data?: EventData;
-}
+export type EventData = NonNullable<Event["data"]>;

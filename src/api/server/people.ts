@@ -2,8 +2,8 @@
  * Who may use a scheduler for all users: root and the people of this machine, by its /etc/passwd. Accounts of services are left out: those whose
  * number is outside the range for people (UID_MIN to UID_MAX of /etc/login.defs), and those that nobody can log in to.
  */
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { readText } from "../../host/files.ts";
 import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";
 
 export interface LocalUser {
@@ -20,7 +20,7 @@ const NO_SHELLS: ReadonlySet<string> = new Set(["nologin", "false"]);
 /** Each number once, with its first name, as the system itself does it. */
 export function people(
   entries: readonly PasswdEntry[] = readPasswd(),
-  loginDefs: string = readLoginDefs(),
+  loginDefs: string = readText(LOGIN_DEFS, "utf8") ?? "",
 ): LocalUser[] {
   const least = limitIn(loginDefs, "UID_MIN");
   const most = limitIn(loginDefs, "UID_MAX");
@@ -36,12 +36,4 @@ export function people(
 function limitIn(loginDefs: string, name: keyof typeof USUAL_RANGE): number {
   const [, value] = new RegExp(`^\\s*${name}\\s+(\\d+)\\s*$`, "m").exec(loginDefs) ?? [];
   return value === undefined ? USUAL_RANGE[name] : Number(value);
-}
-
-function readLoginDefs(): string {
-  try {
-    return readFileSync(LOGIN_DEFS, "utf8");
-  } catch {
-    return "";
-  }
 }

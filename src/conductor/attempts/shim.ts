@@ -34,7 +34,7 @@ import {
 } from "node:fs";
 import { constants as osConstants } from "node:os";
 import { join } from "node:path";
-import { isPlainFileOf } from "../../host/plain-file.ts";
+import { isPlainFileOf } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";

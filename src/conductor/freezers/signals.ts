@@ -6,7 +6,8 @@
  * setsid and a double fork do not escape; only doing both between two looks and clearing the environment too does.
  * A process once known is remembered by pid and start time, and each is checked again before every signal.
  */
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
+import { readText } from "../../host/files.ts";
 import type { ProcessIdentity } from "../../host/processes.ts";
 import {
   allPids,
@@ -151,13 +152,7 @@ export class SignalsFreezer implements Freezer {
   }
 
   thawLeftovers(): void {
-    let text = "";
-    try {
-      text = readFileSync(this.#membersFile, "latin1");
-    } catch {
-      return;
-    }
-    for (const line of text.split("\n")) {
+    for (const line of readText(this.#membersFile, "latin1")?.split("\n") ?? []) {
       const [boot, pid, startTicks] = line.split(" ");
       if (boot === bootId() && readStat(Number(pid))?.startTicks === Number(startTicks)) {
         signal(Number(pid), "SIGCONT");
@@ -237,16 +232,10 @@ export class SignalsFreezer implements Freezer {
   }
 
   #markOf(pid: number): string | undefined {
-    let environment: string;
-    try {
-      environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-    } catch {
-      return undefined;
-    }
+    const environment = `\0${readText(`/proc/${pid}/environ`, "latin1") ?? ""}`;
     const start = `\0${MARK_VARIABLE}=${this.#marks}`;
-    const at = `\0${environment}`.indexOf(start);
-    if (at < 0) return undefined;
-    return `\0${environment}`.slice(at + start.length).split("\0", 1)[0];
+    const at = environment.indexOf(start);
+    return at < 0 ? undefined : environment.slice(at + start.length).split("\0", 1)[0];
   }
 
   /** @returns false when it cannot be written, so that nobody would continue these processes after us */

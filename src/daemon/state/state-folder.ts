@@ -12,7 +12,7 @@
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { InputError } from "../../core/errors.ts";
-import { foreignFile } from "../../host/foreign-file.ts";
+import { foreignFile } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
 import { makeFolders } from "../../host/make-folders.ts";
 import { exchangeablePart } from "../../host/trusted-path.ts";

@@ -7,8 +7,8 @@
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { promisify } from "node:util";
+import { isPlainFileOf } from "../../../host/files.ts";
 import { pause } from "../../../host/pause.ts";
-import { isPlainFileOf } from "../../../host/plain-file.ts";
 
 const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
