@@ -4,7 +4,7 @@
  */
 
 /** What was done with the value or the line. */
-export type DiagnosticAction = "kept" | "repaired" | "dropped";
+type DiagnosticAction = "kept" | "repaired" | "dropped";
 
 export interface Diagnostic {
   /** Stable word for programs, such as `short-line`. */
@@ -34,22 +34,41 @@ export type Diagnostics = readonly Diagnostic[];
 const EXAMPLES_KEPT = 5;
 const VALUE_LENGTH = 40;
 
-/** Collects diagnostics; `list()` gives them in order of first occurrence. */
-export class DiagnosticCollector {
-  readonly #byCode = new Map<
-    string,
-    { code: string; action: DiagnosticAction; message: string; count: number; examples: DiagnosticExample[] }
-  >();
+/** What is done about findings, by their codes. */
+type DiagnosticRules<Code extends string> = Readonly<Record<Code, DiagnosticRule>>;
+type DiagnosticRule = Pick<Diagnostic, "action" | "message">;
 
-  add(
-    code: string,
-    action: DiagnosticAction,
-    message: string,
-    example: Partial<DiagnosticExample> = {},
-  ): void {
+/** Rules from their messages: of what is dropped, what is repaired, and what is kept. */
+export function diagnosticRules<
+  Dropped extends string = never,
+  Repaired extends string = never,
+  Kept extends string = never,
+>(messages: {
+  readonly dropped?: Readonly<Record<Dropped, string>>;
+  readonly repaired?: Readonly<Record<Repaired, string>>;
+  readonly kept?: Readonly<Record<Kept, string>>;
+}): DiagnosticRules<Dropped | Repaired | Kept> {
+  const rules: Record<string, DiagnosticRule> = {};
+  for (const action of ["dropped", "repaired", "kept"] as const) {
+    for (const [code, message] of Object.entries<string>(messages[action] ?? {}))
+      rules[code] = { action, message };
+  }
+  return rules as DiagnosticRules<Dropped | Repaired | Kept>;
+}
+
+/** Collects diagnostics; `list()` gives them in order of first occurrence. */
+export class DiagnosticCollector<Code extends string> {
+  readonly #rules: DiagnosticRules<Code>;
+  readonly #byCode = new Map<string, Diagnostic & { count: number; examples: DiagnosticExample[] }>();
+
+  constructor(rules: DiagnosticRules<Code>) {
+    this.#rules = rules;
+  }
+
+  add(code: Code, example: Partial<DiagnosticExample> = {}): void {
     let entry = this.#byCode.get(code);
     if (entry === undefined) {
-      entry = { code, action, message, count: 0, examples: [] };
+      entry = { code, ...this.#rules[code], count: 0, examples: [] };
       this.#byCode.set(code, entry);
     }
     entry.count++;
@@ -61,11 +80,6 @@ export class DiagnosticCollector {
         value: example.value?.slice(0, VALUE_LENGTH),
       });
     }
-  }
-
-  /** Number of occurrences of one code. */
-  count(code: string): number {
-    return this.#byCode.get(code)?.count ?? 0;
   }
 
   list(): Diagnostics {

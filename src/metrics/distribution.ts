@@ -6,7 +6,7 @@
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { NO_JOB } from "../core/jobs.ts";
-import { quantilesInPlace } from "./order.ts";
+import { quantilesInPlace } from "../core/selection.ts";
 
 /** All numbers are NaN where `count` is too small for them: 0, for `sd` also 1. */
 export interface Distribution {

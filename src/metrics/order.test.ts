@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Random } from "../core/random.ts";
-import { orderOf, quantilesInPlace } from "./order.ts";
+import { quantilesInPlace } from "../core/selection.ts";
+import { orderOf } from "./order.ts";
 
 describe("orderOf()", () => {
   test("sorts like a stable sort by comparison and leaves NaN out", () => {

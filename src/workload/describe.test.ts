@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeWorkload } from "./describe.ts";
-import { readSwf } from "./traces/swf.ts";
+import { readSwf } from "./traces-for-tests.ts";
 import { workloadOf } from "./workloads-for-tests.ts";
 
 describe("describeWorkload()", () => {

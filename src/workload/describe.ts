@@ -3,6 +3,8 @@
  * time 0 are counted, but all else is over the jobs with a run time above 0.
  */
 import type { Workload } from "../core/jobs.ts";
+import { selectInPlace } from "../core/selection.ts";
+import { offeredLoad } from "./scale.ts";
 
 export interface Spread {
   readonly min: number;
@@ -48,7 +50,6 @@ export function describeWorkload(workload: Workload, processors = workload.proce
   let described = 0;
   let firstSubmitS = Number.POSITIVE_INFINITY;
   let lastSubmitS = Number.NEGATIVE_INFINITY;
-  let work = 0;
   let serial = 0;
   let powersOfTwo = 0;
   let estimates = 0;
@@ -60,7 +61,6 @@ export function describeWorkload(workload: Workload, processors = workload.proce
     const size = jobs.size[row];
     firstSubmitS = Math.min(firstSubmitS, jobs.submitS[row]);
     lastSubmitS = Math.max(lastSubmitS, jobs.submitS[row]);
-    work += jobs.runS[row] * size;
     if (size === 1) serial++;
     else if ((size & (size - 1)) === 0) powersOfTwo++;
     if (jobs.estimateS[row] >= 0) estimates++;
@@ -77,7 +77,7 @@ export function describeWorkload(workload: Workload, processors = workload.proce
     firstSubmitS: some ? firstSubmitS : undefined,
     lastSubmitS: some ? lastSubmitS : undefined,
     spanS,
-    offeredLoad: processors === undefined || !spanS ? undefined : work / (processors * spanS),
+    offeredLoad: processors === undefined ? undefined : offeredLoad(jobs, processors),
     size: spreadOf(jobs.size, positiveRun),
     runS: spreadOf(jobs.runS, positiveRun),
     waitS: trace && spreadOf(trace.waitS, (row) => positiveRun(row) && trace.waitS[row] >= 0),
@@ -105,7 +105,8 @@ function spreadOf(column: Float64Array | Int32Array, holds: (row: number) => boo
     if (value > max) max = value;
   }
   if (count === 0) return undefined;
-  const upper = valueOfRank(values, count, count >> 1);
+  selectInPlace(values, 0, count - 1, count >> 1);
+  const upper = values[count >> 1];
   // Nothing before the upper middle value is above it.
   let lower = upper;
   if (count % 2 === 0) {
@@ -113,35 +114,4 @@ function spreadOf(column: Float64Array | Int32Array, holds: (row: number) => boo
     for (let i = 0; i < count >> 1; i++) if (values[i] > lower) lower = values[i];
   }
   return { min, median: (lower + upper) / 2, mean: sum / count, max };
-}
-
-/**
- * What sorting the first `count` values would put at the rank (Hoare 1961, "Algorithm 65: Find"). Afterwards nothing before the rank
- * is larger and nothing after it smaller.
- */
-function valueOfRank(values: Float64Array, count: number, rank: number): number {
-  let left = 0;
-  let right = count - 1;
-  // Values in an order that defeats the pivots are sorted instead.
-  for (let patience = 64; left < right; patience--) {
-    if (patience === 0) {
-      values.subarray(left, right + 1).sort();
-      break;
-    }
-    const pivot = values[(left + right) >>> 1];
-    let i = left;
-    let j = right;
-    while (i <= j) {
-      while (values[i] < pivot) i++;
-      while (values[j] > pivot) j--;
-      if (i > j) break;
-      const swap = values[i];
-      values[i++] = values[j];
-      values[j--] = swap;
-    }
-    if (rank <= j) right = j;
-    else if (rank >= i) left = i;
-    else break;
-  }
-  return values[rank];
 }

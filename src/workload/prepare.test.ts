@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
 import { DEFAULT_RULES, type Rules } from "../core/rules.ts";
-import { auditInstance, prepare } from "./prepare.ts";
+import { prepare } from "./prepare.ts";
+import { auditInstance } from "./prepare-for-tests.ts";
 import { anyWorkload, workloadOf } from "./workloads-for-tests.ts";
 
 const anyRules: fc.Arbitrary<Rules> = fc.record({

@@ -7,8 +7,8 @@
  *
  * Columns that no rule changes are shared with the workload; the workload itself is never changed.
  */
-import { DiagnosticCollector } from "../core/diagnostics.ts";
-import { assert, InputError } from "../core/errors.ts";
+import { DiagnosticCollector, diagnosticRules } from "../core/diagnostics.ts";
+import { InputError } from "../core/errors.ts";
 import { checkOutages, type Interruptions } from "../core/interruptions.ts";
 import { type Instance, UNKNOWN, type Workload } from "../core/jobs.ts";
 import type { Molding } from "../core/molding.ts";
@@ -43,7 +43,7 @@ export function prepare(
     );
   }
   checkResources(resources);
-  const diagnostics = new DiagnosticCollector();
+  const diagnostics = new DiagnosticCollector(rulesFor(processors, rules));
   const demands = demandsOf(workload, resources);
   const workloadRow = rowsThatFit(workload, processors, resources, demands, rules, diagnostics);
   const { id, submitS, runS, size, estimateS } = workload.jobs;
@@ -57,8 +57,7 @@ export function prepare(
     estimateS: pick(estimateS),
   };
   jobs.estimateS = fillEstimates(jobs, rules, diagnostics);
-  if (rules.overrun === "raise") jobs.estimateS = raiseEstimates(jobs, diagnostics);
-  else jobs.runS = killAtEstimate(jobs, diagnostics);
+  jobs[rules.overrun === "raise" ? "estimateS" : "runS"] = withoutOverruns(jobs, rules, diagnostics);
   const count = jobs.id.length;
   const shape = workload.shape && {
     processes: pick(workload.shape.processes),
@@ -82,36 +81,6 @@ export function prepare(
     workloadRow,
     diagnostics: diagnostics.list(),
   };
-}
-
-/** Checks an instance against its workload and its rules, job by job. @throws Error at the first broken invariant */
-export function auditInstance(instance: Instance): void {
-  const { workload, processors, rules, count, workloadRow } = instance;
-  for (const column of [instance.id, instance.submitS, instance.runS, instance.size, instance.estimateS]) {
-    assert(column.length === count, "every column has one value per job");
-  }
-  for (let job = 0; job < count; job++) {
-    const row = workloadRow === undefined ? job : workloadRow[job];
-    const size = workload.jobs.size[row];
-    const runS = workload.jobs.runS[row];
-    const given = workload.jobs.estimateS[row];
-    const estimateS =
-      given >= 0 ? given : rules.missingEstimate === "run" ? runS : rules.missingEstimate.seconds;
-    assert(
-      job === 0 || row > (workloadRow === undefined ? job - 1 : workloadRow[job - 1]),
-      "rows keep their order",
-    );
-    assert(instance.id[job] === workload.jobs.id[row], "a job keeps its number");
-    assert(instance.submitS[job] === workload.jobs.submitS[row], "a job keeps its submit time");
-    assert(instance.size[job] === Math.min(size, processors), "a job keeps its size or is clipped");
-    assert(size <= processors || rules.oversize === "clip", "only clipped jobs are larger than the machine");
-    const raise = rules.overrun === "raise";
-    assert(instance.runS[job] === (raise ? runS : Math.min(runS, estimateS)), "run time by the overrun rule");
-    assert(
-      instance.estimateS[job] === (raise ? Math.max(runS, estimateS) : estimateS),
-      "estimate by the overrun rule",
-    );
-  }
 }
 
 /** Memory per processor: what the user asked for, else what the job used; undefined where no job tells. */
@@ -175,7 +144,7 @@ function rowsThatFit(
   resources: readonly ResourceKind[],
   demands: readonly Int32Array[],
   rules: Rules,
-  diagnostics: DiagnosticCollector,
+  diagnostics: Diagnostics,
 ): Int32Array | undefined {
   if (rules.oversize === "clip") return undefined;
   const lacking = (row: number) => resources.findIndex(({ amount }, k) => demands[k][row] > amount);
@@ -187,21 +156,12 @@ function rowsThatFit(
   for (let row = 0; row < count; row++) {
     const kind = lacking(row);
     if (jobs.size[row] > processors) {
-      diagnostics.add(
-        "oversize-dropped",
-        "dropped",
-        `The job is larger than the machine of ${processors} processors: left out`,
-        {
-          job: jobs.id[row],
-          field: "size",
-          value: String(jobs.size[row]),
-        },
-      );
+      const value = String(jobs.size[row]);
+      diagnostics.add("oversize-dropped", { job: jobs.id[row], field: "size", value });
     } else if (kind >= 0) {
       const { name } = resources[kind];
       const value = String(demands[kind][row]);
-      const message = "The job needs more of a resource than the machine has: left out";
-      diagnostics.add("resource-dropped", "dropped", message, { job: jobs.id[row], field: name, value });
+      diagnostics.add("resource-dropped", { job: jobs.id[row], field: name, value });
     } else rows[kept++] = row;
   }
   return rows;
@@ -213,27 +173,13 @@ function gather<Column extends Float64Array | Int32Array>(column: Column, rows: 
   return gathered;
 }
 
-function clip(
-  size: Int32Array,
-  id: Int32Array,
-  processors: number,
-  diagnostics: DiagnosticCollector,
-): Int32Array {
+function clip(size: Int32Array, id: Int32Array, processors: number, diagnostics: Diagnostics): Int32Array {
   let clipped = size;
   for (let job = 0; job < size.length; job++) {
     if (size[job] <= processors) continue;
     if (clipped === size) clipped = size.slice();
     clipped[job] = processors;
-    diagnostics.add(
-      "oversize-clipped",
-      "repaired",
-      `The job is larger than the machine: given all ${processors} processors`,
-      {
-        job: id[job],
-        field: "size",
-        value: String(size[job]),
-      },
-    );
+    diagnostics.add("oversize-clipped", { job: id[job], field: "size", value: String(size[job]) });
   }
   return clipped;
 }
@@ -247,58 +193,55 @@ interface Columns {
 function fillEstimates(
   { id, runS, estimateS }: Columns,
   rules: Rules,
-  diagnostics: DiagnosticCollector,
+  diagnostics: Diagnostics,
 ): Float64Array {
   const fixed = rules.missingEstimate === "run" ? UNKNOWN : rules.missingEstimate.seconds;
-  const message =
-    fixed < 0 ? "The job has no estimate: given its run time" : `The job has no estimate: given ${fixed} s`;
   let filled = estimateS;
   let missing = 0;
   for (let job = 0; job < estimateS.length; job++) {
     if (estimateS[job] >= 0) continue;
     if (missing++ === 0) filled = estimateS.slice();
     filled[job] = fixed < 0 ? runS[job] : fixed;
-    diagnostics.add("estimate-missing", "repaired", message, { job: id[job], field: "estimate" });
+    diagnostics.add("estimate-missing", { job: id[job], field: "estimate" });
   }
   return missing === estimateS.length && fixed < 0 ? runS : filled;
 }
 
-function raiseEstimates({ id, runS, estimateS }: Columns, diagnostics: DiagnosticCollector): Float64Array {
-  let raised = estimateS;
-  for (let job = 0; job < runS.length; job++) {
+/** The column that the rule for overruns changes, where jobs ran longer than their estimates. */
+function withoutOverruns(
+  { id, runS, estimateS }: Columns,
+  rules: Rules,
+  diagnostics: Diagnostics,
+): Float64Array {
+  const raise = rules.overrun === "raise";
+  const [column, limit] = raise ? [estimateS, runS] : [runS, estimateS];
+  const code = raise ? "overrun-raised" : "overrun-killed";
+  const field = raise ? "estimate" : "run time";
+  let changed = column;
+  for (let job = 0; job < column.length; job++) {
     if (runS[job] <= estimateS[job]) continue;
-    if (raised === estimateS) raised = estimateS.slice();
-    raised[job] = runS[job];
-    diagnostics.add(
-      "overrun-raised",
-      "repaired",
-      "The job ran longer than its estimate: the estimate was raised to the run time",
-      {
-        job: id[job],
-        field: "estimate",
-        value: String(estimateS[job]),
-      },
-    );
+    if (changed === column) changed = column.slice();
+    changed[job] = limit[job];
+    diagnostics.add(code, { job: id[job], field, value: String(column[job]) });
   }
-  return raised;
+  return changed;
 }
 
-function killAtEstimate({ id, runS, estimateS }: Columns, diagnostics: DiagnosticCollector): Float64Array {
-  let cut = runS;
-  for (let job = 0; job < runS.length; job++) {
-    if (runS[job] <= estimateS[job]) continue;
-    if (cut === runS) cut = runS.slice();
-    cut[job] = estimateS[job];
-    diagnostics.add(
-      "overrun-killed",
-      "repaired",
-      "The job ran longer than its estimate: it is killed at its estimate",
-      {
-        job: id[job],
-        field: "run time",
-        value: String(runS[job]),
-      },
-    );
-  }
-  return cut;
+type Diagnostics = DiagnosticCollector<keyof ReturnType<typeof rulesFor>>;
+
+/** What becomes of jobs that do not fit the machine or their estimates. */
+function rulesFor(processors: number, { missingEstimate }: Rules) {
+  const given = missingEstimate === "run" ? "its run time" : `${missingEstimate.seconds} s`;
+  return diagnosticRules({
+    dropped: {
+      "oversize-dropped": `The job is larger than the machine of ${processors} processors: left out`,
+      "resource-dropped": "The job needs more of a resource than the machine has: left out",
+    },
+    repaired: {
+      "oversize-clipped": `The job is larger than the machine: given all ${processors} processors`,
+      "estimate-missing": `The job has no estimate: given ${given}`,
+      "overrun-raised": "The job ran longer than its estimate: the estimate was raised to the run time",
+      "overrun-killed": "The job ran longer than its estimate: it is killed at its estimate",
+    },
+  });
 }

@@ -9,7 +9,7 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { Workload } from "../core/jobs.ts";
 import { tracesFolder } from "../host/traces-folder.ts";
-import { readSwf } from "./traces/swf.ts";
+import { SwfReader } from "./traces/swf.ts";
 
 /** The eight real logs; `lublin_256` is in the same folder, but a model made it. */
 export const REAL_TRACES = [
@@ -38,6 +38,13 @@ export function traceBytes(name: string): Uint8Array {
     throw new Error(`Cannot find trace "${name}": set TUTTI_TRACES to the folder of the traces`);
   const bytes = readFileSync(file);
   return file.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+}
+
+/** Reads a whole trace that is in memory. */
+export function readSwf(source: string | Uint8Array, name: string): Workload {
+  const reader = new SwfReader(name);
+  reader.push(typeof source === "string" ? new TextEncoder().encode(source) : source);
+  return reader.end();
 }
 
 /** The workload of a trace. */

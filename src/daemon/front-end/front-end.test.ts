@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { DaemonEvent } from "../../protocol/events.ts";
 import type { Answer } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
-import { readSwf } from "../../workload/traces/swf.ts";
+import { readSwf } from "../../workload/traces-for-tests.ts";
 import type { Caller } from "../contract/service.ts";
 import {
   ANNA,

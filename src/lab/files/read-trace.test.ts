@@ -7,8 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import { hashWorkload } from "../../workload/hash.ts";
-import { readSwf } from "../../workload/traces/swf.ts";
-import { traceBytes, traceFile } from "../../workload/traces-for-tests.ts";
+import { readSwf, traceBytes, traceFile } from "../../workload/traces-for-tests.ts";
 import { readTrace } from "./read-trace.ts";
 
 let folder = "";

@@ -7,7 +7,7 @@
  * service can outweigh all others, and more jobs do not help. So bounded slowdowns and medians stand beside it.
  */
 
-import { quantilesInPlace } from "../../metrics/order.ts";
+import { quantilesInPlace } from "../../core/selection.ts";
 import { CompensatedSum } from "../../metrics/sums.ts";
 import type { SitesInstance, SitesSchedule } from "./contract.ts";
 import { GRID, SitesStartRule } from "./contract.ts";

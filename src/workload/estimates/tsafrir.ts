@@ -12,7 +12,7 @@
  * Where we differ: the program takes hints of the user about popular values and we none; where a largest estimate below 100
  * minutes leaves less than 20 head times, the program stops and we use as many as there are, ranked among themselves.
  */
-import { DiagnosticCollector } from "../../core/diagnostics.ts";
+import { DiagnosticCollector, diagnosticRules } from "../../core/diagnostics.ts";
 import { exp, power } from "../../core/elementary.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
@@ -51,6 +51,11 @@ const VALUE_COUNTS: readonly (readonly [jobs: number, values: number])[] = [
 const COMMON_MINUTES = [5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080];
 /** Further head times are multiples of these, counted down from the largest estimate. */
 const ROUND_MINUTES = [12_000, 6000, 3000, 600, 300, 120, 60, 20, 10, 5];
+const RULES = diagnosticRules({
+  repaired: {
+    "run-cut": "The run time is above the largest estimate: cut to it, as the estimate model asks",
+  },
+});
 /** Where a tail time is taken, the next one of these seconds beside it. */
 const BESIDE_S = [0, 30, -30, 20, -20, 10, -10];
 
@@ -237,15 +242,10 @@ function refuseTooLong(runS: Float64Array, order: Uint32Array, sorted: Float64Ar
 }
 
 function cutRuns({ count, jobs }: Workload, maxS: number) {
-  const diagnostics = new DiagnosticCollector();
+  const diagnostics = new DiagnosticCollector(RULES);
   for (let row = 0; row < count; row++) {
     if (jobs.runS[row] <= maxS) continue;
-    diagnostics.add(
-      "run-cut",
-      "repaired",
-      "The run time is above the largest estimate: cut to it, as the estimate model asks",
-      { job: jobs.id[row], field: "run time", value: String(jobs.runS[row]) },
-    );
+    diagnostics.add("run-cut", { job: jobs.id[row], field: "run time", value: String(jobs.runS[row]) });
   }
   return diagnostics.list();
 }

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
 import { readTrace, traceFile } from "../traces-for-tests.ts";
-import { drawHyperErlang, fitHyperErlang, hyperErlangMoment } from "./hyper-erlang.ts";
+import { drawHyperErlang } from "./hyper-erlang.ts";
+import { fitHyperErlang, hyperErlangMoment } from "./hyper-erlang-for-tests.ts";
 import { JANN_RANGES } from "./jann-ranges.ts";
 
 /** Means in s and coefficients of variation in thousandths of the sample, as printed beside the fits. */

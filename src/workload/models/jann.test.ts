@@ -3,7 +3,8 @@ import { parseParameters } from "../../core/parameters.ts";
 import { describeWorkload } from "../describe.ts";
 import { hashWorkload } from "../hash.ts";
 import { readTrace, traceFile } from "../traces-for-tests.ts";
-import { type HyperErlang, hyperErlangMoment } from "./hyper-erlang.ts";
+import type { HyperErlang } from "./hyper-erlang.ts";
+import { hyperErlangMoment } from "./hyper-erlang-for-tests.ts";
 import { jann } from "./jann.ts";
 import { JANN_RANGES, JANN_WHOLE_LOG_RANGES } from "./jann-ranges.ts";
 

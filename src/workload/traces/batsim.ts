@@ -10,16 +10,16 @@
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
-import { UNKNOWN, type Workload } from "../../core/jobs.ts";
+import { type JobColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import { BATSIM_RULES, type BatsimCode } from "./batsim-rules.ts";
-import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+import { finishColumns, makeColumns } from "./swf-table.ts";
+import { inPieces } from "./swf-writer.ts";
 
 /** The text is parsed as a whole, which a string has to hold. */
 const MOST_BYTES = 400_000_000;
 const LARGEST_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const DEEPEST = 100;
-const JOBS_PER_CHUNK = 1024;
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -55,13 +55,12 @@ export class BatsimReader {
         `Cannot read "${this.#name}" as a Batsim workload: it has no ${Array.isArray(jobs) ? "object of profiles" : "list of jobs"}, expected an object with "jobs" and "profiles"`,
       );
     }
-    const diagnostics = new DiagnosticCollector();
+    const diagnostics = new DiagnosticCollector(BATSIM_RULES);
     const columns = readJobs(jobs, new Profiles(profiles), diagnostics);
-    const { id, submitS, runS, size, estimateS } = columns;
     return {
       name: this.#name,
-      count: id.length,
-      jobs: { id, submitS, runS, size, estimateS },
+      count: columns.id.length,
+      jobs: columns,
       processors: isWhole(processors) && processors >= 1 ? processors : undefined,
       trace: undefined,
       header: [],
@@ -87,16 +86,11 @@ export function* writeBatsim({
     if (!profileOf.has(jobs.runS[row])) profileOf.set(jobs.runS[row], profileOf.size + 1);
   }
   yield `{\n"description": ${JSON.stringify(name)},\n"nb_res": ${processors ?? largest},\n"jobs": [`;
-  for (let first = 0; first < count; first += JOBS_PER_CHUNK) {
-    const end = Math.min(count, first + JOBS_PER_CHUNK);
-    let text = "";
-    for (let row = first; row < end; row++) {
-      const walltime = jobs.estimateS[row] >= 0 ? `, "walltime": ${jobs.estimateS[row]}` : "";
-      const profile = profileOf.get(jobs.runS[row]);
-      text += `${row === 0 ? "" : ","}\n{ "id": ${jobs.id[row]}, "subtime": ${jobs.submitS[row]}, "res": ${jobs.size[row]}${walltime}, "profile": "${profile}" }`;
-    }
-    yield text;
-  }
+  yield* inPieces(count, (row) => {
+    const walltime = jobs.estimateS[row] >= 0 ? `, "walltime": ${jobs.estimateS[row]}` : "";
+    const profile = profileOf.get(jobs.runS[row]);
+    return `${row === 0 ? "" : ","}\n{ "id": ${jobs.id[row]}, "subtime": ${jobs.submitS[row]}, "res": ${jobs.size[row]}${walltime}, "profile": "${profile}" }`;
+  });
   yield '\n],\n"profiles": {';
   let separator = "";
   for (const [delay, profile] of profileOf) {
@@ -126,15 +120,12 @@ function parseObject(text: string, name: string): Entry {
 function readJobs(
   list: readonly unknown[],
   profiles: Profiles,
-  diagnostics: DiagnosticCollector,
-): SwfColumns {
+  diagnostics: DiagnosticCollector<BatsimCode>,
+): JobColumns {
   const columns = makeColumns(list.length);
   let count = 0;
-  let sorted = true;
-  const note = (code: BatsimCode, place: number, field: string, value: unknown) => {
-    const { action, message } = BATSIM_RULES[code];
-    diagnostics.add(code, action, message, { line: place + 1, field, value: shown(value) });
-  };
+  const note = (code: BatsimCode, place: number, field: string, value: unknown) =>
+    diagnostics.add(code, { line: place + 1, field, value: shown(value) });
   for (const [place, job] of list.entries()) {
     const usable = readJob(job, place, profiles, note);
     if (usable === undefined) continue;
@@ -146,14 +137,10 @@ function readJobs(
     columns.size[row] = usable.size;
     columns.estimateS[row] = usable.estimateS;
     if (row > 0 && usable.submitS < columns.submitS[row - 1]) {
-      sorted = false;
       note("unsorted-submit", place, "subtime", usable.submitS);
     }
   }
-  resizeColumns(columns, count);
-  repairJobNumbers(columns.id, columns.line, diagnostics);
-  if (!sorted) sortBySubmit(columns);
-  return columns;
+  return finishColumns(columns, count, diagnostics).jobs;
 }
 
 function readJob(

@@ -54,42 +54,22 @@ export function parseLimitS(text: string, raw: boolean): number | undefined {
 /** What a state says of a job: its SWF status, or that it has not ended. */
 export type StateMeaning = "completed" | "failed" | "cancelled" | "unfinished" | "unknown";
 
+/** States and their short words. */
+const STATES = {
+  completed: "COMPLETED CD",
+  failed:
+    "FAILED F TIMEOUT TO NODE_FAIL NF OUT_OF_MEMORY OOM BOOT_FAIL BF DEADLINE DL PREEMPTED PR REQUEUED RQ",
+  cancelled: "CANCELLED CA REVOKED RV",
+  unfinished: "PENDING PD RUNNING R RESIZING RS SUSPENDED S",
+} as const;
+const MEANINGS = new Map<string, StateMeaning>(
+  (Object.keys(STATES) as (keyof typeof STATES)[]).flatMap((meaning) =>
+    STATES[meaning].split(" ").map((word) => [word, meaning] as const),
+  ),
+);
+
 /** The meaning of a state such as `COMPLETED`, `CANCELLED by 1000` or the short `CD`. */
 export function meaningOfState(state: string): StateMeaning {
   const [word = ""] = state.split(/[ +]/);
-  return STATES[word.toUpperCase()] ?? "unknown";
+  return MEANINGS.get(word.toUpperCase()) ?? "unknown";
 }
-
-const STATES: Readonly<Record<string, StateMeaning>> = {
-  __proto__: null as never,
-  COMPLETED: "completed",
-  CD: "completed",
-  FAILED: "failed",
-  F: "failed",
-  TIMEOUT: "failed",
-  TO: "failed",
-  NODE_FAIL: "failed",
-  NF: "failed",
-  OUT_OF_MEMORY: "failed",
-  OOM: "failed",
-  BOOT_FAIL: "failed",
-  BF: "failed",
-  DEADLINE: "failed",
-  DL: "failed",
-  PREEMPTED: "failed",
-  PR: "failed",
-  REQUEUED: "failed",
-  RQ: "failed",
-  CANCELLED: "cancelled",
-  CA: "cancelled",
-  REVOKED: "cancelled",
-  RV: "cancelled",
-  PENDING: "unfinished",
-  PD: "unfinished",
-  RUNNING: "unfinished",
-  R: "unfinished",
-  RESIZING: "unfinished",
-  RS: "unfinished",
-  SUSPENDED: "unfinished",
-  S: "unfinished",
-};

@@ -20,7 +20,7 @@ import {
 } from "./sacct-fields.ts";
 import { SACCT_RULES, type SacctCode } from "./sacct-rules.ts";
 import { LONGEST_LINE } from "./swf-rules.ts";
-import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 /** Fields by purpose: names in order of preference, in lower case. */
 const NAMES = {
@@ -52,7 +52,7 @@ const MOST_NAMES_SHOWN = 1000;
 export class SacctReader {
   readonly #name: string;
   readonly #decoder = new TextDecoder();
-  readonly #diagnostics = new DiagnosticCollector();
+  readonly #diagnostics = new DiagnosticCollector(SACCT_RULES);
   readonly #columns: SwfColumns = makeColumns(0);
   #count = 0;
   #capacity = 0;
@@ -63,8 +63,6 @@ export class SacctReader {
   #places: Readonly<Record<Purpose, number>> | undefined;
   #fields: readonly string[] = [];
   #firstSubmit: { readonly atS: number; readonly text: string } | undefined;
-  #lastSubmitS = 0;
-  #sorted = true;
   readonly #users = new Numbering();
   readonly #groups = new Numbering();
   readonly #queues = new Numbering();
@@ -92,18 +90,12 @@ export class SacctReader {
         `Cannot read "${this.#name}" as output of sacct: it is empty, expected a first line with the names of the fields`,
       );
     }
-    const count = this.#count;
-    const columns = this.#columns;
-    resizeColumns(columns, count);
-    repairJobNumbers(columns.id, columns.line, this.#diagnostics);
-    if (!this.#sorted) sortBySubmit(columns);
-    const { id, submitS, runS, size, estimateS, line: _, ...trace } = columns;
+    const { jobs, trace } = finishColumns(this.#columns, this.#count, this.#diagnostics);
     const firstS = this.#firstSubmit?.atS ?? 0;
-    for (let row = 0; row < count; row++) submitS[row] -= firstS;
     return {
       name: this.#name,
-      count,
-      jobs: { id, submitS, runS, size, estimateS },
+      count: this.#count,
+      jobs: { ...jobs, submitS: jobs.submitS.map((atS) => atS - firstS) },
       processors: undefined,
       trace,
       header: this.#header(),
@@ -270,14 +262,10 @@ export class SacctReader {
     }
     const row = this.#count++;
     const columns = this.#columns;
-    if (row > 0 && submitS < this.#lastSubmitS) {
-      this.#sorted = false;
-      this.#note("unsorted-submit", "submit");
-    }
+    if (row > 0 && submitS < columns.submitS[row - 1]) this.#note("unsorted-submit", "submit");
     if (this.#firstSubmit === undefined || submitS < this.#firstSubmit.atS) {
       this.#firstSubmit = { atS: submitS, text: this.#field("submit") };
     }
-    this.#lastSubmitS = submitS;
     columns.id[row] = this.#jobNumber();
     columns.submitS[row] = submitS;
     columns.runS[row] = runS;
@@ -307,9 +295,8 @@ export class SacctReader {
   }
 
   #note(code: SacctCode, purpose: Purpose | undefined, value?: string): void {
-    const { action, message } = SACCT_RULES[code];
     const number = purpose === undefined ? UNKNOWN : this.#jobNumber();
-    this.#diagnostics.add(code, action, message, {
+    this.#diagnostics.add(code, {
       line: this.#line,
       job: number >= 0 ? number : undefined,
       field: purpose === undefined ? undefined : NAMES[purpose][0],

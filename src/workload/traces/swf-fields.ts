@@ -30,30 +30,8 @@ export const Field = {
   thinkTime: 17,
 } as const;
 
-/** The fields' names as diagnostics print them. */
-export const FIELD_NAMES: readonly string[] = [
-  "job number",
-  "submit time",
-  "wait time",
-  "run time",
-  "allocated processors",
-  "CPU time",
-  "used memory",
-  "requested processors",
-  "requested time",
-  "requested memory",
-  "status",
-  "user",
-  "group",
-  "application",
-  "queue",
-  "partition",
-  "preceding job",
-  "think time",
-];
-
-/** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. */
-const LONGEST_TIME_S = 1e12;
+/** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. So does memory in KB. */
+const LARGEST_AMOUNT = 1e12;
 const LARGEST_INT32 = 2147483647;
 /** Whole numbers of so many digits are exact in a double. */
 const EXACT_DIGITS = 15;
@@ -62,20 +40,30 @@ const MINUS = 45;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`));
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-const FRACTION_ALLOWED: readonly number[] = [
-  Field.submit,
-  Field.wait,
-  Field.run,
-  Field.cpu,
-  Field.usedMemory,
-  Field.estimate,
-  Field.requestedMemory,
-  Field.thinkTime,
+/** Each field's name and its largest value; fields that may not have a fraction are those that end at the largest Int32. */
+const FIELDS: readonly (readonly [name: string, largest: number])[] = [
+  ["job number", LARGEST_INT32],
+  ["submit time", LARGEST_AMOUNT],
+  ["wait time", LARGEST_AMOUNT],
+  ["run time", LARGEST_AMOUNT],
+  ["allocated processors", LARGEST_INT32],
+  ["CPU time", LARGEST_AMOUNT],
+  ["used memory", LARGEST_AMOUNT],
+  ["requested processors", LARGEST_INT32],
+  ["requested time", LARGEST_AMOUNT],
+  ["requested memory", LARGEST_AMOUNT],
+  ["status", LARGEST_INT32],
+  ["user", LARGEST_INT32],
+  ["group", LARGEST_INT32],
+  ["application", LARGEST_INT32],
+  ["queue", LARGEST_INT32],
+  ["partition", LARGEST_INT32],
+  ["preceding job", LARGEST_INT32],
+  ["think time", LARGEST_AMOUNT],
 ];
-/** Largest value of each field; fields that may not have a fraction are those that end at the largest Int32. */
-const LARGEST = Float64Array.from({ length: FIELD_COUNT }, (_, field) =>
-  FRACTION_ALLOWED.includes(field) ? LONGEST_TIME_S : LARGEST_INT32,
-);
+/** The fields' names as diagnostics print them. */
+export const FIELD_NAMES = FIELDS.map(([name]) => name);
+const LARGEST = Float64Array.from(FIELDS, ([, largest]) => largest);
 
 /** Added to the result of parseFields when a field is not plain: a whole number from −1 to 999,999,999. */
 export const NOT_PLAIN = 32;

@@ -2,15 +2,9 @@
  * What the SWF reader does with lines and fields that cannot be used as they stand: one rule per diagnostic code. Every line
  * that is neither blank nor a comment becomes a job or is counted under exactly one code with the action "dropped".
  */
-import type { Diagnostic, DiagnosticAction } from "../../core/diagnostics.ts";
+import { type Diagnostic, diagnosticRules } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
-
-interface Rule {
-  readonly action: DiagnosticAction;
-  /** The rule in one sentence: what was found, and what was done. */
-  readonly message: string;
-}
 
 /** Longest line in bytes. */
 export const LONGEST_LINE = 65536;
@@ -18,55 +12,35 @@ export const LONGEST_LINE = 65536;
 export const MOST_COMMENT_BYTES = 1048576;
 
 /** The reader's rules by diagnostic code. */
-export const SWF_RULES = {
-  "short-line": { action: "dropped", message: "The line has fewer than 18 fields: left out" },
-  "extra-fields": { action: "dropped", message: "The line has more than 18 fields: left out" },
-  "long-line": { action: "dropped", message: "The line is longer than 64 KiB: left out" },
-  "part-of-job": {
-    action: "dropped",
-    message: "Status 2, 3 or 4 marks a part of a preempted job: left out, the job's summary line counts",
-  },
-  "bad-needed-field": {
-    action: "dropped",
-    message:
+export const SWF_RULES = diagnosticRules({
+  dropped: {
+    "short-line": "The line has fewer than 18 fields: left out",
+    "extra-fields": "The line has more than 18 fields: left out",
+    "long-line": "The line is longer than 64 KiB: left out",
+    "part-of-job":
+      "Status 2, 3 or 4 marks a part of a preempted job: left out, the job's summary line counts",
+    "bad-needed-field":
       "A field that is needed (submit time, run time, processors) is no number, has a fraction where it must be whole, or is above 10^12 s or 2^31 − 1: line left out",
+    "negative-submit": "The submit time is negative: line left out",
+    "no-run-time": "The run time is unknown (the job was cancelled before it started): line left out",
+    "no-processors": "Neither allocated nor requested processors are known: line left out",
   },
-  "negative-submit": { action: "dropped", message: "The submit time is negative: line left out" },
-  "no-run-time": {
-    action: "dropped",
-    message: "The run time is unknown (the job was cancelled before it started): line left out",
-  },
-  "no-processors": {
-    action: "dropped",
-    message: "Neither allocated nor requested processors are known: line left out",
-  },
-  "bad-field": {
-    action: "repaired",
-    message:
+  repaired: {
+    "bad-field":
       "The field is no number, has a fraction where it must be whole, is too large, or is negative and not −1: set to −1, unknown",
+    "zero-estimate": "The requested time is 0: counts as missing",
+    "bad-job-number":
+      "The job number is missing or no whole number from 0 to 2^31 − 1: the job was given a new one",
+    "duplicate-job-number": "The job number was used by an earlier line: the job was given a new one",
+    "unsorted-submit":
+      "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
+    "header-cut":
+      "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
   },
-  "zero-estimate": { action: "repaired", message: "The requested time is 0: counts as missing" },
-  "bad-job-number": {
-    action: "repaired",
-    message: "The job number is missing or no whole number from 0 to 2^31 − 1: the job was given a new one",
+  kept: {
+    "zero-run-time": "The run time is 0: the job ends in the instant in which it starts",
   },
-  "duplicate-job-number": {
-    action: "repaired",
-    message: "The job number was used by an earlier line: the job was given a new one",
-  },
-  "unsorted-submit": {
-    action: "repaired",
-    message: "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
-  },
-  "header-cut": {
-    action: "repaired",
-    message: "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
-  },
-  "zero-run-time": {
-    action: "kept",
-    message: "The run time is 0: the job ends in the instant in which it starts",
-  },
-} as const satisfies Readonly<Record<string, Rule>>;
+});
 
 export type SwfCode = keyof typeof SWF_RULES;
 

@@ -1,12 +1,14 @@
 /** The columns of a trace while it is read: they grow, and are put in order once all lines are known. */
 import type { DiagnosticCollector } from "../../core/diagnostics.ts";
 import type { JobColumns, TraceColumns } from "../../core/jobs.ts";
-import { SWF_RULES, type SwfCode } from "./swf-rules.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** All columns of one table, and the line in the source that each row came from. */
 export type SwfColumns = Writable<JobColumns & TraceColumns> & { line: Uint32Array };
+
+/** What may be wrong with the numbers of jobs. */
+type NumberCode = "bad-job-number" | "duplicate-job-number";
 
 const LARGEST_JOB_NUMBER = 2147483647;
 
@@ -52,12 +54,23 @@ export function resizeColumns(columns: SwfColumns, length: number): void {
   });
 }
 
-/**
- * Sorts all rows by submit time; rows of one submit time stay in the order they are in.
- * The columns must have no spare room.
- */
-export function sortBySubmit(columns: SwfColumns): void {
+/** Ends the reading of so many rows: each has a number of its own, and they are in order of submission. */
+export function finishColumns(
+  columns: SwfColumns,
+  count: number,
+  diagnostics: DiagnosticCollector<NumberCode>,
+): { readonly jobs: Writable<JobColumns>; readonly trace: TraceColumns } {
+  resizeColumns(columns, count);
+  repairJobNumbers(columns.id, columns.line, diagnostics);
+  sortBySubmit(columns);
+  const { id, submitS, runS, size, estimateS, line: _, ...trace } = columns;
+  return { jobs: { id, submitS, runS, size, estimateS }, trace };
+}
+
+/** Sorts all rows by submit time; rows of one submit time stay in the order they are in. */
+function sortBySubmit(columns: SwfColumns): void {
   const { submitS } = columns;
+  if (submitS.every((at, row) => row === 0 || at >= submitS[row - 1])) return;
   const order = Uint32Array.from({ length: submitS.length }, (_, row) => row);
   order.sort((a, b) => submitS[a] - submitS[b] || a - b);
   mapColumns(columns, (column) => {
@@ -71,7 +84,12 @@ export function sortBySubmit(columns: SwfColumns): void {
  * Gives a new number to every row whose number is negative or was used by an earlier row: the smallest one above
  * all of the trace's numbers that is free (from 1 again above the largest Int32).
  */
-export function repairJobNumbers(id: Int32Array, line: Uint32Array, diagnostics: DiagnosticCollector): void {
+function repairJobNumbers(
+  id: Int32Array,
+  line: Uint32Array,
+  diagnostics: DiagnosticCollector<NumberCode>,
+): void {
+  if (id.every((number, row) => number > (row === 0 ? -1 : id[row - 1]))) return;
   const sorted = id.slice().sort();
   const used = new Set<number>();
   const repeated = new Set<number>();
@@ -88,10 +106,9 @@ export function repairJobNumbers(id: Int32Array, line: Uint32Array, diagnostics:
       candidate = candidate === LARGEST_JOB_NUMBER ? 1 : candidate + 1;
     } while (contains(sorted, candidate));
     id[row] = candidate;
-    const code: SwfCode = number < 0 ? "bad-job-number" : "duplicate-job-number";
-    const { action, message } = SWF_RULES[code];
+    const code = number < 0 ? "bad-job-number" : "duplicate-job-number";
     const value = number < 0 ? undefined : String(number);
-    diagnostics.add(code, action, message, { line: line[row], job: candidate, field: "job number", value });
+    diagnostics.add(code, { line: line[row], job: candidate, field: "job number", value });
   }
 }
 

@@ -5,9 +5,8 @@ import { DEFAULT_RULES } from "../../core/rules.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { downey } from "../models/downey.ts";
 import { prepare } from "../prepare.ts";
-import { readTrace, traceFile } from "../traces-for-tests.ts";
+import { readSwf, readTrace, traceFile } from "../traces-for-tests.ts";
 import { anyWorkload, workloadOf } from "../workloads-for-tests.ts";
-import { readSwf } from "./swf.ts";
 import { writeScheduleSwf, writeSwf } from "./swf-writer.ts";
 
 const written = (workload: Workload) => [...writeSwf(workload)].join("");

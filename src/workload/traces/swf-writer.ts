@@ -10,30 +10,17 @@ import { type Instance, UNKNOWN, type Workload } from "../../core/jobs.ts";
 import { describeRules } from "../../core/rules.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";
 
-/** Job lines per piece of text. */
-const LINES_PER_CHUNK = 1024;
+/** Jobs per piece of text. */
+const JOBS_PER_PIECE = 1024;
 
 /** Writes the jobs, without starts; waits as the trace has them. The text comes in pieces, so that it need not fit in one string. */
 export function* writeSwf(workload: Workload): Generator<string, void, undefined> {
   const { count, jobs, trace, header } = workload;
   yield header.length > 0 ? commentLines(header) : modelHeader(workload);
-  for (let first = 0; first < count; first += LINES_PER_CHUNK) {
-    const end = Math.min(count, first + LINES_PER_CHUNK);
-    let text = "";
-    for (let row = first; row < end; row++) {
-      const waitS = trace === undefined ? UNKNOWN : trace.waitS[row];
-      const allocated = trace === undefined ? UNKNOWN : trace.allocated[row];
-      text += jobLine(
-        workload,
-        row,
-        waitS,
-        jobs.runS[row],
-        allocated,
-        trace === undefined ? UNKNOWN : trace.status[row],
-      );
-    }
-    yield text;
-  }
+  yield* inPieces(count, (row) => {
+    if (trace === undefined) return jobLine(workload, row, UNKNOWN, jobs.runS[row], UNKNOWN, UNKNOWN);
+    return jobLine(workload, row, trace.waitS[row], jobs.runS[row], trace.allocated[row], trace.status[row]);
+  });
 }
 
 /**
@@ -50,25 +37,33 @@ export function* writeScheduleSwf(
   const { workload, count, workloadRow } = instance;
   const given = asGiven(instance, schedule);
   yield scheduleHeader(instance, schedule, notes);
-  for (let first = 0; first < count; first += LINES_PER_CHUNK) {
-    const end = Math.min(count, first + LINES_PER_CHUNK);
+  yield* inPieces(count, (job) => {
+    const row = workloadRow === undefined ? job : workloadRow[job];
+    const startS = schedule.startS[job];
+    const started = startS >= 0;
+    const shared = schedule.gang !== undefined;
+    const runS = shared ? schedule.endS[job] - startS : given.runS[job];
+    const killed = instance.runS[job] < workload.jobs.runS[row];
+    return jobLine(
+      workload,
+      row,
+      started ? startS - instance.submitS[job] : UNKNOWN,
+      started && runS >= 0 ? runS : UNKNOWN,
+      started ? given.size[job] : UNKNOWN,
+      killed ? 0 : workload.trace === undefined ? UNKNOWN : workload.trace.status[row],
+    );
+  });
+}
+
+/** The texts of so many jobs, joined into pieces. */
+export function* inPieces(
+  count: number,
+  textOf: (job: number) => string,
+): Generator<string, void, undefined> {
+  for (let first = 0; first < count; first += JOBS_PER_PIECE) {
+    const end = Math.min(count, first + JOBS_PER_PIECE);
     let text = "";
-    for (let job = first; job < end; job++) {
-      const row = workloadRow === undefined ? job : workloadRow[job];
-      const startS = schedule.startS[job];
-      const started = startS >= 0;
-      const shared = schedule.gang !== undefined;
-      const runS = shared ? schedule.endS[job] - startS : given.runS[job];
-      const killed = instance.runS[job] < workload.jobs.runS[row];
-      text += jobLine(
-        workload,
-        row,
-        started ? startS - instance.submitS[job] : UNKNOWN,
-        started && runS >= 0 ? runS : UNKNOWN,
-        started ? given.size[job] : UNKNOWN,
-        killed ? 0 : workload.trace === undefined ? UNKNOWN : workload.trace.status[row],
-      );
-    }
+    for (let job = first; job < end; job++) text += textOf(job);
     yield text;
   }
 }

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
-import { readSwf, SwfReader } from "./swf.ts";
+import { readSwf } from "../traces-for-tests.ts";
+import { SwfReader } from "./swf.ts";
 import { requireJobs } from "./swf-rules.ts";
 
 /** A good line with some fields replaced; fields count from 1 as in the format's definition. */

@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { describeWorkload } from "../describe.ts";
-import { auditInstance, prepare } from "../prepare.ts";
-import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../traces-for-tests.ts";
+import { prepare } from "../prepare.ts";
+import { auditInstance } from "../prepare-for-tests.ts";
+import { REAL_TRACES, readSwf, readTrace, traceBytes, traceFile } from "../traces-for-tests.ts";
 import { readNaively } from "./naive-swf-for-tests.ts";
-import { readSwf } from "./swf.ts";
 
 /**
  * The README's tables: lines in the file, usable jobs (submit ≥ 0, run time > 0, a processor count known), processors,

@@ -21,20 +21,18 @@ import {
   printable,
 } from "./swf-fields.ts";
 import { LONGEST_LINE, MOST_COMMENT_BYTES, SWF_RULES, type SwfCode } from "./swf-rules.ts";
-import { makeColumns, repairJobNumbers, resizeColumns, type SwfColumns, sortBySubmit } from "./swf-table.ts";
+import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 /**
  * The field that gives a job's size where both are known: the processors that it was allocated, since the recorded
  * run time is the time on those. The other field is used where this one is unknown.
  */
-const SIZE_FIELD: typeof Field.allocated | typeof Field.requested = Field.allocated;
-const OTHER_SIZE_FIELD = SIZE_FIELD === Field.allocated ? Field.requested : Field.allocated;
+const SIZE_FIELD = Field.allocated;
+const OTHER_SIZE_FIELD = Field.requested;
 
 /** The rule above in words, as results print it. */
 export const SIZE_RULE =
-  SIZE_FIELD === Field.allocated
-    ? "size=allocated: a job's size is its allocated processors, where unknown its requested ones"
-    : "size=requested: a job's size is its requested processors, where unknown its allocated ones";
+  "size=allocated: a job's size is its allocated processors, where unknown its requested ones";
 
 /** Bytes of a usual job line, to guess the number of rows from the number of bytes. */
 const USUAL_LINE = 64;
@@ -51,7 +49,7 @@ const SEMICOLON = 59;
  */
 export class SwfReader {
   readonly #name: string;
-  readonly #diagnostics = new DiagnosticCollector();
+  readonly #diagnostics = new DiagnosticCollector(SWF_RULES);
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #header: string[] = [];
   #commentBytes = 0;
@@ -60,11 +58,6 @@ export class SwfReader {
   #count = 0;
   #capacity = 0;
   #byteHint: number;
-  #lastSubmitS = 0;
-  #sorted = true;
-  /** All numbers so far are valid and each is above the one before. */
-  #numbersAscend = true;
-  #lastNumber = -1;
   /** Lines begun before the present one. */
   #line = 0;
   /** Start of a line whose end has not been pushed yet. */
@@ -108,18 +101,11 @@ export class SwfReader {
     assert(!this.#ended, "end called twice");
     if (this.#carryLength > 0) this.#readCarried();
     this.#ended = true;
-    const count = this.#count;
-    const columns = this.#columns;
-    resizeColumns(columns, count);
-    if (!this.#numbersAscend) repairJobNumbers(columns.id, columns.line, this.#diagnostics);
-    if (!this.#sorted) sortBySubmit(columns);
-    const { id, submitS, runS, size, estimateS, line: _, ...trace } = columns;
     return {
       name: this.#name,
-      count,
-      jobs: { id, submitS, runS, size, estimateS },
+      count: this.#count,
+      ...finishColumns(this.#columns, this.#count, this.#diagnostics),
       processors: headerProcessors(this.#header),
-      trace,
       header: this.#header,
       diagnostics: this.#diagnostics.list(),
     };
@@ -221,22 +207,17 @@ export class SwfReader {
     const values = this.#values;
     const columns = this.#columns;
     const row = this.#count++;
-    const number = values[Field.jobNumber];
-    if (number <= this.#lastNumber) this.#numbersAscend = false;
-    this.#lastNumber = number;
     const submitS = values[Field.submit];
-    if (submitS < this.#lastSubmitS) {
-      this.#sorted = false;
+    if (row > 0 && submitS < columns.submitS[row - 1]) {
       this.#note("unsorted-submit", Field.submit, String(submitS));
     }
-    this.#lastSubmitS = submitS;
     if (values[Field.run] === 0) this.#note("zero-run-time", Field.run, "0");
     if (values[Field.estimate] === 0) {
       values[Field.estimate] = UNKNOWN;
       this.#note("zero-estimate", Field.estimate, "0");
     }
     columns.line[row] = this.#line;
-    columns.id[row] = number;
+    columns.id[row] = values[Field.jobNumber];
     columns.submitS[row] = submitS;
     columns.runS[row] = values[Field.run];
     columns.size[row] = size;
@@ -259,22 +240,14 @@ export class SwfReader {
 
   /** Counts the present line under a rule; `field` is UNKNOWN where the whole line is meant. */
   #note(code: SwfCode, field: number, value: string): void {
-    const { action, message } = SWF_RULES[code];
     const number = this.#values[Field.jobNumber];
-    this.#diagnostics.add(code, action, message, {
+    this.#diagnostics.add(code, {
       line: this.#line,
       job: field >= 0 && number >= 0 ? number : undefined,
       field: field >= 0 ? FIELD_NAMES[field] : undefined,
       value,
     });
   }
-}
-
-/** Reads a whole trace that is in memory. */
-export function readSwf(source: string | Uint8Array, name: string): Workload {
-  const reader = new SwfReader(name);
-  reader.push(typeof source === "string" ? new TextEncoder().encode(source) : source);
-  return reader.end();
 }
 
 /** Processors of the machine: the number that MaxProcs begins with, else MaxNodes; text may follow the number. */

@@ -3,7 +3,7 @@ import type { Instance } from "../../../core/jobs.ts";
 import type { SpacePolicyDefinition } from "../../../core/policy.ts";
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import type { Schedule } from "../../../core/schedule.ts";
-import { quantilesInPlace } from "../../../metrics/order.ts";
+import { quantilesInPlace } from "../../../core/selection.ts";
 import { ConnectedReservation, connectedReservation } from "../../../policies/space/connected-reservation.ts";
 import { selectQueue } from "../../../policies/space/queue-selection.ts";
 import { simulatePool } from "../../../simulator/pool.ts";
