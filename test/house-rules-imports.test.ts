@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importsOf, roomOf, root, type Source, source, sourcesIn } from "./sources.ts";
+import { importsOf, PURE, roomOf, root, type Source, source, sourcesIn } from "./sources.ts";
 
 interface Room {
   readonly imports: readonly string[];
@@ -88,20 +88,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
     uses: ["commander"],
   },
 };
-/** No Node built-ins; what else they may not touch is in house-rules.test.ts. */
-const PURE = [
-  "core",
-  "protocol",
-  "structures",
-  "machines",
-  "simulator",
-  "workload",
-  "metrics",
-  "policies",
-  "models",
-  "results",
-  "report",
-];
 /** Files that only some may import: above the executor, nobody knows how attempts are run, nor on how many nodes. */
 const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
   // The doctor looks at this machine without a scheduler.

@@ -3,21 +3,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codeOf, root, sourcesIn } from "./sources.ts";
+import { codeOf, PURE, root, sourcesIn } from "./sources.ts";
 
-const PURE = [
-  "core",
-  "protocol",
-  "structures",
-  "machines",
-  "policies",
-  "workload",
-  "simulator",
-  "metrics",
-  "models",
-  "results",
-  "report",
-];
 /** Not the same to the last bit in every engine, not pure, or both. */
 const IMPURE = [
   /\bDate\b/,

@@ -202,6 +202,7 @@ describe("a backup", () => {
       state: "held",
       reason: expect.stringMatching(/attempt 1 of it was started already/),
     });
+    expect((await tutti("why", String(waiting))).stdout).toMatch(/It is held: attempt 1 of it/);
     expect(isRunning(pid)).toBe(true);
     expect((await live.status()).strays).toMatchObject([{ job: later }]);
     expect(await live.submit("exit 0")).toBe(later + 1);

@@ -59,3 +59,18 @@ export function codeOf(text: string): string {
     .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""')
     .replace(/\/\/.*/g, "");
 }
+
+/** Rooms without Node built-ins, clock, console and whatever differs between engines. */
+export const PURE = [
+  "core",
+  "protocol",
+  "structures",
+  "machines",
+  "simulator",
+  "workload",
+  "metrics",
+  "policies",
+  "models",
+  "results",
+  "report",
+];

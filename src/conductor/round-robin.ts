@@ -60,7 +60,7 @@ export class RoundRobin {
     const { containment, shares } = machine;
     const isConcurrent = this.matrix.mode === "concurrent" && shares.canWeigh;
     const behind = isConcurrent ? new Set(this.matrix.rows.flat().map(gangName)) : undefined;
-    const stopping: Attempt[] = [];
+    const toFreeze: Attempt[] = [];
     for (const attempt of attempts.values()) {
       if (attempt.isOver) continue;
       attempt.slotEnds(nowMs);
@@ -68,10 +68,10 @@ export class RoundRobin {
       if (!attempt.turns || on.has(attempt.name)) continue;
       if (behind?.has(attempt.name) && shares.weigh(attempt.name, true)) {
         if (attempt.frozen) attempt.thaw();
-      } else if (!attempt.frozen || containment.freezer.kind === "signals") stopping.push(attempt);
+      } else if (!attempt.frozen || containment.freezer.kind === "signals") toFreeze.push(attempt);
     }
-    if (!containment.freezer.freeze(...stopping.map(({ name }) => name))) this.#turnAgainSoon();
-    for (const attempt of stopping) attempt.frozen = true;
+    if (!containment.freezer.freeze(...toFreeze.map(({ name }) => name))) this.#turnAgainSoon();
+    for (const attempt of toFreeze) attempt.frozen = true;
     for (const name of on) {
       const attempt = attempts.get(name);
       if (attempt === undefined || attempt.isOver || attempt.phase === "stopping") continue;

@@ -72,7 +72,7 @@ export const stray = z
 
 const obstacle = z
   .discriminatedUnion("kind", [
-    z.object({ kind: z.literal("held") }),
+    z.object({ kind: z.literal("held"), reason: z.string().exactOptional() }),
     z.object({ kind: z.literal("dependency"), jobs: z.array(jobNumber) }),
     z.object({ kind: z.literal("array"), array: jobNumber, atOnce: count }),
     z.object({ kind: z.literal("cpus"), needed: count, free: count, rows: count, mostRows: count }),

@@ -90,7 +90,7 @@ function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStoppe
 function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
   switch (obstacle.kind) {
     case "held":
-      return "It is held: tutti release lets it start.";
+      return `It is held: ${obstacle.reason === undefined ? "tutti release lets it start" : visibleLine(obstacle.reason)}.`;
     case "dependency":
       return `It starts after ${jobsText(obstacle.jobs)}.`;
     case "array":

@@ -267,6 +267,9 @@ describe("jobs that wait in the store and were started already", () => {
       state: "held",
       reason: expect.stringMatching(/^attempt 1 of it was started already, .* release it/),
     });
+    expect(await bench.frontEnd.why(ANNA, 2)).toMatchObject({
+      obstacles: [{ kind: "held", reason: expect.stringContaining("was started already") }],
+    });
     expect(lives.machine.launched).toEqual(["1/1", "2/1"]);
     expect(await answerOf(bench.clock, bench.frontEnd.release(ANNA, 2))).toMatchObject({ attempt: 1 });
     runToEnd(bench.clock);

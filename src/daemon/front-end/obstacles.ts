@@ -53,7 +53,8 @@ function obstaclesOf(
   { book, scheduler, clock, executorTrouble, sees }: WaitingContext,
 ): Obstacle[] {
   const obstacles: Obstacle[] = [];
-  if (record.state === "held") obstacles.push({ kind: "held" });
+  const { state, reason } = record;
+  if (state === "held") obstacles.push({ kind: "held", ...(reason !== undefined && { reason }) });
   const jobs = book.waitsFor(record);
   if (jobs.length > 0) obstacles.push({ kind: "dependency", jobs });
   const { array, arrayLimit } = record;
