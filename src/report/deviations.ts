@@ -1,6 +1,6 @@
 /** Published values beside ours: how far apart they are, as text, and how many need a reason. */
 import type { ReproducedTable, ReproducedValue, Reproduction } from "../results/reproduction.ts";
-import { formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
+import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 
 /** Deviations up to here need no reason. */
 const TOLERANCE = 0.1;
@@ -86,4 +86,22 @@ export function countReproduction({ tables, statements }: Reproduction): Reprodu
     statements: statements.length,
     holding: statements.filter(({ holds }) => holds).length,
   };
+}
+
+/** What came out of a paper for a table of papers: values within the tolerance, beyond it with a reason and without, statements that hold. */
+export function countTexts(reproduction: Reproduction): string[] {
+  const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
+  const shareText = (count: number, of: number) =>
+    of === 0 ? NO_VALUE : `${formatCount(count)} of ${formatCount(of)}`;
+  return [
+    shareText(within, compared),
+    ...[explained, unexplained].map(formatCount),
+    shareText(holding, statements),
+  ];
+}
+
+/** From 1, among the reasons so far, to which a new one is added: the same reason has the same number. */
+export function reasonNumber(reason: string, reasons: string[]): number {
+  const known = reasons.indexOf(reason);
+  return known >= 0 ? known + 1 : reasons.push(reason);
 }

@@ -1,7 +1,6 @@
 /** Policies beside one another: the columns of the ranking, its order and what stands out in it. */
 
-import type { MetricSummary, Summary } from "../metrics/summary.ts";
-import { metricOf } from "../metrics/summary.ts";
+import { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "../results/comparison.ts";
 import { durationFormatter, formatCount, formatNumber, formatPercent } from "./text/format.ts";
 
@@ -16,6 +15,8 @@ export function programText({ version, revision }: Comparison["made"]): string {
   const [, commit = "", changed] = /^(.*?)(-dirty)?$/.exec(revision)!;
   return `tutti ${version} (${commit.slice(0, 12)}${changed === undefined ? "" : " with local changes"})`;
 }
+
+type Measured = Pick<ComparedPolicy, "summary">;
 
 /** A column of the ranking table. */
 interface RankingColumn {
@@ -47,49 +48,29 @@ const COLUMNS: readonly RankingColumn[] = [
   },
   seconds("mean response", 2, (summary) => metricOf(summary, "response").all.mean),
   {
-    title: "bounded slowdown",
+    ...fact("bounded slowdown", 1, formatNumber, (summary) => metricOf(summary, "bounded-slowdown").all.mean),
     better: "low",
-    dispensable: 1,
-    value: (summary) => metricOf(summary, "bounded-slowdown").all.mean,
-    formatter: () => formatNumber,
   },
   {
-    title: "utilisation",
+    ...fact("utilisation", 1, formatPercent, ({ machine }) => machine.utilisation),
     better: "high",
     comparable: "unless mixed",
-    dispensable: 1,
-    value: (summary) => summary.machine.utilisation,
-    formatter: () => formatPercent,
   },
   MAKESPAN,
 ];
 
 const GANG_COLUMNS: readonly RankingColumn[] = [
-  rowsColumn("mean rows", 6, (summary) => summary.gang?.meanRows),
-  rowsColumn("most rows", 7, (summary) => summary.gang?.maxRows),
+  fact("mean rows", 6, formatNumber, ({ gang }) => gang?.meanRows),
+  fact("most rows", 7, formatNumber, ({ gang }) => gang?.maxRows),
 ];
-
-const MIGRATIONS: RankingColumn = {
-  title: "migrations",
-  better: "neither",
-  dispensable: 6,
-  value: (summary) => summary.gang?.migrations ?? Number.NaN,
-  formatter: () => formatCount,
-};
-
-const KILLED: RankingColumn = {
-  title: "killed",
-  better: "neither",
-  dispensable: 2,
-  value: (summary) => summary.jobs.killed,
-  formatter: () => formatCount,
-};
+const MIGRATIONS = fact("migrations", 6, formatCount, ({ gang }) => gang?.migrations);
+const KILLED = fact("killed", 2, formatCount, ({ jobs }) => jobs.killed);
 
 /**
  * The columns by which the policies are ranked; those that say something here. A makespan that is alike for all says nothing. With
  * gangs waits are no measure (they start early and run slowly), and beside space sharing their utilisation is another quantity.
  */
-export function rankingColumns(policies: readonly { readonly summary: Summary }[]): RankingColumn[] {
+export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
   const compared = `mean ${comparedMetric(policies)}`;
   const gangs = policies.filter(({ summary }) => summary.gang !== undefined).length;
   const isMixed = gangs > 0 && gangs < policies.length;
@@ -112,7 +93,7 @@ export function rankingColumns(policies: readonly { readonly summary: Summary }[
 }
 
 /** Whether several policies have values that print alike. */
-function isAlike(column: RankingColumn, policies: readonly { readonly summary: Summary }[]): boolean {
+function isAlike(column: RankingColumn, policies: readonly Measured[]): boolean {
   const values = policies.map(({ summary }) => column.value(summary));
   const format = column.formatter(values);
   return policies.length > 1 && values.every((value) => format(value) === format(values[0]));
@@ -129,10 +110,7 @@ interface RankingCell {
 }
 
 /** One cell per policy. */
-export function rankingCells(
-  column: RankingColumn,
-  policies: readonly { readonly summary: Summary }[],
-): RankingCell[] {
+export function rankingCells(column: RankingColumn, policies: readonly Measured[]): RankingCell[] {
   const values = policies.map(({ summary }) => column.value(summary));
   const format = column.formatter(values);
   const best = bestText(column, values, format);
@@ -157,12 +135,12 @@ function bestText(
  * The metric by which policies are compared: the wait, or the response as soon as one of them is time sharing, where jobs start
  * early and run slowly.
  */
-export function comparedMetric(policies: readonly { readonly summary: Summary }[]): "wait" | "response" {
+export function comparedMetric(policies: readonly Measured[]): "wait" | "response" {
   return policies.some(({ summary }) => summary.gang !== undefined) ? "response" : "wait";
 }
 
 /** Rows of the policies by their mean of the compared metric, best first; ties in the order given. */
-export function ranking(policies: readonly { readonly summary: Summary }[]): number[] {
+export function ranking(policies: readonly Measured[]): number[] {
   const metric = comparedMetric(policies);
   const means = policies.map(({ summary }) => metricOf(summary, metric).all.mean);
   const key = (row: number) => (Number.isNaN(means[row]) ? Number.POSITIVE_INFINITY : means[row]);
@@ -207,9 +185,10 @@ function seconds(title: string, dispensable: number, value: (summary: Summary) =
   return { title, better: "low", dispensable, value, formatter: durationFormatter };
 }
 
-function rowsColumn(
+function fact(
   title: string,
   dispensable: number,
+  format: (value: number) => string,
   value: (summary: Summary) => number | undefined,
 ): RankingColumn {
   return {
@@ -217,6 +196,6 @@ function rowsColumn(
     better: "neither",
     dispensable,
     value: (summary) => value(summary) ?? Number.NaN,
-    formatter: () => formatNumber,
+    formatter: () => format,
   };
 }

@@ -2,10 +2,8 @@
  * What replications are compared by: means over the seeds with intervals, and the longest wait of all seeds. A mean of maxima
  * would look like a longest wait and be none, so there is none here.
  */
-import type { Interval } from "../metrics/statistics.ts";
-import { confidenceInterval, pairedDifference } from "../metrics/statistics.ts";
-import type { Summary } from "../metrics/summary.ts";
-import { metricOf } from "../metrics/summary.ts";
+import { confidenceInterval, type Interval, pairedDifference } from "../metrics/statistics.ts";
+import { metricOf, type Summary } from "../metrics/summary.ts";
 import type { ComparedPolicy } from "../results/comparison.ts";
 import { formatDuration, formatNumber, timeUnit } from "./text/format.ts";
 

@@ -5,7 +5,7 @@ import { RefusedError } from "../../api/client/errors.ts";
 import { followPieces, lastBytes, readPieces } from "../../api/server/answers/logs.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
-import { VisibleStream } from "../text/visible.ts";
+import { VisibleStream } from "../text/text.ts";
 import type { Patience } from "./patience.ts";
 
 interface LogOptions {

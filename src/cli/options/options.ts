@@ -1,7 +1,6 @@
 /** Options that several verbs share, and what a run is made of by them. */
 import { type Command, Option } from "commander";
-import type { Rules } from "../../core/rules.ts";
-import { DEFAULT_RULES } from "../../core/rules.ts";
+import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
 import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
 import { defaultWorkers } from "../../lab/experiments/workers.ts";

@@ -5,8 +5,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { MAX_DEPENDENCIES, MAX_RETRIES, MAX_SCRIPT_BYTES, MAX_TASKS } from "../../protocol/limits.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import { UsageError } from "../errors.ts";
-import { hint } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { hint, visibleLine } from "../text/text.ts";
 import { interpreterOf, readJobScript } from "./job-script.ts";
 import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
 import { slurmSeconds } from "./slurm-options.ts";

@@ -1,11 +1,10 @@
 /** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
 import { cpusText } from "../../host/cpu-list.ts";
-import type { Job } from "../../protocol/schema.ts";
+import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.ts";
-import { renderTable, Table, type TableColumn, type TableOptions } from "../../report/text/table.ts";
-import { isColourful, tableWidth } from "./text.ts";
-import { visibleLine } from "./visible.ts";
+import { Table, type TableColumn } from "../../report/text/table.ts";
+import { table, tableOptions, visibleLine } from "./text.ts";
 
 /** A sign and a word, so that neither colour nor the font has to be right. */
 const SIGNS: Readonly<Record<JobState, string>> = {
@@ -68,20 +67,13 @@ export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number>
   const remarks = column("remark", "left", 4, (job) =>
     stopped.has(job.job) ? "stopped: no room now" : remark(job),
   );
-  return table(
-    [
-      NUMBER,
-      NAME,
-      STATE,
-      ...(differ(({ user }) => user) ? [USER] : []),
-      ...(differ(({ queue }) => queue) ? [QUEUE] : []),
-      CPUS,
-      RAN,
-      LIMIT,
-      remarks,
-    ],
-    jobs,
-  );
+  const columns = [
+    ...[NUMBER, NAME, STATE],
+    ...(differ(({ user }) => user) ? [USER] : []),
+    ...(differ(({ queue }) => queue) ? [QUEUE] : []),
+    ...[CPUS, RAN, LIMIT, remarks],
+  ];
+  return `${table(columns, rowsOf(columns, jobs))}\n`;
 }
 
 /**
@@ -133,8 +125,8 @@ export function jobsIn(lines: readonly JobLine[]): number {
 
 /** Ended jobs. */
 export function historyTable(jobs: readonly Job[]): string {
-  const table = new HistoryTable(jobs, 0, new Set(jobs.map(({ user }) => user)).size > 1);
-  return table.heading() + table.lines(jobs) + table.foot();
+  const history = new HistoryTable(jobs, 0, new Set(jobs.map(({ user }) => user)).size > 1);
+  return history.heading() + history.lines(jobs) + history.foot();
 }
 
 /** A table of ended jobs that comes page by page. */
@@ -149,14 +141,12 @@ export class HistoryTable {
    */
   constructor(first: readonly Job[], latest: number, isShared: boolean) {
     this.#columns = [
-      NUMBER,
-      NAME,
-      STATE,
+      ...[NUMBER, NAME, STATE],
       ...(isShared ? [USER] : []),
       ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REASON],
     ];
     const widest = this.#columns.map((one) => (one === NUMBER ? String(latest) : ""));
-    this.#table = new Table(this.#columns, [...this.#rows(first), widest], tableOptions());
+    this.#table = new Table(this.#columns, [...rowsOf(this.#columns, first), widest], tableOptions());
   }
 
   heading(): string {
@@ -164,15 +154,11 @@ export class HistoryTable {
   }
 
   lines(jobs: readonly Job[]): string {
-    return this.#table.lines(this.#rows(jobs));
+    return this.#table.lines(rowsOf(this.#columns, jobs));
   }
 
   foot(): string {
     return this.#table.foot();
-  }
-
-  #rows(jobs: readonly Job[]): string[][] {
-    return jobs.map((job) => this.#columns.map(({ of }) => of(job)));
   }
 }
 
@@ -218,13 +204,24 @@ export function isoText(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
-function table(columns: readonly JobColumn[], jobs: readonly JobLine[]): string {
-  const rows = jobs.map((job) => columns.map(({ of }) => of(job)));
-  return renderTable(columns, rows, tableOptions());
+/** The start that a forecast expects, with the range of its middle 80 % where that is not narrow. */
+export function startText({
+  p10Ms,
+  p50Ms,
+  p90Ms,
+}: Omit<NonNullable<WhyAnswer["forecast"]>, "pastErrorP50Ms">): string {
+  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
+  return `${clockText(p50Ms)}${range}`;
 }
 
-function tableOptions(): TableOptions {
-  return { width: tableWidth(), colour: isColourful() };
+/** A line on the forecasts so far; empty before the first start that was forecast. */
+export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
+  if (pastErrorP50Ms === undefined) return "";
+  return `Forecasts so far were off by ${formatDuration(pastErrorP50Ms / 1000)} at the median.\n`;
+}
+
+function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {
+  return jobs.map((job) => columns.map(({ of }) => of(job)));
 }
 
 /** Whether the reason says more than the state, the exit code or the signal does. */

@@ -11,7 +11,7 @@ import { THIS_NODE } from "../../core/machine.ts";
 import { cpusText } from "../../host/cpu-list.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { shorten } from "../../report/text/table.ts";
-import { visibleLine } from "./visible.ts";
+import { visibleLine } from "./text.ts";
 
 /** Okabe and Ito's colours as background and a foreground that reads on it. */
 const PALETTE: readonly (readonly [back: string, front: string])[] = [

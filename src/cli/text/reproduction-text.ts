@@ -1,16 +1,15 @@
 /** Reproduced papers on a terminal: tables with published values beside ours, statements, notes; an overview of several. */
 
 import {
-  countReproduction,
+  countTexts,
   deviates,
   deviationText,
+  reasonNumber,
   valueColumns,
   valueTexts,
 } from "../../report/deviations.ts";
-import { formatCount } from "../../report/text/format.ts";
 import type { ReproducedPaper, ReproducedTable, ReproducedValue } from "../../results/reproduction.ts";
-import { left, right, table } from "./result-text.ts";
-import { bold, dim, wrap } from "./text.ts";
+import { bold, dim, left, right, table, wrap } from "./text.ts";
 
 /** One paper in full. */
 export function reproductionText({ paper, tables, statements, notes, seed, tutti }: ReproducedPaper): string {
@@ -29,16 +28,7 @@ export function reproductionText({ paper, tables, statements, notes, seed, tutti
 
 /** One line per paper: how many values and statements agree. */
 export function overviewText(papers: readonly ReproducedPaper[]): string {
-  const rows = papers.map((reproduction) => {
-    const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
-    return [
-      reproduction.paper.key,
-      shareText(within, compared),
-      formatCount(explained),
-      formatCount(unexplained),
-      shareText(holding, statements),
-    ];
-  });
+  const rows = papers.map((reproduction) => [reproduction.paper.key, ...countTexts(reproduction)]);
   const columns = [
     left("paper"),
     right("values within 10 %"),
@@ -47,10 +37,6 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
     right("statements that hold"),
   ];
   return `${table(columns, rows)}\n`;
-}
-
-function shareText(count: number, of: number): string {
-  return of === 0 ? "–" : `${formatCount(count)} of ${formatCount(of)}`;
 }
 
 function tableText(reproduced: ReproducedTable): string {
@@ -69,7 +55,7 @@ function tableText(reproduced: ReproducedTable): string {
 function plainTable(reproduced: ReproducedTable): string {
   const columns = valueColumns(reproduced);
   const cell = (value: ReproducedValue, i: number) => {
-    const { ours, halfWidth } = valueTexts(value, columns[i]?.areDurations ?? false);
+    const { ours, halfWidth } = valueTexts(value, columns[i].areDurations);
     return halfWidth === "" ? ours : `${ours} ± ${halfWidth}`;
   };
   return table(
@@ -83,12 +69,12 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   const columns = valueColumns(reproduced);
   const lines = reproduced.rows.flatMap(({ labels, values }) =>
     values.map((value, i) => {
-      const { heading = "", areDurations = false } = columns[i] ?? {};
+      const { heading, areDurations } = columns[i];
+      const { published, ours, halfWidth } = valueTexts(value, areDurations);
       return [
         ...(i === 0 ? labels : labels.map(() => "")),
         heading,
-        ...valueCells(value, areDurations),
-        reasonMark(value, reasons),
+        ...[published, ours, halfWidth, deviationText(value), reasonMark(value, reasons)],
       ];
     }),
   );
@@ -106,15 +92,8 @@ function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   );
 }
 
-function valueCells(value: ReproducedValue, areDurations: boolean): string[] {
-  const { published, ours, halfWidth } = valueTexts(value, areDurations);
-  return [published, ours, halfWidth, deviationText(value)];
-}
-
-/** The same reason has the same number. */
 function reasonMark(value: ReproducedValue, reasons: string[]): string {
   const { reason = "" } = value;
   if (reason === "") return deviates(value) ? "no reason given" : "";
-  const known = reasons.indexOf(reason);
-  return `[${known >= 0 ? known + 1 : reasons.push(reason)}]`;
+  return `[${reasonNumber(reason, reasons)}]`;
 }

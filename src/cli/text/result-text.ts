@@ -10,23 +10,8 @@ import {
   REPLICATED,
 } from "../../report/replications.ts";
 import { formatCount, formatMetric, formatNumber, formatPercent } from "../../report/text/format.ts";
-import { renderTable, type TableColumn } from "../../report/text/table.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
-import { bold, dim, isColourful, plural, tableWidth, wrap } from "./text.ts";
-
-/** A column of texts. */
-export const left = (title: string): TableColumn => ({ title, align: "left", dispensable: 0 });
-/** A column of numbers. */
-export const right = (title: string, dispensable = 0): TableColumn => ({
-  title,
-  align: "right",
-  dispensable,
-});
-
-/** A table that fits the terminal. */
-export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
-  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() }).trimEnd();
-}
+import { bold, dim, left, plural, right, table, wrap } from "./text.ts";
 
 /** One policy in full: every metric, every class. */
 export function simulationText(comparison: Comparison): string {
@@ -148,13 +133,18 @@ function replicationTables(policies: readonly ComparedPolicy[]): string[] {
     [left("policy"), ...headings, right(LONGEST_WAIT, 1)],
     policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
   );
-  const count = first.replications?.length;
-  const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
-  if (policies.length === 1) return parts;
   const differences = table(
     [left(`difference from ${first.label}`), ...headings],
     policies.slice(1).map((policy) => [policy.label, ...differenceTexts(policy, first)]),
   );
+  const count = first.replications?.length ?? 0;
+  return replicatedTables(count, means, policies.length === 1 ? undefined : differences);
+}
+
+/** Means and differences from the first of several policies, with what to know of them. */
+export function replicatedTables(count: number, means: string, differences?: string): string[] {
+  const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
+  if (differences === undefined) return parts;
   const note =
     "every replication gives all policies the same jobs; where the interval excludes 0, they differ";
   return [...parts, "", differences, dim(wrap(note, 0))];

@@ -1,8 +1,7 @@
 /** Attempts that run and that the store does not know, with what to do about them, for `tutti status`. */
 import type { Stray } from "../../protocol/schema.ts";
 import { formatDuration } from "../../report/text/format.ts";
-import { commandName, plural, wrap } from "./text.ts";
-import { visibleLine } from "./visible.ts";
+import { commandName, plural, visibleLine, wrap } from "./text.ts";
 
 const LINES_SHOWN = 10;
 

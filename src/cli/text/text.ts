@@ -1,10 +1,17 @@
-/** Text for a terminal: width, emphasis, wrapping. */
+/** Text for a terminal: how it is written, emphasised, wrapped and laid out in tables, and what of other people's is shown as text. */
 import { styleText } from "node:util";
 import { formatCount } from "../../report/text/format.ts";
+import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
 const NARROWEST = 40;
 /** Longer lines of prose are hard to read; tables may be wider. */
 const WIDEST = 110;
+
+/**
+ * What of other people's text could steer a terminal (escape sequences, control characters, marks that turn the direction of writing)
+ * is shown as text, `\x1b[2J`, instead of being obeyed.
+ */
+const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export function writeOut(text: string): void {
   process.stdout.write(text);
@@ -14,6 +21,29 @@ export function writeOut(text: string): void {
 export async function writePiece(piece: string | Uint8Array): Promise<void> {
   if (piece.length === 0 || process.stdout.write(piece)) return;
   await new Promise((resolve) => process.stdout.once("drain", resolve));
+}
+
+/** An answer of the API as it is, with the name and version of its schema. */
+export function writeJson(answer: object): void {
+  writeOut(`${JSON.stringify(answer, undefined, 2)}\n`);
+}
+
+/** An answer with one long list, written page by page: the same text as that of `writeJson`. */
+export async function writeJsonList(
+  schema: string,
+  name: string,
+  pages: AsyncIterable<readonly object[]>,
+): Promise<void> {
+  await writePiece(`{\n  "schema": ${JSON.stringify(schema)},\n  ${JSON.stringify(name)}: [`);
+  let isEmpty = true;
+  for await (const page of pages) {
+    const entries = page.map(
+      (entry) => `\n    ${JSON.stringify(entry, undefined, 2).replaceAll("\n", "\n    ")}`,
+    );
+    if (entries.length > 0) await writePiece(`${isEmpty ? "" : ","}${entries.join(",")}`);
+    isEmpty &&= entries.length === 0;
+  }
+  await writePiece(isEmpty ? "]\n}\n" : "\n  ]\n}\n");
 }
 
 /** How this program was called and can be called again: npx inside a clone, by its name when installed. */
@@ -31,19 +61,9 @@ export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Columns that a table may take: those of the terminal; in a file or a pipe all that it needs. */
-export function tableWidth(): number {
-  return Math.max(NARROWEST, process.stdout.columns ?? Number.POSITIVE_INFINITY);
-}
-
 /** Columns that prose may take, 100 where there is no terminal. */
 function proseWidth(): number {
   return Math.max(NARROWEST, Math.min(process.stdout.columns ?? 100, WIDEST));
-}
-
-/** Whether standard output is a terminal that may show colours: not with NO_COLOR. */
-export function isColourful(): boolean {
-  return bold("x") !== "x";
 }
 
 /** Bold on a terminal; plain with NO_COLOR or elsewhere. */
@@ -67,4 +87,79 @@ export function wrap(text: string, indent: number): string {
     } else line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
+}
+
+/** A word as a shell reads it. */
+export function quoted(word: string): string {
+  return /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** A column of texts. */
+export function left(title: string, dispensable = 0): TableColumn {
+  return { title, align: "left", dispensable };
+}
+
+/** A column of numbers. */
+export function right(title: string, dispensable = 0): TableColumn {
+  return { title, align: "right", dispensable };
+}
+
+/** A table that fits the terminal, without a line end. */
+export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
+  return renderTable(columns, rows, tableOptions()).trimEnd();
+}
+
+/** Tables may be as wide as the terminal, in a file or a pipe as they need; colours are for a terminal without NO_COLOR. */
+export function tableOptions() {
+  const width = Math.max(NARROWEST, process.stdout.columns ?? Number.POSITIVE_INFINITY);
+  return { width, colour: bold("x") !== "x" };
+}
+
+/** Bytes in the largest unit of which there is one: `1.5 GiB`. */
+export function bytesText(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** Other people's text, of one line or more: line ends and tabs stay. */
+export function visible(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(STEERING, (character) => {
+    if (character === "\n" || character === "\t") return character;
+    const code = character.charCodeAt(0);
+    return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
+  });
+}
+
+/** Other people's name, in a table or in a sentence: line ends and tabs are shown too. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
+}
+
+/** `visible` for bytes that come in pieces; a character that is cut in two is put together again. */
+export class VisibleStream {
+  readonly #decoder = new TextDecoder();
+  /** A carriage return at the end of a piece: what it is, is decided by the next one. */
+  #held = "";
+
+  next(piece: Uint8Array): string {
+    const text = this.#held + this.#decoder.decode(piece, { stream: true });
+    this.#held = text.endsWith("\r") ? "\r" : "";
+    return visible(this.#held === "" ? text : text.slice(0, -1));
+  }
+
+  end(): string {
+    const text = this.#held + this.#decoder.decode();
+    this.#held = "";
+    return visible(text);
+  }
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, "0");
 }

@@ -9,10 +9,11 @@ import { intervalText } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";
 import { formatMetric, formatPercent } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
-import { asUsage, CheckFailed, UsageError } from "../errors.ts";
+import { asUsage, UsageError } from "../errors.ts";
+import { requireNoneLeft } from "./policy-run.ts";
 import { Progress } from "./progress.ts";
-import { left, right, table } from "./result-text.ts";
-import { bold, dim, hint, plural, wrap, writeOut } from "./text.ts";
+import { replicatedTables } from "./result-text.ts";
+import { bold, dim, hint, left, plural, right, table, wrap, writeOut } from "./text.ts";
 
 /** What decides a run on a wing beside its parameters; all other options are about the jobs of one machine. */
 const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
@@ -54,7 +55,11 @@ export async function runWing(
   if (options.json) writeOut(jsonDocument("tutti.wing/1", comparison));
   else if (options.csv) writeOut(wingCsv(comparison));
   else writeOut(wingText(comparison));
-  requireEnded(comparison);
+  const left = comparison.policies.map(({ label, runs }) => ({
+    label,
+    count: runs.reduce((sum, run) => sum + run.left, 0),
+  }));
+  requireNoneLeft("ended", left);
 }
 
 function refuseOptions({ wing, label }: WingChoice, command: Command): void {
@@ -73,18 +78,6 @@ function tellAudit({ policies, seeds }: WingComparison): void {
     for (const [i, { checked }] of runs.entries())
       hint(`  seed ${seeds[i]}: ${checked}, and the same schedule in a second run`);
   }
-}
-
-/** @throws CheckFailed when any policy has left jobs that could never run, all of them being told */
-function requireEnded({ policies }: WingComparison): void {
-  let isComplete = true;
-  for (const { label, runs } of policies) {
-    const count = runs.reduce((sum, run) => sum + run.left, 0);
-    if (count === 0) continue;
-    isComplete = false;
-    hint(`tutti: ${label} never ended ${plural(count, "job")}: the numbers above are of the others`);
-  }
-  if (!isComplete) throw new CheckFailed("jobs were never ended");
 }
 
 function wingText(comparison: WingComparison): string {
@@ -109,15 +102,14 @@ function wingText(comparison: WingComparison): string {
 }
 
 function onePolicy({ label, title, measures }: WingPolicyResult): string[] {
-  const isReplicated = measures[0].mean !== undefined;
+  const [{ mean, values }] = measures;
+  const isReplicated = mean !== undefined;
+  const rows = measures.map((measure) => [measure.title, valueText(measure)]);
+  const results = table([left("measure"), right(isReplicated ? "mean" : "value")], rows);
   return [
     `${bold(label)}: ${title}`,
     "",
-    table(
-      [left("measure"), right(isReplicated ? "mean" : "value")],
-      measures.map((measure) => [measure.title, valueText(measure)]),
-    ),
-    ...(isReplicated ? [intervalNote(measures[0].values.length)] : []),
+    ...(isReplicated ? replicatedTables(values.length, results) : [results]),
   ];
 }
 
@@ -129,22 +121,14 @@ function severalPolicies(policies: readonly WingPolicyResult[]): string[] {
     text: (measure: WingPolicyResult["measures"][number]) => string,
   ) => of.map(({ label, measures }) => [label, ...columns.map(({ i }) => text(measures[i]))]);
   const headings = columns.map(({ title }, i) => right(title, i));
-  const parts = [table([left("policy"), ...headings], rows(policies, valueText))];
-  if (first.measures[0].mean === undefined) return parts;
-  return [
-    ...parts,
-    intervalNote(first.measures[0].values.length),
-    "",
-    table(
-      [left(`difference from ${first.label}`), ...headings],
-      rows(others, ({ unit, difference }) => spreadText(unit, difference)),
-    ),
-    dim("every replication gives all policies the same jobs; where the interval excludes 0, they differ"),
-  ];
-}
-
-function intervalNote(count: number): string {
-  return dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0));
+  const results = table([left("policy"), ...headings], rows(policies, valueText));
+  const [{ mean, values }] = first.measures;
+  if (mean === undefined) return [results];
+  const differences = table(
+    [left(`difference from ${first.label}`), ...headings],
+    rows(others, ({ unit, difference }) => spreadText(unit, difference)),
+  );
+  return replicatedTables(values.length, results, differences);
 }
 
 function valueText({ unit, values, mean }: WingPolicyResult["measures"][number]): string {

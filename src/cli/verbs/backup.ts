@@ -5,9 +5,7 @@ import type { Command } from "commander";
 import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
 import { backUp } from "../../daemon/store/backup.ts";
 import { UsageError } from "../errors.ts";
-import { writeJson } from "../text/json.ts";
-import { bytesText } from "../text/size-text.ts";
-import { plural, wrap, writeOut } from "../text/text.ts";
+import { bytesText, plural, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

@@ -9,9 +9,7 @@ import { formatCount } from "../../report/text/format.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { outcomeText, stateText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { hint, plural, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { hint, plural, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 type Change = Pick<BatchBody, "action" | "priority">;
 

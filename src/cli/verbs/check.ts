@@ -4,10 +4,7 @@ import type { Command } from "commander";
 import { checkFile, checkState, type StateReport } from "../../daemon/state/check-state.ts";
 import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
 import { CheckFailed } from "../errors.ts";
-import { writeJson } from "../text/json.ts";
-import { bytesText } from "../text/size-text.ts";
-import { bold, dim, plural, wrap, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { bold, bytesText, dim, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

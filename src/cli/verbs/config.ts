@@ -5,10 +5,7 @@ import { type Config, readConfig } from "../../daemon/config/config.ts";
 import { readText } from "../../daemon/config/config-text.ts";
 import { choosePolicyFor, ownPolicyIn } from "../../daemon/scheduling/policy-choice.ts";
 import { configSchema, WIDEST } from "../../protocol/config.ts";
-import { renderTable } from "../../report/text/table.ts";
-import { writeJson } from "../text/json.ts";
-import { isColourful, tableWidth, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { left, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 const FIELDS: readonly (keyof Config)[] = [
   "policy",
@@ -51,17 +48,7 @@ async function check(file: string): Promise<void> {
     ...FIELDS.map((field) => [field, valueText(config[field]), source(field)]),
     ...config.queues.map((queue, i) => [`queues[${i}]`, queueText(queue), source("queues")]),
   ];
-  writeOut(
-    renderTable(
-      [
-        { title: "setting", align: "left", dispensable: 0 },
-        { title: "value", align: "left", dispensable: 0 },
-        { title: "source", align: "left", dispensable: 1 },
-      ],
-      rows,
-      { width: tableWidth(), colour: isColourful() },
-    ),
-  );
+  writeOut(`${table([left("setting"), left("value"), left("source", 1)], rows)}\n`);
 }
 
 function valueText(value: unknown): string {

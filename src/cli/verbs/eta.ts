@@ -3,13 +3,10 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
-import { renderTable } from "../../report/text/table.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { clockText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { commandName, hint, isColourful, tableWidth, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { clockText, pastErrorText } from "../text/job-text.ts";
+import { commandName, hint, left, right, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 const WAITING = ["queued", "held"] as const;
 
@@ -60,16 +57,12 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
           ];
     return [String(job), visibleLine(name), ...told];
   });
-  const past =
-    present.pastErrorP50Ms === undefined
-      ? ""
-      : `Forecasts so far were off by ${formatDuration(present.pastErrorP50Ms / 1000)} at the median.\n`;
   const columns = [
-    { title: "job", align: "right" as const, dispensable: 0 },
-    { title: "name", align: "left" as const, dispensable: 1 },
-    { title: "starts in", align: "right" as const, dispensable: 0 },
-    { title: "at", align: "left" as const, dispensable: 0 },
-    { title: "with 80 % between", align: "left" as const, dispensable: 2 },
+    right("job"),
+    left("name", 1),
+    right("starts in"),
+    left("at"),
+    left("with 80 % between", 2),
   ];
-  return renderTable(columns, rows, { width: tableWidth(), colour: isColourful() }) + past;
+  return `${table(columns, rows)}\n${pastErrorText(present)}`;
 }

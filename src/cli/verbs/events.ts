@@ -5,8 +5,7 @@ import type { Event, EventsAnswer } from "../../protocol/schema.ts";
 import { Patience } from "../live/patience.ts";
 import { integer } from "../options/parse.ts";
 import { clockText } from "../text/job-text.ts";
-import { writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { visibleLine, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly follow?: boolean;

@@ -6,9 +6,8 @@ import { ENDED_STATES } from "../../protocol/states.ts";
 import { type JobsPage, jobPages } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { clockText, HistoryTable } from "../text/job-text.ts";
-import { writeJsonList } from "../text/json.ts";
 import { Progress } from "../text/progress.ts";
-import { hint, writeOut, writePiece } from "../text/text.ts";
+import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command

@@ -10,9 +10,8 @@ import { stoppedJobs } from "../live/stopped-jobs.ts";
 import { integer } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
-import { writeJsonList } from "../text/json.ts";
 import { Progress } from "../text/progress.ts";
-import { commandName, hint, writeOut } from "../text/text.ts";
+import { commandName, hint, writeJsonList, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly all?: boolean;

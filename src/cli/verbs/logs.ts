@@ -5,8 +5,7 @@ import { Patience } from "../live/patience.ts";
 import { integer } from "../options/parse.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { outcomeText } from "../text/job-text.ts";
-import { hint, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { hint, visibleLine, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly follow?: boolean;

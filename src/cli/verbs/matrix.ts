@@ -6,9 +6,8 @@ import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { ExitCode } from "../errors.ts";
 import { Patience } from "../live/patience.ts";
 import { untilSignal } from "../live/signals.ts";
-import { writeJson } from "../text/json.ts";
 import { matrixText } from "../text/matrix-text.ts";
-import { isColourful, tableWidth, writeOut } from "../text/text.ts";
+import { tableOptions, writeJson, writeOut } from "../text/text.ts";
 
 /** Redrawn no more often than an eye follows, and no less often than it waits. */
 const FASTEST_MS = 100;
@@ -66,5 +65,5 @@ export async function watchMatrix(
 }
 
 function draw(matrix: MatrixAnswer): string {
-  return matrixText(matrix, { width: tableWidth(), colour: isColourful(), nowMs: matrix.nowMs });
+  return matrixText(matrix, { ...tableOptions(), nowMs: matrix.nowMs });
 }

@@ -2,9 +2,7 @@
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";
-import { writeJson } from "../text/json.ts";
-import { bold, commandName, hint, wrap, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { bold, commandName, hint, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly all?: boolean;

@@ -97,12 +97,9 @@ async function writeFigures(folder: string, { paper, figures }: ReproductionResu
     import("../../report/svg/svg.ts"),
     import("../../lab/files/write-whole.ts"),
   ]);
-  for (const { id, title, xAxis, yAxis, series, categories, yScale } of figures) {
-    const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
-    const file = `${folder}/${paper.key}-${id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
-    await writeOutput(file, [
-      lineFigureSvg({ title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale }),
-    ]);
-    hint(`${id} is in ${file}`);
+  for (const figure of figures) {
+    const file = `${folder}/${paper.key}-${figure.id.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;
+    await writeOutput(file, [lineFigureSvg(figure)]);
+    hint(`${figure.id} is in ${file}`);
   }
 }

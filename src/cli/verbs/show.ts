@@ -6,10 +6,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { formatDuration } from "../../report/text/format.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, limitText, reasonText, saysMore, stateText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { bytesText } from "../text/size-text.ts";
-import { bold, wrap, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { bold, bytesText, quoted, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command
@@ -58,9 +55,4 @@ function jobText(job: Job): string {
     value === undefined ? [] : [`  ${name.padEnd(10)}${wrap(visibleLine(value), 12)}`],
   );
   return `${bold(`job ${job.job}: ${visibleLine(job.name)}`)}\n${shown.join("\n")}\n`;
-}
-
-/** For a shell. */
-function quoted(word: string): string {
-  return /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

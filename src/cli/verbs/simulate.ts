@@ -1,23 +1,24 @@
 /** `tutti simulate TRACE --policy P`: one policy, in full. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { openExperiment, runExperiment } from "../../lab/experiments/run.ts";
+import type { Instance } from "../../core/jobs.ts";
+import { policyFailure } from "../../lab/experiments/run-cells.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";
+import { loadPolicy } from "../../own-policies/own-policy.ts";
+import { jsonDocument } from "../../report/text/json.ts";
 import type { Comparison } from "../../results/comparison.ts";
+import type { Explanation } from "../../results/explanation.ts";
 import { asUsage } from "../errors.ts";
 import {
   addOutputOptions,
   addRunOptions,
-  makeExperiment,
   type OutputOptions,
   RUN_HELP,
   type RunOptions,
 } from "../options/options.ts";
-import { checkOutputs } from "../options/output-paths.ts";
 import { integer } from "../options/parse.ts";
-import { checkStarted, commandLine, writeResult } from "../text/print-result.ts";
-import { Progress } from "../text/progress.ts";
+import { checkStarted, runPolicies, writeResult } from "../text/policy-run.ts";
 import { simulationText } from "../text/result-text.ts";
-import { hint } from "../text/text.ts";
+import { hint, wrap, writeOut } from "../text/text.ts";
 
 interface SimulateOptions extends RunOptions, OutputOptions {
   readonly policy: string;
@@ -50,33 +51,38 @@ function onePolicy(text: string, before: string | undefined): string {
 }
 
 async function run(source: string, options: SimulateOptions, command: Command): Promise<void> {
+  const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
   const wing = await asUsage(() => chooseWing(source));
   if (wing !== undefined) {
     const { runWing } = await import("../text/wing-run.ts");
-    const alone = { ...options, policies: [options.policy], replications: 1, workers: 1 };
     return runWing(source, wing, alone, command);
   }
-  await checkOutputs(source, { "--html": options.html, "--swf": options.swf });
-  const experiment = await makeExperiment(source, [options.policy], options);
-  const opened = await openExperiment(experiment, 1);
-  if (options.audit)
-    await (await import("../text/audit.ts")).auditPolicies(experiment, opened, [options.policy]);
-  const progress = new Progress("jobs", options.progress);
-  const comparison = await runExperiment(experiment, {
-    policies: [options.policy],
-    replications: 1,
-    workers: 1,
-    command: commandLine(command),
-    recordMatrix: options.html !== undefined,
-    opened,
-    progress: (arrived, of) => progress.update(arrived, of),
-  }).finally(() => progress.end());
+  const comparison = await runPolicies(source, alone, "jobs", command);
   if (options.swf !== undefined) await writeSchedule(options.swf, comparison);
   if (options.explain === undefined) return writeResult(comparison, options, simulationText);
-  const { policy, explain: job, slot, switch: switchS, json = false } = options;
-  const { writeExplanation } = await import("../text/explain.ts");
-  await writeExplanation(comparison.instance, { policy, job, slot, switch: switchS, json });
+  await writeExplanation(comparison.instance, options.explain, options);
   checkStarted(comparison);
+}
+
+/** @throws InputError when the job is not among those simulated */
+async function writeExplanation(
+  instance: Instance,
+  job: number,
+  { policy, slot: slotS, switch: switchS, json }: SimulateOptions,
+): Promise<void> {
+  const [{ explain }, { explanationLines }] = await Promise.all([
+    import("../../lab/explain/explain.ts"),
+    import("../../report/text/explanation-text.ts"),
+  ]);
+  const choice = await loadPolicy(policy);
+  let explanation: Explanation;
+  try {
+    explanation = explain(instance, choice, job, { slotS, switchS });
+  } catch (error) {
+    throw policyFailure(policy, error);
+  }
+  const lines = explanationLines(explanation).map((line) => `${wrap(line, 2)}\n`);
+  writeOut(json ? jsonDocument("tutti.explanation/1", explanation) : lines.join(""));
 }
 
 async function writeSchedule(path: string, comparison: Comparison): Promise<void> {

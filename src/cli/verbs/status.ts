@@ -10,11 +10,18 @@ import { formatDuration } from "../../report/text/format.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { stoppedJobs } from "../live/stopped-jobs.ts";
 import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { bytesText } from "../text/size-text.ts";
 import { strayText } from "../text/stray-text.ts";
-import { bold, commandName, dim, plural, wrap, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import {
+  bold,
+  bytesText,
+  commandName,
+  dim,
+  plural,
+  visibleLine,
+  wrap,
+  writeJson,
+  writeOut,
+} from "../text/text.ts";
 
 const LINES_SHOWN = 10;
 

@@ -5,9 +5,7 @@ import { RefusedError } from "../../api/client/errors.ts";
 import type { JobsAnswer, SubmitBody, SubmitJob } from "../../protocol/schema.ts";
 import { Patience } from "../live/patience.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
-import { writeJson } from "../text/json.ts";
-import { commandName, hint, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { commandName, hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 interface Options extends SubmitOptions {
   readonly json?: boolean;

@@ -10,8 +10,7 @@ import { Patience } from "../live/patience.ts";
 import { untilEnded } from "../live/until-ended.ts";
 import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
 import { outcomeText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { hint, writeOut } from "../text/text.ts";
+import { hint, writeJson, writeOut } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command

@@ -3,11 +3,8 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
 import { formatDuration, NO_VALUE } from "../../report/text/format.ts";
-import { renderTable } from "../../report/text/table.ts";
-import { clockText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { bold, isColourful, plural, tableWidth, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { pastErrorText, startText } from "../text/job-text.ts";
+import { bold, left, plural, table, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 const JOBS_SHOWN = 30;
 
@@ -43,10 +40,7 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
   const starts = policies.map(({ jobs: own }) => new Map(own.map((forecast) => [forecast.job, forecast])));
   const cell = (job: number, i: number) => {
     const forecast = starts[i].get(job);
-    if (forecast === undefined) return NO_VALUE;
-    const { p10Ms, p50Ms, p90Ms } = forecast;
-    const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
-    return `${clockText(p50Ms)}${range}`;
+    return forecast === undefined ? NO_VALUE : startText(forecast);
   };
   // Of the same jobs under each policy: a forecast may be older than the last submit.
   const common = jobs.filter((job) => starts.every((of) => of.has(job)));
@@ -56,26 +50,16 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
       ? NO_VALUE
       : formatDuration(waits.reduce((a, b) => a + b, 0) / waits.length / 1000);
   });
-  const table = renderTable(
+  const starting = table(
     [
-      { title: "job", align: "left", dispensable: 0 },
-      ...policies.map(({ policy }, i) => ({
-        title: `${visibleLine(policy)}${i === 0 ? " (now)" : ""}`,
-        align: "left" as const,
-        dispensable: i,
-      })),
+      left("job"),
+      ...policies.map(({ policy }, i) => left(`${visibleLine(policy)}${i === 0 ? " (now)" : ""}`, i)),
     ],
     [
       ["mean wait", ...means],
       ...jobs.slice(0, JOBS_SHOWN).map((job) => [String(job), ...policies.map((_, i) => cell(job, i))]),
     ],
-    { width: tableWidth(), colour: isColourful() },
   );
   const more = jobs.length > JOBS_SHOWN ? `and ${jobs.length - JOBS_SHOWN} more; --json has all\n` : "";
-  const error = policies[0]?.pastErrorP50Ms;
-  const past =
-    error === undefined
-      ? ""
-      : `Forecasts so far were off by ${formatDuration(error / 1000)} at the median.\n`;
-  return `${bold("Expected starts (10 % to 90 % of the forecasts)")}\n${table}${more}${past}`;
+  return `${bold("Expected starts (10 % to 90 % of the forecasts)")}\n${starting}\n${more}${pastErrorText(policies[0])}`;
 }

@@ -8,11 +8,8 @@ import { formatDuration } from "../../report/text/format.ts";
 import { NotFoundError } from "../errors.ts";
 import { stoppedJobs } from "../live/stopped-jobs.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { clockText, limitText, outcomeText, stateText } from "../text/job-text.ts";
-import { writeJson } from "../text/json.ts";
-import { bytesText } from "../text/size-text.ts";
-import { bold, plural, wrap, writeOut } from "../text/text.ts";
-import { visibleLine } from "../text/visible.ts";
+import { clockText, limitText, outcomeText, startText, stateText } from "../text/job-text.ts";
+import { bold, bytesText, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Paragraphs; of an array all say much the same. */
 const MOST_TOLD = 20;
@@ -115,13 +112,13 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
   }
 }
 
-function forecastText({ p10Ms, p50Ms, p90Ms, pastErrorP50Ms }: NonNullable<WhyAnswer["forecast"]>): string {
+function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
+  const { pastErrorP50Ms: errorMs } = forecast;
   const past =
-    pastErrorP50Ms === undefined
+    errorMs === undefined
       ? ""
-      : `; forecasts so far were off by ${formatDuration(pastErrorP50Ms / 1000)} at the median`;
-  const range = p90Ms - p10Ms < 1000 ? "" : ` (${clockText(p10Ms)} to ${clockText(p90Ms)})`;
-  return `Expected to start at ${clockText(p50Ms)}${range}${past}.`;
+      : `; forecasts so far were off by ${formatDuration(errorMs / 1000)} at the median`;
+  return `Expected to start at ${startText(forecast)}${past}.`;
 }
 
 function jobsText(jobs: readonly number[]): string {

@@ -22,8 +22,8 @@ import { SOURCE_HELP } from "../options/options.ts";
 import { checkOutputs } from "../options/output-paths.ts";
 import { duration, integer } from "../options/parse.ts";
 import { parameterText } from "../text/catalogue.ts";
-import { diagnosticLines, left, right, table } from "../text/result-text.ts";
-import { bold, hint, plural, wrap, writeOut } from "../text/text.ts";
+import { diagnosticLines } from "../text/result-text.ts";
+import { bold, hint, left, plural, right, table, wrap, writeOut } from "../text/text.ts";
 
 interface InfoOptions {
   readonly procs?: number;

@@ -2,8 +2,7 @@
 
 import type { Value } from "../html/page-data.ts";
 import { DASHES } from "../svg/palette.ts";
-import type { TimeUnit } from "../text/format.ts";
-import { formatDuration, formatNumber, formatPercent } from "../text/format.ts";
+import { formatDuration, formatNumber, formatPercent, type TimeUnit } from "../text/format.ts";
 import { momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 

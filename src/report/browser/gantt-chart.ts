@@ -7,8 +7,7 @@
 import type { GanttChart } from "../html/gantt.ts";
 import type { PageData } from "../html/page-data.ts";
 import { formatCount, formatDuration, timeUnit } from "../text/format.ts";
-import type { ChartOption } from "./chart-parts.ts";
-import { base, legend, timeAxis, tooltip, valueAxis, zooms } from "./chart-parts.ts";
+import { base, type ChartOption, legend, timeAxis, tooltip, valueAxis, zooms } from "./chart-parts.ts";
 import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 

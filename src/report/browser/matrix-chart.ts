@@ -6,8 +6,7 @@
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
 import type { PageData } from "../html/page-data.ts";
 import { formatCount, formatNumber } from "../text/format.ts";
-import type { ChartOption } from "./chart-parts.ts";
-import { base, categoryAxis, tooltip, valueAxis } from "./chart-parts.ts";
+import { base, type ChartOption, categoryAxis, tooltip, valueAxis } from "./chart-parts.ts";
 import type { RenderApi, RenderParameters } from "./gantt-chart.ts";
 import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";

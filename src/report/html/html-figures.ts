@@ -11,8 +11,7 @@ import {
 import { escapeHtml } from "./escape.ts";
 import type { TimeSpan } from "./gantt.ts";
 import { dataTable } from "./html-tables.ts";
-import type { PageData, Value } from "./page-data.ts";
-import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "./page-data.ts";
+import { type PageData, STATISTIC_TITLES, STATISTICS, statisticFormatter, type Value } from "./page-data.ts";
 
 /** Rows of the table beside a chart over time or over waits. */
 const TABLE_ROWS = 12;
@@ -22,7 +21,8 @@ interface Figure {
   readonly chart: string;
   readonly title: string;
   readonly note: string;
-  readonly selects: string;
+  /** Of what the chart shows; none by default. */
+  readonly selects?: string;
   readonly table: string;
   /** Of the chart, in pixels. */
   readonly height?: number;
@@ -41,7 +41,7 @@ export function chartFigures(comparison: Comparison, data: PageData): string {
   ].join("\n");
 }
 
-function frame({ chart, title, note, selects, table, height = 340 }: Figure): string {
+function frame({ chart, title, note, selects = "", table, height = 340 }: Figure): string {
   return `<figure data-chart="${chart}">
 <figcaption><h2>${title}</h2><span class="controls">${selects}</span></figcaption>
 <p class="note">${note}</p>
@@ -60,15 +60,14 @@ function barsFigure(data: PageData): Figure {
     ]);
   });
   const isOne = data.policies.length === 1;
-  const statistics = STATISTICS.map((name): [string, string] => [name, STATISTIC_TITLES[name]]);
   return {
     chart: "bars",
     title: isOne ? "From the mean to the longest" : "Policies side by side",
     note: "Hover over a bar for the whole distribution.",
     selects:
       metricSelect(data, data.survival.metric) +
-      (isOne ? "" : select("statistic", "statistic", statistics, "mean")),
-    table: dataTable(["", ...STATISTICS.map((name) => STATISTIC_TITLES[name])], rows),
+      (isOne ? "" : select("statistic", "statistic", Object.entries(STATISTIC_TITLES), "mean")),
+    table: dataTable(["", ...Object.values(STATISTIC_TITLES)], rows),
   };
 }
 
@@ -82,7 +81,6 @@ function survivalFigure(data: PageData): Figure {
     chart: "survival",
     title: metric === "wait" ? "How many wait how long" : "How many take how long",
     note: `Share of the jobs whose ${metric} is longer than a time; lower is better. Logarithmic time, from one second.`,
-    selects: "",
     table: dataTable([metric, ...data.policies], rows),
   };
 }
@@ -112,7 +110,6 @@ function utilisationFigure({ policies }: Comparison, data: PageData): Figure {
     height: 62 + 84 * Math.max(2, data.policies.length),
     title: gang ? "Demand of the running jobs over time" : "Utilisation over time",
     note: `Processors of the running jobs, as a share of the machine.${gang ? " Where rows take turns it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time move together.`,
-    selects: "",
     table: timeTable(data, data.utilisation, formatPercent),
   };
 }
@@ -122,15 +119,7 @@ function queueFigure(data: PageData): Figure {
     chart: "queue",
     title: "Queue length over time",
     note: "Jobs submitted and not yet started. Click a name to hide its line; the axis follows.",
-    selects: select(
-      "value",
-      "per interval",
-      [
-        ["mean", "mean"],
-        ["max", "longest"],
-      ],
-      "mean",
-    ),
+    selects: select("value", "per interval", Object.entries({ mean: "mean", max: "longest" }), "mean"),
     table: timeTable(data, data.queueMean, formatNumber),
   };
 }
@@ -140,7 +129,6 @@ function rowsFigure(data: PageData): Figure {
     chart: "rows",
     title: "Rows of the matrix over time",
     note: "Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. Policies with time sharing only.",
-    selects: "",
     table: timeTable(data, data.rows, formatNumber),
   };
 }

@@ -15,14 +15,10 @@ import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.t
 import { comparedMetric, ranking, sharedMetrics } from "../ranking.ts";
 import { durationFormatter, formatCount, formatNumber } from "../text/format.ts";
 import { withoutControls } from "./escape.ts";
-import type { GanttChart, TimeSpan } from "./gantt.ts";
-import { gangChart, ganttChart, ganttSpan } from "./gantt.ts";
+import { type GanttChart, gangChart, ganttChart, ganttSpan, type TimeSpan } from "./gantt.ts";
 
 /** Statistics of a distribution that the bars can show. */
-export const STATISTICS = ["mean", "median", "p90", "p95", "p99", "max"] as const;
-export type Statistic = (typeof STATISTICS)[number];
-
-export const STATISTIC_TITLES: Record<Statistic, string> = {
+export const STATISTIC_TITLES = {
   mean: "mean",
   median: "median",
   p90: "90th percentile",
@@ -30,6 +26,8 @@ export const STATISTIC_TITLES: Record<Statistic, string> = {
   p99: "99th percentile",
   max: "longest",
 };
+export type Statistic = keyof typeof STATISTIC_TITLES;
+export const STATISTICS = Object.keys(STATISTIC_TITLES) as readonly Statistic[];
 
 /** Points per line over time, and jobs per Gantt chart, at most. */
 const BUCKETS = 500;
@@ -123,19 +121,12 @@ export function pageData(comparison: Comparison): PageData {
 function metricBars(name: string, policies: readonly ComparedPolicy[]): MetricBars {
   const metrics = policies.map(({ summary }) => metricOf(summary, name));
   const { title, unit } = metrics[0];
-  const values = (statistic: Statistic) => metrics.map(({ all }) => orNull(all[statistic]));
+  const values = STATISTICS.map((statistic) => [statistic, metrics.map(({ all }) => orNull(all[statistic]))]);
   return {
     name,
     title,
     unit,
-    values: {
-      mean: values("mean"),
-      median: values("median"),
-      p90: values("p90"),
-      p95: values("p95"),
-      p99: values("p99"),
-      max: values("max"),
-    },
+    values: Object.fromEntries(values) as MetricBars["values"],
     byClass: policies.map(({ summary: { classes } }, i) =>
       metrics[i].byClass.flatMap(({ mean }: Distribution, c) => (classes[c].jobs > 0 ? [orNull(mean)] : [])),
     ),

@@ -13,14 +13,16 @@ import type {
 } from "../../results/reproduction.ts";
 import {
   countReproduction,
+  countTexts,
   deviates,
   deviationText,
   type ReproductionCounts,
+  reasonNumber,
   valueColumns,
   valueTexts,
 } from "../deviations.ts";
 import { matricesFigure } from "../svg/matrix-svg.ts";
-import { inlineFigureSvg, legendMark } from "../svg/svg.ts";
+import { figureTitle, inlineFigureSvg, legendMark } from "../svg/svg.ts";
 import { formatCount, formatNumber } from "../text/format.ts";
 import { escapeHtml } from "./escape.ts";
 import { bullets, factList, htmlPage, termList } from "./html-parts.ts";
@@ -44,7 +46,7 @@ export function paperPage(reproduction: ReproducedPaper): string {
       figuresSection(figures),
       `<section><h2>How the paper was read</h2>${bullets(notes)}</section>`,
       `<section><h2>How this page was made</h2>${termList([
-        ["command", reproduceCommand(reproduction)],
+        ["command", `tutti reproduce ${paper.key} --seed ${seed}`],
         ["seed", String(seed)],
         ["program", `tutti ${tutti.version}`],
       ])}<p class="note">The same command prints the same numbers to the last digit, with any number of threads.</p></section>`,
@@ -58,14 +60,11 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
   const version = papers[0]?.tutti.version ?? "";
   const rows = papers.map((reproduction) => {
     const { paper } = reproduction;
-    const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
-    const values = [
-      compared === 0 ? "–" : `${formatCount(within)} of ${formatCount(compared)}`,
-      formatCount(explained),
-      formatCount(unexplained),
-      statements === 0 ? "–" : `${formatCount(holding)} of ${formatCount(statements)}`,
-    ];
-    return `<tr><th scope="row" class="words"><a href="${escapeHtml(paper.key)}.html">${escapeHtml(paper.title)}</a><br><span class="note">${escapeHtml(`${paper.authors}, ${paper.published}`)}</span></th>${values.map((text) => `<td>${text}</td>`).join("")}</tr>`;
+    return `<tr><th scope="row" class="words"><a href="${escapeHtml(paper.key)}.html">${escapeHtml(paper.title)}</a><br><span class="note">${escapeHtml(`${paper.authors}, ${paper.published}`)}</span></th>${countTexts(
+      reproduction,
+    )
+      .map((text) => `<td>${text}</td>`)
+      .join("")}</tr>`;
   });
   const head = [
     "paper",
@@ -87,11 +86,6 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
     ])}</section>`,
     footer: `${FOOTER}${escapeHtml(version)}.`,
   });
-}
-
-/** The command that makes the numbers again. */
-function reproduceCommand({ paper, seed }: Pick<ReproducedPaper, "paper" | "seed">): string {
-  return `tutti reproduce ${paper.key} --seed ${seed}`;
 }
 
 function countFacts(counts: ReproductionCounts): [string, string][] {
@@ -143,20 +137,14 @@ ${reasons.length === 0 ? "" : `<ol class="reasons">${reasons.map((reason) => `<l
 </section>`;
 }
 
-/** The same reason has the same number. */
 function cell(value: ReproducedValue, areDurations: boolean, reasons: string[]): string {
   const { reason = "" } = value;
   const { published, ours, halfWidth } = valueTexts(value, areDurations);
   const mine = `<b>${ours}</b>${halfWidth === "" ? "" : ` <span class="spread">± ${halfWidth}</span>`}`;
   if (value.published === null) return `<td>${mine}</td>`;
   const isBeyond = deviates(value);
-  if (reason !== "" && !reasons.includes(reason)) reasons.push(reason);
-  const mark =
-    reason !== ""
-      ? ` <sup>${reasons.indexOf(reason) + 1}</sup>`
-      : isBeyond
-        ? ' <strong class="missing">no reason given</strong>'
-        : "";
+  const missing = isBeyond ? ' <strong class="missing">no reason given</strong>' : "";
+  const mark = reason === "" ? missing : ` <sup>${reasonNumber(reason, reasons)}</sup>`;
   const text = deviationText(value);
   return `<td${isBeyond ? ' class="beyond"' : ""}>${mine}<br><small>${published}${text === "" ? "" : ` · ${text}`}${mark}</small></td>`;
 }
@@ -167,21 +155,16 @@ function figuresSection(figures: readonly ReproducedFigure[]): string {
 }
 
 function figureOf(figure: ReproducedFigure, index: number): string {
-  const { id, title, xAxis, yAxis, series, categories, yScale } = figure;
-  const isBars = categories !== undefined;
+  const { xAxis, series } = figure;
+  const isBars = figure.categories !== undefined;
   const marks = series.flatMap(({ name, published }, i) => [
     `<span>${legendMark(i, isBars ? "bar" : "line")}${escapeHtml(name)}</span>`,
     ...(published === undefined ? [] : [`<span>${legendMark(i, "published")}published</span>`]),
   ]);
-  const lines = series.map(({ name, ours, published }) => ({ name, points: ours, published }));
-  const svg = inlineFigureSvg(
-    { title: `${id}. ${title}`, xTitle: xAxis, yTitle: yAxis, lines, categories, yScale },
-    `f${index}`,
-  );
   return `<figure>
-<figcaption><h2>${escapeHtml(`${id}. ${title}`)}</h2></figcaption>
+<figcaption><h2>${escapeHtml(figureTitle(figure))}</h2></figcaption>
 <p class="legend">${marks.join("")}</p>
-<div class="drawing">${svg}</div>
+<div class="drawing">${inlineFigureSvg(figure, `f${index}`)}</div>
 ${dataTable([xAxis, ...columnsOf(figure)], figureRows(figure))}
 </figure>`;
 }

@@ -1,6 +1,5 @@
 /** The report's style sheet. Light and dark by the reader's preference; prints without controls. */
-import type { Palette } from "../svg/palette.ts";
-import { DARK, LIGHT } from "../svg/palette.ts";
+import { DARK, LIGHT, type Palette } from "../svg/palette.ts";
 
 export function styleSheet(): string {
   return `:root{color-scheme:light dark;

@@ -2,13 +2,14 @@ import { describe, expect, test } from "vitest";
 import { lineFigureSvg } from "./svg.ts";
 
 const FIGURE = {
+  id: "Figure 1",
   title: "Turnaround & load",
-  xTitle: "load",
-  yTitle: "turnaround, slots",
-  lines: [
+  xAxis: "load",
+  yAxis: "turnaround, slots",
+  series: [
     {
       name: "BC",
-      points: [
+      ours: [
         [0.2, 32],
         [0.5, 91],
       ],
@@ -19,7 +20,7 @@ const FIGURE = {
     },
     {
       name: "BR <1>",
-      points: [
+      ours: [
         [0.2, 31],
         [0.5, 68],
       ],
@@ -43,6 +44,6 @@ describe("lineFigureSvg()", () => {
     expect(svg.match(/stroke-dasharray="6,4"/g)?.length).toBe(2); // the line and its legend
     expect(svg).toContain("BC, published");
     expect(svg).not.toContain("<1>");
-    expect(svg).toContain('aria-label="Turnaround &amp; load"');
+    expect(svg).toContain('aria-label="Figure 1. Turnaround &amp; load"');
   });
 });

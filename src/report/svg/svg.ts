@@ -7,30 +7,14 @@ import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
 import * as echarts from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
+import type { ReproducedFigure } from "../../results/reproduction.ts";
 import { escapeHtml, withoutControls } from "../html/escape.ts";
 import { formatNumber } from "../text/format.ts";
 import { LIGHT } from "./palette.ts";
 
 echarts.use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-interface LineFigure {
-  readonly title: string;
-  readonly xTitle: string;
-  readonly yTitle: string;
-  /** In the order of the legend; points in ascending x. */
-  readonly lines: readonly FigureLine[];
-  /** Names of x = 1, 2, …: bars instead of lines. */
-  readonly categories?: readonly string[] | undefined;
-  /** Default linear. */
-  readonly yScale?: "linear" | "log" | undefined;
-}
-
-interface FigureLine {
-  readonly name: string;
-  readonly points: readonly (readonly [x: number, y: number])[];
-  /** Published values, drawn dashed with open marks; undefined where none are known. */
-  readonly published?: readonly (readonly [x: number, y: number])[] | undefined;
-}
+type Series = ReproducedFigure["series"][number];
 
 /** Colours and measures of a figure. */
 interface Look {
@@ -72,7 +56,7 @@ const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 const DASH = [6, 4];
 
 /** The figure as an SVG document on white ground; the same bytes for the same figure. */
-export function lineFigureSvg(figure: LineFigure): string {
+export function lineFigureSvg(figure: ReproducedFigure): string {
   return `${draw(figure, FILE, "tutti")}\n`;
 }
 
@@ -80,7 +64,7 @@ export function lineFigureSvg(figure: LineFigure): string {
  * The figure without title and legend, to stand in a page with the report's style sheet.
  * @param id unlike that of any other figure of the page
  */
-export function inlineFigureSvg(figure: LineFigure, id: string): string {
+export function inlineFigureSvg(figure: ReproducedFigure, id: string): string {
   return draw(figure, INLINE, id).replace(/ (?:xmlns(?::xlink)?|version|baseProfile)="[^"]*"/g, "");
 }
 
@@ -100,7 +84,12 @@ export function legendMark(series: number, kind: "line" | "published" | "bar"): 
   return `<svg class="mark" viewBox="0 0 34 12" aria-hidden="true"><path d="M1 6H33" fill="none" stroke="${colour}" stroke-width="2"${isPublished ? ` stroke-dasharray="${DASH}"` : ""}/>${mark}</svg>`;
 }
 
-function draw(figure: LineFigure, look: Look, id: string): string {
+/** As the paper numbers it, and what it is about. */
+export function figureTitle({ id, title }: Pick<ReproducedFigure, "id" | "title">): string {
+  return `${id}. ${title}`;
+}
+
+function draw(figure: ReproducedFigure, look: Look, id: string): string {
   const chart = echarts.init(null, null, {
     renderer: "svg",
     ssr: true,
@@ -110,15 +99,18 @@ function draw(figure: LineFigure, look: Look, id: string): string {
   chart.setOption(figureOption(figure, look));
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return withStableIds(svg, id).replace("<svg ", `<svg role="img" aria-label="${escapeHtml(figure.title)}" `);
+  return withStableIds(svg, id).replace(
+    "<svg ",
+    `<svg role="img" aria-label="${escapeHtml(figureTitle(figure))}" `,
+  );
 }
 
-function figureOption(figure: LineFigure, look: Look): echarts.EChartsCoreOption {
-  const { title, xTitle, yTitle, lines, categories, yScale = "linear" } = figure;
-  const series = lines.flatMap((line, i): (object & { readonly name: string })[] => {
+function figureOption(figure: ReproducedFigure, look: Look): echarts.EChartsCoreOption {
+  const { xAxis, yAxis, categories, yScale = "linear" } = figure;
+  const series = figure.series.flatMap((line, i): (object & { readonly name: string })[] => {
     const mark = { symbol: SYMBOLS[i % SYMBOLS.length], color: look.series[i % look.series.length] };
     if (categories !== undefined) return [barSeries(line, mark.color, categories.length)];
-    const ours = lineSeries(line.name, line.points, mark, false);
+    const ours = lineSeries(line.name, line.ours, mark, false);
     return line.published === undefined
       ? [ours]
       : [ours, lineSeries(`${line.name}, published`, line.published, mark, true)];
@@ -129,7 +121,12 @@ function figureOption(figure: LineFigure, look: Look): echarts.EChartsCoreOption
     backgroundColor: look.ground,
     textStyle: { fontFamily: "system-ui, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif" },
     ...(isComplete && {
-      title: { text: withoutControls(title), left: 16, top: 12, textStyle: { fontSize: 16, color: text } },
+      title: {
+        text: withoutControls(figureTitle(figure)),
+        left: 16,
+        top: 12,
+        textStyle: { fontSize: 16, color: text },
+      },
       legend: {
         data: series.map(({ name }) => name),
         orient: "vertical",
@@ -144,10 +141,10 @@ function figureOption(figure: LineFigure, look: Look): echarts.EChartsCoreOption
       : { left: 66, right: 14, top: 12, bottom: 50 },
     xAxis:
       categories === undefined
-        ? { ...axis(xTitle, 32, look), type: "value", scale: true }
-        : { ...axis(xTitle, 32, look), ...categoryAxis(categories, look) },
+        ? { ...axis(xAxis, 32, look), type: "value", scale: true }
+        : { ...axis(xAxis, 32, look), ...categoryAxis(categories, look) },
     yAxis: {
-      ...axis(yTitle, isComplete ? 52 : 50, look),
+      ...axis(yAxis, isComplete ? 52 : 50, look),
       type: yScale === "log" ? "log" : "value",
       logBase: 10,
     },
@@ -173,9 +170,9 @@ function lineSeries(
 }
 
 /** Heights by category; a category without a point, or with one that a logarithmic axis cannot show, has no bar. */
-function barSeries({ name, points }: FigureLine, color: string, categories: number) {
+function barSeries({ name, ours }: Series, color: string, categories: number) {
   const data: (number | null)[] = new Array(categories).fill(null);
-  for (const [x, y] of points) data[x - 1] = y > 0 ? y : null;
+  for (const [x, y] of ours) data[x - 1] = y > 0 ? y : null;
   return { type: "bar", name: withoutControls(name), data, itemStyle: { color }, barGap: "6%" };
 }
 

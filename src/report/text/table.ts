@@ -11,7 +11,7 @@ export interface TableColumn {
   readonly dispensable: number;
 }
 
-export interface TableOptions {
+interface TableOptions {
   /** Columns of the terminal. */
   readonly width: number;
   /** Bold heading by ANSI codes; default off. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { VisibleStream, visible, visibleLine } from "./visible.ts";
+import { VisibleStream, visible, visibleLine } from "./text.ts";
 
 /** What a terminal may obey, and marks that turn the direction of writing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be left

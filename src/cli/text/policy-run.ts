@@ -1,0 +1,138 @@
+/** What `simulate` and `compare` do alike: policies are run, then come the report and the table, JSON or CSV. */
+import type { Command } from "commander";
+import { type Experiment, openExperiment, runExperiment } from "../../lab/experiments/run.ts";
+import { runCells } from "../../lab/experiments/run-cells.ts";
+import type { OpenedJobs } from "../../lab/experiments/runner.ts";
+import { formatCount } from "../../report/text/format.ts";
+import type { Comparison } from "../../results/comparison.ts";
+import { CheckFailed } from "../errors.ts";
+import { makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
+import { checkOutputs } from "../options/output-paths.ts";
+import { Progress } from "./progress.ts";
+import { hint, plural, quoted, writeOut } from "./text.ts";
+
+interface PolicyRun extends RunOptions, OutputOptions {
+  readonly policies: readonly string[];
+  readonly replications: number;
+  readonly workers: number;
+  readonly swf?: string;
+}
+
+/** Options that do not decide the result. */
+const BESIDE_THE_POINT = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
+
+/**
+ * Runs the policies over the jobs of one machine, first under the checker where that is asked for.
+ * @param counted what the progress bar counts
+ */
+export async function runPolicies(
+  source: string,
+  options: PolicyRun,
+  counted: "jobs" | "runs",
+  command: Command,
+): Promise<Comparison> {
+  const { policies, replications, workers, html, swf } = options;
+  await checkOutputs(source, { "--html": html, "--swf": swf });
+  const experiment = await makeExperiment(source, policies, options);
+  const opened = await openExperiment(experiment, replications);
+  if (options.audit) await auditPolicies(experiment, opened, policies);
+  const progress = new Progress(counted, options.progress);
+  const update = (done: number, of: number) => progress.update(done, of);
+  return runExperiment(experiment, {
+    ...{ policies, replications, workers, opened },
+    command: commandLine(command),
+    recordMatrix: html !== undefined,
+    ...(counted === "jobs" ? { progress: update } : { onDone: update }),
+  }).finally(() => progress.end());
+}
+
+/**
+ * Says on standard error what was checked.
+ * @throws CheckFailed after the first policy that breaks a rule
+ */
+async function auditPolicies(
+  experiment: Experiment,
+  opened: OpenedJobs,
+  policies: readonly string[],
+): Promise<void> {
+  const { auditLines } = await import("../../lab/audit/audit.ts");
+  const { window: _, parameters: __, ...machine } = experiment;
+  for (const policy of policies) {
+    const cell = { kind: "audit", ...machine, policy } as const;
+    const [result] = await runCells([cell], { workers: 1, opened });
+    for (const line of auditLines(result.label, result)) hint(line);
+    if (!result.ok) throw new CheckFailed(`a rule is broken by ${result.label}`);
+  }
+}
+
+export async function writeResult(
+  comparison: Comparison,
+  options: OutputOptions,
+  text: (comparison: Comparison) => string,
+): Promise<void> {
+  if (options.html !== undefined) {
+    const { writeReport } = await import("../../lab/files/write-report.ts");
+    await writeReport(options.html, comparison);
+    hint(`The report is in ${options.html}`);
+  }
+  if (options.json) {
+    const { comparisonJson } = await import("../../report/text/json.ts");
+    writeOut(comparisonJson(comparison));
+  } else if (options.csv) {
+    const { summariesCsv } = await import("../../report/text/csv.ts");
+    writeOut(summariesCsv(comparison));
+  } else writeOut(text(comparison));
+  tellWindow(comparison);
+  checkStarted(comparison);
+}
+
+/** The shares alone do not say how few jobs are left. */
+function tellWindow({ policies, instance }: Comparison): void {
+  const window = policies[0]?.summary.window;
+  if (window === undefined || window.countedJobs === instance.count) return;
+  hint(
+    `Of ${plural(instance.count, "job")} ${formatCount(window.countedJobs)} ${window.countedJobs === 1 ? "is" : "are"} counted`,
+  );
+}
+
+/**
+ * A policy that leaves jobs waiting for ever has not run the workload, and its means are of the other jobs.
+ * @throws CheckFailed when any policy has done so, all of them being told
+ */
+export function checkStarted({ policies }: Comparison): void {
+  const left = policies.map(({ label, summary, replications = [summary] }) => ({
+    label,
+    count: replications.reduce((sum, { jobs }) => sum + jobs.neverStarted, 0),
+  }));
+  requireNoneLeft("started", left);
+}
+
+/** @throws CheckFailed when any policy has left jobs, all of them being told */
+export function requireNoneLeft(
+  done: "started" | "ended",
+  left: readonly { readonly label: string; readonly count: number }[],
+): void {
+  const failed = left.filter(({ count }) => count > 0);
+  for (const { label, count } of failed)
+    hint(`tutti: ${label} never ${done} ${plural(count, "job")}: the numbers above are of the others`);
+  if (failed.length > 0) throw new CheckFailed(`jobs were never ${done}`);
+}
+
+/** The command that makes the same result again: the verb, what was given to it, and the options that matter. */
+function commandLine(command: Command): string {
+  const options = command.options
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli")
+    .filter((option) => !BESIDE_THE_POINT.includes(option.attributeName()))
+    .flatMap((option) => [
+      option.long ?? option.flags,
+      optionText(command.getOptionValue(option.attributeName())),
+    ]);
+  return ["tutti", command.name(), ...command.args, ...options].map(quoted).join(" ");
+}
+
+function optionText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "object" && value !== null && "seconds" in value
+    ? String(value.seconds)
+    : String(value);
+}
