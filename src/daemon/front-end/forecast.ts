@@ -206,17 +206,12 @@ export class Forecaster {
     // Those that have started meanwhile were not forecast in time.
     const fresh = [...starts].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
     const some = fresh.slice(0, MOST_KEPT);
-    try {
-      store.begin();
+    const areKept = store.tryTransaction(() => {
       for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {
         store.noteForecast(job, clock.unixMs(), p10Ms, p50Ms, p90Ms);
       }
-      store.commit();
-    } catch {
-      // A full disk: with the next forecast.
-      store.rollback();
-      return;
-    }
-    for (const [job] of some) this.#kept.add(job);
+    });
+    // Else the disk is full: with the next forecast.
+    if (areKept) for (const [job] of some) this.#kept.add(job);
   }
 }

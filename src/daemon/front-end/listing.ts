@@ -12,7 +12,7 @@ import type { JobRecord } from "../contract/record.ts";
 import type { Caller, JobQuery, ListEnd } from "../contract/service.ts";
 import { retainedBytes } from "../contract/submission.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
-import type { EndedNumber } from "../store/ended-numbers.ts";
+import type { JobKey } from "../store/kept.ts";
 import { exportSwf } from "./swf-export.ts";
 
 interface PageSizes {
@@ -26,9 +26,6 @@ interface PageSizes {
 
 const SIZES: PageSizes = { window: 2000, jobs: 150, bytes: 128 * 1024 };
 const ALL_NUMBERS: readonly NumberRange[] = [{ first: 1, last: Number.MAX_SAFE_INTEGER }];
-
-/** What is known of a job without reading it. */
-type Key = EndedNumber;
 
 export class Listing {
   readonly #context: FrontEndParts;
@@ -111,7 +108,7 @@ export class Listing {
     { numbers = ALL_NUMBERS, states = JOB_STATES, after = 0 }: JobQuery,
     firstEnded: JobNumber,
     missing?: MissingJobs[],
-  ): Generator<readonly Key[], void, void> {
+  ): Generator<readonly JobKey[], void, void> {
     const isAsked = numbers !== ALL_NUMBERS && missing !== undefined;
     // Only of all jobs can be told which are missing: others' are not, they do not exist for the caller.
     const uid = caller.isAdministrator || isAsked ? undefined : caller.uid;
@@ -121,7 +118,7 @@ export class Listing {
     };
     const { window } = this.#sizes;
     let looked = 0;
-    let seen: Key[] = [];
+    let seen: JobKey[] = [];
     for (const range of numbers) {
       let first = Math.max(range.first, after + 1);
       for (let isWhole = false; !isWhole && first <= range.last; ) {
@@ -152,7 +149,7 @@ export class Listing {
     last: JobNumber,
     { live, ended }: { readonly live: boolean; readonly ended: boolean },
     firstEnded: JobNumber,
-  ): readonly Key[] {
+  ): readonly JobKey[] {
     const { book, store } = this.#context;
     const { window } = this.#sizes;
     const ofLive = live
@@ -161,7 +158,7 @@ export class Listing {
           .rising(first, last, window)
           .map((job) => this.#liveKey(job))
       : [];
-    const ofEnded = ended ? store.ended.rising(uid, Math.max(first, firstEnded), last, window) : [];
+    const ofEnded = ended ? store.kept.endedFrom(uid, Math.max(first, firstEnded), last, window) : [];
     if (ofLive.length === 0) return ofEnded;
     return [...ofLive, ...ofEnded].sort((a, b) => a.job - b.job).slice(0, window);
   }
@@ -183,7 +180,7 @@ export class Listing {
         .of(uid)
         .falling(upTo, window)
         .map((job) => this.#liveKey(job));
-      const ended = store.ended.falling(uid, upTo, window);
+      const ended = store.kept.endedUpTo(uid, upTo, window);
       const keys = [...live, ...ended].sort((a, b) => b.job - a.job).slice(0, window);
       for (const { job, state } of keys) {
         if (states.includes(state)) left--;
@@ -195,7 +192,7 @@ export class Listing {
     }
   }
 
-  #liveKey(job: JobNumber): Key {
+  #liveKey(job: JobNumber): JobKey {
     const { uid, state } = this.#context.book.live(job)!;
     return { job, uid, state };
   }

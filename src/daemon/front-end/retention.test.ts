@@ -21,7 +21,7 @@ function forgetAll({ frontEnd }: ReturnType<typeof makeBench>): number {
 describe("Retention", () => {
   test("forgets jobs that ended too long ago with all that belongs to them, and none that has not ended", async () => {
     const bench = makeBench({ config: { policy: "fcfs", keepDays: 2 } });
-    const { clock, frontEnd, store } = bench;
+    const { clock, frontEnd, machine, store } = bench;
     const script = { base64: Buffer.from("true").toString("base64"), word: 0 };
     await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { OLD: "1" }, script })], "k"));
     await answerOf(clock, frontEnd.submit(ANNA, [request({ held: true, env: { NEW: "1" } })]));
@@ -29,12 +29,14 @@ describe("Retention", () => {
     await answerOf(clock, frontEnd.submit(ANNA, [request({ env: { NEW: "1" } })]));
     clock.advanceTo(DAY_MS + 5000);
     expect(frontEnd.retention.step()).toBe(false);
+    const [first] = machine.sent.flatMap((command) => (command.type === "launch" ? [command.spec] : []));
+    expect(store.knowsAttempt(first, first.identity)).toBe(true);
     expect(frontEnd.status()).not.toHaveProperty("keptSinceMs");
     clock.advanceTo(2 * DAY_MS + 5000);
     expect(forgetAll(bench)).toBe(1);
     expect(frontEnd.jobs(ROOT, {}).map(({ job }) => job)).toEqual([2, 3]);
     expect(frontEnd.status()).toMatchObject({ counts: { held: 1, done: 1 }, keptSinceMs: 1000 });
-    expect(store.attempts(1)).toEqual([]);
+    expect(store.knowsAttempt(first, first.identity)).toBe(false);
     expect(store.contents.environment(store.job(2)!.environment)).toEqual({ NEW: "1" });
     expect(store.eventsAfter(0, 100).every(({ event }) => event.atMs >= 5000)).toBe(true);
     expect([...frontEnd.exportSwf(ROOT)].join("")).toContain(

@@ -78,18 +78,14 @@ export class Retention {
   step(): boolean {
     const { store, book, feed, config, clock } = this.#context;
     const beforeMs = clock.unixMs() - config.keepDays * DAY_MS;
-    let jobs: readonly EndedJob[];
-    let events: readonly EventCount[];
-    try {
+    let jobs: readonly EndedJob[] = [];
+    let events: readonly EventCount[] = [];
+    const isDone = store.tryTransaction(() => {
       jobs = this.#jobsToForget(beforeMs);
-      store.begin();
       store.kept.forgetJobs(jobs);
       events = this.#forgetEvents(beforeMs);
-      store.commit();
-    } catch {
-      store.rollback();
-      return false;
-    }
+    });
+    if (!isDone) return false;
     book.forget(jobs);
     feed.forget(events);
     return jobs.length > 0 || events.length > 0;
@@ -160,14 +156,7 @@ export class Retention {
         if (this.#isStopped) return;
       }
       last = jobs[jobs.length - 1];
-      try {
-        store.begin();
-        store.kept.forgetLeftovers(removed);
-        store.commit();
-      } catch {
-        store.rollback();
-        return;
-      }
+      if (!store.tryTransaction(() => store.kept.forgetLeftovers(removed))) return;
     }
   }
 

@@ -34,7 +34,7 @@ const KNOWN = 1000;
 const NOTHING: Environment = {};
 
 export class Contents {
-  readonly #statements: Statements;
+  readonly #sql: Statements;
   /** Of those used last, by table and hash; most submits have an environment that was there just before. */
   readonly #ids = new Map<string, number>();
   readonly #bytes = new Map<string, number>();
@@ -43,8 +43,8 @@ export class Contents {
   #script: { readonly base64: string; readonly content: Content } | undefined;
   #nothing: number | undefined;
 
-  constructor(statements: Statements) {
-    this.#statements = statements;
+  constructor(sql: Statements) {
+    this.#sql = sql;
   }
 
   /** What was written since the last commit is not there. */
@@ -72,7 +72,7 @@ export class Contents {
   find({ table, name, hash }: Content): number | undefined {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
-    const row = this.#statements.get(`SELECT id FROM ${table} WHERE hash = ?`, hash);
+    const row = this.#sql.get(`SELECT id FROM ${table} WHERE hash = ?`, hash);
     if (row === undefined) return undefined;
     const id = Number(row.id);
     if (this.#ids.size >= KNOWN) this.#ids.clear();
@@ -85,7 +85,7 @@ export class Contents {
     const known = this.find(content);
     if (known !== undefined) return known;
     const { table, hash, value, bytes } = content;
-    this.#statements.run(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
+    this.#sql.run(`INSERT INTO ${table} (hash, ${VALUE[table]}) VALUES (?, ?)`, hash, value);
     const id = this.find(content)!;
     this.#bytes.set(`${table} ${id}`, bytes);
     return id;
@@ -101,22 +101,19 @@ export class Contents {
   /** To be called when no job has it any more. */
   drop({ table, id }: StoredContent): void {
     if (table === "environments" && id === this.nothing()) return;
-    const column = COLUMN[table];
-    this.#statements.run(
-      `DELETE FROM ${table} WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE ${column} = ?1)`,
-      id,
-    );
+    const users = `SELECT 1 FROM jobs WHERE ${COLUMN[table]} = ?1`;
+    this.#sql.run(`DELETE FROM ${table} WHERE id = ?1 AND NOT EXISTS (${users})`, id);
     this.#ids.clear();
     this.#bytes.delete(`${table} ${id}`);
   }
 
   environment(id: number): Record<string, string> {
-    const row = this.#statements.get("SELECT json FROM environments WHERE id = ?", id);
+    const row = this.#sql.get("SELECT json FROM environments WHERE id = ?", id);
     return row === undefined ? {} : JSON.parse(String(row.json));
   }
 
   script(id: number): Uint8Array | undefined {
-    const row = this.#statements.get("SELECT content FROM scripts WHERE id = ?", id);
+    const row = this.#sql.get("SELECT content FROM scripts WHERE id = ?", id);
     return row?.content as Uint8Array | undefined;
   }
 
@@ -130,11 +127,7 @@ export class Contents {
     const name = `${table} ${id}`;
     let bytes = this.#bytes.get(name);
     if (bytes === undefined) {
-      const row = this.#statements.get(
-        `SELECT octet_length(${VALUE[table]}) AS bytes FROM ${table} WHERE id = ?`,
-        id,
-      );
-      bytes = Number(row?.bytes ?? 0);
+      bytes = this.#sql.number(`SELECT octet_length(${VALUE[table]}) FROM ${table} WHERE id = ?`, id);
       this.#bytes.set(name, bytes);
     }
     return { table, id, bytes };

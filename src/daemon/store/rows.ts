@@ -1,6 +1,5 @@
 /** Records to rows of the store and back. */
 import { areSameCpus } from "../../core/machine.ts";
-import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { DaemonEvent, EventData } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
 
@@ -112,18 +111,6 @@ function sameList<T>(
 ): readonly T[] {
   const isSame = values.length === others.length && values.every((value, i) => areSame(value, others[i]));
   return isSame ? others : values;
-}
-
-export function endValues(end: AttemptEnd): Value[] {
-  return [
-    end.endedAtMs,
-    end.ranMs,
-    end.code ?? null,
-    end.signal ?? null,
-    end.reason,
-    end.lost ?? null,
-    end.cpuMs ?? null,
-  ];
 }
 
 /** An event as everybody may see it whom it concerns, and what only some may. */

@@ -1,4 +1,4 @@
-/** Statements of a database, each prepared once. */
+/** Statements of a database, each prepared once, and what all parts of the store do with it. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Value } from "./rows.ts";
 import { inWords } from "./store-error.ts";
@@ -22,13 +22,30 @@ export class Statements {
     return inWords(this.#path, () => this.#statement(sql).get(...values)) as Row | undefined;
   }
 
-  all(sql: string, ...values: Value[]): Row[] {
-    return inWords(this.#path, () => this.#statement(sql).all(...values)) as Row[];
+  /** The number that is the first column of the first row; 0 where there is none. */
+  number(sql: string, ...values: Value[]): number {
+    return Number(Object.values(this.get(sql, ...values) ?? {})[0] ?? 0);
+  }
+
+  /** @typeParam Found what the statement selects, by the names of its columns */
+  all<Found = Row>(sql: string, ...values: Value[]): Found[] {
+    return inWords(this.#path, () => this.#statement(sql).all(...values)) as Found[];
   }
 
   /** Row by row: of many, not all are in memory at once. */
   *each(sql: string, ...values: Value[]): Generator<Row> {
     for (const row of this.#statement(sql).iterate(...values)) yield row as Row;
+  }
+
+  meta(name: string): string | undefined {
+    const row = this.get("SELECT value FROM meta WHERE name = ?", name);
+    return row === undefined ? undefined : String(row.value);
+  }
+
+  setMeta(name: string, value: string): void {
+    const sql =
+      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value";
+    this.run(sql, name, value);
   }
 
   #statement(sql: string): StatementSync {

@@ -49,6 +49,15 @@ function recordOf(job: number, fields: Partial<JobRecord> = {}): JobRecord {
   };
 }
 
+/** What a store's file holds of a job's attempts, as another program sees it. */
+function attemptsIn(path: string, job: number) {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const sql = "SELECT job, attempt, identity, decided_ms, started_ms, ended_ms FROM attempts WHERE job = ?";
+  const rows = database.prepare(sql).all(job);
+  database.close();
+  return rows;
+}
+
 /** Without the fields that are undefined, as JSON knows none. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
@@ -187,21 +196,15 @@ describe("Store against a model", () => {
   });
 
   test("attempts and forecasts are kept", () => {
-    const store = new Store(":memory:", 0);
+    const path = newPath();
+    const store = new Store(path, 0);
     store.insertAttempt({ job: 3, attempt: 1 }, [{ node: "localhost", cpus: [0, 1] }], 10);
     store.noteAttemptStart({ job: 3, attempt: 1 }, 12);
     store.noteAttemptEnd({ job: 3, attempt: 1, reason: "none", code: 0, endedAtMs: 20, ranMs: 8 });
     store.insertAttempt({ job: 3, attempt: 2 }, [{ node: "n1", cpus: [1] }], 30, "c0ffee");
-    expect(store.attempts(3)).toEqual([
-      { job: 3, attempt: 1, identity: undefined, decidedAtMs: 10, startedAtMs: 12, endedAtMs: 20 },
-      {
-        job: 3,
-        attempt: 2,
-        identity: "c0ffee",
-        decidedAtMs: 30,
-        startedAtMs: undefined,
-        endedAtMs: undefined,
-      },
+    expect(attemptsIn(path, 3)).toEqual([
+      { job: 3, attempt: 1, identity: null, decided_ms: 10, started_ms: 12, ended_ms: 20 },
+      { job: 3, attempt: 2, identity: "c0ffee", decided_ms: 30, started_ms: null, ended_ms: null },
     ]);
     store.noteForecast(3, 0, 1, 5, 9);
     store.noteForecast(3, 1, 2, 6, 10);
@@ -373,13 +376,15 @@ describe("versions", () => {
       });
       // Attempts of the first release have no identity; only those are believed without.
       const identity = version < 3 ? undefined : "0123456789abcdef0123456789abcdef";
-      expect(store.attempts(2)).toMatchObject([{ attempt: 1, startedAtMs: 4000, identity }]);
+      expect(attemptsIn(path, 2)).toMatchObject([
+        { attempt: 1, started_ms: 4000, identity: identity ?? null },
+      ]);
       expect(store.liveJobs().map((record) => record.identity)).toEqual([identity, undefined]);
       expect(store.eventsAfter(0, 10).map(({ event }) => event.kind)).toEqual(["submitted", "ended"]);
       expect(store.judgedForecasts(5)).toEqual([{ errorMs: 500, isWithin: true }]);
       const { uid } = store.job(1)!;
-      expect(store.ended.rising(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
-      expect(store.ended.falling(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
+      expect(store.kept.endedFrom(undefined, 1, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
+      expect(store.kept.endedUpTo(uid, 9, 9)).toEqual([{ job: 1, uid, state: "failed" }]);
       const { script, scriptWord } = store.job(3)!;
       expect(scriptWord).toBe(version < 2 ? undefined : 1);
       const content = script === undefined ? undefined : store.contents.script(script);

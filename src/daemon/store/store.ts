@@ -10,32 +10,20 @@ import type { NodeCpus } from "../../core/machine.ts";
 import type { AttemptEnd, AttemptKey, JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import { Contents } from "./contents.ts";
-import { EndedNumbers } from "./ended-numbers.ts";
 import { Kept } from "./kept.ts";
 import { migrate } from "./migrations.ts";
 import {
   CHANGING,
   changingValues,
-  endValues,
   eventOf,
   eventValues,
-  type Row,
   recordOf,
   type StoredEvent,
   sharing,
   specOf,
-  type Value,
 } from "./rows.ts";
 import { Statements } from "./statements.ts";
 import { damagedStore, inWords } from "./store-error.ts";
-
-interface AttemptRow extends AttemptKey {
-  /** Undefined: the first release decided on it, or a conductor of the first release ran it. */
-  readonly identity: string | undefined;
-  readonly decidedAtMs: number;
-  readonly startedAtMs: number | undefined;
-  readonly endedAtMs: number | undefined;
-}
 
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
@@ -55,14 +43,12 @@ const EVENTS_OF_USER_AFTER = `
 export class Store {
   readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #statements: Statements;
+  readonly #sql: Statements;
   #pageBytes: number | undefined;
   /** Environments and scripts. */
   readonly contents: Contents;
   /** Ended jobs and events, and how they are forgotten. */
   readonly kept: Kept;
-  /** Which jobs have ended. */
-  readonly ended: EndedNumbers;
 
   /**
    * Opens the database, makes it if there is none, looks whether it is damaged, brings it up to date.
@@ -77,10 +63,9 @@ export class Store {
       this.#database.close();
       throw error;
     }
-    this.#statements = new Statements(path, this.#database);
-    this.contents = new Contents(this.#statements);
-    this.kept = new Kept(this.#statements);
-    this.ended = new EndedNumbers(this.#statements);
+    this.#sql = new Statements(path, this.#database);
+    this.contents = new Contents(this.#sql);
+    this.kept = new Kept(this.#sql);
   }
 
   begin(): void {
@@ -97,11 +82,24 @@ export class Store {
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
+  /** Writes in a transaction of their own. @returns whether they are on disk; else nothing of them is */
+  tryTransaction(write: () => void): boolean {
+    try {
+      this.begin();
+      write();
+      this.commit();
+      return true;
+    } catch {
+      this.rollback();
+      return false;
+    }
+  }
+
   /** Bytes that the database holds; the file may be larger, by room that is free again. */
   usedBytes(): number {
-    const pages = (name: string): number => Number(this.#get(`PRAGMA ${name}`)?.[name]);
-    this.#pageBytes ??= pages("page_size");
-    return (pages("page_count") - pages("freelist_count")) * this.#pageBytes;
+    const sql = this.#sql;
+    this.#pageBytes ??= sql.number("PRAGMA page_size");
+    return (sql.number("PRAGMA page_count") - sql.number("PRAGMA freelist_count")) * this.#pageBytes;
   }
 
   /**
@@ -121,46 +119,33 @@ export class Store {
   }
 
   meta(name: string): string | undefined {
-    const row = this.#get("SELECT value FROM meta WHERE name = ?", name);
-    return row === undefined ? undefined : String(row.value);
+    return this.#sql.meta(name);
   }
 
   setMeta(name: string, value: string): void {
-    this.#run(
-      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      name,
-      value,
-    );
+    this.#sql.setMeta(name, value);
   }
 
   /** @param keptBytes what it takes, when it has ended already */
-  insertJob(record: JobRecord, keptBytes?: number): void {
-    this.#run(
-      INSERT_JOB,
-      record.job,
-      record.uid,
-      record.key ?? null,
-      record.environment,
-      record.script ?? null,
-      specOf(record),
-      keptBytes ?? null,
-      ...changingValues(record),
-    );
+  insertJob(record: JobRecord, keptBytes: number | null = null): void {
+    const { job, uid, key = null, environment, script = null } = record;
+    const fixed = [job, uid, key, environment, script, specOf(record), keptBytes];
+    this.#sql.run(INSERT_JOB, ...fixed, ...changingValues(record));
   }
 
   /** Writes what may change in a record. */
   updateJob(record: JobRecord): void {
-    this.#run(UPDATE_JOB, ...changingValues(record), record.job);
+    this.#sql.run(UPDATE_JOB, ...changingValues(record), record.job);
   }
 
   /** Writes a record that has ended. @param keptBytes what it still takes */
   endJob(record: JobRecord, keptBytes: number): void {
     const { job, environment, script = null } = record;
-    this.#run(END_JOB, ...changingValues(record), environment, script, keptBytes, job);
+    this.#sql.run(END_JOB, ...changingValues(record), environment, script, keptBytes, job);
   }
 
   job(job: JobNumber): JobRecord | undefined {
-    const row = this.#get("SELECT * FROM jobs WHERE job = ?", job);
+    const row = this.#sql.get("SELECT * FROM jobs WHERE job = ?", job);
     return row === undefined ? undefined : recordOf(row);
   }
 
@@ -169,134 +154,112 @@ export class Store {
     const sql = `SELECT jobs.*, attempts.identity FROM jobs LEFT JOIN attempts USING (job, attempt)
       WHERE jobs.ended_ms IS NULL ORDER BY job`;
     const records: JobRecord[] = [];
-    for (const row of this.#statements.each(sql)) records.push(sharing(recordOf(row), records.at(-1)));
+    for (const row of this.#sql.each(sql)) records.push(sharing(recordOf(row), records.at(-1)));
     return records;
   }
 
   /** Jobs that have not ended and belong to anybody but this user, by number. */
   liveJobsOfOthers(uid: number): Pick<JobRecord, "job" | "uid" | "user">[] {
-    return this.#all(
-      `SELECT job, uid, spec ->> 'user' AS user FROM jobs WHERE ended_ms IS NULL AND uid <> ? ORDER BY job`,
-      uid,
-    ).map((row) => ({ job: Number(row.job), uid: Number(row.uid), user: String(row.user) }));
+    const sql = `SELECT job, uid, spec ->> 'user' AS user FROM jobs WHERE ended_ms IS NULL AND uid <> ? ORDER BY job`;
+    return this.#sql.all(sql, uid);
   }
 
   /** The last jobs that have ended, latest first; of one user, or of all. */
   endedJobs(uid: number | undefined, states: readonly string[], last: number): JobRecord[] {
-    return this.#all(
-      `SELECT * FROM jobs WHERE ended_ms IS NOT NULL AND (?1 IS NULL OR uid = ?1)
-       AND state IN (SELECT value FROM json_each(?2)) ORDER BY job DESC LIMIT ?3`,
-      uid ?? null,
-      JSON.stringify(states),
-      last,
-    ).map(recordOf);
+    const sql = `SELECT * FROM jobs WHERE ended_ms IS NOT NULL AND (?1 IS NULL OR uid = ?1)
+      AND state IN (SELECT value FROM json_each(?2)) ORDER BY job DESC LIMIT ?3`;
+    return this.#sql.all(sql, uid ?? null, JSON.stringify(states), last).map(recordOf);
   }
 
   /** Jobs that a user has submitted with a key, by number. */
   jobsByKey(uid: number, key: string): JobRecord[] {
-    return this.#all("SELECT * FROM jobs WHERE uid = ? AND key = ? ORDER BY job", uid, key).map(recordOf);
+    return this.#sql.all("SELECT * FROM jobs WHERE uid = ? AND key = ? ORDER BY job", uid, key).map(recordOf);
   }
 
   /** The highest number that was given to a job, kept or not. */
   latestJob(): JobNumber {
-    const kept = Number(this.#get("SELECT max(job) AS latest FROM jobs")?.latest ?? 0);
-    return Math.max(kept, this.kept.latestForgotten());
+    return Math.max(this.#sql.number("SELECT max(job) FROM jobs"), this.kept.latestForgotten());
   }
 
   latestPlace(): number {
-    return Number(this.#get("SELECT max(place) AS latest FROM jobs")?.latest ?? 0);
+    return this.#sql.number("SELECT max(place) FROM jobs");
   }
 
   /** @param identity left out: a conductor of the first release is to run it */
   insertAttempt(
-    attempt: AttemptKey,
+    { job, attempt }: AttemptKey,
     nodes: readonly NodeCpus[],
     decidedAtMs: number,
-    identity?: string,
+    identity: string | null = null,
   ): void {
-    this.#run(
-      "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity) VALUES (?, ?, ?, ?, ?)",
-      attempt.job,
-      attempt.attempt,
-      JSON.stringify(nodes),
-      decidedAtMs,
-      identity ?? null,
-    );
+    const sql = "INSERT INTO attempts (job, attempt, nodes, decided_ms, identity) VALUES (?, ?, ?, ?, ?)";
+    this.#sql.run(sql, job, attempt, JSON.stringify(nodes), decidedAtMs, identity);
   }
 
-  noteAttemptStart(attempt: AttemptKey, startedAtMs: number): void {
-    this.#run(
+  noteAttemptStart({ job, attempt }: AttemptKey, startedAtMs: number): void {
+    this.#sql.run(
       "UPDATE attempts SET started_ms = ? WHERE job = ? AND attempt = ?",
       startedAtMs,
-      attempt.job,
-      attempt.attempt,
+      job,
+      attempt,
     );
   }
 
   noteAttemptEnd(end: AttemptEnd): void {
-    this.#run(
-      `UPDATE attempts SET (ended_ms, ran_ms, code, signal, reason, lost, cpu_ms) = (${MARKS(7)})
-       WHERE job = ? AND attempt = ?`,
-      ...endValues(end),
-      end.job,
-      end.attempt,
-    );
-  }
-
-  attempts(job: JobNumber): AttemptRow[] {
-    return this.#all("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", job).map((row) => ({
+    const {
       job,
-      attempt: Number(row.attempt),
-      identity: row.identity === null ? undefined : String(row.identity),
-      decidedAtMs: Number(row.decided_ms),
-      startedAtMs: row.started_ms === null ? undefined : Number(row.started_ms),
-      endedAtMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
-    }));
+      attempt,
+      reason,
+      endedAtMs,
+      ranMs,
+      code = null,
+      signal = null,
+      lost = null,
+      cpuMs = null,
+    } = end;
+    const sql = `UPDATE attempts SET (ended_ms, ran_ms, code, signal, reason, lost, cpu_ms) = (${MARKS(7)})
+      WHERE job = ? AND attempt = ?`;
+    this.#sql.run(sql, endedAtMs, ranMs, code, signal, reason, lost, cpuMs, job, attempt);
   }
 
   /** Whether this very attempt was decided on here. */
   knowsAttempt({ job, attempt }: AttemptKey, identity: string | undefined): boolean {
     const sql = "SELECT 1 FROM attempts WHERE job = ? AND attempt = ? AND identity IS ?";
-    return this.#get(sql, job, attempt, identity ?? null) !== undefined;
+    return this.#sql.get(sql, job, attempt, identity ?? null) !== undefined;
   }
 
   addEvent(stored: StoredEvent): void {
-    this.#run(INSERT_EVENT, ...eventValues(stored));
+    this.#sql.run(INSERT_EVENT, ...eventValues(stored));
   }
 
   latestEvent(): number {
-    return Number(this.#get("SELECT max(sequence) AS latest FROM events")?.latest ?? 0);
+    return this.#sql.number("SELECT max(sequence) FROM events");
   }
 
   /** Events after a number, oldest first; with a user only those of that user's jobs and of all. */
   eventsAfter(sequence: number, most: number, uid?: number): StoredEvent[] {
-    if (uid === undefined) return this.#all(EVENTS_AFTER, sequence, most).map(eventOf);
-    return this.#all(EVENTS_OF_USER_AFTER, sequence, most, uid).map(eventOf);
+    if (uid === undefined) return this.#sql.all(EVENTS_AFTER, sequence, most).map(eventOf);
+    return this.#sql.all(EVENTS_OF_USER_AFTER, sequence, most, uid).map(eventOf);
   }
 
   /** Keeps the first forecast of a job's start, to be judged when it starts. */
   noteForecast(job: JobNumber, madeMs: number, p10Ms: number, p50Ms: number, p90Ms: number): void {
-    this.#run(
-      "INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      job,
-      madeMs,
-      p10Ms,
-      p50Ms,
-      p90Ms,
-    );
+    const sql = `INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (${MARKS(5)})
+      ON CONFLICT DO NOTHING`;
+    this.#sql.run(sql, job, madeMs, p10Ms, p50Ms, p90Ms);
   }
 
   noteForecastStart(job: JobNumber, startedMs: number): void {
-    this.#run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
+    this.#sql.run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
   }
 
   /** How far the forecasts of the last jobs to start were off in ms: actual start minus p50. */
   judgedForecasts(last: number): { readonly errorMs: number; readonly isWithin: boolean }[] {
-    return this.#all(
-      `SELECT started_ms - p50_ms AS error, started_ms BETWEEN p10_ms AND p90_ms AS within
-       FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?`,
-      last,
-    ).map((row) => ({ errorMs: Number(row.error), isWithin: Number(row.within) === 1 }));
+    const sql = `SELECT started_ms - p50_ms AS error, started_ms BETWEEN p10_ms AND p90_ms AS within
+      FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?`;
+    return this.#sql
+      .all(sql, last)
+      .map(({ error, within }) => ({ errorMs: Number(error), isWithin: within === 1 }));
   }
 
   /** The check of all pages takes 0.13 s for 100,000 jobs; damage that is met later is met in the middle of something. */
@@ -307,18 +270,6 @@ export class Store {
     const [found] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (found !== "ok") throw damagedStore(this.path, String(found));
     migrate(database, this.path, nowMs);
-  }
-
-  #run(sql: string, ...values: Value[]): void {
-    this.#statements.run(sql, ...values);
-  }
-
-  #get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#statements.get(sql, ...values);
-  }
-
-  #all(sql: string, ...values: Value[]): Row[] {
-    return this.#statements.all(sql, ...values);
   }
 }
 
