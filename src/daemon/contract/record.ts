@@ -13,58 +13,38 @@
  *   done, failed, cancelled        or back to queued, when it is started anew
  */
 import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
-import type { EndReason, JobNumber } from "../../protocol/attempts.ts";
+import type { EndReason } from "../../protocol/attempts.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
-import type { JobState } from "../../protocol/states.ts";
 import type { Caller } from "./service.ts";
 
-/** What was asked for, and what was filled in where it was left out. */
-type Asked = Required<
-  Pick<
-    SubmitJob,
-    "name" | "queue" | "tasks" | "priority" | "command" | "cwd" | "stdout" | "stderr" | "after" | "retries"
-  >
->;
+/** Fields that users see as they are kept; what is left out may be undefined as well. */
+type Shown = Omit<Job, "cpus" | "nodes" | "after">;
+type OrUndefined<T> = {
+  readonly [Field in keyof T]: T extends Required<Pick<T, Field>> ? T[Field] : T[Field] | undefined;
+};
 
-export interface JobRecord extends Asked {
-  readonly job: JobNumber;
-  readonly array?: JobNumber | undefined;
-  readonly arrayIndex?: number | undefined;
+export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, "after" | "retries">> {
   /** So many jobs of the array may go at a time. */
   readonly arrayLimit?: number | undefined;
   readonly uid: number;
-  readonly user: string;
   /** How the queue was chosen, in words. */
   readonly queueReason?: string | undefined;
-  readonly state: JobState;
   /** Number of the script in the store, and which word of the command names it; scripts are shared. */
   readonly script?: number | undefined;
   readonly scriptWord?: number | undefined;
-  readonly limitMs?: number | undefined;
   /** What policies are told of the running time. */
   readonly estimateMs: number;
-  readonly memoryBytes?: number | undefined;
   /** File mode creation mask; undefined: of a job that the first release took, which ran all with 022. */
   readonly umask?: number | undefined;
   readonly key?: string | undefined;
   /** Number of the environment in the store; environments are shared. */
   readonly environment: number;
-  readonly submittedAtMs: number;
   /** Order among jobs of one priority: grows with each job that comes to wait; kept when a job is started anew. */
   readonly queueRank: number;
-  /** 0: never started. */
-  readonly attempt: number;
   /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
   readonly identity?: string | undefined;
   /** CPUs that it has, or had last. */
   readonly nodes: readonly NodeCpus[];
-  readonly startedAtMs?: number | undefined;
-  readonly endedAtMs?: number | undefined;
-  readonly ranMs: number;
-  readonly code?: number | undefined;
-  readonly signal?: string | undefined;
-  /** Why it ended as it did. */
-  readonly reason?: string | undefined;
   /** Why we want it gone, while it is ending. */
   readonly ending?: EndReason | undefined;
 }

@@ -27,7 +27,7 @@ import { ExecutorHealth } from "./executor-health.ts";
 import { MatrixSender } from "./matrix-sender.ts";
 import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
 import type { Past } from "./past.ts";
-import { recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
+import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
 /** Dependents that are cancelled in one cycle: some 20 ms. */
 const MOST_CANCELLED_IN_CYCLE = 500;
@@ -39,8 +39,8 @@ export class Dispatcher {
   readonly #past: Past;
   #outbox: Command[] = [];
   #refused: AttemptEnd[] = [];
-  readonly #matrix: MatrixSender;
-  readonly #health: ExecutorHealth;
+  readonly matrix: MatrixSender;
+  readonly health: ExecutorHealth;
   /** Whether attempts that are on disk belong to this start of the machine. */
   #isSameBoot: boolean;
   /** Values before the cycle, for `rollback`. */
@@ -50,40 +50,23 @@ export class Dispatcher {
     this.#context = context;
     this.#past = past;
     this.earlierStarts = new EarlierStarts(context, this.strays);
-    this.#matrix = new MatrixSender(context);
-    this.#health = new ExecutorHealth(context);
+    this.matrix = new MatrixSender(context);
+    this.health = new ExecutorHealth(context);
     this.#isSameBoot = context.store.meta("boot") === context.bootId;
   }
 
-  get isConnected(): boolean {
-    return this.#health.connected !== undefined;
-  }
-
-  get sequence(): number {
-    return this.#matrix.sequence;
-  }
-
-  /** Why nothing can be started; undefined while the executor is there and answers. */
-  get trouble(): string | undefined {
-    return this.#health.trouble;
-  }
-
-  status() {
-    return this.#health.status();
-  }
-
   disconnected(reason: string): void {
-    this.#health.disconnected(reason);
+    this.health.disconnected(reason);
     this.#context.scheduler.invalidate("the conductor was away");
   }
 
   /** Gives out what is to be sent, now that the cycle is on disk. */
   commit(): Command[] {
-    this.#health.setHasGangs(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
+    this.health.setHasGangs(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
-    this.#matrix.commit();
+    this.matrix.commit();
     this.strays.commit();
     return outbox;
   }
@@ -96,7 +79,7 @@ export class Dispatcher {
   rollback(): void {
     this.#outbox = [];
     this.#refused = [];
-    this.#matrix.rollback();
+    this.matrix.rollback();
     this.strays.rollback();
     if (this.#before === undefined) return;
     this.#isSameBoot = this.#before.isSameBoot;
@@ -106,7 +89,7 @@ export class Dispatcher {
 
   onReport(report: Report, nowMs: number): void {
     const { feed, clock } = this.#context;
-    this.#health.onReport(report, nowMs);
+    this.health.onReport(report, nowMs);
     switch (report.type) {
       case "connected":
         this.#reconcile(report, nowMs);
@@ -178,7 +161,7 @@ export class Dispatcher {
     for (const { kind, job, row } of outcome.notes) {
       feed.add(kind, atMs, this.#context.book.live(job), { row });
     }
-    const matrix = this.#matrix.next(outcome.adoption !== undefined, atMs);
+    const matrix = this.matrix.next(outcome.adoption !== undefined, atMs);
     if (matrix !== undefined) this.#outbox.push({ type: "matrix", matrix });
   }
 
@@ -193,7 +176,7 @@ export class Dispatcher {
       feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
     }
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
-    for (const { job, nodes } of this.#matrix.seats().flat()) {
+    for (const { job, nodes } of this.matrix.seats().flat()) {
       const record = book.live(job);
       if (record === undefined || !hasProcess(record.state) || areSameCpus(record.nodes, nodes)) continue;
       const moved = book.change(record, { nodes });
@@ -212,7 +195,7 @@ export class Dispatcher {
       feed.add("placed", atMs, placed, { ...told(nodes), rule: START_RULE_NAMES[rule] });
       return;
     }
-    const identity = this.#health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
+    const identity = this.health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
     const started = book.change(record, {
       state: "starting",
       attempt: record.attempt + 1,
@@ -275,13 +258,7 @@ export class Dispatcher {
     store.noteAttemptEnd(end);
     scheduler.departed(end.job, nowMs);
     const outcome = outcomeOf(record, end);
-    const data = {
-      attempt: end.attempt,
-      reason: outcome.reason,
-      ranMs: end.ranMs,
-      ...(end.code !== undefined && { code: end.code }),
-      ...(end.signal !== undefined && { signal: end.signal }),
-    };
+    const data = { attempt: end.attempt, ...dataOf(end, outcome.reason) };
     if (outcome.state === "queued") {
       const toHold = this.earlierStarts.reasonToHold(record);
       const queued = book.change(record, {
@@ -312,10 +289,8 @@ export class Dispatcher {
   /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
-    const { code, signal, ranMs } = end;
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
-    const how = { ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
-    const data = { attempt, stray: true, reason, ranMs, ...how };
+    const data = { attempt, stray: true, ...dataOf(end, reason) };
     this.#context.feed.add("ended", end.endedAtMs, stray, data);
     this.strays.remove(stray);
     const record = this.#context.book.live(job);
@@ -357,7 +332,7 @@ export class Dispatcher {
   #reconcile(connected: Connected, nowMs: number): void {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
-    this.#matrix.connected(connected.sequence);
+    this.matrix.connected(connected.sequence);
     scheduler.setEpoch(connected.epochMs);
     scheduler.invalidate("the conductor has connected");
     feed.add("conductor", clock.unixMs(), undefined, {
@@ -427,17 +402,14 @@ function keyOf({ job, attempt }: AttemptKey): AttemptKey {
   return { job, attempt };
 }
 
-interface NamedAttempt extends AttemptKey {
-  readonly identity?: string | undefined;
-}
-
 /** How a message names an attempt. */
 function namedBy({ job, attempt, identity }: NamedAttempt) {
   return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
 }
 
-function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {
-  return `${job}/${attempt}/${identity}`;
+/** How an attempt ended, as the data of an event. */
+function dataOf({ ranMs, code, signal }: AttemptEnd, reason: string) {
+  return { reason, ranMs, ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
 }
 
 /** CPUs as the data of an event: flat, so nodes and their CPUs are one text. */

@@ -1,14 +1,8 @@
 /** The layout that the policy has made, as the numbered matrices that the executor is given. */
-import type { NodeCpus } from "../../core/machine.ts";
-import type { JobNumber } from "../../protocol/attempts.ts";
+import type { JobRecord } from "../contract/record.ts";
 import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Layout } from "../scheduling/live-driver.ts";
-
-interface Seat {
-  readonly job: JobNumber;
-  readonly nodes: readonly NodeCpus[];
-}
 
 export class MatrixSender {
   readonly #context: FrontEndParts;
@@ -73,7 +67,7 @@ export class MatrixSender {
   }
 
   /** Who has which CPUs, row by row. */
-  seats(): Seat[][] {
+  seats(): Pick<JobRecord, "job" | "nodes">[][] {
     const { scheduler } = this.#context;
     const table = scheduler.options.nodes;
     return scheduler

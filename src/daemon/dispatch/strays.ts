@@ -10,13 +10,12 @@ import type { Stray as StrayInfo } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 
-export interface Stray extends AttemptKey {
-  readonly identity: string | undefined;
-  readonly uid: number;
-  readonly user: string;
-  readonly command: readonly string[];
-  readonly cwd: string;
-  readonly folder: string;
+/** An attempt and what distinguishes it from others of its number. */
+export interface NamedAttempt extends AttemptKey {
+  readonly identity?: string | undefined;
+}
+
+export interface Stray extends NamedAttempt, Pick<StrayInfo, "uid" | "user" | "command" | "cwd" | "folder"> {
   readonly startedAtMs: number | undefined;
   /** Running time at `seenMs` on the monotonic clock. */
   readonly ranMs: number;
@@ -158,6 +157,6 @@ function ranMsOf({ ranMs, seenMs, runs }: Stray, nowMs: number): number {
   return runs ? ranMs + Math.max(0, nowMs - seenMs) : ranMs;
 }
 
-function nameOf({ job, attempt, identity = "" }: AttemptKey & { readonly identity: string | undefined }) {
+export function nameOf({ job, attempt, identity = "" }: NamedAttempt): string {
   return `${job}/${attempt}/${identity}`;
 }

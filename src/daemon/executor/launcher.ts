@@ -231,14 +231,7 @@ export class Launcher {
   }
 }
 
-interface OutputNames {
-  readonly job: JobNumber;
-  readonly array?: number | undefined;
-  readonly arrayIndex?: number | undefined;
-  readonly name: string;
-  readonly user: string;
-  readonly cwd: string;
-}
+type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "name" | "user" | "cwd">;
 
 /**
  * Slurm's names for what the job is, where its script was written for Slurm and submitted so. Those by which MPI libraries recognise Slurm

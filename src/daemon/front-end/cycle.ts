@@ -55,16 +55,10 @@ const REST_PER_ADOPTION = 4;
 const MOST_DECISIONS = 100_000;
 
 export class Cycles {
-  readonly #context: FrontEndParts;
-  readonly #executor: Executor;
-  readonly #dispatcher: Dispatcher;
-  readonly #past: Past;
-  readonly #numbers: NumbersFile | undefined;
-  readonly #watch: StateWatch | undefined;
+  readonly #parts: CycleParts;
   /** What was made again and is still to be told as events. */
   #repairs: string[] = [];
   #cancelWatch: (() => void) | undefined;
-  readonly #afterCycle: (hadRequests: boolean) => void;
   readonly #requests = new FairQueue<Request>();
   #inbox: Report[] = [];
   #isDue = false;
@@ -76,15 +70,9 @@ export class Cycles {
   #trouble: string | undefined;
   readonly #unlisten: () => void;
 
-  constructor({ context, executor, dispatcher, past, numbers, watch, afterCycle }: CycleParts) {
-    this.#context = context;
-    this.#executor = executor;
-    this.#dispatcher = dispatcher;
-    this.#past = past;
-    this.#numbers = numbers;
-    this.#watch = watch;
-    this.#afterCycle = afterCycle;
-    this.#unlisten = executor.listen(
+  constructor(parts: CycleParts) {
+    this.#parts = parts;
+    this.#unlisten = parts.executor.listen(
       (report) => {
         this.#inbox.push(report);
         this.#wake();
@@ -92,11 +80,11 @@ export class Cycles {
       (reason) => {
         // What it had to say after that is said again when it connects.
         this.#inbox = [];
-        dispatcher.disconnected(reason);
+        parts.dispatcher.disconnected(reason);
         this.#wake();
       },
     );
-    if (watch !== undefined) this.#lookAfterFiles(watch);
+    if (parts.watch !== undefined) this.#lookAfterFiles(parts.watch);
   }
 
   get isStopped(): boolean {
@@ -145,17 +133,17 @@ export class Cycles {
   #wake(): void {
     if (this.#isDue || this.#isStopped) return;
     this.#isDue = true;
-    this.#context.clock.soon(() => this.#runCycle());
+    this.#parts.context.clock.soon(() => this.#runCycle());
   }
 
   #dueMs(): number {
-    const { scheduler } = this.#context;
+    const { scheduler } = this.#parts.context;
     const dueMs = scheduler.dueMs();
     return scheduler.isStale ? Math.max(dueMs, this.#restUntilMs) : dueMs;
   }
 
   get #mayDecide(): boolean {
-    return this.#dispatcher.isConnected && !this.#isDraining;
+    return this.#parts.dispatcher.health.connected !== undefined && !this.#isDraining;
   }
 
   /** @param requestsMs time for requests; the one that is on when it is over is finished */
@@ -165,7 +153,8 @@ export class Cycles {
     const requests: Request[] = [];
     const inbox = this.#inbox;
     this.#inbox = [];
-    const { store, clock, book, feed } = this.#context;
+    const { context, executor, dispatcher, past, numbers, afterCycle } = this.#parts;
+    const { store, clock, book, feed } = context;
     const nowMs = clock.nowMs();
     const answers: unknown[] = [];
     let given: JobNumber | undefined;
@@ -173,14 +162,14 @@ export class Cycles {
       this.#checkFiles();
       store.begin();
       for (const because of this.#repairs) feed.add("recovered", clock.unixMs(), undefined, { because });
-      this.#past.note(feed, clock.unixMs());
+      past.note(feed, clock.unixMs());
       this.#handle(requests, answers, nowMs, requestsMs);
-      for (const report of inbox) this.#dispatcher.onReport(report, nowMs);
-      this.#dispatcher.settle();
+      for (const report of inbox) dispatcher.onReport(report, nowMs);
+      dispatcher.settle();
       this.#decide(nowMs);
       given = book.givenInCycle;
       // Before the commit: a number that was answered never comes back, whatever becomes of the store.
-      if (given !== undefined) this.#numbers?.give(given);
+      if (given !== undefined) numbers?.give(given);
       store.commit();
     } catch (error) {
       this.#rollback(error, requests, inbox);
@@ -191,20 +180,20 @@ export class Cycles {
     // Before the answers: what was acknowledged is noted.
     this.#noteNumbers(given, feed.next - 1);
     book.commit();
-    this.#executor.apply(this.#dispatcher.commit());
-    this.#inbox.push(...this.#dispatcher.takeRefused());
+    executor.apply(dispatcher.commit());
+    this.#inbox.push(...dispatcher.takeRefused());
     if (this.#inbox.length > 0 || this.#requests.size > 0 || book.unsettled.size > 0) this.#wake();
     requests.forEach(({ answer }, i) => {
       answer(answers[i]);
     });
     feed.commit();
-    this.#afterCycle(requests.length > 0);
+    afterCycle(requests.length > 0);
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 
   /** Takes requests and answers them, which is not told yet. */
   #handle(requests: Request[], answers: unknown[], nowMs: number, mostMs: number): void {
-    const { clock } = this.#context;
+    const { clock } = this.#parts.context;
     let fromMs = clock.nowMs();
     const untilMs = fromMs + mostMs;
     while (fromMs < untilMs) {
@@ -220,7 +209,7 @@ export class Cycles {
 
   /** Looks once a second also when nothing else happens. */
   #lookAfterFiles(watch: StateWatch): void {
-    const { clock } = this.#context;
+    const { clock } = this.#parts.context;
     this.#cancelWatch = clock.at(clock.nowMs() + WATCH_MS, () => {
       if (watch.isDisturbed !== (this.#trouble !== undefined)) this.#wake();
       this.#lookAfterFiles(watch);
@@ -229,28 +218,30 @@ export class Cycles {
 
   /** Here too, so that nothing is acknowledged that has no file any more. @throws StorageError when it has none */
   #checkFiles(): void {
-    const problem = this.#watch?.problem;
+    const { watch } = this.#parts;
+    const problem = watch?.problem;
     if (problem !== undefined) throw new StorageError(problem);
-    this.#repairs.push(...(this.#watch?.repair() ?? []));
+    this.#repairs.push(...(watch?.repair() ?? []));
   }
 
   /** A disk that refuses this harms nobody now: an older store might be noticed later, or from other signs only. */
   #noteNumbers(given: JobNumber | undefined, event: number): void {
-    const beginning = this.#past.commit(event);
+    const { past, numbers } = this.#parts;
+    const beginning = past.commit(event);
     try {
-      if (beginning !== undefined) this.#numbers?.begin(beginning);
-      this.#numbers?.committed(given, event);
+      if (beginning !== undefined) numbers?.begin(beginning);
+      numbers?.committed(given, event);
     } catch {
       // The next cycle that cannot be written is told.
     }
   }
 
   #decide(nowMs: number): void {
-    const { clock, scheduler } = this.#context;
+    const { clock, scheduler } = this.#parts.context;
     for (let i = 0; this.#mayDecide && this.#dueMs() <= nowMs; i++) {
       const outcome = scheduler.decide(nowMs);
       if (outcome === undefined) break;
-      this.#dispatcher.apply(outcome, nowMs);
+      this.#parts.dispatcher.apply(outcome, nowMs);
       // Someone who cancels a long queue job by job must not keep us busy with adoptions.
       if (outcome.adoption !== undefined) {
         this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
@@ -261,7 +252,7 @@ export class Cycles {
 
   /** Rolls back a cycle that could not be written. */
   #rollback(error: unknown, requests: readonly Request[], inbox: readonly Report[]): void {
-    const { store, book, feed, scheduler, clock } = this.#context;
+    const { store, book, feed, scheduler, clock } = this.#parts.context;
     try {
       store.rollback();
     } catch {
@@ -270,7 +261,7 @@ export class Cycles {
     store.reuseLog();
     book.rollback();
     feed.rollback();
-    this.#dispatcher.rollback();
+    this.#parts.dispatcher.rollback();
     scheduler.invalidate("a turn was taken back");
     this.#trouble = messageOf(error);
     // How the clock was kept a while ago is of no use to anybody.
@@ -296,6 +287,6 @@ export class Cycles {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (atMs === Number.POSITIVE_INFINITY) return;
-    this.#cancelTimer = this.#context.clock.at(atMs, () => this.#wake());
+    this.#cancelTimer = this.#parts.context.clock.at(atMs, () => this.#wake());
   }
 }

@@ -13,13 +13,14 @@ import { JobBook } from "../book/job-book.ts";
 import type { Config } from "../config/config.ts";
 import { type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
-import { checkPriority, readBatch, type SubmissionLimits } from "../contract/submission.ts";
+import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { Past } from "../dispatch/past.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Launcher } from "../executor/launcher.ts";
 import { forecastStarts } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
 import { Scheduler } from "../scheduling/scheduler.ts";
 import type { NumbersFile } from "../state/numbers.ts";
@@ -72,9 +73,7 @@ const DRAIN_LOOK_MS = 10;
 
 export class FrontEnd implements Service {
   readonly #options: FrontEndOptions;
-  readonly #book: JobBook;
-  readonly #feed: EventFeed;
-  readonly #scheduler: Scheduler;
+  readonly #context: FrontEndParts;
   readonly #requests: Requests;
   readonly #dispatcher: Dispatcher;
   readonly #views: Views;
@@ -86,21 +85,19 @@ export class FrontEnd implements Service {
   readonly #cycles: Cycles;
   readonly #past: Past;
   readonly #startedAtMs: number;
-  readonly #limits: SubmissionLimits;
   readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: FrontEndOptions) {
     const { store, clock, config, executor, launcher } = options;
     const { nodes, memoryBytes } = executor.capacity;
     this.#options = options;
-    this.#startedAtMs = clock.unixMs();
     this.#past = new Past(store, launcher, options.numbers);
-    this.#book = new JobBook(store, this.#past.latestJob);
-    this.#feed = new EventFeed(store, this.#past.latestEvent);
+    const book = new JobBook(store, this.#past.latestJob);
+    const feed = new EventFeed(store, this.#past.latestEvent);
     const nowMs = clock.nowMs();
     const unixMs = clock.unixMs();
-    const choice = this.#choiceAtStart();
-    this.#scheduler = new Scheduler(
+    this.#startedAtMs = unixMs;
+    const scheduler = new Scheduler(
       {
         nodes,
         slotMs: config.slotMs,
@@ -111,23 +108,23 @@ export class FrontEnd implements Service {
         monotonicOf: (timeMs) => nowMs - Math.max(0, unixMs - timeMs),
         observer: options.observer,
       },
-      this.#book,
-      choice,
+      book,
+      this.#choiceAtStart(),
     );
-    this.#limits = { cpus: nodes.processors, memoryBytes, queues: config.queues };
     const context = {
       store,
       clock,
       config,
       launcher,
-      book: this.#book,
-      feed: this.#feed,
-      scheduler: this.#scheduler,
-      limits: this.#limits,
+      book,
+      feed,
+      scheduler,
+      limits: { cpus: nodes.processors, memoryBytes, queues: config.queues },
       mostJobs: options.mostJobs ?? MOST_JOBS,
       mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
       bootId: options.bootId,
     };
+    this.#context = context;
     this.#dispatcher = new Dispatcher(context, this.#past);
     this.#requests = new Requests(context, this.#dispatcher);
     this.#views = new Views(context, this.#dispatcher);
@@ -160,7 +157,7 @@ export class FrontEnd implements Service {
 
   /** Jobs with a process, and attempts that the store does not know. */
   runningCount(): number {
-    return [...this.#book.withProcess()].length + this.#dispatcher.strays.count;
+    return [...this.#context.book.withProcess()].length + this.#dispatcher.strays.count;
   }
 
   /** What was found at the start and people should know, a sentence or more each. */
@@ -204,7 +201,11 @@ export class FrontEnd implements Service {
     const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.runningCount() === 0 || !this.#dispatcher.isConnected || clock.nowMs() >= giveUpMs)
+        if (
+          this.runningCount() === 0 ||
+          this.#dispatcher.health.connected === undefined ||
+          clock.nowMs() >= giveUpMs
+        )
           resolve();
         else clock.at(clock.nowMs() + DRAIN_LOOK_MS, look);
       };
@@ -217,7 +218,7 @@ export class FrontEnd implements Service {
     jobs: readonly SubmitJob[],
     key?: string,
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>> {
-    const batch = readBatch(caller, jobs, this.#limits);
+    const batch = readBatch(caller, jobs, this.#context.limits);
     if (isRefusal(batch)) return Promise.resolve(batch);
     return this.#cycles.ask(caller.uid, (nowMs) => this.#requests.submit(caller, batch, key, nowMs));
   }
@@ -244,26 +245,13 @@ export class FrontEnd implements Service {
     return isRefusal(record) ? record : record.uid;
   }
 
-  cancel(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
-    return this.#askAbout(caller, () => this.#requests.cancel(caller, job));
-  }
-
-  hold(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
-    return this.#askAbout(caller, () => this.#requests.hold(caller, job));
-  }
-
-  release(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
-    return this.#askAbout(caller, () => this.#requests.release(caller, job));
-  }
-
-  requeue(caller: Caller, job: JobNumber): Promise<Answer<Job>> {
-    return this.#askAbout(caller, () => this.#requests.requeue(caller, job));
-  }
+  readonly cancel = this.#changing("cancel");
+  readonly hold = this.#changing("hold");
+  readonly release = this.#changing("release");
+  readonly requeue = this.#changing("requeue");
 
   setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>> {
-    const refusal = checkPriority(caller, priority);
-    if (refusal !== undefined) return Promise.resolve(refusal);
-    return this.#askAbout(caller, () => this.#requests.setPriority(caller, job, priority));
+    return this.#changeOne(caller, { action: "priority", priority }, job);
   }
 
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
@@ -283,10 +271,8 @@ export class FrontEnd implements Service {
     const record = this.#requests.find(caller, job);
     if (isRefusal(record)) return record;
     return explainWaiting(record, {
-      book: this.#book,
-      scheduler: this.#scheduler,
-      clock: this.#options.clock,
-      executorTrouble: this.#dispatcher.trouble,
+      ...this.#context,
+      executorTrouble: this.#dispatcher.health.trouble,
       forecast,
       sees: (other: JobRecord) => mayTouch(caller, other),
     });
@@ -297,11 +283,12 @@ export class FrontEnd implements Service {
   }
 
   policy() {
-    const { definition, label } = this.#scheduler.choice;
-    const { parameters } = this.#scheduler;
-    const rows = setNumber(parameters.rows) ?? this.#options.config.mostRows;
+    const { scheduler, config } = this.#context;
+    const { definition, label } = scheduler.choice;
+    const { parameters } = scheduler;
+    const rows = setNumber(parameters.rows) ?? config.mostRows;
     const { own, inherited } = rulesInForce(definition.rules, { ...parameters, rows });
-    const mostRows = definition.sharing === "space" ? 1 : this.#options.config.mostRows;
+    const mostRows = definition.sharing === "space" ? 1 : config.mostRows;
     return { policy: label, rules: [...own, ...inherited], ownRules: own.length, mostRows };
   }
 
@@ -312,7 +299,7 @@ export class FrontEnd implements Service {
     let choice: PolicyChoice;
     try {
       choice = this.#choose(text);
-      this.#scheduler.parametersFor(choice);
+      this.#context.scheduler.parametersFor(choice);
     } catch (error) {
       return Promise.resolve(refuse("invalid", messageOf(error)));
     }
@@ -328,7 +315,7 @@ export class FrontEnd implements Service {
   }
 
   listen(caller: Caller, since: number, listener: Parameters<Service["listen"]>[2]): () => void {
-    return this.#feed.listen(caller, since, listener);
+    return this.#context.feed.listen(caller, since, listener);
   }
 
   status(caller: Caller = SELF) {
@@ -337,7 +324,7 @@ export class FrontEnd implements Service {
 
   /** Predicted starts of all waiting jobs under a policy, or the present one. */
   async whatIf(caller: Caller, policy?: string) {
-    let choice = this.#scheduler.choice;
+    let choice = this.#context.scheduler.choice;
     try {
       if (policy !== undefined) choice = this.#choose(policy);
     } catch (error) {
@@ -346,7 +333,7 @@ export class FrontEnd implements Service {
     const starts = await this.forecaster.all(choice);
     if (this.#cycles.isStopped) return this.#cycles.refusal();
     const visible = (job: JobNumber): boolean => {
-      const record = this.#book.live(job);
+      const record = this.#context.book.live(job);
       // A forecast that is some seconds old tells of jobs that run by now.
       return record?.state === "queued" && mayTouch(caller, record);
     };
@@ -359,7 +346,7 @@ export class FrontEnd implements Service {
 
   /** What people should know now, all in one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#scheduler.trouble].filter(
+    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#context.scheduler.trouble].filter(
       (text) => text !== undefined,
     );
     return troubles.length === 0 ? undefined : troubles.join("; ");
@@ -380,8 +367,13 @@ export class FrontEnd implements Service {
     return choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
   }
 
-  #askAbout(caller: Caller, handle: (nowMs: number) => Answer<JobRecord>): Promise<Answer<Job>> {
-    return this.#cycles.ask(caller.uid, (nowMs) => this.#told(handle(nowMs)));
+  #changing(action: "cancel" | "hold" | "release" | "requeue") {
+    return (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action }, job);
+  }
+
+  async #changeOne(caller: Caller, change: Change, job: JobNumber): Promise<Answer<Job>> {
+    const answer = await this.change(caller, change, [job]);
+    return isRefusal(answer) ? answer : answer[0];
   }
 
   #told(answer: Answer<JobRecord>): Answer<Job> {

@@ -15,12 +15,6 @@ interface SwfFacts {
   readonly keptSinceMs?: number | undefined;
 }
 
-/** A job that has started, and when it was submitted. */
-interface Told {
-  readonly job: JobNumber;
-  readonly submittedAtMs: number;
-}
-
 /**
  * The file in pieces, some of them empty. The jobs are gone through twice: once to count those that have started and to put them in order, of
  * which only numbers are remembered, and once to write them.
@@ -33,7 +27,8 @@ export function* exportSwf(
   find: (job: JobNumber) => Job | undefined,
   facts: SwfFacts,
 ): Generator<string, void, void> {
-  const told: Told[] = [];
+  /** Jobs that have started. */
+  const told: Pick<Job, "job" | "submittedAtMs">[] = [];
   for (const page of pages) {
     for (const { job, submittedAtMs, startedAtMs } of page) {
       if (startedAtMs !== undefined) told.push({ job, submittedAtMs });

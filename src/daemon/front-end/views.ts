@@ -33,7 +33,7 @@ export class Views {
     const { nodes: table } = scheduler.options;
     const { rows, slot } = scheduler.layout();
     return {
-      sequence: this.#dispatcher.sequence,
+      sequence: this.#dispatcher.matrix.sequence,
       policy: scheduler.choice.label,
       sharing: scheduler.sharing,
       slotMs: config.slotMs,
@@ -85,7 +85,7 @@ export class Views {
       cpus: scheduler.options.nodes.processors,
       busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
       counts: this.#counts(caller),
-      conductor: this.#dispatcher.status(),
+      conductor: this.#dispatcher.health.status(),
       ...(trouble !== undefined && { trouble }),
       ...(keptSinceMs !== undefined && { keptSinceMs: Math.ceil(keptSinceMs) }),
       ...(forecasts !== undefined && { forecasts }),
