@@ -14,7 +14,6 @@ import type { FreezerKind } from "../protocol/attempts.ts";
 import { type Config, DEFAULT_CONFIG, parseConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
-import type { Executor } from "./executor/executor.ts";
 import { Launcher } from "./executor/launcher.ts";
 import { canRunBehind, localExecutor } from "./executor/local.ts";
 import { forecastThread } from "./forecast/thread.ts";
@@ -64,37 +63,39 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   }
   const path = resolve(setup.stateFolder);
   const folder = orExplain(path, () => makeStateFolder(path, setup.isShared));
-  const unlock = lockStateFolder(folder);
-  let store: Store | undefined;
-  let executor: Executor | undefined;
-  let numbers: NumbersFile | undefined;
+  const held = new DisposableStack();
+  held.defer(lockStateFolder(folder));
   try {
-    store = privately(() => new Store(folder.database));
+    const store = held.adopt(
+      privately(() => new Store(folder.database)),
+      (opened) => opened.close(),
+    );
     if (!setup.isShared) {
       const uid = process.getuid!();
       refuseJobsOfOthers(store.liveJobsOfOthers(uid), { uid, folder: folder.path });
     }
     openToJobs(folder);
-    numbers = privately(() => new NumbersFile(lineFile(folder.numbers), bootId()));
-    const local = localExecutor({
+    const numbers = held.adopt(
+      privately(() => new NumbersFile(lineFile(folder.numbers), bootId())),
+      (opened) => opened.close(),
+    );
+    const executor = localExecutor({
       cpus,
       memoryBytes: Math.min(config.memoryBytes ?? Number.POSITIVE_INFINITY, memoryBytes()),
       home: folder.conductor,
       name: `tutti ${process.pid}`,
       ...(setup.freezer !== undefined && { freezer: setup.freezer }),
     });
-    executor = local;
-    const opened = store;
-    const highest = numbers;
+    held.defer(() => executor.close());
     const service = new FrontEnd({
-      store: opened,
+      store,
       numbers,
       watch: new StateWatch({
         kept: [folder.path, folder.lock, folder.database, `${folder.database}-wal`, `${folder.database}-shm`],
         jobs: { path: folder.jobs, mode: folder.jobsMode },
-        numbers: { path: folder.numbers, again: () => privately(() => highest.again()) },
+        numbers: { path: folder.numbers, again: () => privately(() => numbers.again()) },
       }),
-      executor: local,
+      executor,
       clock: systemClock,
       config,
       policy: setup.settings?.policy,
@@ -110,26 +111,15 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     });
     service.retention.start();
     service.forecaster.start();
-    let isStopped = false;
+    held.defer(() => service.stop());
     return {
       service,
       config: { ...config, policy: service.policy().policy },
       jobsFolder: folder.jobs,
-      async stop() {
-        if (isStopped) return;
-        isStopped = true;
-        service.stop();
-        local.close();
-        opened.close();
-        numbers?.close();
-        unlock();
-      },
+      stop: async () => held.dispose(),
     };
   } catch (error) {
-    executor?.close();
-    store?.close();
-    numbers?.close();
-    unlock();
+    held.dispose();
     throw fileError(path, error);
   }
 }

@@ -1,5 +1,5 @@
 /** What more than one room asks of files and folders. */
-import { type Dirent, readdirSync, readFileSync, type Stats } from "node:fs";
+import { closeSync, type Dirent, fsyncSync, openSync, readdirSync, readFileSync, type Stats } from "node:fs";
 
 /** The text of a file; undefined when it cannot be read. */
 export function readText(path: string, encoding: "utf8" | "latin1"): string | undefined {
@@ -28,4 +28,14 @@ export function foreignFile(folder: string, isOwn: (entry: Dirent) => boolean): 
     .filter((entry) => !isOwn(entry))
     .map(({ name }) => name)
     .sort()[0];
+}
+
+/** Returns when the content of a file, or the names in a folder, survive a power failure. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

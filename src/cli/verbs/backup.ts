@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
-import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
+import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { backUp } from "../../daemon/store/backup.ts";
 import { UsageError } from "../errors.ts";
 import { bytesText, plural, wrap, writeJson, writeOut } from "../text/text.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { checkFile, checkState, type StateReport } from "../../daemon/state/check-state.ts";
-import { defaultStateFolder } from "../../daemon/state/state-folder.ts";
+import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { CheckFailed } from "../errors.ts";
 import { bold, bytesText, dim, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 

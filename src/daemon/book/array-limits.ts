@@ -5,6 +5,7 @@
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
+import { placeIn } from "./rising-numbers.ts";
 
 interface LimitedArray {
   readonly most: number;
@@ -29,8 +30,7 @@ export class ArrayLimits {
       this.#arrays.set(array, limited);
     }
     if (hasProcess(record.state)) limited.going.add(record.job);
-    else if (record.state === "queued")
-      limited.waiting.splice(insertionIndex(limited.waiting, record), 0, record);
+    else if (record.state === "queued") limited.waiting.splice(placeOf(limited.waiting, record), 0, record);
     this.#touched.add(array);
   }
 
@@ -39,7 +39,7 @@ export class ArrayLimits {
     const limited = array === undefined ? undefined : this.#arrays.get(array);
     if (array === undefined || limited === undefined) return;
     if (!limited.going.delete(record.job)) {
-      const place = insertionIndex(limited.waiting, record);
+      const place = placeOf(limited.waiting, record);
       if (limited.waiting[place]?.job === record.job) limited.waiting.splice(place, 1);
     }
     if (limited.going.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
@@ -56,10 +56,7 @@ export class ArrayLimits {
   /** Jobs that were let go since this was asked last. */
   takeReleased(): readonly JobNumber[] {
     this.#settle();
-    if (this.#released.length === 0) return this.#released;
-    const released = this.#released;
-    this.#released = [];
-    return released;
+    return this.#released.splice(0);
   }
 
   /** Begins anew: changes were taken back. */
@@ -84,16 +81,6 @@ export class ArrayLimits {
 }
 
 /** Where the job stands or would stand among those that wait. */
-function insertionIndex(
-  waiting: readonly JobRecord[],
-  record: Pick<JobRecord, "priority" | "queueRank">,
-): number {
-  let from = 0;
-  let to = waiting.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (servedBefore(waiting[middle], record)) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+function placeOf(waiting: readonly JobRecord[], record: Pick<JobRecord, "priority" | "queueRank">): number {
+  return placeIn(waiting, (other) => servedBefore(other, record));
 }

@@ -4,13 +4,17 @@
  */
 import { isEnded, type JobState } from "../../protocol/states.ts";
 import type { EndedJob, JobCount } from "../store/kept.ts";
-import { fairLevel } from "./fair-share.ts";
+import { aboveFairShare } from "./fair-share.ts";
 
-interface OfUser {
-  readonly states: Partial<Record<JobState, number>>;
+/** Jobs that were started and others, and what all of them take. */
+interface Amounts {
   started: number;
   neverStarted: number;
   bytes: number;
+}
+
+interface OfUser extends Amounts {
+  readonly states: Partial<Record<JobState, number>>;
 }
 
 /** What one user has above the fair share: so many jobs, or as many as take so many bytes. */
@@ -27,9 +31,7 @@ const NEVER_STARTED_SHARE = 0.1;
 
 export class EndedJobs {
   readonly #users = new Map<number, OfUser>();
-  #started = 0;
-  #neverStarted = 0;
-  #bytes = 0;
+  readonly #all: Amounts = { started: 0, neverStarted: 0, bytes: 0 };
 
   constructor(counts: readonly JobCount[]) {
     for (const count of counts) if (isEnded(count.state)) this.#change(count, count.jobs, count.bytes);
@@ -51,20 +53,22 @@ export class EndedJobs {
   /** Who keeps more than the fair share of the room, and by how much; nobody while there is room for all. */
   surpluses(roomJobs: number, roomBytes: number): Surplus[] {
     const surpluses: Surplus[] = [];
-    if (this.#started + this.#neverStarted > roomJobs) {
+    const { started, neverStarted, bytes } = this.#all;
+    if (started + neverStarted > roomJobs) {
       const reserved = Math.floor(NEVER_STARTED_SHARE * roomJobs);
-      const forStarted = roomJobs - Math.min(this.#neverStarted, reserved);
-      const forOthers = Math.max(roomJobs - this.#started, reserved);
-      for (const { uid, above } of this.#above(forOthers, ({ neverStarted }) => neverStarted)) {
-        surpluses.push({ uid, wasStarted: false, jobs: above, bytes: 0 });
-      }
-      for (const { uid, above } of this.#above(forStarted, ({ started }) => started)) {
-        surpluses.push({ uid, wasStarted: true, jobs: above, bytes: 0 });
+      const rooms = {
+        neverStarted: Math.max(roomJobs - started, reserved),
+        started: roomJobs - Math.min(neverStarted, reserved),
+      };
+      for (const kind of ["neverStarted", "started"] as const) {
+        for (const [uid, jobs] of this.#above(rooms[kind], kind)) {
+          surpluses.push({ uid, wasStarted: kind === "started", jobs, bytes: 0 });
+        }
       }
     }
     // Fewer jobs may be enough.
-    if (surpluses.length > 0 || this.#bytes <= roomBytes) return surpluses;
-    return this.#above(roomBytes, ({ bytes }) => bytes).map(({ uid, above }) => ({
+    if (surpluses.length > 0 || bytes <= roomBytes) return surpluses;
+    return this.#above(roomBytes, "bytes").map(([uid, above]) => ({
       uid,
       wasStarted: undefined,
       jobs: 0,
@@ -72,15 +76,9 @@ export class EndedJobs {
     }));
   }
 
-  #above(room: number, amountOf: (user: OfUser) => number): { uid: number; above: number }[] {
-    const users = [...this.#users].map(([uid, user]) => ({ uid, amount: amountOf(user) }));
-    const level = fairLevel(
-      users.map(({ amount }) => amount),
-      room,
-    );
-    return users
-      .filter(({ amount }) => amount > level)
-      .map(({ uid, amount }) => ({ uid, above: amount - level }));
+  #above(room: number, kind: keyof Amounts): [uid: number, above: number][] {
+    const amounts = [...this.#users].map(([uid, user]) => [uid, user[kind]] as const);
+    return aboveFairShare(amounts, room);
   }
 
   #change(
@@ -90,14 +88,9 @@ export class EndedJobs {
   ): void {
     const user = this.#users.get(uid) ?? { states: {}, started: 0, neverStarted: 0, bytes: 0 };
     user.states[state] = (user.states[state] ?? 0) + jobs;
-    user.bytes += bytes;
-    this.#bytes += bytes;
-    if (wasStarted) {
-      user.started += jobs;
-      this.#started += jobs;
-    } else {
-      user.neverStarted += jobs;
-      this.#neverStarted += jobs;
+    for (const amounts of [user, this.#all]) {
+      amounts.bytes += bytes;
+      amounts[wasStarted ? "started" : "neverStarted"] += jobs;
     }
     if (user.started + user.neverStarted === 0) this.#users.delete(uid);
     else this.#users.set(uid, user);

@@ -8,7 +8,7 @@ import type { Caller } from "../contract/service.ts";
 import type { EventCount } from "../store/kept.ts";
 import type { StoredEvent } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import { fairLevel } from "./fair-share.ts";
+import { aboveFairShare } from "./fair-share.ts";
 
 interface Listener {
   readonly caller: Caller;
@@ -84,10 +84,7 @@ export class EventFeed {
   /** How many events each user has above the fair share of a room, and those of all together have; none while there is room. */
   surpluses(room: number): EventCount[] {
     if (this.#keptCount <= room) return [];
-    const level = fairLevel(this.#kept.values(), room);
-    return [...this.#kept]
-      .filter(([, events]) => events > level)
-      .map(([uid, events]) => ({ uid, events: events - level }));
+    return aboveFairShare(this.#kept, room).map(([uid, events]) => ({ uid, events }));
   }
 
   /** Events have gone from the store. */

@@ -13,3 +13,16 @@ export function fairLevel(amounts: Iterable<number>, room: number): number {
   }
   return Number.POSITIVE_INFINITY;
 }
+
+/** Who of those who share a room has more than the fair share, and by how much. */
+export function aboveFairShare<User>(
+  amounts: Iterable<readonly [User, number]>,
+  room: number,
+): [User, number][] {
+  const shares = [...amounts];
+  const level = fairLevel(
+    shares.map(([, amount]) => amount),
+    room,
+  );
+  return shares.filter(([, amount]) => amount > level).map(([user, amount]) => [user, amount - level]);
+}

@@ -112,6 +112,13 @@ export class JobBook {
     for (const job of this.#withProcess) yield this.#live.get(job)!;
   }
 
+  /** What the jobs with a process may have together. */
+  usedMemoryBytes(): number {
+    let bytes = 0;
+    for (const record of this.withProcess()) bytes += record.memoryBytes ?? 0;
+    return bytes;
+  }
+
   /** Jobs that nothing keeps from being told to the policy, in the order in which they are served. */
   eligible(): JobRecord[] {
     const found: JobRecord[] = [];

@@ -52,15 +52,20 @@ export class RisingNumbers {
 
   /** How many numbers are less, holes included. */
   #placeOf(number: number): number {
-    let from = 0;
-    let to = this.#numbers.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (this.#numbers[middle] < number) from = middle + 1;
-      else to = middle;
-    }
-    return from;
+    return placeIn(this.#numbers, (other) => other < number);
   }
+}
+
+/** How many values of a list stand before a place that divides it: those of which it holds, which are the first. */
+export function placeIn<Value>(values: readonly Value[], isBefore: (value: Value) => boolean): number {
+  let from = 0;
+  let to = values.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBefore(values[middle])) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** Numbers of the jobs that have not ended, of all users and of each. */

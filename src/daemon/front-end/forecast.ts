@@ -5,17 +5,12 @@
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
+import type { Why } from "../contract/service.ts";
 import { type ForecastTask, rank } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
-interface Forecast {
-  /** Unix times in ms. */
-  readonly p10Ms: number;
-  readonly p50Ms: number;
-  readonly p90Ms: number;
-}
-
+type Forecast = Omit<NonNullable<Why["forecast"]>, "pastErrorP50Ms">;
 type Forecasts = ReadonlyMap<JobNumber, Forecast>;
 
 /** Of a longer queue only so many are forecast, those that are served first; those behind make little difference to them. */
@@ -158,8 +153,7 @@ export class Forecaster {
     const waiting = book.eligible();
     // Under space sharing memory is counted in processors.
     if (choice.definition.sharing === "space") return waiting;
-    let freeBytes = scheduler.options.memoryBytes;
-    for (const record of book.withProcess()) freeBytes -= record.memoryBytes ?? 0;
+    const freeBytes = scheduler.options.memoryBytes - book.usedMemoryBytes();
     const first = waiting.findIndex(({ memoryBytes = 0 }) => memoryBytes > Math.max(0, freeBytes));
     return first < 0 ? waiting : waiting.slice(0, first);
   }

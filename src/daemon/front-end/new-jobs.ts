@@ -1,6 +1,5 @@
 /** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one cycle, so what they have alike is worked out once. */
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { SubmitJob } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
@@ -16,99 +15,90 @@ export interface Accepted extends Submission {
   readonly unmet: JobNumber | undefined;
 }
 
-export class NewJobs {
-  readonly #context: FrontEndParts;
+const NONE: readonly never[] = [];
 
-  constructor(context: FrontEndParts) {
-    this.#context = context;
-  }
-
-  /** Enters a batch and tells of it. A job whose condition cannot be met any more is cancelled at once. */
-  enter(caller: Caller, batch: readonly Accepted[], key: string | undefined, nowMs: number): JobRecord[] {
-    const { book, feed, scheduler, clock } = this.#context;
-    const atMs = clock.unixMs();
-    const records = batch.flatMap((accepted) => this.#recordsOf(caller, accepted, key, atMs));
-    for (const record of records) {
-      const { tasks, queue, reason } = record;
-      feed.add("submitted", atMs, record, { tasks, queue });
-      if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
-      else {
-        scheduler.noteSubmit(record.job, nowMs);
-        if (book.isEligible(record)) scheduler.arrived(record);
-      }
+/** Enters a batch in the book and tells of it. A job whose condition cannot be met any more is cancelled at once. */
+export function enterJobs(
+  context: FrontEndParts,
+  caller: Caller,
+  batch: readonly Accepted[],
+  key: string | undefined,
+  nowMs: number,
+): JobRecord[] {
+  const { book, feed, scheduler, clock } = context;
+  const atMs = clock.unixMs();
+  const records = batch.flatMap((accepted) => recordsOf(context, caller, accepted, key, atMs));
+  for (const record of records) {
+    const { tasks, queue, reason } = record;
+    feed.add("submitted", atMs, record, { tasks, queue });
+    if (isEnded(record.state)) feed.add("cancelled", atMs, record, { reason: reason ?? null });
+    else {
+      scheduler.noteSubmit(record.job, nowMs);
+      if (book.isEligible(record)) scheduler.arrived(record);
     }
-    return records;
   }
-
-  /** In the book. */
-  #recordsOf(
-    caller: Caller,
-    { request, indices, arrayLimit, needs, queue, unmet }: Accepted,
-    key: string | undefined,
-    submittedAtMs: number,
-  ): JobRecord[] {
-    const { book, launcher } = this.#context;
-    const { command, script, cwd, tasks = 1, priority = 0, after = NONE, retries = 0 } = request;
-    const name = nameOf(request);
-    const common = {
-      name,
-      uid: caller.uid,
-      user: caller.user,
-      queue: queue.queue,
-      queueReason: queue.reason,
-      tasks,
-      priority,
-      command,
-      ...(script !== undefined && { scriptWord: script.word }),
-      cwd,
-      limitMs: request.limitMs,
-      estimateMs: queue.estimateMs,
-      memoryBytes: request.memoryBytes,
-      after,
-      retries,
-      umask: maskOf(request),
-      key,
-      submittedAtMs,
-      attempt: 0,
-      nodes: NONE,
-      ranMs: 0,
-      ...(unmet === undefined ? this.#waiting(request, needs) : this.#cancelled(unmet, submittedAtMs)),
-    };
-    let array: JobNumber | undefined;
-    return indices.map((arrayIndex) => {
-      const job = book.nextJob();
-      if (arrayIndex !== undefined) array ??= job;
-      const names = { job, ...(array !== undefined && { array }), arrayIndex, name, user: caller.user, cwd };
-      const record: JobRecord = {
-        ...common,
-        ...names,
-        arrayLimit,
-        stdout: launcher.outputPath(request.stdout, "stdout", names),
-        stderr: launcher.outputPath(request.stderr, "stderr", names),
-        queueRank: book.nextQueueRank(),
-      };
-      book.add(record);
-      return record;
-    });
-  }
-
-  #waiting({ held }: SubmitJob, { environment, script }: Needs) {
-    const { contents } = this.#context.store;
-    return {
-      state: held ? "held" : "queued",
-      environment: contents.keep(environment),
-      ...(script !== undefined && { script: contents.keep(script) }),
-    } as const;
-  }
-
-  #cancelled(unmet: JobNumber, endedAtMs: number) {
-    return {
-      state: "cancelled",
-      reason: `job ${unmet} did not end well`,
-      endedAtMs,
-      environment: this.#context.store.contents.nothing(),
-    } as const;
-  }
+  return records;
 }
 
-const NONE: readonly never[] = [];
+/** In the book. */
+function recordsOf(
+  { book, launcher, store: { contents } }: FrontEndParts,
+  { uid, user }: Caller,
+  { request, indices, arrayLimit, needs, queue, unmet }: Accepted,
+  key: string | undefined,
+  submittedAtMs: number,
+): JobRecord[] {
+  const { command, script, cwd, tasks = 1, priority = 0, after = NONE, retries = 0 } = request;
+  const name = nameOf(request);
+  const common = {
+    name,
+    uid,
+    user,
+    queue: queue.queue,
+    queueReason: queue.reason,
+    tasks,
+    priority,
+    command,
+    scriptWord: script?.word,
+    cwd,
+    limitMs: request.limitMs,
+    estimateMs: queue.estimateMs,
+    memoryBytes: request.memoryBytes,
+    after,
+    retries,
+    umask: maskOf(request),
+    key,
+    submittedAtMs,
+    attempt: 0,
+    nodes: NONE,
+    ranMs: 0,
+    ...(unmet === undefined
+      ? {
+          state: request.held ? ("held" as const) : ("queued" as const),
+          environment: contents.keep(needs.environment),
+          script: needs.script && contents.keep(needs.script),
+        }
+      : {
+          state: "cancelled" as const,
+          reason: `job ${unmet} did not end well`,
+          endedAtMs: submittedAtMs,
+          environment: contents.nothing(),
+        }),
+  };
+  let array: JobNumber | undefined;
+  return indices.map((arrayIndex) => {
+    const job = book.nextJob();
+    if (arrayIndex !== undefined) array ??= job;
+    const names = { job, array, arrayIndex, name, user, cwd };
+    const record: JobRecord = {
+      ...common,
+      ...names,
+      arrayLimit,
+      stdout: launcher.outputPath(request.stdout, "stdout", names),
+      stderr: launcher.outputPath(request.stderr, "stderr", names),
+      queueRank: book.nextQueueRank(),
+    };
+    book.add(record);
+    return record;
+  });
+}

@@ -1,15 +1,11 @@
 /** Why a job waits, as data; nothing here is put in words. */
-import type { Clock } from "../../host/clock.ts";
 import { hasProcess } from "../../protocol/states.ts";
-import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
+import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Scheduler } from "../scheduling/scheduler.ts";
 
-interface WaitingContext {
-  readonly book: JobBook;
-  readonly scheduler: Scheduler;
-  readonly clock: Clock;
+interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "clock"> {
   readonly executorTrouble: string | undefined;
   readonly forecast: Why["forecast"];
   /** Whether who asks may see the job. */
@@ -76,7 +72,7 @@ function obstaclesOf(
       mostRows: scheduler.sharing === "space" ? 1 : mostRows,
     });
   }
-  const freeBytes = memoryBytes - usedMemory(book);
+  const freeBytes = memoryBytes - book.usedMemoryBytes();
   if (record.memoryBytes !== undefined && record.memoryBytes > freeBytes) {
     obstacles.push({ kind: "memory", neededBytes: record.memoryBytes, freeBytes });
   }
@@ -107,10 +103,4 @@ function freeIn(scheduler: Scheduler): number {
   return Math.max(
     ...rows.map((seats) => all - seats.reduce((sum, { processors }) => sum + processors.length, 0)),
   );
-}
-
-function usedMemory(book: JobBook): number {
-  let bytes = 0;
-  for (const record of book.all()) if (hasProcess(record.state)) bytes += record.memoryBytes ?? 0;
-  return bytes;
 }

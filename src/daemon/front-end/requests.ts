@@ -11,7 +11,7 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { recordOfStray } from "../dispatch/strays.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 import { isLost } from "../store/lost-jobs.ts";
-import { type Accepted, NewJobs } from "./new-jobs.ts";
+import { type Accepted, enterJobs } from "./new-jobs.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
 
 const LOST =
@@ -20,12 +20,10 @@ const LOST =
 export class Requests {
   readonly #context: FrontEndParts;
   readonly #dispatcher: Dispatcher;
-  readonly #newJobs: NewJobs;
 
   constructor(context: FrontEndParts, dispatcher: Dispatcher) {
     this.#context = context;
     this.#dispatcher = dispatcher;
-    this.#newJobs = new NewJobs(context);
   }
 
   /** A job that the caller may see; others do not exist for them. */
@@ -69,7 +67,7 @@ export class Requests {
       }
       accepted.push({ ...submission, needs: needs[i], queue, unmet: unmetOf(request, others) });
     }
-    return { jobs: this.#newJobs.enter(caller, accepted, key, nowMs).map((record) => infoOf(record)) };
+    return { jobs: enterJobs(this.#context, caller, accepted, key, nowMs).map((record) => infoOf(record)) };
   }
 
   change(caller: Caller, change: Change, job: JobNumber): Answer<JobRecord> {

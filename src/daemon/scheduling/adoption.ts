@@ -1,21 +1,12 @@
 /** A new driver with a new policy that takes over what runs. */
-import type { ParameterValues, PolicyDefinition } from "../../core/policy.ts";
-import type { Observer } from "../../core/schedule.ts";
+import type { PolicyDefinition } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Layout, LiveDriver, RunningJob } from "./live-driver.ts";
 import { LivePool } from "./live-pool.ts";
-import { LiveRounds } from "./live-rounds.ts";
+import { LiveRounds, type LiveRoundsOptions } from "./live-rounds.ts";
 
-interface AdoptionOptions {
+interface AdoptionOptions extends Omit<LiveRoundsOptions, "definition"> {
   readonly definition: PolicyDefinition;
-  readonly parameters: ParameterValues;
-  readonly processors: number;
-  readonly observer: Observer | undefined;
-  /** Instant that the policy sees as time 0. */
-  readonly originMs: number;
-  readonly slotMs: number;
-  readonly epochMs: number;
-  readonly limits: { readonly maxRows: number; readonly memoryBytes: number };
   /** Jobs that there are. */
   readonly known: number;
   /** The matrix, from the row whose turn it is. */

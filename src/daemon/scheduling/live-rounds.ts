@@ -38,7 +38,7 @@ import {
 } from "./live-driver.ts";
 import { LiveLimits } from "./live-limits.ts";
 
-interface LiveRoundsOptions {
+export interface LiveRoundsOptions {
   readonly definition: GangPolicyDefinition;
   readonly parameters: ParameterValues;
   readonly processors: number;

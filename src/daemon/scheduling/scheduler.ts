@@ -157,14 +157,13 @@ export class Scheduler {
    */
   parametersFor(choice: PolicyChoice): ParameterValues {
     const { definition, parameters } = choice;
-    const tryOut = (values: ParameterValues): void => {
-      const common = { parameters: values, processors: this.options.nodes.processors, originMs: 0 };
-      if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
-      else new LiveRounds({ ...common, definition, slotMs: this.options.slotMs, epochMs: 0 }, 0, 0);
-    };
-    const isLimited = parameters.rows === NONE && Number.isFinite(this.options.mostRows);
-    const limited = isLimited ? { ...parameters, rows: this.options.mostRows } : parameters;
-    tryOut(limited);
+    const { mostRows, slotMs, nodes } = this.options;
+    const isLimited = parameters.rows === NONE && Number.isFinite(mostRows);
+    const limited = isLimited ? { ...parameters, rows: mostRows } : parameters;
+    // Made to see whether it can be.
+    const common = { parameters: limited, processors: nodes.processors, originMs: 0 };
+    if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
+    else new LiveRounds({ ...common, definition, slotMs, epochMs: 0 }, 0, 0);
     return limited;
   }
 

@@ -12,17 +12,10 @@
  * One line of fixed length, written over itself: no name changes and no length does, so that a forced write costs one write of the disk.
  */
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { syncPath } from "../../host/files.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 
 export interface Numbers {
@@ -143,9 +136,7 @@ export function lineFile(path: string): LineFile {
   const make = (): number => {
     const made = openSync(path, "w+", 0o600);
     // Its name too must survive a power failure.
-    const folder = openSync(dirname(path), "r");
-    fsyncSync(folder);
-    closeSync(folder);
+    syncPath(dirname(path));
     return made;
   };
   return {

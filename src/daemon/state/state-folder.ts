@@ -19,19 +19,7 @@ import { exchangeablePart } from "../../host/trusted-path.ts";
 import { inWords } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
 
-export { defaultStateFolder } from "./state-place.ts";
-
-interface StateFolder {
-  readonly path: string;
-  readonly database: string;
-  readonly conductor: string;
-  readonly jobs: string;
-  /** See numbers.ts. */
-  readonly numbers: string;
-  readonly lock: string;
-  /** Mode of the folder of the jobs. */
-  readonly jobsMode: number;
-}
+type StateFolder = Readonly<ReturnType<typeof placesIn>>;
 
 /** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
 const LONGEST_CONDUCTOR_PATH = 85;
@@ -46,7 +34,8 @@ const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
-  const conductor = join(path, "conductor");
+  const places = placesIn(path, isShared);
+  const { conductor, jobs } = places;
   if (Buffer.byteLength(conductor) > LONGEST_CONDUCTOR_PATH) {
     throw new InputError(
       `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${LONGEST_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
@@ -58,16 +47,6 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       `Cannot keep the state of root in "${path}": ${problem}, so that another user could put another folder there, expected folders of root alone all the way; set TUTTI_STATE to one such as /var/lib/tutti`,
     );
   }
-  const jobs = join(path, "jobs");
-  const places = {
-    path,
-    database: join(path, "tutti.db"),
-    numbers: join(path, "numbers"),
-    lock: join(path, "lock"),
-    jobsMode: isShared ? 0o711 : 0o700,
-    conductor,
-    jobs,
-  };
   for (const one of [path, conductor, jobs]) {
     try {
       makeFolders(one, 0o700);
@@ -84,6 +63,19 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
     if (one === path) refuseForeign(places);
   }
   return places;
+}
+
+function placesIn(path: string, isShared: boolean) {
+  return {
+    path,
+    database: join(path, "tutti.db"),
+    numbers: join(path, "numbers"),
+    lock: join(path, "lock"),
+    conductor: join(path, "conductor"),
+    jobs: join(path, "jobs"),
+    /** Mode of the folder of the jobs. */
+    jobsMode: isShared ? 0o711 : 0o700,
+  };
 }
 
 /** Sets the modes, once it is certain that nobody else's jobs need others. */
@@ -112,8 +104,7 @@ function refuseForeign({ path, database }: StateFolder): void {
  * Takes the folder for this process. Returns how to give it back; the kernel does so when the process ends.
  * @throws InputError when another front end has it
  */
-export function lockStateFolder({ path }: StateFolder): Unlock {
-  const file = join(path, "lock");
+export function lockStateFolder({ path, lock: file }: StateFolder): Unlock {
   const unlock = inWords(file, () => takeLock(file));
   if (unlock !== undefined) return unlock;
   const pid = holderOfState(path);

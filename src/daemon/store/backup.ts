@@ -2,10 +2,11 @@
  * A backup of the store while the front end uses it, or while none runs: one moment of it, copied in pieces of some MB by SQLite. The
  * reader holds that moment; in WAL mode that keeps no writer waiting. The copy is checked before it gets its name.
  */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { StorageError } from "../../core/errors.ts";
+import { syncPath } from "../../host/files.ts";
 import { checkStore, type StoreFindings } from "./check.ts";
 import { openReadOnly } from "./read-only.ts";
 import { damagedStore, fileError, inWords, storeError } from "./store-error.ts";
@@ -35,7 +36,7 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
     const findings = finish(from, unnamed);
     if (replaces) renameSync(unnamed, to);
     else nameOnce(unnamed, to);
-    syncFolder(dirname(to));
+    syncPath(dirname(to));
     return findings;
   } catch (error) {
     throw fileError(to, storeError(from, error));
@@ -59,12 +60,7 @@ function finish(from: string, path: string): StoreFindings {
   if (findings === undefined || problems.length > 0) {
     throw damagedStore(from, `${problems[0]}; no backup was made of it`);
   }
-  const file = openSync(path, "r+");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  syncPath(path);
   return findings;
 }
 
@@ -84,13 +80,4 @@ function isThere(path: string): StorageError {
   return new StorageError(
     `Cannot write "${basename(path)}": it is there already, expected no such file; --force replaces it`,
   );
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
