@@ -1,4 +1,4 @@
-/** How gangs are stopped, continued and killed: one contract, three kinds, one conformance suite (freezers.test.ts). */
+/** How gangs are stopped, continued and killed: one contract, three kinds, one conformance suite (test/conductor/freezers.test.ts). */
 
 import type { ProcessIdentity } from "../../host/processes.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";

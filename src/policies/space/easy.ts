@@ -1,7 +1,8 @@
 /**
  * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the only
  * reservation: the shadow time, at which enough running jobs will have ended by their estimates. Jobs behind it may
- * pass when they end by the shadow time, or when they use only processors that the reservation leaves over:
+ * pass, tried in queue order (queue-order.ts), when they end by the shadow time, or when they use only processors that the
+ * reservation leaves over:
  *
  *   processors ┌─────────┬──────────────
  *              │ running │   reserved for the head of the queue
