@@ -1,8 +1,13 @@
 /** What the API gives. */
 import { z } from "zod";
-import { count, durationMs, jobNumber, jobState, unixMs, type Value } from "./atoms.ts";
+import { count, durationMs, jobNumber, jobState, optional, unixMs, type Value } from "./atoms.ts";
 import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
+
+/** An answer says first what it is, by name and version. */
+function answer<Name extends string, Shape extends z.ZodRawShape>(schema: Name, shape: Shape) {
+  return z.object({ schema: z.literal(schema), ...shape });
+}
 
 /** CPUs by node. */
 const nodes = z.array(z.object({ node: z.string(), cpus: z.array(count) }));
@@ -10,7 +15,7 @@ const nodes = z.array(z.object({ node: z.string(), cpus: z.array(count) }));
 export const job = z
   .object({
     job: jobNumber,
-    array: jobNumber.exactOptional().describe("First job of the array it belongs to"),
+    array: optional(jobNumber, "First job of the array it belongs to"),
     arrayIndex: count.exactOptional(),
     name: z.string(),
     user: z.string(),
@@ -29,15 +34,16 @@ export const job = z
     startedAtMs: unixMs.exactOptional(),
     endedAtMs: unixMs.exactOptional(),
     ranMs: durationMs.describe("Running time so far in ms, stopped time not counted"),
-    code: z.int().min(0).max(255).exactOptional().describe("Exit code"),
-    signal: z.string().exactOptional().describe("Signal that ended it, such as SIGKILL"),
-    reason: z.string().exactOptional().describe("Why it ended as it did, or why it waits"),
+    code: optional(z.int().min(0).max(255), "Exit code"),
+    signal: optional(z.string(), "Signal that ended it, such as SIGKILL"),
+    reason: optional(z.string(), "Why it ended as it did, or why it waits"),
     stdout: z.string(),
     stderr: z.string(),
     cpus: z.array(count),
-    nodes: nodes
-      .exactOptional()
-      .describe("Of which nodes its CPUs are; left out: of the machine that the scheduler runs on"),
+    nodes: optional(
+      nodes,
+      "Of which nodes its CPUs are; left out: of the machine that the scheduler runs on",
+    ),
     after: z.array(jobNumber),
   })
   .describe("A job");
@@ -47,7 +53,7 @@ export const forecast = z
     p10Ms: z.number(),
     p50Ms: z.number(),
     p90Ms: z.number(),
-    pastErrorP50Ms: z.number().exactOptional().describe("By how much past forecasts were off, median, ms"),
+    pastErrorP50Ms: optional(z.number(), "By how much past forecasts were off, median, ms"),
   })
   .describe("When the job is expected to start: Unix times in ms");
 
@@ -83,21 +89,17 @@ const obstacle = z
   ])
   .describe("Something in the way of a job");
 
-export const jobAnswer = z.object({ schema: z.literal("tutti.job/1"), job });
-export const jobsAnswer = z.object({
-  schema: z.literal("tutti.jobs/1"),
+export const jobAnswer = answer("tutti.job/1", { job });
+export const jobsAnswer = answer("tutti.jobs/1", {
   jobs: z.array(job),
-  next: jobNumber
-    .exactOptional()
-    .describe("There are more: ask with this number as after. Only where after was given"),
-  missing: z
-    .array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) }))
-    .exactOptional()
-    .describe("Where numbers were asked for: those, up to next, of which no job is kept, whoever had them"),
+  next: optional(jobNumber, "There are more: ask with this number as after. Only where after was given"),
+  missing: optional(
+    z.array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) })),
+    "Where numbers were asked for: those, up to next, of which no job is kept, whoever had them",
+  ),
 });
 const refusalCode = z.enum(REFUSAL_CODES);
-export const batchAnswer = z.object({
-  schema: z.literal("tutti.batch/1"),
+export const batchAnswer = answer("tutti.batch/1", {
   results: z
     .array(
       z.union([
@@ -107,8 +109,7 @@ export const batchAnswer = z.object({
     )
     .describe("For each of the jobs what became of it, in the order in which they were changed"),
 });
-export const whyAnswer = z.object({
-  schema: z.literal("tutti.why/1"),
+export const whyAnswer = answer("tutti.why/1", {
   job: jobNumber,
   state: jobState,
   waitedMs: durationMs,
@@ -119,28 +120,26 @@ export const whyAnswer = z.object({
   queueReason: z.string().exactOptional(),
   forecast: forecast.exactOptional(),
 });
-export const matrixAnswer = z.object({
-  schema: z.literal("tutti.matrix/1"),
+export const matrixAnswer = answer("tutti.matrix/1", {
   sequence: count,
   policy: z.string(),
   sharing: z.enum(["space", "time"]),
   slotMs: z.number(),
   mode: z.enum(["gang", "concurrent"]),
   cpus: z.array(count),
-  nodes: nodes.exactOptional().describe("All CPUs by node, in the same order"),
+  nodes: optional(nodes, "All CPUs by node, in the same order"),
   epochMs: z.number().describe("Monotonic time at which slot 0 began, ms"),
   nowMs: z
     .number()
     .describe("Monotonic time of this answer, ms: slot k = ⌊(nowMs − epochMs) / slotMs⌋ is on"),
-  fromSlot: z.int().exactOptional().describe("Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
+  fromSlot: optional(z.int(), "Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
   rows: z.array(
     z.array(
       z.object({ job: jobNumber, name: z.string(), cpus: z.array(count), nodes: nodes.exactOptional() }),
     ),
   ),
 });
-export const queuesAnswer = z.object({
-  schema: z.literal("tutti.queues/1"),
+export const queuesAnswer = answer("tutti.queues/1", {
   queues: z.array(
     z.object({
       name: z.string(),
@@ -151,19 +150,17 @@ export const queuesAnswer = z.object({
     }),
   ),
 });
-export const policyAnswer = z.object({
-  schema: z.literal("tutti.policy/1"),
+export const policyAnswer = answer("tutti.policy/1", {
   policy: z.string(),
   rules: z.array(z.string()),
   ownRules: count.describe("how many of the rules, the first, are the policy's own"),
   mostRows: count,
 });
-export const statusAnswer = z.object({
-  schema: z.literal("tutti.status/1"),
+export const statusAnswer = answer("tutti.status/1", {
   version: z.string(),
   user: z.string().describe("As whom you are known here"),
   isAdministrator: z.boolean(),
-  http: z.string().exactOptional().describe("Address of the API on this machine"),
+  http: optional(z.string(), "Address of the API on this machine"),
   startedAtMs: unixMs,
   cpus: count,
   busyCpus: z.number(),
@@ -172,33 +169,26 @@ export const statusAnswer = z.object({
     .describe("Jobs that have ended: your own, or those of all users for an administrator"),
   conductor: z.object({
     connected: z.boolean(),
-    silentMs: durationMs.exactOptional().describe("It turns gangs and has said nothing for so long"),
+    silentMs: optional(durationMs, "It turns gangs and has said nothing for so long"),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
     lateP99Ms: z.number().exactOptional(),
   }),
-  trouble: z.string().exactOptional().describe("What keeps the scheduler from working, such as a full disk"),
-  strays: z
-    .array(stray)
-    .exactOptional()
-    .describe("Yours, or all for an administrator; left out: there are none"),
-  forecasts: z
-    .object({
+  trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
+  strays: optional(z.array(stray), "Yours, or all for an administrator; left out: there are none"),
+  forecasts: optional(
+    z.object({
       jobs: count,
       errorP50Ms: durationMs,
       errorP90Ms: durationMs,
       withinShare: z.number().describe("Share that started between p10 and p90 of the forecast"),
-    })
-    .exactOptional()
-    .describe("How far the forecasts of the last jobs to start were off"),
-  keptSinceMs: z
-    .number()
-    .exactOptional()
-    .describe("Jobs of yours that ended before, Unix time in ms, may be forgotten"),
+    }),
+    "How far the forecasts of the last jobs to start were off",
+  ),
+  keptSinceMs: optional(z.number(), "Jobs of yours that ended before, Unix time in ms, may be forgotten"),
   residentBytes: z.number(),
 });
-export const whatIfAnswer = z.object({
-  schema: z.literal("tutti.whatif/1"),
+export const whatIfAnswer = answer("tutti.whatif/1", {
   atMs: unixMs,
   policies: z.array(
     z.object({
@@ -210,7 +200,7 @@ export const whatIfAnswer = z.object({
     }),
   ),
 });
-export const shutdownAnswer = z.object({ schema: z.literal("tutti.shutdown/1"), stopping: z.literal(true) });
+export const shutdownAnswer = answer("tutti.shutdown/1", { stopping: z.literal(true) });
 
 export const event = z
   .object({
@@ -224,13 +214,12 @@ export const event = z
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
   })
   .describe("A decision or a change, as the data of a server-sent event whose id is the sequence number");
-export const eventsAnswer = z.object({
-  schema: z.literal("tutti.events/1"),
+export const eventsAnswer = answer("tutti.events/1", {
   events: z
     .array(event)
     .max(MAX_EVENTS_PER_ANSWER)
     .describe("Oldest first; ask again after the last one for more"),
-  next: count.exactOptional().describe("There are more: those after this number, to be given as since"),
+  next: optional(count, "There are more: those after this number, to be given as since"),
 });
 
 export const refusalAnswer = z

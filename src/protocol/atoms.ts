@@ -8,6 +8,11 @@ export const unixMs = z.int().describe("Unix time in ms");
 export const durationMs = z.number().min(0).describe("Duration in ms");
 export const jobState = z.enum(JOB_STATES);
 
+/** A key that may be left out, but is never there as undefined. */
+export function optional<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return schema.exactOptional().describe(description);
+}
+
 /** A value of a schema, as those see it who only read it. */
 export type Value<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
 type Frozen<T> = T extends readonly (infer Item)[]

@@ -1,5 +1,6 @@
 /** The settings of the scheduler as its configuration file holds them. The words at a value say what is expected there. */
 import { z } from "zod";
+import { optional } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";
 
 /** Of a queue class that does not limit something. */
@@ -12,7 +13,7 @@ function whole(min: number, max: number) {
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
-const size = (what: string) => whole(1, WIDEST).exactOptional().describe(what);
+const size = (what: string) => optional(whole(1, WIDEST), what);
 
 export const reservationRule = z.strictObject(
   {
@@ -29,17 +30,18 @@ export const queueSetting = z.strictObject(
     processors: size("Most CPUs of a job"),
     processes: size("Most processes of a job"),
     threads: size("Most threads of a process"),
-    elapsedBelowS: z
-      .number("seconds above 0")
-      .positive("seconds above 0")
-      .exactOptional()
-      .describe("Only jobs with a limit below, in s"),
-    reservations: reservationRule
-      .exactOptional()
-      .describe("When its jobs reserve CPUs, under the policy connected-reservation"),
-    defaultLimitMs: whole(1, MAX_DEFAULT_LIMIT_MS)
-      .exactOptional()
-      .describe("Expected running time of a job that states none, in ms"),
+    elapsedBelowS: optional(
+      z.number("seconds above 0").positive("seconds above 0"),
+      "Only jobs with a limit below, in s",
+    ),
+    reservations: optional(
+      reservationRule,
+      "When its jobs reserve CPUs, under the policy connected-reservation",
+    ),
+    defaultLimitMs: optional(
+      whole(1, MAX_DEFAULT_LIMIT_MS),
+      "Expected running time of a job that states none, in ms",
+    ),
   },
   "an object",
 );
