@@ -91,7 +91,7 @@ if (availableParallelism() < 2) {
 }
 const client = new ConductorClient({ home, name: "bench" });
 try {
-  client.onMessage((message) => heard.push(message));
+  client.on("message", (message) => heard.push(message));
   await until(() => client.connected);
   // Or we would look at their shares up to 90 ms late.
   if (takePriority() === "none")
@@ -271,14 +271,13 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   }
   // As the front end does: the row of a gang that has ended goes.
   const left = new Set(gangs.map(({ job }) => job));
-  const unlisten = client.onMessage((message) => {
+  const notice = (message: FromConductor) => {
     if (message.type === "ended" && left.delete(message.end.job)) turn([...left]);
-  });
-  for (const message of heard) {
-    if (message.type === "ended" && left.delete(message.end.job)) turn([...left]);
-  }
+  };
+  client.on("message", notice);
+  heard.forEach(notice);
   await until(() => left.size === 0);
-  unlisten();
+  client.off("message", notice);
   const slots = heard.findLast((message) => message.type === "slots")?.statistics;
   const results = gangs.map(({ folder }) => JSON.parse(readFileSync(join(folder, "result"), "utf8")));
   for (const { job } of gangs) client.send({ type: "forget", attempt: { job, attempt: 1 } });

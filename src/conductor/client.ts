@@ -1,5 +1,6 @@
 /** The front end's end of the conductor's socket: starts the conductor when there is none, connects again when it is lost. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
@@ -35,12 +36,15 @@ export interface ClientOptions {
  * connection is dropped: after each `state`, the answer to the hello that this sends by itself on every connection, the front end says again
  * what it wants.
  */
-export class ConductorClient {
+export class ConductorClient extends EventEmitter<{
+  /** Every message, beginning with the `state` of each connection. */
+  message: [FromConductor];
+  /** The connection is lost, with a reason for people. */
+  disconnect: [string];
+}> {
   /** True from the conductor's `state` until the connection is lost. */
   connected = false;
   readonly #options: ClientOptions;
-  readonly #onMessage = new Set<(message: FromConductor) => void>();
-  readonly #onDisconnect = new Set<(reason: string) => void>();
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
@@ -52,6 +56,7 @@ export class ConductorClient {
   #shuttingDown = false;
 
   constructor(options: ClientOptions) {
+    super();
     this.#options = options;
     mkdirSync(options.home, { recursive: true, mode: 0o700 });
     this.#connect();
@@ -63,18 +68,6 @@ export class ConductorClient {
     if (understood !== undefined) this.#write(understood);
     // What is said after it, such as forget, does not take it back; only a refusal does.
     if (message.type === "shutdown") this.#shuttingDown = true;
-  }
-
-  /** Called for every message, beginning with the `state` of each connection. Returns how to take the listener away. */
-  onMessage(listener: (message: FromConductor) => void): () => void {
-    this.#onMessage.add(listener);
-    return () => this.#onMessage.delete(listener);
-  }
-
-  /** Called when the connection is lost, with a reason for people. */
-  onDisconnect(listener: (reason: string) => void): () => void {
-    this.#onDisconnect.add(listener);
-    return () => this.#onDisconnect.delete(listener);
   }
 
   /** Lets go of the connection, not of the conductor, which goes on. */
@@ -122,14 +115,14 @@ export class ConductorClient {
       return;
     }
     if (message.type === "refused") this.#shuttingDown = false;
-    for (const listener of [...this.#onMessage]) listener(message);
+    this.emit("message", message);
   }
 
   #lost(reason: string): void {
     if (this.#closed) return;
     const was = this.connected;
     this.connected = false;
-    if (was) for (const listener of [...this.#onDisconnect]) listener(reason);
+    if (was) this.emit("disconnect", reason);
     if (this.#shuttingDown) return;
     const isDue = this.#failures++ % TRIES_PER_START === 0 || this.#startedOneIsDead();
     if (isDue && this.#options.startConductor !== false) {
@@ -146,7 +139,7 @@ export class ConductorClient {
     } catch (error) {
       // Such as a disk that has become read-only; tried again with the next connection.
       const message = `Cannot start the conductor: ${(error as Error).message}`;
-      for (const listener of [...this.#onMessage]) listener({ type: "refused", message });
+      this.emit("message", { type: "refused", message });
     }
   }
 

@@ -10,7 +10,7 @@ import type { ConductorMatrix, FromConductor, ToConductor } from "../protocol/co
 import { gangName, matrixProblem } from "../protocol/wire.ts";
 import { Attempt, type Machine } from "./attempts/attempt.ts";
 import { savedOf, stateOf } from "./attempts/attempt-report.ts";
-import { identityIn } from "./attempts/claim.ts";
+import { keyOf } from "./attempts/claim.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
@@ -389,18 +389,18 @@ export class Conductor {
   }
 
   #emitLaunched({ spec, shim, startedAtMs }: Attempt): void {
-    const attempt = { job: spec.job, attempt: spec.attempt };
     if (shim === undefined) return;
-    this.#emit({ type: "launched", attempt, ...identityIn(spec), shim, startedAtMs });
+    const { identity, ...attempt } = keyOf(spec);
+    this.#emit({ type: "launched", attempt, ...(identity && { identity }), shim, startedAtMs });
   }
 
   #emitNotStarted(
-    { job, attempt, identity }: LaunchSpec,
+    spec: LaunchSpec,
     reason: EndReason,
     lost = "It was stopped before it started",
     neverBegan = false,
   ): void {
-    const end = { job, attempt, ...identityIn({ identity }), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
+    const end = { ...keyOf(spec), reason, lost, endedAtMs: Date.now(), ranMs: 0 };
     this.#emit({ type: "ended", end: { ...end, ...(neverBegan && { neverBegan }) } });
   }
 

@@ -17,8 +17,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { monotonicMs } from "../host/clock.ts";
 import { pause } from "../host/pause.ts";
-import type { ProcessIdentity } from "../host/processes.ts";
-import { identityOf, isAlive } from "../host/processes.ts";
+import { identityOf, isAlive, type ProcessIdentity } from "../host/processes.ts";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 import type { Containment } from "./freezers/choose.ts";
 

@@ -186,12 +186,8 @@ export class GangGroups {
     return new GangGroups(
       this.#hierarchies.filter(({ folder }) => {
         const file = join(folder, gang, "cgroup.procs");
-        return (
-          spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], {
-            env: OWN_ENVIRONMENT,
-            stdio: "ignore",
-          }).status === 0
-        );
+        const options = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
+        return spawnSync("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", file], options).status === 0;
       }),
     );
   }
@@ -224,11 +220,7 @@ export class GangGroups {
 
   /** Names of all gangs that have a group, ours of an earlier life included. */
   gangs(): string[] {
-    const names = new Set<string>();
-    for (const { folder } of this.#hierarchies) {
-      for (const entry of groupsIn(folder)) names.add(entry);
-    }
-    return [...names];
+    return [...new Set(this.#hierarchies.flatMap(({ folder }) => groupsIn(folder)))];
   }
 
   /** Removes our folders; those that still hold a group stay. */

@@ -11,13 +11,16 @@ export interface AttemptKey {
   readonly attempt: number;
 }
 
-/** All that the conductor needs to run an attempt. */
-export interface LaunchSpec extends AttemptKey {
+export interface IdentifiedAttempt extends AttemptKey {
   /**
    * 32 random hexadecimal digits, made when the attempt was decided on. Claim and exit of the attempt carry it, and those of another identity are
    * never believed: numbers can come back with an older store, identities cannot. Left out: decided on under protocol 1.
    */
   readonly identity?: string;
+}
+
+/** All that the conductor needs to run an attempt. */
+export interface LaunchSpec extends IdentifiedAttempt {
   /** Folder of the attempt, made by the front end and belonging to `uid`; absolute. The shim's files lie in it. */
   readonly folder: string;
   readonly command: readonly string[];
@@ -45,9 +48,7 @@ export interface LaunchSpec extends AttemptKey {
 /** Why an attempt was ended by us; `none` when it ended by itself. */
 export type EndReason = "none" | "cancelled" | "time-limit" | "memory-limit" | "shutdown" | "requeued";
 
-export interface AttemptEnd extends AttemptKey {
-  /** That of the launch, if it had one. */
-  readonly identity?: string;
+export interface AttemptEnd extends IdentifiedAttempt {
   /** Exit code 0 … 255, or undefined when a signal ended it or it was lost. */
   readonly code?: number;
   /** Such as SIGKILL. */
@@ -65,9 +66,7 @@ export interface AttemptEnd extends AttemptKey {
   readonly cpuMs?: number;
 }
 
-export interface AttemptState extends AttemptKey {
-  /** That of the launch, if it had one. */
-  readonly identity?: string;
+export interface AttemptState extends IdentifiedAttempt {
   /** For people who must decide about an attempt that the store does not know. Protocol 2. */
   readonly about?: {
     /** Left out: the conductor's own user. */

@@ -309,9 +309,10 @@ describe.each(kindsHere())("%s", (kind) => {
         if (s.ends(i + 1).length === 0) s.client.send({ type: "launch", spec });
       });
     };
-    const forgetListener = s.client.onMessage((message) => {
+    const onState = (message: FromConductor) => {
       if (message.type === "state") again();
-    });
+    };
+    s.client.on("message", onState);
     again();
     for (const waitMs of [10, 60, 150]) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -323,7 +324,7 @@ describe.each(kindsHere())("%s", (kind) => {
       );
     }
     for (const job of jobs) expect(await s.end(job)).toMatchObject({ code: job, reason: "none" });
-    forgetListener();
+    s.client.off("message", onState);
     expect(readFileSync(count, "utf8").trim().split("\n").sort()).toEqual(jobs.map(String));
   });
 

@@ -217,7 +217,7 @@ test.skipIf(process.getuid!() !== 0)(
     });
     const client = new ConductorClient({ home, name: "test", startConductor: false });
     const ends: AttemptEnd[] = [];
-    client.onMessage((message) => message.type === "ended" && ends.push(message.end));
+    client.on("message", (message) => message.type === "ended" && ends.push(message.end));
     try {
       await until("it answers", () => client.connected);
       for (const [i, uid] of [0, BOB, EVE].entries()) {

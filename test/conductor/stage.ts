@@ -65,7 +65,7 @@ export class Stage {
       startConductor,
       ...(this.kind === undefined ? {} : { freezer: this.kind }),
     });
-    client.onMessage((message) => this.heard.push(message));
+    client.on("message", (message) => this.heard.push(message));
     return client;
   }
 

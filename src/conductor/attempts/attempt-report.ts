@@ -2,14 +2,12 @@
 import type { AttemptState } from "../../protocol/attempts.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import type { Attempt } from "./attempt.ts";
-import { identityIn } from "./claim.ts";
+import { keyOf } from "./claim.ts";
 
 export function stateOf(attempt: Attempt): AttemptState {
   const { spec, shim, end } = attempt;
   return {
-    job: spec.job,
-    attempt: spec.attempt,
-    ...identityIn(spec),
+    ...keyOf(spec),
     about: aboutOf(attempt),
     phase: attempt.phase,
     ranMs: Math.round(attempt.ranMs()),

@@ -18,7 +18,7 @@ import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/choose.ts";
 import type { GangShares } from "../shares.ts";
 import type { SavedAttempt } from "../state-file.ts";
-import { type Claim, claimForNobody, identityIn, readClaim } from "./claim.ts";
+import { type Claim, claimForNobody, keyOf, readClaim } from "./claim.ts";
 import { GangEntry } from "./gang-entry.ts";
 import { GangLimits } from "./gang-limits.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -392,9 +392,7 @@ export class Attempt {
     });
     const cpuMs = this.#machine.shares.cpuMs(this.name);
     this.end = {
-      job: this.spec.job,
-      attempt: this.spec.attempt,
-      ...identityIn(this.spec),
+      ...keyOf(this.spec),
       ...outcome,
       endedAtMs: Date.now(),
       ranMs: Math.round(this.#ranMs),

@@ -12,9 +12,8 @@
  */
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { ProcessIdentity } from "../../host/processes.ts";
-import { isAlive, isOfUser, readSmall, readStat } from "../../host/processes.ts";
-import type { LaunchSpec } from "../../protocol/attempts.ts";
+import { isAlive, isOfUser, type ProcessIdentity, readSmall, readStat } from "../../host/processes.ts";
+import type { IdentifiedAttempt, LaunchSpec } from "../../protocol/attempts.ts";
 
 /** Who claimed an attempt that nobody is to have. */
 const NOBODY = "nobody";
@@ -107,11 +106,7 @@ function looksLikeShim(pid: number, uid: number | undefined): boolean | undefine
   return isScript || (command.startsWith("awk\0BEGIN {") && command.includes("/bin/sh launch job"));
 }
 
-/** To be spread into what tells of the attempt. */
-export function identityIn({
-  identity,
-}: {
-  readonly identity?: string | undefined;
-}): Pick<LaunchSpec, "identity"> {
-  return identity === undefined ? {} : { identity };
+/** Of all that is known of an attempt, which one it is. */
+export function keyOf({ job, attempt, identity }: IdentifiedAttempt): IdentifiedAttempt {
+  return { job, attempt, ...(identity !== undefined && { identity }) };
 }

@@ -1,7 +1,6 @@
 /** The way of a job's first process into the groups of its gang, while it waits at its gate. */
 
-import type { ProcessIdentity } from "../../host/processes.ts";
-import { isAlive, isOfUser, readStat, signal } from "../../host/processes.ts";
+import { isAlive, isOfUser, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/choose.ts";

@@ -1,7 +1,6 @@
 /** How an attempt went, from what its folder says and what the conductor has seen of it. */
 import { existsSync } from "node:fs";
-import type { ProcessIdentity } from "../../host/processes.ts";
-import { bootId } from "../../host/processes.ts";
+import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import { type Claim, claimForNobody, readIdentity } from "./claim.ts";

@@ -41,6 +41,7 @@ import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { rightsFor } from "./rights.ts";
 
+const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
 const OPEN_FILES = 1024;
@@ -169,10 +170,7 @@ export function findSetpriv(): string | undefined {
 export function openGate(of: AttemptFolder, cpus: string): boolean {
   let descriptor: number;
   try {
-    descriptor = openSync(
-      join(of.folder, "gate"),
-      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
-    );
+    descriptor = openSync(join(of.folder, "gate"), O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
   } catch {
     return false;
   }
@@ -193,7 +191,7 @@ export function closeGate(of: AttemptFolder): void {
   try {
     if (!isGate(lstatSync(gate), of)) return;
     // Whoever waits for a first line gets the end of the pipe instead.
-    const descriptor = openSync(gate, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const descriptor = openSync(gate, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
     try {
       rmSync(gate, { force: true });
     } finally {
@@ -241,10 +239,7 @@ function signalName(number: number): string {
 function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(
-      join(of.folder, file),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
+    descriptor = openSync(join(of.folder, file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     return undefined;
   }

@@ -8,12 +8,12 @@
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { readText } from "../../host/files.ts";
-import type { ProcessIdentity } from "../../host/processes.ts";
 import {
   allPids,
   bootId,
   hasEnded,
   isStopped,
+  type ProcessIdentity,
   type ProcessStat,
   readSmall,
   readStat,

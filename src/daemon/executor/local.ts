@@ -20,12 +20,10 @@ export function localExecutor({ cpus, memoryBytes, ...options }: LocalOptions): 
       for (const command of commands) client.send(messageOf(command));
     },
     listen(onReport, onDisconnect) {
-      const ends = [
-        client.onMessage((message) => onReport(reportOf(message))),
-        client.onDisconnect(onDisconnect),
-      ];
+      const onMessage = (message: FromConductor) => onReport(reportOf(message));
+      client.on("message", onMessage).on("disconnect", onDisconnect);
       return () => {
-        for (const end of ends) end();
+        client.off("message", onMessage).off("disconnect", onDisconnect);
       };
     },
     close: () => client.close(),

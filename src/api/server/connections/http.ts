@@ -1,7 +1,7 @@
 /** Node's HTTP server as a reader of connections that listeners hand over: one request of a connection at a time, bounded connections, refusals in our words. */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { refuse } from "../../../protocol/refusal.ts";
 import { type App, SAFE_HEADERS } from "../app.ts";
 import type { Entrance } from "../guard.ts";
@@ -31,14 +31,14 @@ interface HttpReader {
 
 export function makeHttpReader(app: App, connections: Connections<Socket>): HttpReader {
   const entrances = new WeakMap<Socket, Entrance>();
-  const answer = (request: Request, { incoming, outgoing }: Bindings) =>
+  const answer = (request: Request, { incoming, outgoing }: HttpBindings) =>
     app(request, {
       ...entrances.get(incoming.socket)!,
       isGone: () => outgoing.destroyed || incoming.socket.destroyed,
       onceClosed: (then) => outgoing.once("close", then),
       identified: (caller) => connections.identified(incoming.socket, caller),
     });
-  const listener = getRequestListener((request, bindings) => answer(request, bindings as Bindings), {
+  const listener = getRequestListener((request, bindings) => answer(request, bindings as HttpBindings), {
     hostname: "localhost",
     overrideGlobalObjects: false,
     errorHandler: () => refusalResponse(refuse("invalid", "Cannot read the request's head")),
@@ -76,11 +76,6 @@ export function makeHttpReader(app: App, connections: Connections<Socket>): Http
       server.closeAllConnections();
     },
   };
-}
-
-interface Bindings {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
 }
 
 /** What HTTP demands of a head, beyond what Node's parser does. */
