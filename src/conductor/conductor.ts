@@ -15,7 +15,7 @@ import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
 import type { Containment } from "./freezers/choose.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
-import { EMPTY_MATRIX, RoundRobin } from "./round-robin.ts";
+import { EMPTY_MATRIX, missingCpu, RoundRobin } from "./round-robin.ts";
 import { GangShares } from "./shares.ts";
 import { readState, type SavedState, writeState } from "./state-file.ts";
 
@@ -187,7 +187,7 @@ export class Conductor {
 
   #setMatrix(matrix: ConductorMatrix): void {
     if (matrix.sequence <= this.#roundRobin.matrix.sequence) return;
-    const problem = this.#roundRobin.problem(matrix);
+    const problem = missingCpu(matrix);
     if (problem !== undefined) {
       this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
       return;

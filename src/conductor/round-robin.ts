@@ -11,7 +11,7 @@
 import { monotonicMs } from "../host/clock.ts";
 import { onlineCpus } from "../host/machine.ts";
 import type { ConductorMatrix, PlacedGang } from "../protocol/conductor.ts";
-import { gangName, matrixProblem } from "../protocol/wire.ts";
+import { gangName } from "../protocol/wire.ts";
 import type { Attempt, Machine } from "./attempts/attempt.ts";
 import { rowOnTurn } from "./clock.ts";
 
@@ -35,11 +35,6 @@ export class RoundRobin {
 
   constructor(options: RoundRobinOptions) {
     this.#options = options;
-  }
-
-  /** Why the matrix cannot be turned here. */
-  problem(matrix: ConductorMatrix): string | undefined {
-    return matrixProblem(matrix) ?? missingCpu(matrix);
   }
 
   /** Whether the matrix asks for a concurrent mode that cannot be had, so that its gangs are stopped as in mode gang. */
@@ -117,7 +112,8 @@ export class RoundRobin {
   }
 }
 
-function missingCpu(matrix: ConductorMatrix): string | undefined {
+/** Why a sound matrix cannot be turned here. */
+export function missingCpu(matrix: ConductorMatrix): string | undefined {
   const online = onlineCpus();
   for (const { job, cpus } of matrix.rows.flat()) {
     const missing = cpus.find((cpu) => !online.has(cpu));

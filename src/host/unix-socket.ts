@@ -1,4 +1,5 @@
 /** Unix sockets that have their final owner and mode when they appear. */
+import { once } from "node:events";
 import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import type { Server } from "node:net";
 import { withUmask } from "./umask.ts";
@@ -39,17 +40,8 @@ export async function listenOnSocket(
 }
 
 /** @throws Error when it cannot listen */
-export function listening(server: Server, listen: () => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error) => {
-      server.off("listening", onListening);
-      reject(error);
-    };
-    const onListening = () => {
-      server.off("error", onError);
-      resolve();
-    };
-    server.once("error", onError).once("listening", onListening);
-    listen();
-  });
+export async function listening(server: Server, listen: () => void): Promise<void> {
+  const isListening = once(server, "listening");
+  listen();
+  await isListening;
 }

@@ -102,20 +102,15 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     });
   },
   metrics: ({ caller }, { service, requests }) =>
-    textResponse(
-      metricsText(service.status(caller), service.queues(), requests()),
-      "text/plain; version=0.0.4",
-    ),
+    new Response(metricsText(service.status(caller), service.queues(), requests()), {
+      headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+    }),
   shutdown: ({ caller, body }, { service }) =>
     service.shutdown(caller, (body as { killJobs: boolean }).killJobs),
 };
 
 function asJob(answer: Answer<Job>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };
-}
-
-function textResponse(text: string, type: string): Response {
-  return new Response(text, { headers: { "content-type": `${type}; charset=utf-8` } });
 }
 
 function logsResponse({ caller, job, stream, query, request, turns }: Call, around: HandlerDeps): Outcome {
