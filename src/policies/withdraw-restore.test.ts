@@ -10,6 +10,7 @@ import { JobTable } from "../machines/job-table.ts";
 import { PoolMachine } from "../machines/pool-machine.ts";
 import { fullTable } from "../simulator/full-table-for-tests.ts";
 import { gangInstance } from "../simulator/gang-for-tests.ts";
+import { auditMatrix } from "../structures/matrix/matrix-audit-for-tests.ts";
 import { picture } from "../structures/matrix/pictures-for-tests.ts";
 import { allChoices } from "./choices-for-tests.ts";
 import { makeChoice } from "./choose.ts";
@@ -285,7 +286,7 @@ describe("gang scheduling row by row with a queue in front", () => {
       for (const job of arrivals) this.waiting.add(job);
       this.policy.decide(arrivals);
       for (const job of this.waiting) if (this.machine.slotsOf(job) > 0) this.waiting.delete(job);
-      this.machine.audit();
+      auditMatrix(this.machine);
       return picture(this.machine).filter((row) => /[^.]/.test(row));
     }
 

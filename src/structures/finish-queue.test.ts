@@ -22,7 +22,6 @@ describe("FinishQueue", () => {
           } else if (keys.delete(job)) {
             queue.remove(job);
           }
-          queue.audit();
           const sorted = [...keys].sort(([a, x], [b, y]) => x[0] - y[0] || x[1] - y[1] || a - b);
           expect(queue.first()).toBe(sorted[0]?.[0] ?? NO_JOB);
           expect(queue.count).toBe(keys.size);

@@ -101,13 +101,4 @@ export class FinishQueue {
     heap[place] = job;
     this.#place[job] = place;
   }
-
-  /** Throws an Error when a parent comes behind its child or a place is wrong. */
-  audit(): void {
-    for (let place = 0; place < this.#count; place++) {
-      assert(this.#place[this.#heap[place]] === place, `place of job ${this.#heap[place]}`);
-      const parent = (place - 1) >> 1;
-      assert(place === 0 || !this.#before(this.#heap[place], this.#heap[parent]), `order at place ${place}`);
-    }
-  }
 }

@@ -45,16 +45,6 @@ export class RangeMax {
     return first < end ? this.#lastAbove(1, 0, this.#leaves, first, end, limit) : -1;
   }
 
-  /** Recomputes every node from its children. Throws an Error where they disagree. */
-  audit(): void {
-    for (let node = this.#leaves - 1; node >= 1; node--) {
-      const below = Math.max(this.#most[2 * node], this.#most[2 * node + 1]);
-      assert(this.#most[node] === below + this.#added[node], `largest number below node ${node}`);
-    }
-    for (let leaf = this.#leaves + this.processors; leaf < 2 * this.#leaves; leaf++)
-      assert(this.#most[leaf] === Number.NEGATIVE_INFINITY, `leaf ${leaf} has no processor`);
-  }
-
   #add(node: number, low: number, high: number, first: number, end: number, delta: number): void {
     if (first <= low && end >= high) {
       this.#most[node] += delta;

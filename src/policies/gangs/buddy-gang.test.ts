@@ -13,6 +13,7 @@ import { gangInstance, stepRounds } from "../../simulator/gang-for-tests.ts";
 import { simulateRounds } from "../../simulator/rounds.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
+import { auditMatrix } from "../../structures/matrix/matrix-audit-for-tests.ts";
 import { picture } from "../../structures/matrix/pictures-for-tests.ts";
 import { bc } from "./buddy.ts";
 import { br, brmms, brms } from "./buddy-blocks.ts";
@@ -57,7 +58,7 @@ function bench(
         policy.depart(letter.charCodeAt(0) - 65);
       }
       policy.decide([...(change.arrive ?? "")].map((letter) => letter.charCodeAt(0) - 65));
-      machine.audit();
+      auditMatrix(machine);
       return picture(machine);
     },
   };
@@ -218,7 +219,7 @@ describe("every scheme", () => {
       fc.assert(
         fc.property(instances, (instance) => {
           watched(scheme, instance, (machine) => {
-            (machine as unknown as OusterhoutMatrix).audit();
+            auditMatrix(machine as unknown as OusterhoutMatrix);
             const idle = new Array<number>(machine.processors).fill(machine.rowCount);
             const firm = [...idle];
             for (let position = 0; position < machine.rowCount; position++) {

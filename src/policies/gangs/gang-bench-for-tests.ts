@@ -5,6 +5,7 @@ import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId } from "
 import { fullTable } from "../../simulator/full-table-for-tests.ts";
 import { gangInstance } from "../../simulator/gang-for-tests.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
+import { auditMatrix } from "../../structures/matrix/matrix-audit-for-tests.ts";
 import { picture } from "../../structures/matrix/pictures-for-tests.ts";
 
 /** Counts what the policy asks for. */
@@ -44,7 +45,7 @@ export function gangBench(
     for (const job of ends) machine.removeJob(job);
     for (const job of ends) policy.depart(job);
     policy.decide(arrive);
-    machine.audit();
+    auditMatrix(machine);
     return picture(machine);
   };
   return { machine, step };

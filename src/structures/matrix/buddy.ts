@@ -136,19 +136,4 @@ export class BuddyRows {
   #width(level: number, node: number): number {
     return Math.max(0, Math.min(this.processors, (node + 1) << level) - (node << level));
   }
-
-  /** Recomputes every row's tree from its lowest entries. Throws when the bookkeeping does not agree. */
-  audit(row: number): void {
-    const base = row * 2 * this.#padded;
-    const widest = this.#widest;
-    const check = (node: number): number => {
-      if (widest[base + node] === 0 || widest[base + node] === this.#empty[node]) return widest[base + node];
-      const left = check(2 * node);
-      const right = check(2 * node + 1);
-      const expected = Math.max(left, right);
-      assert(widest[base + node] === expected, `widest free block below node ${node} of row ${row}`);
-      return expected;
-    };
-    check(1);
-  }
 }

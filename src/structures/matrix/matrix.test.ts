@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { RuleViolation } from "../../core/errors.ts";
 import type { RowId } from "../../core/policy.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
+import { auditMatrix } from "./matrix-audit-for-tests.ts";
 import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
 
 /** The naive twin: rows of cells, jobs that an exchange would tear found by looking. */
@@ -14,9 +15,10 @@ interface Model {
 const IDLE = -1;
 
 function expectSame(matrix: OusterhoutMatrix, model: Model): void {
-  matrix.audit();
+  auditMatrix(matrix, model.size);
   expect(matrix.rowCount).toBe(model.rows.length);
   const slots = model.size.map(() => 0);
+  const all: number[] = [];
   model.rows.forEach(({ id, cells }, position) => {
     expect(matrix.rowAt(position)).toBe(id);
     expect(matrix.positionOf(id)).toBe(position);
@@ -25,6 +27,7 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
       .filter((at) => at >= 0);
     const runs: number[] = [];
     for (let run = matrix.firstRun(id); run !== -1; run = matrix.nextRun(run)) runs.push(run);
+    all.push(...runs);
     expect(runs.map((run) => matrix.runFirst(run))).toEqual(firsts);
     for (const run of runs) {
       expect(matrix.runJob(run)).toBe(cells[matrix.runFirst(run)]);
@@ -52,6 +55,9 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
     }
     expect(count).toBe(slots[job]);
   });
+  // Numbers of rows that are gone are used again, and those of runs.
+  expect(Math.max(-1, ...model.rows.map(({ id }) => id))).toBeLessThan(MOST_ROWS);
+  expect(Math.max(-1, ...all)).toBeLessThan(MOST_ROWS * matrix.processors);
 }
 
 /** Runs the action on the matrix; `rule` is what the model says must be refused, undefined when it is allowed. */
@@ -67,6 +73,7 @@ function attempt(rule: string | undefined, action: () => void): boolean {
 type Command = (matrix: OusterhoutMatrix, model: Model) => void;
 
 const JOBS = 12;
+const MOST_ROWS = 7;
 
 function commands(processors: number): fc.Arbitrary<Command> {
   const row = fc.nat({ max: 6 });
@@ -89,7 +96,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
     model.rows.length === 0 ? undefined : model.rows[n % model.rows.length];
   return fc.oneof(
     fc.constant<Command>((matrix, model) => {
-      if (model.rows.length < 7)
+      if (model.rows.length < MOST_ROWS)
         model.rows.push({ id: matrix.addRow(), cells: new Array(processors).fill(IDLE) });
     }),
     row.map<Command>((n) => (matrix, model) => {
@@ -220,7 +227,7 @@ describe("OusterhoutMatrix", () => {
     ).toEqual([0, 0, 3, 3, 63]);
     expect(matrix.isIdle(row, 4503, 25_500)).toBe(true);
     expect(matrix.isIdle(row, 4503, 25_501)).toBe(false);
-    matrix.audit();
+    auditMatrix(matrix);
   });
 
   test("exchange() turns figure 1 (a) of zhou2000, after the two departures, into figure 1 (c)", () => {
@@ -234,7 +241,7 @@ describe("OusterhoutMatrix", () => {
     matrix.exchange(s3, s2, 6, 8); // J7 down to S2
     matrix.deleteRow(s3);
     expect(picture(matrix)).toEqual(["AABBDDGG", "EEEFFCCC"]);
-    matrix.audit();
+    auditMatrix(matrix);
   });
 
   test("place() lets jobs run in several slots: figure 1 (b) of zhou2000", () => {

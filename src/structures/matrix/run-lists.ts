@@ -9,7 +9,6 @@
  * A job's processors in a row may also lie in several stretches (scattered, or around the end of a ring). Then each stretch is a
  * run, linked in ascending order from the first one, the lead; only leads are linked with the job's other rows.
  */
-import { assert } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { MatrixView, RowId, RunId } from "../../core/policy.ts";
 import { doubled, grown } from "../grow.ts";
@@ -136,82 +135,6 @@ export class RunLists implements MatrixView {
   /** First run of the row that begins at or behind the processor. */
   runFrom(row: RowId, processor: number): RunId {
     return this.after(row, processor > 0 ? this.runBefore(row, processor - 1) : NONE);
-  }
-
-  /** Checks all links, counts and buckets against the runs themselves. Throws an Error where they disagree. */
-  audit(): void {
-    let runs = 0;
-    for (let position = 0; position < this.#rowCount; position++) {
-      const row = this.#order[position];
-      assert(this.#position[row] === position, `position of row ${row}`);
-      runs += this.#auditRow(row);
-    }
-    let runsOfJobs = 0;
-    let leads = 0;
-    for (let job = 0; job < this.#runOfJob.length; job++) {
-      let slots = 0;
-      let previous = NONE;
-      for (let run = this.#runOfJob[job]; run !== NONE; run = this.#nextOfJob[run]) {
-        assert(this.#job[run] === job && this.#previousOfJob[run] === previous, `runs of job ${job}`);
-        runsOfJobs += this.#auditStretches(run, this.#runOfJob[job]);
-        leads++;
-        previous = run;
-        slots++;
-      }
-      assert(slots === this.#slots[job], `number of slots of job ${job}`);
-    }
-    assert(runs === runsOfJobs, "every run is in a row and with its job");
-    assert(runs - leads === this.#furtherStretches, "number of runs that are not leads");
-    let free = 0;
-    for (let run = this.#freeRun; run !== NONE; run = this.#next[run]) free++;
-    assert(runs + free === this.#runsUsed, "every run is in use or free");
-    assert(this.#rowCount + this.#freeRowCount === this.#rowsUsed, "every row is in use or free");
-  }
-
-  #auditRow(row: RowId): number {
-    let runs = 0;
-    let previous = NONE;
-    const firstIn = new Int32Array(this.#buckets.count).fill(NONE);
-    for (let run = this.#head[row]; run !== NONE; run = this.#next[run]) {
-      assert(this.#row[run] === row && this.#previous[run] === previous, `links of row ${row}`);
-      assert(previous === NONE || this.#end[previous] <= this.#first[run], `order of row ${row}`);
-      assert(this.#first[run] >= 0 && this.#end[run] <= this.processors, `row ${row} stays on the machine`);
-      const bucket = this.#buckets.of(this.#first[run]);
-      if (firstIn[bucket] === NONE) firstIn[bucket] = run;
-      previous = run;
-      runs++;
-    }
-    let last = NONE;
-    for (let bucket = 0; bucket < this.#buckets.count; bucket++) {
-      assert(this.#buckets.head(row, bucket) === firstIn[bucket], `bucket ${bucket} of row ${row}`);
-      assert(this.#buckets.headBefore(row, bucket) === last, `buckets before ${bucket} of row ${row}`);
-      if (firstIn[bucket] !== NONE) last = firstIn[bucket];
-    }
-    return runs;
-  }
-
-  /** Returns the number of stretches of a lead; `other` is a lead of the same job. */
-  #auditStretches(lead: RunId, other: RunId): number {
-    const job = this.#job[lead];
-    let stretches = 0;
-    let size = 0;
-    let end = NONE;
-    let same = other;
-    for (let run = lead; run !== NONE; run = this.#nextStretch[run]) {
-      assert(this.#lead[run] === lead && this.#job[run] === job, `stretches of job ${job} belong together`);
-      assert(this.#row[run] === this.#row[lead], `stretches of job ${job} are in one row`);
-      assert(this.#first[run] > end, `stretches of job ${job} ascend`);
-      assert(
-        same !== NONE && this.#first[run] === this.#first[same] && this.#end[run] === this.#end[same],
-        `job ${job} has the same processors in each row`,
-      );
-      end = this.#end[run];
-      size += end - this.#first[run];
-      same = this.#nextStretch[same];
-      stretches++;
-    }
-    assert(same === NONE && size === this.size[job], `size of job ${job} in row ${this.#row[lead]}`);
-    return stretches;
   }
 
   protected exists(row: RowId): boolean {

@@ -41,7 +41,6 @@ class Leaves {
 }
 
 function expectSame(tree: WorkloadTree, leaves: Leaves): void {
-  tree.audit();
   const copy = new Int32Array(leaves.idle.length);
   tree.copyTo(copy);
   expect([...copy]).toEqual([...leaves.idle]);

@@ -199,45 +199,4 @@ export class WorkloadTree {
     for (let node = index >> 1; node >= 1; node >>= 1) sum += this.#pending[node];
     return sum;
   }
-
-  /** Recomputes every node from the leaves. Throws an Error where the bookkeeping does not agree. */
-  audit(): void {
-    this.#audit(1, this.height, 0);
-  }
-
-  /** Returns the leaves' values below a node, pending additions above it left out. */
-  #audit(node: number, height: number, pending: number): number[] {
-    const number = node - (this.#leaves >> height);
-    const width = this.width(height, number);
-    let leaves: number[];
-    if (height === 0) {
-      leaves = width === 1 ? [this.#least[node] + pending] : [];
-    } else {
-      const below = pending + this.#pending[node];
-      leaves = [...this.#audit(2 * node, height - 1, below), ...this.#audit(2 * node + 1, height - 1, below)];
-    }
-    if (width === 0) return leaves;
-    assert(leaves.length === width, `processors below node ${node}`);
-    assert(this.#least[node] + pending === Math.min(...leaves), `least leaf of node ${node}`);
-    assert(this.#most[node] + pending === Math.max(...leaves), `largest leaf of node ${node}`);
-    const sum = leaves.reduce((a, b) => a + b, 0);
-    assert(this.#sum[node] + pending * width === sum, `sum of node ${node}`);
-    if (pending !== 0) return leaves; // what it knows of its levels is out of date until the addition reaches it
-    for (let level = 0; level <= height; level++) {
-      let best = 0;
-      for (let at = 0; at + 2 ** level <= leaves.length; at += 2 ** level) {
-        const block = leaves.slice(at, at + 2 ** level);
-        if (Math.min(...block) > 0)
-          best = Math.max(
-            best,
-            block.reduce((a, b) => a + b, 0),
-          );
-      }
-      assert(
-        this.#best[this.#bestIndex(node, height) + level] === best,
-        `best of level ${level} below node ${node}`,
-      );
-    }
-    return leaves;
-  }
 }

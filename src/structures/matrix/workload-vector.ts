@@ -193,15 +193,4 @@ export class WorkloadVector {
     this.#value.copyWithin(k, k + 1, this.#count);
     this.#count--;
   }
-
-  /** Checks order and values of the segments. Throws an Error where they are wrong. */
-  audit(): void {
-    assert(this.#first[0] === 0, "the first segment begins at processor 0");
-    for (let k = 0; k < this.#count; k++) {
-      assert(this.#value[k] + this.#everywhere >= 0, `value of segment ${k}`);
-      assert(k === 0 || this.#first[k] > this.#first[k - 1], `order of segment ${k}`);
-      assert(k === 0 || this.#value[k] !== this.#value[k - 1], `segments ${k - 1} and ${k} differ`);
-    }
-    assert(this.#first[this.#count - 1] < this.processors, "the last segment begins on the machine");
-  }
 }

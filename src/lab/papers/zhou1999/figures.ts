@@ -83,7 +83,6 @@ function figure2(): FigureResults {
   shift(machine, machine.firstRun(s3), s2);
   machine.deleteRow(s3);
   steps.push(step("(d) J7 to S2; S3 is deleted", machine));
-  machine.audit();
   return {
     matrices: [{ id: "Figure 2", title: "Re-packing saves a row; nobody changes processors", steps }],
     statements: [
@@ -196,7 +195,6 @@ class Bench {
     for (const job of ends) this.machine.removeJob(job);
     for (const job of ends) this.#policy.depart(job);
     this.#policy.decide(arrived);
-    this.machine.audit();
   }
 }
 

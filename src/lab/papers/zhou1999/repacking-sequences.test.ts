@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import type { GangMachine, RowId } from "../../../core/policy.ts";
 import { firstCut } from "../../../structures/matrix/legal-cuts.ts";
 import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import { auditMatrix } from "../../../structures/matrix/matrix-audit-for-tests.ts";
 import { gather } from "../../../structures/matrix/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
 import { legalCuts, openingCut, repackRows, shift } from "./row-repacking.ts";
@@ -140,7 +141,7 @@ class Scenario {
 
   check(): void {
     const { machine, placed } = this;
-    machine.audit();
+    auditMatrix(machine);
     // Per job and row: its processors.
     const found: number[][][] = this.sizes.map(() => []);
     for (const cells of cellsOf(machine)) {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { GangMachine, RowId } from "../../../core/policy.ts";
 import { firstCut, legalCutFrom } from "../../../structures/matrix/legal-cuts.ts";
 import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
+import { auditMatrix } from "../../../structures/matrix/matrix-audit-for-tests.ts";
 import { draw, picture, sizesIn } from "../../../structures/matrix/pictures-for-tests.ts";
 import { gather } from "../../../structures/matrix/repacking.ts";
 import { freeRowOnRing, gatherOnRing } from "../../../structures/matrix/ring-repacking.ts";
@@ -98,7 +99,7 @@ describe("figures of zhou1999", () => {
       );
     });
     expect(picture(machine)).toEqual(rows);
-    machine.audit();
+    auditMatrix(machine);
   });
 
   test("figure 2: (a) to (d) by three legal exchanges; S3 is empty and goes", () => {
@@ -115,7 +116,7 @@ describe("figures of zhou1999", () => {
     shift(machine, machine.firstRun(s3), s2); // J7 to S2
     machine.deleteRow(s3);
     expect(picture(machine)).toEqual(["AABBDDGG", "EEEFFCCC"]); // (d)
-    machine.audit();
+    auditMatrix(machine);
   });
 
   test("figure 2: J4 cannot be shifted to S1 or S3, whose fragments are too small for it", () => {
@@ -193,7 +194,7 @@ describe("repackRows()", () => {
     expect(openingCut(machine, a, b)).toBe(4);
     repackRows(machine, a, b, 4);
     expect(picture(machine)).toEqual([".AAABBB.", "CC..DDDD"]); // both fragments are whole already
-    machine.audit();
+    auditMatrix(machine);
   });
 
   test("without a legal cut a ring cannot be opened", () => {
@@ -210,7 +211,7 @@ describe("repackRows()", () => {
       fc.property(arbitraryRows(14, 2, false), (rows) => {
         const { machine, ids } = drawn(rows);
         repackRows(machine, ids[0], ids[1], 0);
-        machine.audit();
+        auditMatrix(machine);
         const after = picture(machine);
         expect(columns(after)).toEqual(columns(rows));
         expect(Math.max(0, ...machine.moves.values())).toBeLessThanOrEqual(1);
@@ -229,7 +230,7 @@ describe("repackRows()", () => {
         for (const cut of legal) {
           const { machine, ids } = drawn(rows);
           repackRows(machine, ids[0], ids[1], cut);
-          machine.audit();
+          auditMatrix(machine);
           const after = picture(machine);
           expect(columns(after)).toEqual(columns(rows));
           expect(Math.max(0, ...machine.moves.values())).toBeLessThanOrEqual(1);
@@ -263,7 +264,7 @@ describe("property 2", () => {
         let now = rows;
         while (machine.rowCount > 0 && everyProcessorHasAnIdleSlot(now)) {
           machine.deleteRow(gather(machine, 0, 16));
-          machine.audit();
+          auditMatrix(machine);
           now = picture(machine);
           const missing = columns(rows).map((cells) => cells.replaceAll(".", ""));
           expect(now.length === 0 ? missing : columns(now).map((cells) => cells.replaceAll(".", ""))).toEqual(
@@ -283,7 +284,7 @@ describe("property 2", () => {
         const { machine } = drawn(rows);
         const hasCut = firstCut(machine) !== -1;
         const row = freeRowOnRing(machine);
-        machine.audit();
+        auditMatrix(machine);
         expect(columns(picture(machine))).toEqual(columns(rows));
         if (hasCut) withCut++;
         else if (row === -1) gaveUp++;
@@ -332,7 +333,7 @@ describe("gatherOnRing()", () => {
           const idle = window.every((at) => rows.some((row) => row[at] === "."));
           const { machine } = drawn(rows);
           const row = idle ? gatherOnRing(machine, first, size) : -1;
-          machine.audit();
+          auditMatrix(machine);
           expect(columns(picture(machine))).toEqual(columns(rows));
           if (row !== -1) {
             const cells = picture(machine)[machine.positionOf(row)];
