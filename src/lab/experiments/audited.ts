@@ -3,7 +3,7 @@ import { type AuditResult, audit } from "../audit/audit.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 
 /** With the policy's name for tables. */
-export type AuditedResult = AuditResult & { readonly label: string };
+type AuditedResult = AuditResult & { readonly label: string };
 
 export async function runAudit(cell: MachineCell, inputs: CellInputs): Promise<AuditedResult> {
   const { instance, choice } = await inputs.ready(cell);

@@ -16,7 +16,7 @@ export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"
   readonly keep?: readonly ("schedule" | "matrix")[];
 }
 
-export interface SummaryResult {
+interface SummaryResult {
   readonly label: string;
   readonly title: string;
   /** The policy's own rules in words. */

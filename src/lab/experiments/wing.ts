@@ -7,7 +7,7 @@ import { chooseAmong } from "../../policies/choose.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
-export interface WingCell {
+interface WingCell {
   /** As on the command line. */
   readonly source: string;
   readonly policy: string;

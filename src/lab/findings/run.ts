@@ -4,7 +4,7 @@ import type { Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import type { CellInputs, MachineCell } from "../experiments/cell.ts";
 
-export interface BlocksCell extends MachineCell {
+interface BlocksCell extends MachineCell {
   /** Length of a block by submit; without it all jobs are one. */
   readonly blockS?: number | undefined;
 }

@@ -6,7 +6,7 @@ import { acrossSites, oneSite } from "../policies.ts";
 import { type RemainingRule, simulateSites } from "../simulate.ts";
 import { generateSites, type SitesWorkload, withPredictionError } from "../workload.ts";
 
-export interface SitesCell {
+interface SitesCell {
   readonly jobs: SitesWorkload;
   /** Largest error of predicted service times, in %. */
   readonly error: number;

@@ -7,7 +7,7 @@ import type { TasksResult } from "../run.ts";
 import { simulateTasks } from "../simulate.ts";
 import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
 
-export interface TasksCell {
+interface TasksCell {
   readonly workload: string;
   readonly programs: ProgramsOptions;
   readonly processors: number;
