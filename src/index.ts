@@ -22,5 +22,6 @@ export { WindowIndex } from "./policies/gangs/idle-index.ts";
 export { ORDER_PARAMETER, WaitingQueue } from "./policies/queue-order.ts";
 export { AvailabilityProfile } from "./structures/availability-profile.ts";
 export { JobIntegers, JobNumbers } from "./structures/job-column.ts";
-export { gather, idleEnd, longestIdle } from "./structures/matrix/repacking.ts";
+export { idleEnd } from "./structures/matrix/legal-cuts.ts";
+export { gather, longestIdle } from "./structures/matrix/repacking.ts";
 export { OrderedJobs } from "./structures/ordered-jobs.ts";

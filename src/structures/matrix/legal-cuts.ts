@@ -9,7 +9,6 @@
  * always legal: every function here works for both, and an array is a ring that is open at 0.
  */
 import type { MatrixView, RowId } from "../../core/policy.ts";
-import { idleEnd } from "./repacking.ts";
 
 /** How far the row's job around the machine's end reaches into the machine's front; 0 when there is none. */
 export function aroundEnd(matrix: MatrixView, row: RowId): number {
@@ -55,6 +54,14 @@ export function firstCut(matrix: MatrixView): number {
     cut = next;
   }
   return cut;
+}
+
+/** End of the idle processors of the row that begin at `processor`: `processor` itself when it is busy. */
+export function idleEnd(matrix: MatrixView, row: RowId, processor: number): number {
+  const run = matrix.runBefore(row, processor);
+  if (run !== -1 && matrix.runFirst(run) + matrix.runSize(run) > processor) return processor;
+  const next = run === -1 ? matrix.firstRun(row) : matrix.nextRun(run);
+  return next === -1 ? matrix.processors : matrix.runFirst(next);
 }
 
 /** End of the idle processors of the row from `processor` on, going on at the front; at most once around. */

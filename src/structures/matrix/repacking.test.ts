@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GangMachine, RowId } from "../../core/policy.ts";
 import { blockLevel } from "./buddy.ts";
+import { commonCutFrom, idleEnd } from "./legal-cuts.ts";
 import { OusterhoutMatrix } from "./matrix.ts";
 import { auditMatrix } from "./matrix-audit-for-tests.ts";
 import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
-import { commonCut, gather, idleEnd, longestIdle } from "./repacking.ts";
+import { gather, longestIdle } from "./repacking.ts";
 
 /** A matrix that counts its exchanges. */
 class Counting extends OusterhoutMatrix implements GangMachine {
@@ -147,7 +148,7 @@ describe("gather()", () => {
   });
 });
 
-describe("idleEnd(), longestIdle() and commonCut()", () => {
+describe("idleEnd(), longestIdle() and commonCutFrom()", () => {
   const { machine, ids } = drawn(["AA..BB..", "..CCCC..", "D......."]);
   const [a, b, c] = ids;
 
@@ -164,21 +165,21 @@ describe("idleEnd(), longestIdle() and commonCut()", () => {
     expect(longestIdle(drawn(["AA"]).machine, 0, 2)).toBe(-1);
   });
 
-  test("commonCut() goes from row to row until both agree", () => {
+  test("commonCutFrom() goes from row to row until both agree", () => {
     const [x, y] = ["AA..BBB.", ".CCCCC.."];
     const both = drawn([x, y]);
-    expect(commonCut(both.machine, both.ids[0], both.ids[1], 1)).toBe(7);
+    expect(commonCutFrom(both.machine, both.ids[0], both.ids[1], 1, 8)).toBe(7);
     const isCut = (row: string, at: number) =>
       at === 0 || at === 8 || row[at] === "." || row[at] !== row[at - 1];
     for (let from = 0; from <= 8; from++) {
       const expected = [0, 1, 2, 3, 4, 5, 6, 7, 8].find((at) => at >= from && isCut(x, at) && isCut(y, at));
-      expect(commonCut(both.machine, both.ids[0], both.ids[1], from)).toBe(expected);
-      expect(commonCut(both.machine, both.ids[1], both.ids[0], from)).toBe(expected);
+      expect(commonCutFrom(both.machine, both.ids[0], both.ids[1], from, 8)).toBe(expected);
+      expect(commonCutFrom(both.machine, both.ids[1], both.ids[0], from, 8)).toBe(expected);
     }
   });
 
-  test("commonCut() is the first cut legal in both rows", () => {
-    expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((at) => commonCut(machine, a, b, at))).toEqual([
+  test("commonCutFrom() is the first cut legal in both rows", () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((at) => commonCutFrom(machine, a, b, at, 8))).toEqual([
       0, 2, 2, 6, 6, 6, 6, 7, 8,
     ]);
   });

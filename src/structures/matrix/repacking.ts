@@ -16,52 +16,34 @@
  */
 import { assert } from "../../core/errors.ts";
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
-
-/** End of the idle processors of the row that begin at `processor`: `processor` itself when it is busy. */
-export function idleEnd(matrix: MatrixView, row: RowId, processor: number): number {
-  const run = matrix.runBefore(row, processor);
-  if (run !== -1 && matrix.runFirst(run) + matrix.runSize(run) > processor) return processor;
-  const next = run === -1 ? matrix.firstRun(row) : matrix.nextRun(run);
-  return next === -1 ? matrix.processors : matrix.runFirst(next);
-}
+import { commonCutFrom, idleEnd } from "./legal-cuts.ts";
 
 /**
  * The first row in order of the round that is idle from `processor` up to `end`; without one the row whose idle processors
  * reach furthest (ties: the first); −1 when no row is idle at `processor`.
  */
 export function longestIdle(matrix: MatrixView, processor: number, end: number): RowId {
+  return reachingFurthest(matrix, processor, end, idleEnd);
+}
+
+/** As `longestIdle`. @param endOf how far the row's idle processors are of use; `processor` itself when none is */
+export function reachingFurthest(
+  matrix: MatrixView,
+  processor: number,
+  end: number,
+  endOf: (matrix: MatrixView, row: RowId, processor: number) => number,
+): RowId {
   let best = -1;
   let bestEnd = processor;
   const rows = matrix.rowCount;
-  for (let position = 0; position < rows; position++) {
+  for (let position = 0; position < rows && bestEnd < end; position++) {
     const row = matrix.rowAt(position);
-    const rowEnd = idleEnd(matrix, row, processor);
-    if (rowEnd > bestEnd) {
-      best = row;
-      bestEnd = rowEnd;
-      if (rowEnd >= end) break;
-    }
+    const rowEnd = endOf(matrix, row, processor);
+    if (rowEnd <= bestEnd) continue;
+    best = row;
+    bestEnd = rowEnd;
   }
   return best;
-}
-
-/** The first cut at or behind `processor` that is legal in both rows. */
-export function commonCut(matrix: MatrixView, a: RowId, b: RowId, processor: number): number {
-  let cut = processor;
-  let legalIn = 0;
-  let row = a;
-  // Alternates between the rows until neither moves the cut; the machine's end is legal in both.
-  while (legalIn < 2) {
-    const run = cut > 0 ? matrix.runBefore(row, cut - 1) : -1;
-    const end = run === -1 ? cut : matrix.runFirst(run) + matrix.runSize(run);
-    if (end > cut) {
-      cut = end;
-      legalIn = 0;
-    }
-    legalIn++;
-    row = row === a ? b : a;
-  }
-  return cut;
 }
 
 /** Makes a processor idle in some row, where no row is idle at it. */
@@ -81,7 +63,12 @@ export function gather(machine: GangMachine, first: number, end: number, reclaim
     // Room may have been made in the target itself; then there is nothing to exchange.
     if (source === target) continue;
     const wanted = idleEnd(machine, source, at);
-    machine.exchange(target, source, at, commonCut(machine, target, source, Math.min(wanted, end)));
+    machine.exchange(
+      target,
+      source,
+      at,
+      commonCutFrom(machine, target, source, Math.min(wanted, end), machine.processors),
+    );
   }
   return target;
 }

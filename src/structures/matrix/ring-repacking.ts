@@ -12,7 +12,7 @@
  */
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
 import { commonCutFrom, firstCut, idleEndOnRing, legalCutFrom } from "./legal-cuts.ts";
-import type { SlotReclaimer } from "./repacking.ts";
+import { reachingFurthest, type SlotReclaimer } from "./repacking.ts";
 
 /**
  * Makes `size` processors from `first` on idle in one row and returns that row; −1 when the search gives up. The exchanges made
@@ -56,37 +56,16 @@ function idleAt(
   end: number,
   reclaimer: SlotReclaimer | undefined,
 ): RowId {
-  const row = longestIdleOnRing(machine, processor, end);
+  const row = reachingFurthest(machine, processor, end, idleEndOnRing);
   if (row !== -1 || reclaimer === undefined) return row;
   reclaimer.reclaim(processor % machine.processors);
-  return longestIdleOnRing(machine, processor, end);
-}
-
-function longestIdleOnRing(matrix: MatrixView, processor: number, end: number): RowId {
-  let best = -1;
-  let bestEnd = processor;
-  for (let position = 0; position < matrix.rowCount && bestEnd < end; position++) {
-    const row = matrix.rowAt(position);
-    const rowEnd = idleEndOnRing(matrix, row, processor);
-    if (rowEnd <= bestEnd) continue;
-    best = row;
-    bestEnd = rowEnd;
-  }
-  return best;
+  return reachingFurthest(machine, processor, end, idleEndOnRing);
 }
 
 /** The row that is idle from `at` on, furthest first, for which there is a second cut; −1 without one. */
 function findSource(matrix: MatrixView, target: RowId, at: number, end: number, last: number): RowId {
-  let best = -1;
-  let bestEnd = at;
-  for (let position = 0; position < matrix.rowCount && bestEnd < end; position++) {
-    const row = matrix.rowAt(position);
-    const rowEnd = idleEndOnRing(matrix, row, at);
-    if (rowEnd <= bestEnd || exchangeEnd(matrix, target, row, at, end, last) === -1) continue;
-    best = row;
-    bestEnd = rowEnd;
-  }
-  return best;
+  const hasCut = (row: RowId) => exchangeEnd(matrix, target, row, at, end, last) !== -1;
+  return reachingFurthest(matrix, at, end, (_, row) => (hasCut(row) ? idleEndOnRing(matrix, row, at) : at));
 }
 
 /**

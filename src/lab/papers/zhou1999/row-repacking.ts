@@ -7,19 +7,7 @@
  */
 import { assert } from "../../../core/errors.ts";
 import type { GangMachine, MatrixView, RowId, RunId } from "../../../core/policy.ts";
-import { aroundEnd, commonCutFrom, idleEndOnRing } from "../../../structures/matrix/legal-cuts.ts";
-import { idleEnd } from "../../../structures/matrix/repacking.ts";
-
-/** The cuts 0 … processors − 1 that are legal in both rows. */
-export function legalCuts(matrix: MatrixView, a: RowId, b: RowId): number[] {
-  const cuts: number[] = [];
-  const last = matrix.processors - 1;
-  for (let cut = commonCutFrom(matrix, a, b, 0, last); cut !== -1; ) {
-    cuts.push(cut);
-    cut = commonCutFrom(matrix, a, b, cut + 1, last);
-  }
-  return cuts;
-}
+import { aroundEnd, idleEndOnRing } from "../../../structures/matrix/legal-cuts.ts";
 
 /** Moves a job, whole, to a row that is idle on all of its processors: a legal shift. */
 export function shift(machine: GangMachine, run: RunId, to: RowId): void {
@@ -34,7 +22,7 @@ export function shift(machine: GangMachine, run: RunId, to: RowId): void {
  * exchanges alternating regions between the cuts, those with fewer jobs in them. Each job moves at most once. Afterwards processors
  * side by side that each have an idle slot in one of the rows (not across `origin`) are all idle in the same row.
  *
- * @param origin a cut legal in both rows: 0 on a linear array; on a ring where to open it (see `openingCut`)
+ * @param origin a cut legal in both rows: 0 on a linear array; on a ring where to open it
  * @returns the regions exchanged, first processor and end
  */
 export function repackRows(
@@ -65,18 +53,6 @@ export function repackRows(
   }
   for (const [first, end] of regions) machine.exchange(a, b, first, end);
   return regions;
-}
-
-/**
- * Where to open a ring of two rows: a cut legal in both with a processor beside it that is busy in both, so that no idle fragments
- * meet there; else any legal one; −1 when there is none, and then nothing can be re-packed.
- */
-export function openingCut(matrix: MatrixView, a: RowId, b: RowId): number {
-  const { processors } = matrix;
-  const isIdle = (at: number) => idleEnd(matrix, a, at) > at || idleEnd(matrix, b, at) > at;
-  const cuts = legalCuts(matrix, a, b);
-  const apart = cuts.find((cut) => !isIdle(cut) || !isIdle(cut === 0 ? processors - 1 : cut - 1));
-  return apart ?? cuts[0] ?? -1;
 }
 
 /** Ends of fragments at which the other row is idle, from `origin` once around; each is legal in both rows. */

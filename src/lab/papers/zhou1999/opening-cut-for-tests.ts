@@ -1,0 +1,26 @@
+/** Where two rows of a ring may be opened before they are re-packed, for tests: no figure has a ring. */
+import type { MatrixView, RowId } from "../../../core/policy.ts";
+import { commonCutFrom, idleEnd } from "../../../structures/matrix/legal-cuts.ts";
+
+/** The cuts 0 … processors − 1 that are legal in both rows. */
+export function legalCuts(matrix: MatrixView, a: RowId, b: RowId): number[] {
+  const cuts: number[] = [];
+  const last = matrix.processors - 1;
+  for (let cut = commonCutFrom(matrix, a, b, 0, last); cut !== -1; ) {
+    cuts.push(cut);
+    cut = commonCutFrom(matrix, a, b, cut + 1, last);
+  }
+  return cuts;
+}
+
+/**
+ * Where to open a ring of two rows: a cut legal in both with a processor beside it that is busy in both, so that no idle fragments
+ * meet there; else any legal one; −1 when there is none, and then nothing can be re-packed.
+ */
+export function openingCut(matrix: MatrixView, a: RowId, b: RowId): number {
+  const { processors } = matrix;
+  const isIdle = (at: number) => idleEnd(matrix, a, at) > at || idleEnd(matrix, b, at) > at;
+  const cuts = legalCuts(matrix, a, b);
+  const apart = cuts.find((cut) => !isIdle(cut) || !isIdle(cut === 0 ? processors - 1 : cut - 1));
+  return apart ?? cuts[0] ?? -1;
+}
