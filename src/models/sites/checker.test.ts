@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RuleViolation } from "../../core/errors.ts";
-import { NO_JOB } from "../../core/jobs.ts";
+import { NO_JOB, type ReadonlyColumn } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";
 import type { Policy } from "../../core/policy.ts";
 import { SitesChecker } from "./checker.ts";
@@ -55,6 +55,14 @@ function onChangedMachine(change: (machine: SitesMachine) => Partial<SitesMachin
   };
 }
 
+/** The column with other values. */
+function changedColumn(
+  column: ReadonlyColumn,
+  change: (value: number, row: number) => number,
+): ReadonlyColumn {
+  return new Proxy(column, { get: (target, row) => change(Reflect.get(target, row), Number(row)) });
+}
+
 /** Approach 1 with some of its hooks replaced. */
 function withHooks(
   change: (policy: Policy, machine: SitesMachine) => Partial<Policy>,
@@ -85,11 +93,11 @@ describe("SitesChecker on schedulers that break a rule", () => {
 
   test("queues served from their tail", () => {
     const fromTail = onChangedMachine((machine) => ({
-      firstLocal: (processor) => {
-        let local = machine.firstLocal(processor);
-        while (local !== NO_JOB && machine.nextLocal(local) !== NO_JOB) local = machine.nextLocal(local);
+      firstLocal: changedColumn(machine.firstLocal, (first) => {
+        let local = first;
+        while (local !== NO_JOB && machine.nextLocal[local] !== NO_JOB) local = machine.nextLocal[local];
         return local;
-      },
+      }),
     }));
     expect(brokenRule(fromTail)).toBe("out-of-turn");
   });
@@ -98,7 +106,7 @@ describe("SitesChecker on schedulers that break a rule", () => {
     let departures = 0;
     const forgetful = withHooks((policy, machine) => ({
       depart: (job) => {
-        const isHeld = machine.waitingGang(machine.firstProcessor(job)) !== NO_JOB;
+        const isHeld = machine.waitingGang[machine.firstProcessor[job]] !== NO_JOB;
         if (isHeld || busy.size[job] > 1 || ++departures % 20 > 0) policy.depart(job);
       },
     }));
@@ -115,8 +123,11 @@ describe("SitesChecker on schedulers that break a rule", () => {
 
   test("a gang put behind a gang", () => {
     const blind = onChangedMachine((machine) => ({
-      waitingGang: () => NO_JOB,
-      emptyQueues: (site) => machine.siteEnd(site) - machine.siteFirst(site),
+      waitingGang: changedColumn(machine.waitingGang, () => NO_JOB),
+      emptyQueues: changedColumn(
+        machine.emptyQueues,
+        (_, site) => machine.firstOfSite[site + 1] - machine.firstOfSite[site],
+      ),
     }));
     expect(brokenRule(blind)).toMatch(/gang-behind-gang|gang-not-at-head/);
   });
@@ -137,10 +148,10 @@ describe("SitesChecker on schedulers that break a rule", () => {
 
   test("a gang that does not start though its processors are idle", () => {
     const lazy = onChangedMachine((machine) => ({
-      busyClaims: (gang) => Math.max(1, machine.busyClaims(gang)),
+      busyClaims: changedColumn(machine.busyClaims, (claims) => Math.max(1, claims)),
       startLocal: (local, processor, rule) => {
-        if (machine.waitingGang(processor) === NO_JOB) machine.startLocal(local, processor, rule);
-        else if (machine.firstLocal(processor) === NO_JOB) machine.enqueue(local, processor);
+        if (machine.waitingGang[processor] === NO_JOB) machine.startLocal(local, processor, rule);
+        else if (machine.firstLocal[processor] === NO_JOB) machine.enqueue(local, processor);
       },
     }));
     expect(brokenRule(lazy)).toBe("gang-held-up");

@@ -63,41 +63,41 @@ export interface SitesJobsView {
   readonly lot: ReadonlyColumn;
 }
 
-/** The sites to read. All counts are kept up to date; none costs more than a look. */
+/** The sites to read. Columns of sites, of processors and of jobs are kept up to date. */
 export interface SitesView {
   readonly nowS: number;
   readonly siteCount: number;
   readonly processors: number;
-  /** The site's processors are first … end − 1. */
-  siteFirst(site: number): ProcessorId;
-  siteEnd(site: number): ProcessorId;
-  siteOf(processor: ProcessorId): number;
-  speedOf(site: number): number;
+  /** Processors of a site: firstOfSite[site] … firstOfSite[site + 1] − 1. */
+  readonly firstOfSite: ReadonlyColumn;
+  readonly speed: ReadonlyColumn;
   /** Processors of the site that are idle and at whose queue nobody waits. */
-  free(site: number): number;
+  readonly free: ReadonlyColumn;
   /** Processors of the site at whose queue nobody waits, idle or not. */
-  emptyQueues(site: number): number;
+  readonly emptyQueues: ReadonlyColumn;
   /** Idle processors of the site at whose queue a gang waits. */
-  held(site: number): number;
+  readonly held: ReadonlyColumn;
+  /** Site of the processor. */
+  readonly siteOf: ReadonlyColumn;
   /** Job in service; NO_JOB on an idle processor. */
-  running(processor: ProcessorId): JobIndex;
-  /** Seconds until the job in service ends, as the processor tells it; 0 when idle or overdue. */
-  remainingS(processor: ProcessorId): number;
+  readonly running: ReadonlyColumn;
   /** The gang at the head of the processor's queue, or NO_JOB. */
-  waitingGang(processor: ProcessorId): JobIndex;
+  readonly waitingGang: ReadonlyColumn;
   /** Jobs at the processor: in service, gang at the head, local jobs waiting. */
-  load(processor: ProcessorId): number;
-  /** Local jobs waiting at the processor, in order of arrival; NO_JOB ends the list. */
-  firstLocal(processor: ProcessorId): JobIndex;
-  nextLocal(local: JobIndex): JobIndex;
+  readonly load: ReadonlyColumn;
+  /** Local jobs waiting at the processor, in order of arrival, each with the next one; NO_JOB ends the list. */
+  readonly firstLocal: ReadonlyColumn;
+  readonly nextLocal: ReadonlyColumn;
   /** Processors that a waiting gang has claimed, in the order of the claims; NO_PROCESSOR ends the list. */
-  firstClaim(gang: JobIndex): ProcessorId;
-  nextClaim(processor: ProcessorId): ProcessorId;
+  readonly firstClaim: ReadonlyColumn;
+  readonly nextClaim: ReadonlyColumn;
   /** Claimed processors of a waiting gang that are still busy. */
-  busyClaims(gang: JobIndex): number;
+  readonly busyClaims: ReadonlyColumn;
   /** Processors of a job in service, or of the job that `depart` tells of. */
-  firstProcessor(job: JobIndex): ProcessorId;
-  nextProcessor(processor: ProcessorId): ProcessorId;
+  readonly firstProcessor: ReadonlyColumn;
+  readonly nextProcessor: ReadonlyColumn;
+  /** Seconds until the processor's job in service ends, as the processor tells it; 0 when idle or overdue. */
+  remainingS(processor: ProcessorId): number;
 }
 
 /** The sites as a policy acts on them. Every call throws RuleViolation when the rules of the machine do not allow it. */
@@ -130,16 +130,6 @@ export const SitesStartRule = {
   gangSplit: 5,
 } as const;
 export type SitesStartRule = (typeof SitesStartRule)[keyof typeof SitesStartRule];
-
-/** Names of the start rules, by value. */
-export const SITES_START_RULE_NAMES = [
-  "local job at once",
-  "local job in turn",
-  "local job backfilled",
-  "gang at once on one site",
-  "gang gathered",
-  "gang split over sites",
-] as const;
 
 /** What a policy promises beyond the rules of the machine; the checker holds it to that. */
 export interface SitesGuarantees {

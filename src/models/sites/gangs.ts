@@ -21,7 +21,7 @@ function drawSite(counts: Int32Array, needed: number, lot: number): number {
 function fastestSite(machine: SitesView, counts: Int32Array, needed: number): number {
   let best = -1;
   for (let site = 0; site < counts.length; site++) {
-    if (counts[site] >= needed && (best < 0 || machine.speedOf(site) > machine.speedOf(best))) best = site;
+    if (counts[site] >= needed && (best < 0 || machine.speed[site] > machine.speed[best])) best = site;
   }
   return best;
 }
@@ -54,7 +54,7 @@ export class GangDispatch {
   largestForOneSite(): number {
     let most = 0;
     for (let site = 0; site < this.#machine.siteCount; site++) {
-      most = Math.max(most, this.#machine.emptyQueues(site), this.#idle(site));
+      most = Math.max(most, this.#machine.emptyQueues[site], this.#idle(site));
     }
     return most;
   }
@@ -71,7 +71,7 @@ export class GangDispatch {
   toOneSite(gang: JobIndex): boolean {
     const machine = this.#machine;
     if (this.#startOnOneSite(gang)) return true;
-    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = machine.emptyQueues(site);
+    for (let site = 0; site < machine.siteCount; site++) this.#counts[site] = machine.emptyQueues[site];
     const site = this.#pick(gang);
     if (site < 0) return false;
     this.#claimEmpty(gang, site);
@@ -140,21 +140,21 @@ export class GangDispatch {
 
   /** Processors of the site on which a gang may start at once. */
   #idle(site: number): number {
-    return this.#machine.free(site) + (this.#takesHeld ? this.#machine.held(site) : 0);
+    return this.#machine.free[site] + (this.#takesHeld ? this.#machine.held[site] : 0);
   }
 
   /** Takes free processors, in order; when they do not suffice, held ones. */
   #take(gang: JobIndex, site: number, tasks: number): void {
     const machine = this.#machine;
-    const end = machine.siteEnd(site);
+    const end = machine.firstOfSite[site + 1];
     let missing = tasks;
-    for (let p = machine.siteFirst(site); missing > 0 && p < end; p++) {
-      if (machine.load(p) > 0) continue;
+    for (let p = machine.firstOfSite[site]; missing > 0 && p < end; p++) {
+      if (machine.load[p] > 0) continue;
       machine.take(gang, p);
       missing--;
     }
-    for (let p = machine.siteFirst(site); missing > 0 && p < end; p++) {
-      if (machine.running(p) !== NO_JOB || machine.waitingGang(p) === NO_JOB) continue;
+    for (let p = machine.firstOfSite[site]; missing > 0 && p < end; p++) {
+      if (machine.running[p] !== NO_JOB || machine.waitingGang[p] === NO_JOB) continue;
       machine.take(gang, p);
       missing--;
     }
@@ -163,17 +163,17 @@ export class GangDispatch {
   /** Empty queues: of idle processors first, so that the gang waits for as few as possible; then in order from one drawn by lot. */
   #claimEmpty(gang: JobIndex, site: number): void {
     const machine = this.#machine;
-    const first = machine.siteFirst(site);
-    const end = machine.siteEnd(site);
+    const first = machine.firstOfSite[site];
+    const end = machine.firstOfSite[site + 1];
     let missing = this.#jobs.size[gang];
     for (let p = first; missing > 0 && p < end; p++) {
-      if (machine.load(p) > 0) continue;
+      if (machine.load[p] > 0) continue;
       machine.claim(gang, p);
       missing--;
     }
     let p = first + Math.floor(this.#jobs.lot[gang] * (end - first));
     while (missing > 0) {
-      if (machine.firstLocal(p) === NO_JOB && machine.waitingGang(p) === NO_JOB) {
+      if (machine.firstLocal[p] === NO_JOB && machine.waitingGang[p] === NO_JOB) {
         machine.claim(gang, p);
         missing--;
       }
@@ -186,8 +186,8 @@ export class GangDispatch {
     const machine = this.#machine;
     const candidates = this.#candidates;
     candidates.length = 0;
-    for (let p = machine.siteFirst(site); p < machine.siteEnd(site); p++) {
-      if (machine.waitingGang(p) !== NO_JOB) continue;
+    for (let p = machine.firstOfSite[site]; p < machine.firstOfSite[site + 1]; p++) {
+      if (machine.waitingGang[p] !== NO_JOB) continue;
       this.#readyS[p] = machine.remainingS(p);
       candidates.push(p);
     }
@@ -199,7 +199,7 @@ export class GangDispatch {
 /** Seconds until the last of the gang's claimed processors becomes idle ("elapsed time" in the paper). */
 export function untilGangStartsS(machine: SitesView, gang: JobIndex): number {
   let latestS = 0;
-  for (let p = machine.firstClaim(gang); p !== NO_PROCESSOR; p = machine.nextClaim(p)) {
+  for (let p = machine.firstClaim[gang]; p !== NO_PROCESSOR; p = machine.nextClaim[p]) {
     const leftS = machine.remainingS(p);
     if (leftS > latestS) latestS = leftS;
   }

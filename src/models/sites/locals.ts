@@ -26,12 +26,12 @@ export class LocalScheduler {
   place(local: JobIndex): void {
     const machine = this.#machine;
     const site = this.#jobs.home[local];
-    if (machine.free(site) > 0) {
+    if (machine.free[site] > 0) {
       machine.startLocal(local, this.#drawFree(site, this.#jobs.lot[local]), SitesStartRule.atOnce);
       return;
     }
     const passing =
-      machine.held(site) > 0 && this.#thresholdS >= 0 ? this.#drawPassing(local, site) : NO_PROCESSOR;
+      machine.held[site] > 0 && this.#thresholdS >= 0 ? this.#drawPassing(local, site) : NO_PROCESSOR;
     if (passing !== NO_PROCESSOR) machine.startLocal(local, passing, SitesStartRule.backfilled);
     else machine.enqueue(local, this.#drawShortest(site, this.#jobs.lot[local]));
   }
@@ -39,19 +39,19 @@ export class LocalScheduler {
   /** An idle processor takes the gang at its head if that can start, else a local job that may pass; without a gang the first local job. */
   serve(processor: ProcessorId): void {
     const machine = this.#machine;
-    const gang = machine.waitingGang(processor);
+    const gang = machine.waitingGang[processor];
     if (gang === NO_JOB) {
-      const local = machine.firstLocal(processor);
+      const local = machine.firstLocal[processor];
       if (local !== NO_JOB) machine.startLocal(local, processor, SitesStartRule.inTurn);
-    } else if (machine.busyClaims(gang) === 0) machine.startGang(gang, SitesStartRule.gangGathered);
+    } else if (machine.busyClaims[gang] === 0) machine.startGang(gang, SitesStartRule.gangGathered);
     else if (this.#thresholdS >= 0) this.#backfill(processor, gang);
   }
 
   #backfill(processor: ProcessorId, gang: JobIndex): void {
     const machine = this.#machine;
-    const speed = machine.speedOf(machine.siteOf(processor));
+    const speed = machine.speed[machine.siteOf[processor]];
     const limitS = untilGangStartsS(machine, gang) + this.#thresholdS;
-    for (let local = machine.firstLocal(processor); local !== NO_JOB; local = machine.nextLocal(local)) {
+    for (let local = machine.firstLocal[processor]; local !== NO_JOB; local = machine.nextLocal[local]) {
       if (this.#jobs.predictedS[local] / speed > limitS) continue;
       machine.startLocal(local, processor, SitesStartRule.backfilled);
       return;
@@ -60,10 +60,10 @@ export class LocalScheduler {
 
   #drawFree(site: number, lot: number): ProcessorId {
     const machine = this.#machine;
-    let left = Math.floor(lot * machine.free(site));
-    let p = machine.siteFirst(site);
+    let left = Math.floor(lot * machine.free[site]);
+    let p = machine.firstOfSite[site];
     for (;;) {
-      if (machine.load(p) === 0 && left-- === 0) return p;
+      if (machine.load[p] === 0 && left-- === 0) return p;
       p++;
     }
   }
@@ -72,13 +72,13 @@ export class LocalScheduler {
   #drawPassing(local: JobIndex, site: number): ProcessorId {
     const machine = this.#machine;
     const fitting = this.#fitting;
-    const needS = this.#jobs.predictedS[local] / machine.speedOf(site);
+    const needS = this.#jobs.predictedS[local] / machine.speed[site];
     let gangBefore = NO_JOB;
     let limitS = 0;
     fitting.length = 0;
-    for (let p = machine.siteFirst(site); p < machine.siteEnd(site); p++) {
-      const gang = machine.waitingGang(p);
-      if (gang === NO_JOB || machine.running(p) !== NO_JOB) continue;
+    for (let p = machine.firstOfSite[site]; p < machine.firstOfSite[site + 1]; p++) {
+      const gang = machine.waitingGang[p];
+      if (gang === NO_JOB || machine.running[p] !== NO_JOB) continue;
       if (gang !== gangBefore) limitS = untilGangStartsS(machine, gang) + this.#thresholdS;
       gangBefore = gang;
       if (needS <= limitS) fitting.push(p);
@@ -89,12 +89,12 @@ export class LocalScheduler {
   /** One of the processors with the fewest jobs. */
   #drawShortest(site: number, lot: number): ProcessorId {
     const machine = this.#machine;
-    const first = machine.siteFirst(site);
-    const end = machine.siteEnd(site);
+    const first = machine.firstOfSite[site];
+    const end = machine.firstOfSite[site + 1];
     let least = Number.POSITIVE_INFINITY;
     let ties = 0;
     for (let p = first; p < end; p++) {
-      const load = machine.load(p);
+      const load = machine.load[p];
       if (load < least) {
         least = load;
         ties = 1;
@@ -103,7 +103,7 @@ export class LocalScheduler {
     let left = Math.floor(lot * ties);
     let p = first;
     for (;;) {
-      if (machine.load(p) === least && left-- === 0) return p;
+      if (machine.load[p] === least && left-- === 0) return p;
       p++;
     }
   }

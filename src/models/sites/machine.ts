@@ -9,15 +9,8 @@ import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
 import { EventHeap } from "../../structures/event-heap.ts";
-import type {
-  ProcessorId,
-  SitesInstance,
-  SitesMachine,
-  SitesObserver,
-  SitesSchedule,
-  SitesStartRule,
-} from "./contract.ts";
-import { GRID, NO_PROCESSOR, SITES_START_RULE_NAMES } from "./contract.ts";
+import type { ProcessorId, SitesInstance, SitesMachine, SitesObserver, SitesSchedule } from "./contract.ts";
+import { GRID, NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
 /** Where a job is that stands in no queue. */
 const UNPLACED = -1;
@@ -38,41 +31,41 @@ export class SimulatedSites implements SitesMachine {
   readonly #exact: boolean;
   readonly #observer: SitesObserver | undefined;
   // By site.
-  readonly #first: Int32Array;
-  readonly #speed: Float64Array;
-  readonly #free: Int32Array;
-  readonly #empty: Int32Array;
-  readonly #held: Int32Array;
+  readonly firstOfSite: Int32Array;
+  readonly speed: Float64Array;
+  readonly free: Int32Array;
+  readonly emptyQueues: Int32Array;
+  readonly held: Int32Array;
   readonly #busyS: Float64Array;
   // By processor.
-  readonly #siteOf: Int32Array;
-  readonly #running: Int32Array;
+  readonly siteOf: Int32Array;
+  readonly running: Int32Array;
   readonly #expectedEndS: Float64Array;
-  readonly #gang: Int32Array;
+  readonly waitingGang: Int32Array;
   readonly #locals: Int32Array;
   /** Jobs in service, gangs and local jobs waiting: looked at for every arrival. */
-  readonly #load: Int32Array;
-  readonly #firstLocal: Int32Array;
+  readonly load: Int32Array;
+  readonly firstLocal: Int32Array;
   readonly #lastLocal: Int32Array;
-  readonly #nextClaim: Int32Array;
-  readonly #nextProcessor: Int32Array;
+  readonly nextClaim: Int32Array;
+  readonly nextProcessor: Int32Array;
   // By job.
   /** Processor at whose queue a local job waits, UNPLACED or LEFT_QUEUE. */
   readonly #queuedAt: Int32Array;
-  readonly #nextLocal: Int32Array;
+  readonly nextLocal: Int32Array;
   readonly #previousLocal: Int32Array;
   readonly #claims: Int32Array;
-  readonly #busyClaims: Int32Array;
-  readonly #firstClaim: Int32Array;
+  readonly busyClaims: Int32Array;
+  readonly firstClaim: Int32Array;
   /** The last processor that a gang claimed or took. */
   readonly #lastClaim: Int32Array;
-  readonly #firstProcessor: Int32Array;
+  readonly firstProcessor: Int32Array;
   /** Processors that a gang has taken; it keeps them once it has started. */
   readonly #taken: Int32Array;
   readonly #startS: Float64Array;
   readonly #endS: Float64Array;
   readonly #split: Uint8Array;
-  readonly #startsByRule: number[] = new Array(SITES_START_RULE_NAMES.length).fill(0);
+  readonly #startsByRule: number[] = new Array(Object.keys(SitesStartRule).length).fill(0);
 
   constructor(
     instance: SitesInstance,
@@ -84,192 +77,141 @@ export class SimulatedSites implements SitesMachine {
     this.#exact = remaining === "exact";
     this.#observer = observer;
     this.siteCount = sites.length;
-    this.#first = new Int32Array(sites.length + 1);
+    this.firstOfSite = new Int32Array(sites.length + 1);
     for (let site = 0; site < sites.length; site++) {
-      this.#first[site + 1] = this.#first[site] + sites[site].processors;
+      this.firstOfSite[site + 1] = this.firstOfSite[site] + sites[site].processors;
     }
-    this.processors = this.#first[sites.length];
-    this.#speed = Float64Array.from(sites, (site) => site.speed);
-    this.#free = Int32Array.from(sites, (site) => site.processors);
-    this.#empty = Int32Array.from(sites, (site) => site.processors);
-    this.#held = new Int32Array(sites.length);
+    this.processors = this.firstOfSite[sites.length];
+    this.speed = Float64Array.from(sites, (site) => site.speed);
+    this.free = Int32Array.from(sites, (site) => site.processors);
+    this.emptyQueues = Int32Array.from(sites, (site) => site.processors);
+    this.held = new Int32Array(sites.length);
     this.#busyS = new Float64Array(sites.length);
-    this.#siteOf = new Int32Array(this.processors);
+    this.siteOf = new Int32Array(this.processors);
     for (let site = 0; site < sites.length; site++) {
-      this.#siteOf.fill(site, this.#first[site], this.#first[site + 1]);
+      this.siteOf.fill(site, this.firstOfSite[site], this.firstOfSite[site + 1]);
     }
     const byProcessor = (value: number) => new Int32Array(this.processors).fill(value);
-    this.#running = byProcessor(NO_JOB);
+    this.running = byProcessor(NO_JOB);
     this.#expectedEndS = new Float64Array(this.processors);
-    this.#gang = byProcessor(NO_JOB);
+    this.waitingGang = byProcessor(NO_JOB);
     this.#locals = byProcessor(0);
-    this.#load = byProcessor(0);
-    this.#firstLocal = byProcessor(NO_JOB);
+    this.load = byProcessor(0);
+    this.firstLocal = byProcessor(NO_JOB);
     this.#lastLocal = byProcessor(NO_JOB);
-    this.#nextClaim = byProcessor(NO_PROCESSOR);
-    this.#nextProcessor = byProcessor(NO_PROCESSOR);
+    this.nextClaim = byProcessor(NO_PROCESSOR);
+    this.nextProcessor = byProcessor(NO_PROCESSOR);
     const byJob = (value: number) => new Int32Array(count).fill(value);
     this.#queuedAt = byJob(UNPLACED);
-    this.#nextLocal = byJob(NO_JOB);
+    this.nextLocal = byJob(NO_JOB);
     this.#previousLocal = byJob(NO_JOB);
     this.#claims = byJob(0);
-    this.#busyClaims = byJob(0);
-    this.#firstClaim = byJob(NO_PROCESSOR);
+    this.busyClaims = byJob(0);
+    this.firstClaim = byJob(NO_PROCESSOR);
     this.#lastClaim = byJob(NO_PROCESSOR);
-    this.#firstProcessor = byJob(NO_PROCESSOR);
+    this.firstProcessor = byJob(NO_PROCESSOR);
     this.#taken = byJob(0);
     this.#startS = new Float64Array(count).fill(Number.NaN);
     this.#endS = new Float64Array(count).fill(Number.NaN);
     this.#split = new Uint8Array(count);
   }
 
-  siteFirst(site: number): ProcessorId {
-    return this.#first[site];
-  }
-  siteEnd(site: number): ProcessorId {
-    return this.#first[site + 1];
-  }
-  siteOf(processor: ProcessorId): number {
-    return this.#siteOf[processor];
-  }
-  speedOf(site: number): number {
-    return this.#speed[site];
-  }
-  free(site: number): number {
-    return this.#free[site];
-  }
-  emptyQueues(site: number): number {
-    return this.#empty[site];
-  }
-  held(site: number): number {
-    return this.#held[site];
-  }
-  running(processor: ProcessorId): JobIndex {
-    return this.#running[processor];
-  }
   remainingS(processor: ProcessorId): number {
-    if (this.#running[processor] === NO_JOB) return 0;
+    if (this.running[processor] === NO_JOB) return 0;
     return Math.max(0, this.#expectedEndS[processor] - this.nowS);
-  }
-  waitingGang(processor: ProcessorId): JobIndex {
-    return this.#gang[processor];
-  }
-  load(processor: ProcessorId): number {
-    return this.#load[processor];
-  }
-  firstLocal(processor: ProcessorId): JobIndex {
-    return this.#firstLocal[processor];
-  }
-  nextLocal(local: JobIndex): JobIndex {
-    return this.#nextLocal[local];
-  }
-  firstClaim(gang: JobIndex): ProcessorId {
-    return this.#firstClaim[gang];
-  }
-  nextClaim(processor: ProcessorId): ProcessorId {
-    return this.#nextClaim[processor];
-  }
-  busyClaims(gang: JobIndex): number {
-    return this.#busyClaims[gang];
-  }
-  firstProcessor(job: JobIndex): ProcessorId {
-    return this.#firstProcessor[job];
-  }
-  nextProcessor(processor: ProcessorId): ProcessorId {
-    return this.#nextProcessor[processor];
   }
 
   enqueue(local: JobIndex, processor: ProcessorId): void {
     this.#requireLocal(local, processor);
     if (this.#queuedAt[local] !== UNPLACED) this.#refuse("queued-twice", local, "it has its place already");
-    const site = this.#siteOf[processor];
+    const site = this.siteOf[processor];
     if (this.#locals[processor] === 0) {
-      this.#firstLocal[processor] = local;
-      if (this.#gang[processor] === NO_JOB) {
-        this.#empty[site]--;
-        if (this.#running[processor] === NO_JOB) this.#free[site]--;
+      this.firstLocal[processor] = local;
+      if (this.waitingGang[processor] === NO_JOB) {
+        this.emptyQueues[site]--;
+        if (this.running[processor] === NO_JOB) this.free[site]--;
       }
     } else {
       const last = this.#lastLocal[processor];
-      this.#nextLocal[last] = local;
+      this.nextLocal[last] = local;
       this.#previousLocal[local] = last;
     }
     this.#lastLocal[processor] = local;
     this.#locals[processor]++;
-    this.#load[processor]++;
+    this.load[processor]++;
     this.#queuedAt[local] = processor;
-    if (this.#observer?.enqueued !== undefined) this.#observer.enqueued(this.nowS, local, processor);
+    this.#observer?.enqueued?.(this.nowS, local, processor);
   }
 
   startLocal(local: JobIndex, processor: ProcessorId, rule: SitesStartRule): void {
     this.#requireLocal(local, processor);
-    if (this.#running[processor] !== NO_JOB)
+    if (this.running[processor] !== NO_JOB)
       this.#refuse("processor-twice", local, `processor ${processor} is busy`);
     const queuedAt = this.#queuedAt[local];
     if (queuedAt === processor) this.#leaveQueue(local, processor);
-    else if (queuedAt === UNPLACED) this.#load[processor]++;
+    else if (queuedAt === UNPLACED) this.load[processor]++;
     else this.#refuse("other-queue", local, `it waits at processor ${queuedAt}`);
     this.#queuedAt[local] = LEFT_QUEUE;
-    const site = this.#siteOf[processor];
-    const gang = this.#gang[processor];
+    const site = this.siteOf[processor];
+    const gang = this.waitingGang[processor];
     if (gang !== NO_JOB) {
-      this.#busyClaims[gang]++;
-      this.#held[site]--;
-    } else if (this.#locals[processor] === 0) this.#free[site]--;
-    const speed = this.#speed[site];
+      this.busyClaims[gang]++;
+      this.held[site]--;
+    } else if (this.#locals[processor] === 0) this.free[site]--;
+    const speed = this.speed[site];
     const { serviceS, predictedS } = this.#instance;
     const endS = this.nowS + serviceS[local] / speed;
     this.#occupy(local, processor, this.#exact ? endS : this.nowS + predictedS[local] / speed);
-    this.#nextProcessor[processor] = NO_PROCESSOR;
-    this.#firstProcessor[local] = processor;
+    this.nextProcessor[processor] = NO_PROCESSOR;
+    this.firstProcessor[local] = processor;
     this.#begin(local, endS, rule);
-    if (this.#observer?.started !== undefined) this.#observer.started(this.nowS, local, processor, rule);
+    this.#observer?.started?.(this.nowS, local, processor, rule);
   }
 
   claim(gang: JobIndex, processor: ProcessorId): void {
     this.#requireGang(gang);
     this.#requireProcessor(gang, processor);
-    if (this.#gang[processor] !== NO_JOB) {
+    if (this.waitingGang[processor] !== NO_JOB) {
       this.#refuse("gang-behind-gang", gang, `a gang waits at processor ${processor} already`);
     }
     if (this.#claims[gang] >= this.#instance.size[gang]) {
       this.#refuse("claims-too-many", gang, "it has a processor for each task already");
     }
-    const site = this.#siteOf[processor];
-    const isIdle = this.#running[processor] === NO_JOB;
-    this.#gang[processor] = gang;
-    this.#load[processor]++;
+    const site = this.siteOf[processor];
+    const isIdle = this.running[processor] === NO_JOB;
+    this.waitingGang[processor] = gang;
+    this.load[processor]++;
     if (this.#locals[processor] === 0) {
-      this.#empty[site]--;
-      if (isIdle) this.#free[site]--;
+      this.emptyQueues[site]--;
+      if (isIdle) this.free[site]--;
     }
-    if (isIdle) this.#held[site]++;
-    else this.#busyClaims[gang]++;
-    if (this.#claims[gang] === 0) this.#firstClaim[gang] = processor;
-    else this.#nextClaim[this.#lastClaim[gang]] = processor;
+    if (isIdle) this.held[site]++;
+    else this.busyClaims[gang]++;
+    if (this.#claims[gang] === 0) this.firstClaim[gang] = processor;
+    else this.nextClaim[this.#lastClaim[gang]] = processor;
     this.#lastClaim[gang] = processor;
-    this.#nextClaim[processor] = NO_PROCESSOR;
+    this.nextClaim[processor] = NO_PROCESSOR;
     this.#claims[gang]++;
-    if (this.#observer?.claimed !== undefined) this.#observer.claimed(this.nowS, gang, processor);
+    this.#observer?.claimed?.(this.nowS, gang, processor);
   }
 
   take(gang: JobIndex, processor: ProcessorId): void {
     this.#requireGang(gang);
     this.#requireProcessor(gang, processor);
-    if (this.#running[processor] !== NO_JOB)
+    if (this.running[processor] !== NO_JOB)
       this.#refuse("processor-twice", gang, `processor ${processor} is busy`);
-    const site = this.#siteOf[processor];
-    const waiting = this.#gang[processor];
+    const site = this.siteOf[processor];
+    const waiting = this.waitingGang[processor];
     if (waiting !== NO_JOB) {
-      this.#busyClaims[waiting]++;
-      this.#held[site]--;
-    } else if (this.#locals[processor] === 0) this.#free[site]--;
-    this.#running[processor] = gang;
-    this.#load[processor]++;
-    if (this.#taken[gang] === 0) this.#firstProcessor[gang] = processor;
-    else this.#nextProcessor[this.#lastClaim[gang]] = processor;
+      this.busyClaims[waiting]++;
+      this.held[site]--;
+    } else if (this.#locals[processor] === 0) this.free[site]--;
+    this.running[processor] = gang;
+    this.load[processor]++;
+    if (this.#taken[gang] === 0) this.firstProcessor[gang] = processor;
+    else this.nextProcessor[this.#lastClaim[gang]] = processor;
     this.#lastClaim[gang] = processor;
-    this.#nextProcessor[processor] = NO_PROCESSOR;
+    this.nextProcessor[processor] = NO_PROCESSOR;
     this.#taken[gang]++;
     this.#incomplete = gang;
   }
@@ -284,41 +226,39 @@ export class SimulatedSites implements SitesMachine {
     }
     if (taken === 0) this.#takeClaims(gang);
     this.#incomplete = NO_JOB;
-    const first = this.#firstProcessor[gang];
+    const first = this.firstProcessor[gang];
     // Tasks run in step, so that the slowest site sets the pace of all.
-    let speed = this.#speed[this.#siteOf[first]];
-    for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]) {
-      if (this.#siteOf[p] !== this.#siteOf[first]) this.#split[gang] = 1;
-      if (this.#speed[this.#siteOf[p]] < speed) speed = this.#speed[this.#siteOf[p]];
+    let speed = this.speed[this.siteOf[first]];
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
+      if (this.siteOf[p] !== this.siteOf[first]) this.#split[gang] = 1;
+      if (this.speed[this.siteOf[p]] < speed) speed = this.speed[this.siteOf[p]];
     }
     const stretch = this.#split[gang] === 1 ? 1 + splitOverhead : 1;
     const endS = this.nowS + (serviceS[gang] * stretch) / speed;
     const expectedEndS = this.#exact ? endS : this.nowS + (predictedS[gang] * stretch) / speed;
-    for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]) this.#occupy(gang, p, expectedEndS);
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) this.#occupy(gang, p, expectedEndS);
     this.#begin(gang, endS, rule);
-    if (this.#observer?.started !== undefined) {
-      for (let p = first; p !== NO_PROCESSOR; p = this.#nextProcessor[p]) {
-        this.#observer.started(this.nowS, gang, p, rule);
-      }
+    for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
+      this.#observer?.started?.(this.nowS, gang, p, rule);
     }
   }
 
   /** The job in service ends now; its list of processors can be read until one of them starts another. */
   finish(job: JobIndex): void {
-    for (let p = this.#firstProcessor[job]; p !== NO_PROCESSOR; p = this.#nextProcessor[p]) {
-      const site = this.#siteOf[p];
-      this.#running[p] = NO_JOB;
-      this.#load[p]--;
+    for (let p = this.firstProcessor[job]; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
+      const site = this.siteOf[p];
+      this.running[p] = NO_JOB;
+      this.load[p]--;
       this.#busyS[site] += this.nowS;
-      const gang = this.#gang[p];
+      const gang = this.waitingGang[p];
       if (gang !== NO_JOB) {
-        this.#busyClaims[gang]--;
-        this.#held[site]++;
-      } else if (this.#locals[p] === 0) this.#free[site]++;
+        this.busyClaims[gang]--;
+        this.held[site]++;
+      } else if (this.#locals[p] === 0) this.free[site]++;
     }
     this.#endS[job] = this.nowS;
     this.completed++;
-    if (this.#observer?.departed !== undefined) this.#observer.departed(this.nowS, job);
+    this.#observer?.departed?.(this.nowS, job);
   }
 
   /** To be called after each decision. */
@@ -331,7 +271,7 @@ export class SimulatedSites implements SitesMachine {
   schedule(): SitesSchedule {
     const busyS = Array.from(this.#busyS);
     for (let p = 0; p < this.processors; p++) {
-      if (this.#running[p] !== NO_JOB) busyS[this.#siteOf[p]] += this.nowS;
+      if (this.running[p] !== NO_JOB) busyS[this.siteOf[p]] += this.nowS;
     }
     return {
       startS: this.#startS,
@@ -347,24 +287,24 @@ export class SimulatedSites implements SitesMachine {
 
   /** All claimed processors are idle and go from waiting to service, in the order of the claims. */
   #takeClaims(gang: JobIndex): void {
-    if (this.#busyClaims[gang] !== 0) {
-      this.#refuse("processor-twice", gang, `${this.#busyClaims[gang]} of its processors are busy`);
+    if (this.busyClaims[gang] !== 0) {
+      this.#refuse("processor-twice", gang, `${this.busyClaims[gang]} of its processors are busy`);
     }
-    for (let p = this.#firstClaim[gang]; p !== NO_PROCESSOR; p = this.#nextClaim[p]) {
-      const site = this.#siteOf[p];
-      this.#gang[p] = NO_JOB;
-      this.#held[site]--;
-      if (this.#locals[p] === 0) this.#empty[site]++;
-      this.#nextProcessor[p] = this.#nextClaim[p];
+    for (let p = this.firstClaim[gang]; p !== NO_PROCESSOR; p = this.nextClaim[p]) {
+      const site = this.siteOf[p];
+      this.waitingGang[p] = NO_JOB;
+      this.held[site]--;
+      if (this.#locals[p] === 0) this.emptyQueues[site]++;
+      this.nextProcessor[p] = this.nextClaim[p];
     }
-    this.#firstProcessor[gang] = this.#firstClaim[gang];
+    this.firstProcessor[gang] = this.firstClaim[gang];
   }
 
   #occupy(job: JobIndex, processor: ProcessorId, expectedEndS: number): void {
-    this.#running[processor] = job;
+    this.running[processor] = job;
     this.#expectedEndS[processor] = expectedEndS;
     // Busy time is the sum of ends minus the sum of starts.
-    this.#busyS[this.#siteOf[processor]] -= this.nowS;
+    this.#busyS[this.siteOf[processor]] -= this.nowS;
   }
 
   #begin(job: JobIndex, endS: number, rule: SitesStartRule): void {
@@ -374,17 +314,17 @@ export class SimulatedSites implements SitesMachine {
   }
 
   #leaveQueue(local: JobIndex, processor: ProcessorId): void {
-    const next = this.#nextLocal[local];
+    const next = this.nextLocal[local];
     const previous = this.#previousLocal[local];
-    if (previous === NO_JOB) this.#firstLocal[processor] = next;
-    else this.#nextLocal[previous] = next;
+    if (previous === NO_JOB) this.firstLocal[processor] = next;
+    else this.nextLocal[previous] = next;
     if (next === NO_JOB) this.#lastLocal[processor] = previous;
     else this.#previousLocal[next] = previous;
     this.#locals[processor]--;
-    if (this.#locals[processor] === 0 && this.#gang[processor] === NO_JOB) {
-      const site = this.#siteOf[processor];
-      this.#empty[site]++;
-      this.#free[site]++; // it is idle; startLocal takes it back at once
+    if (this.#locals[processor] === 0 && this.waitingGang[processor] === NO_JOB) {
+      const site = this.siteOf[processor];
+      this.emptyQueues[site]++;
+      this.free[site]++; // it is idle; startLocal takes it back at once
     }
   }
 
@@ -400,9 +340,9 @@ export class SimulatedSites implements SitesMachine {
     this.#requireArrived(job);
     const { home } = this.#instance;
     this.#requireProcessor(job, processor);
-    if (home[job] !== this.#siteOf[processor]) {
+    if (home[job] !== this.siteOf[processor]) {
       const place = home[job] === GRID ? "it is a gang" : `its site is ${home[job]}`;
-      this.#refuse("foreign-site", job, `${place}, the processor's site is ${this.#siteOf[processor]}`);
+      this.#refuse("foreign-site", job, `${place}, the processor's site is ${this.siteOf[processor]}`);
     }
   }
 

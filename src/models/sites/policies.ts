@@ -44,7 +44,7 @@ class TwoLevelScheduler implements Policy {
 
   depart(job: JobIndex): void {
     const machine = this.#machine;
-    for (let p = machine.firstProcessor(job); p !== NO_PROCESSOR; p = machine.nextProcessor(p)) {
+    for (let p = machine.firstProcessor[job]; p !== NO_PROCESSOR; p = machine.nextProcessor[p]) {
       this.#freed.push(p);
     }
   }
@@ -54,7 +54,7 @@ class TwoLevelScheduler implements Policy {
     if (freed.length > 0) {
       for (let i = 0; i < freed.length; i++) {
         // A gang that waited for several of the freed processors has started on all of them.
-        if (this.#machine.running(freed[i]) === NO_JOB) this.#locals.serve(freed[i]);
+        if (this.#machine.running[freed[i]] === NO_JOB) this.#locals.serve(freed[i]);
       }
       freed.length = 0;
       this.#searchQueue();

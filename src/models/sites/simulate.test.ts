@@ -4,7 +4,7 @@ import { parseParameters } from "../../core/parameters.ts";
 import { confidenceInterval } from "../../metrics/statistics.ts";
 import { SitesChecker } from "./checker.ts";
 import type { SitesInstance, SitesPolicyDefinition } from "./contract.ts";
-import { GRID, SITES_START_RULE_NAMES } from "./contract.ts";
+import { GRID, SitesStartRule } from "./contract.ts";
 import { acrossSites, oneSite } from "./policies.ts";
 import type { RemainingRule } from "./simulate.ts";
 import { simulateSites } from "./simulate.ts";
@@ -47,7 +47,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
   });
 
   test("every job starts and ends at the same instant, for all parameters", () => {
-    const seen = new Array<number>(SITES_START_RULE_NAMES.length).fill(0);
+    const seen = new Array<number>(Object.keys(SitesStartRule).length).fill(0);
     fc.assert(
       fc.property(arbitraryInstance, settings, (instance, rules) => {
         const twin = naiveSites(instance, rules);

@@ -75,12 +75,12 @@ function runToEnd(
     const arrived: JobIndex[] = [];
     while (machine.arrived < count && submitS[machine.arrived] === nowS) {
       const job = machine.arrived++;
-      if (observer?.arrived !== undefined) observer.arrived(nowS, job);
+      observer?.arrived?.(nowS, job);
       arrived.push(job);
     }
     policy.decide(arrived);
     machine.requireWholeGangs();
-    if (observer?.decided !== undefined) observer.decided(nowS);
+    observer?.decided?.(nowS);
   }
 }
 
