@@ -57,5 +57,15 @@ export interface Measure {
   /** NaN where there is none. */
   readonly value: number;
   /** Among those by which policies are compared in a table. */
-  readonly isCompared?: boolean;
+  readonly isCompared?: boolean | undefined;
+}
+
+export function measure(
+  name: string,
+  title: string,
+  unit: Measure["unit"],
+  value: number,
+  isCompared?: boolean,
+): Measure {
+  return { name, title, unit, value, isCompared };
 }

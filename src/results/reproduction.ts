@@ -19,7 +19,7 @@ export interface ReproducedTable {
   readonly labelColumns: readonly string[];
   readonly valueColumns: readonly {
     readonly name: string;
-    readonly unit?: string;
+    readonly unit?: string | undefined;
     readonly meaning: string;
   }[];
   readonly rows: readonly {

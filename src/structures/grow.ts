@@ -2,14 +2,15 @@
 
 type Int32 = Int32Array<ArrayBuffer>;
 type Float64 = Float64Array<ArrayBuffer>;
+type Uint8 = Uint8Array<ArrayBuffer>;
 
 /** Twice as long, the new half 0. */
-export function doubled<Numbers extends Int32 | Float64>(array: Numbers): Numbers {
+export function doubled<Numbers extends Int32 | Float64 | Uint8>(array: Numbers): Numbers {
   return grown(array, 2 * array.length, 0);
 }
 
 /** `length` long (not shorter than before), the new part `fill`. */
-export function grown<Numbers extends Int32 | Float64>(
+export function grown<Numbers extends Int32 | Float64 | Uint8>(
   array: Numbers,
   length: number,
   fill: number,

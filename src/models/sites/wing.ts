@@ -3,7 +3,7 @@ import { ModelError } from "../../core/errors.ts";
 import { choice, integer, list, number, numbersIn } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import type { Measure, Wing, WingRun } from "../wing.ts";
+import { type Measure, measure, type Wing, type WingRun } from "../wing.ts";
 import { SitesChecker } from "./checker.ts";
 import type { SitesInstance, SitesPolicyDefinition } from "./contract.ts";
 import { type SitesJobNumbers, type SitesNumbers, summariseSites } from "./metrics.ts";
@@ -146,38 +146,30 @@ function measuresOf(numbers: SitesNumbers, hasCritical: boolean): Measure[] {
     ...measuresOfKind("local", "local jobs", locals, false),
     ...measuresOfKind("gang", "gangs", gangs, true),
     ...(hasCritical ? measuresOfKind("critical", "critical gangs", critical, true) : []),
-    { name: "gangs-split", title: "gangs split over sites", unit: "share", value: gangsSplit },
-    { name: "local-backfilled", title: "local jobs backfilled", unit: "share", value: localsBackfilled },
-    { name: "utilisation", title: "utilisation", unit: "share", value: utilisation, isCompared: true },
-    ...siteUtilisation.map((value, site) => ({
-      name: `utilisation-${site}`,
-      title: `utilisation of site ${site}`,
-      unit: "share" as const,
-      value,
-    })),
+    measure("gangs-split", "gangs split over sites", "share", gangsSplit),
+    measure("local-backfilled", "local jobs backfilled", "share", localsBackfilled),
+    measure("utilisation", "utilisation", "share", utilisation, true),
+    ...siteUtilisation.map((value, site) =>
+      measure(`utilisation-${site}`, `utilisation of site ${site}`, "share", value),
+    ),
   ];
 }
 
 /** A local job has one task, so that weights change nothing. */
 function measuresOfKind(name: string, title: string, of: SitesJobNumbers, isWeighted: boolean): Measure[] {
-  const measure = (
-    word: string,
-    text: string,
-    unit: Measure["unit"],
-    value: number,
-    isCompared = false,
-  ): Measure => ({ name: `${name}-${word}`, title: `${title}: ${text}`, unit, value, isCompared });
+  const one = (word: string, text: string, unit: Measure["unit"], value: number, isCompared = false) =>
+    measure(`${name}-${word}`, `${title}: ${text}`, unit, value, isCompared);
+  const measures = [
+    one("ended", "ended", "1", of.ended),
+    one("response", "mean response", "s", of.responseS, true),
+    one("median-response", "median response", "s", of.medianResponseS),
+    one("bounded-slowdown", "bounded slowdown", "1", of.boundedSlowdown, true),
+    one("median-slowdown", "median slowdown", "1", of.medianSlowdown),
+  ];
+  if (!isWeighted) return measures;
   return [
-    measure("ended", "ended", "1", of.ended),
-    measure("response", "mean response", "s", of.responseS, true),
-    measure("median-response", "median response", "s", of.medianResponseS),
-    measure("bounded-slowdown", "bounded slowdown", "1", of.boundedSlowdown, true),
-    measure("median-slowdown", "median slowdown", "1", of.medianSlowdown),
-    ...(isWeighted
-      ? [
-          measure("weighted-response", "mean response, by size", "s", of.weightedResponseS),
-          measure("weighted-slowdown", "bounded slowdown, by size", "1", of.weightedBoundedSlowdown),
-        ]
-      : []),
+    ...measures,
+    one("weighted-response", "mean response, by size", "s", of.weightedResponseS),
+    one("weighted-slowdown", "bounded slowdown, by size", "1", of.weightedBoundedSlowdown),
   ];
 }

@@ -3,6 +3,7 @@
  * proof that they cannot deadlock. On the way it keeps each task's clock on a dedicated machine, where every task has
  * a processor to itself from time 0 on.
  */
+import { doubled, grown } from "../../structures/grow.ts";
 import { Op, type TaskPrograms } from "./contract.ts";
 
 export class ProgramBuilder {
@@ -12,9 +13,7 @@ export class ProgramBuilder {
   readonly #size: number[] = [];
   readonly #dedicatedMs: number[] = [];
   readonly #firstStatement: number[] = [0];
-  #statements = 0;
-  #op = new Uint8Array(1024);
-  #operand = new Int32Array(1024);
+  readonly #statements = new Statements(1024);
   #receiver = new Int32Array(64);
   #latencyMs = new Int32Array(64);
 
@@ -31,7 +30,7 @@ export class ProgramBuilder {
     this.#submitMs.push(submitMs);
     this.#size.push(size);
     this.#taskCount = size;
-    while (this.#tasks.length < size) this.#tasks.push(new Statements());
+    while (this.#tasks.length < size) this.#tasks.push(new Statements(16));
     for (const task of this.#tasks) task.count = 0;
     this.#clockMs = new Float64Array(size);
     this.#firstMessage = this.messages;
@@ -51,18 +50,14 @@ export class ProgramBuilder {
   send(rank: number, to: number, latencyMs: number): void {
     const message = this.messages++;
     if (message === this.#receiver.length) {
-      this.#receiver = larger(this.#receiver, 2 * message);
-      this.#latencyMs = larger(this.#latencyMs, 2 * message);
+      this.#receiver = doubled(this.#receiver);
+      this.#latencyMs = doubled(this.#latencyMs);
     }
     this.#receiver[message] = this.#firstTask + to;
     this.#latencyMs[message] = latencyMs;
     this.#tasks[rank].add(Op.send, message);
     const at = message - this.#firstMessage;
-    if (at === this.#sentMs.length) {
-      const doubled = new Float64Array(2 * at);
-      doubled.set(this.#sentMs);
-      this.#sentMs = doubled;
-    }
+    if (at === this.#sentMs.length) this.#sentMs = doubled(this.#sentMs);
     this.#sentMs[at] = this.#clockMs[rank];
   }
 
@@ -95,7 +90,10 @@ export class ProgramBuilder {
 
   endJob(): void {
     this.#dedicatedMs.push(this.dedicatedMs());
-    for (let rank = 0; rank < this.#taskCount; rank++) this.#append(this.#tasks[rank]);
+    for (let rank = 0; rank < this.#taskCount; rank++) {
+      this.#statements.append(this.#tasks[rank]);
+      this.#firstStatement.push(this.#statements.count);
+    }
     this.#firstTask += this.#taskCount;
   }
 
@@ -117,50 +115,43 @@ export class ProgramBuilder {
       firstTask,
       jobOfTask,
       firstStatement: Int32Array.from(this.#firstStatement),
-      op: this.#op.slice(0, this.#statements),
-      operand: this.#operand.slice(0, this.#statements),
+      op: this.#statements.op.slice(0, this.#statements.count),
+      operand: this.#statements.operand.slice(0, this.#statements.count),
       messageCount: this.messages,
       receiver: this.#receiver.slice(0, this.messages),
       latencyMs: this.#latencyMs.slice(0, this.messages),
     };
   }
-
-  #append(task: Statements): void {
-    const end = this.#statements + task.count;
-    if (end > this.#op.length) {
-      const length = Math.max(2 * this.#op.length, end);
-      const op = new Uint8Array(length);
-      op.set(this.#op);
-      this.#op = op;
-      this.#operand = larger(this.#operand, length);
-    }
-    this.#op.set(task.op.subarray(0, task.count), this.#statements);
-    this.#operand.set(task.operand.subarray(0, task.count), this.#statements);
-    this.#statements = end;
-    this.#firstStatement.push(end);
-  }
 }
 
-/** The statements of one task. */
+/** Statements of one task, or of all. */
 class Statements {
   count = 0;
-  op = new Uint8Array(16);
-  operand = new Int32Array(16);
+  op: Uint8Array<ArrayBuffer>;
+  operand: Int32Array<ArrayBuffer>;
+
+  constructor(capacity: number) {
+    this.op = new Uint8Array(capacity);
+    this.operand = new Int32Array(capacity);
+  }
 
   add(op: Op, operand: number): void {
-    if (this.count === this.op.length) {
-      const doubled = new Uint8Array(2 * this.count);
-      doubled.set(this.op);
-      this.op = doubled;
-      this.operand = larger(this.operand, 2 * this.count);
-    }
+    this.#reserve(this.count + 1);
     this.op[this.count] = op;
     this.operand[this.count++] = operand;
   }
-}
 
-function larger(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
-  const copy = new Int32Array(length);
-  copy.set(array);
-  return copy;
+  append(other: Statements): void {
+    this.#reserve(this.count + other.count);
+    this.op.set(other.op.subarray(0, other.count), this.count);
+    this.operand.set(other.operand.subarray(0, other.count), this.count);
+    this.count += other.count;
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.op.length) return;
+    const capacity = Math.max(2 * this.op.length, length);
+    this.op = grown(this.op, capacity, 0);
+    this.operand = grown(this.operand, capacity, 0);
+  }
 }

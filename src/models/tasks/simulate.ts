@@ -111,7 +111,7 @@ class Processors {
   #maxRows = 0;
 
   constructor(programs: TaskPrograms, options: TasksOptions) {
-    const { processors, slotMs, switchMs, gang, local } = options;
+    const { processors, slotMs, switchMs, local } = options;
     assert(Number.isInteger(slotMs) && slotMs >= 1, "a slot is a whole number of ms, 1 or more");
     assert(
       Number.isInteger(switchMs) && switchMs >= 0 && switchMs < slotMs,
@@ -120,14 +120,7 @@ class Processors {
     this.#programs = programs;
     this.#options = options;
     this.#observer = options.observer;
-    this.#gangs = new TaskGangs(
-      programs,
-      processors,
-      slotMs,
-      gang.definition,
-      gang.parameters,
-      options.observer,
-    );
+    this.#gangs = new TaskGangs(programs, options);
     this.#local = local.definition.make(programs.taskCount, local.parameters);
     this.#state = new Uint8Array(programs.taskCount);
     this.#statement = programs.firstStatement.slice(0, programs.taskCount);

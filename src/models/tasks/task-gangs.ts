@@ -5,17 +5,19 @@
  */
 import { RuleViolation } from "../../core/errors.ts";
 import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../../core/jobs.ts";
-import type { GangMachine, GangPolicyDefinition, ParameterValues, Policy, RowId } from "../../core/policy.ts";
+import type { GangMachine, Policy, RowId } from "../../core/policy.ts";
 import { JobTable } from "../../machines/job-table.ts";
+import { doubled } from "../../structures/grow.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
 import type { TaskIndex, TaskObserver, TaskPrograms } from "./contract.ts";
+import type { TasksOptions } from "./run.ts";
 
 export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;
   /** Processor of each task, −1 before its job is placed. */
   readonly processorOf: Int32Array;
   /** Tasks allocated to each processor, in order of placement, `taskCounts[processor]` of them. */
-  readonly tasks: Int32Array[];
+  readonly tasks: Int32Array<ArrayBuffer>[];
   readonly taskCounts: Int32Array;
   readonly #programs: TaskPrograms;
   readonly #observer: TaskObserver | undefined;
@@ -25,14 +27,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   #arrived: JobIndex = 0;
   #nowMs = 0;
 
-  constructor(
-    programs: TaskPrograms,
-    processors: number,
-    slotMs: number,
-    definition: GangPolicyDefinition,
-    parameters: ParameterValues,
-    observer: TaskObserver | undefined,
-  ) {
+  constructor(programs: TaskPrograms, { processors, slotMs, gang, observer }: TasksOptions) {
     super(processors, programs.size);
     this.slotS = slotMs / 1000;
     this.processorOf = new Int32Array(programs.taskCount).fill(-1);
@@ -40,7 +35,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
     this.taskCounts = new Int32Array(processors);
     this.#programs = programs;
     this.#observer = observer;
-    this.#policy = definition.make(this, this.#jobs, parameters);
+    this.#policy = gang.definition.make(this, this.#jobs, gang.parameters);
   }
 
   override place(job: JobIndex, row: RowId, first: number): void {
@@ -125,11 +120,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
 
   #assign(task: TaskIndex, processor: number): void {
     const count = this.taskCounts[processor]++;
-    if (count === this.tasks[processor].length) {
-      const larger = new Int32Array(2 * count);
-      larger.set(this.tasks[processor]);
-      this.tasks[processor] = larger;
-    }
+    if (count === this.tasks[processor].length) this.tasks[processor] = doubled(this.tasks[processor]);
     this.tasks[processor][count] = task;
     this.processorOf[task] = processor;
   }

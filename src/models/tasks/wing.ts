@@ -6,7 +6,7 @@ import { CompensatedSum } from "../../metrics/sums.ts";
 import { makeChoice } from "../../policies/choose.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { hashColumns } from "../../workload/hash.ts";
-import type { Measure, Wing, WingRun } from "../wing.ts";
+import { type Measure, measure, type Wing, type WingRun } from "../wing.ts";
 import { TaskChecker } from "./checker.ts";
 import type { LocalSchedulerDefinition, TaskPrograms } from "./contract.ts";
 import { grades, idle } from "./local-task-scheduler.ts";
@@ -167,29 +167,12 @@ function measuresOf(
     slowdown.add(Math.max(1, responseMs / Math.max(dedicatedMs[job], BOUND_MS)));
   }
   const { timeMs, jobsCompleted, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs } = totals[0];
-  const share = (name: string, title: string, partMs: number, isCompared = false): Measure => ({
-    name,
-    title,
-    unit: "share",
-    value: partMs / (processors * timeMs),
-    isCompared,
-  });
+  const share = (name: string, title: string, partMs: number, isCompared = false) =>
+    measure(name, title, "share", partMs / (processors * timeMs), isCompared);
   return [
-    { name: "ended", title: "jobs ended", unit: "1", value: jobsCompleted, isCompared: true },
-    {
-      name: "response",
-      title: "mean response",
-      unit: "s",
-      value: response.value / jobsCompleted,
-      isCompared: true,
-    },
-    {
-      name: "bounded-slowdown",
-      title: "bounded slowdown",
-      unit: "1",
-      value: slowdown.value / jobsCompleted,
-      isCompared: true,
-    },
+    measure("ended", "jobs ended", "1", jobsCompleted, true),
+    measure("response", "mean response", "s", response.value / jobsCompleted, true),
+    measure("bounded-slowdown", "bounded slowdown", "1", slowdown.value / jobsCompleted, true),
     share("busy", "processors computing", busyMs, true),
     share("idle", "processors idle", ioMs + messageMs + barrierMs + emptyMs, true),
     share("idle-io", "idle, own task in I/O", ioMs),
@@ -197,7 +180,7 @@ function measuresOf(
     share("idle-barrier", "idle, own task at a barrier", barrierMs),
     share("idle-empty", "idle, no own task", emptyMs),
     share("switch", "lost to switches", switchMs),
-    { name: "mean-rows", title: "rows of the matrix, on average", unit: "1", value: meanRows },
-    { name: "max-rows", title: "rows of the matrix, at most", unit: "1", value: maxRows },
+    measure("mean-rows", "rows of the matrix, on average", "1", meanRows),
+    measure("max-rows", "rows of the matrix, at most", "1", maxRows),
   ];
 }

@@ -10,7 +10,15 @@ import { claims } from "./claims.ts";
 import { extensionFigures, paperFigures } from "./figures.ts";
 import { at, MEASURES, type Measure, type SitesResults } from "./measures.ts";
 import { notesOf } from "./notes.ts";
-import { LAMBDAS, TABLE_TWO } from "./published.ts";
+
+/** Table II as printed; rows by λ, columns by approach. */
+const TABLE_TWO: readonly (readonly [number, number])[] = [
+  [0.87999, 0.88034],
+  [0.73785, 0.73791],
+  [0.63484, 0.6349],
+];
+/** The loads: local jobs at each site per mean service time. */
+const LAMBDAS = ["12.5", "10", "8.3"] as const;
 
 export const dimitriadou2009: Paper<Place, "sites"> = {
   key: "dimitriadou2009",
@@ -20,7 +28,12 @@ export const dimitriadou2009: Paper<Place, "sites"> = {
   defaultSeed: 2009,
   cells,
   collect: (results) => ({
-    tables: [tableTwo(results), localTable(results), gangTable(results), variantTable(results)],
+    tables: [
+      tableTwo(results),
+      measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, LOCAL_COLUMNS),
+      measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, GANG_COLUMNS),
+      measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, VARIANT_COLUMNS),
+    ],
     figures: [...paperFigures(results), ...extensionFigures(results)],
     statements: claims(results).map(judge),
     notes: notesOf(results),
@@ -46,31 +59,6 @@ function tableTwo(results: SitesResults): ReproducedTable {
   };
 }
 
-/** One row per variant and load; columns by measure. */
-function measuredTable(
-  results: SitesResults,
-  id: string,
-  title: string,
-  rows: readonly (readonly [study: StudyName, variant: string, everyS: number])[],
-  columns: readonly {
-    readonly name: string;
-    readonly unit?: string;
-    readonly meaning: string;
-    readonly measure: Measure;
-  }[],
-): ReproducedTable {
-  return {
-    id,
-    title,
-    labelColumns: ["Study", "Scheduler", "λ"],
-    valueColumns: columns.map(({ measure: _, ...column }) => column),
-    rows: rows.map(([study, variant, everyS]) => ({
-      labels: [study, variant, LAMBDAS[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
-      values: columns.map(({ measure }) => results.value({ study, variant, localEveryS: everyS }, measure)),
-    })),
-  };
-}
-
 /** The paper's two systems with exact predictions, at all loads. */
 const PAPER_ROWS = (["uniform", "powers"] as const).flatMap((study) =>
   ["one", "across"].flatMap((variant) => LOCAL_EVERY_S.map((everyS) => [study, variant, everyS] as const)),
@@ -79,67 +67,52 @@ const PAPER_ROWS = (["uniform", "powers"] as const).flatMap((study) =>
 const HIGH_LOAD_ROWS = (Object.keys(STUDIES) as StudyName[]).flatMap((study) =>
   Object.keys(STUDIES[study].variants).map((variant) => [study, variant, LOCAL_EVERY_S[0]] as const),
 );
-function variantTable(results: SitesResults): ReproducedTable {
-  return measuredTable(results, "Variants", "All schedulers under high load", HIGH_LOAD_ROWS, [
-    { name: "RT", unit: "1/μ", meaning: "mean response time of local jobs", measure: MEASURES.RT },
-    {
-      name: "WRT",
-      unit: "1/μ",
-      meaning: "mean response time of gangs, weighted by size",
-      measure: MEASURES.WRT,
-    },
-    { name: "finished", unit: "%", meaning: "share of the gangs that arrived", measure: MEASURES.finished },
-    { name: "U", meaning: "utilisation of all processors", measure: MEASURES.U },
-  ]);
-}
 
-function localTable(results: SitesResults): ReproducedTable {
-  return measuredTable(results, "Local jobs", "Local jobs, exact predictions", PAPER_ROWS, [
-    { name: "RT", unit: "1/μ", meaning: "mean response time", measure: MEASURES.RT },
-    {
-      name: "median RT",
-      unit: "1/μ",
-      meaning: "median response time",
-      measure: (n) => n.locals.medianResponseS,
-    },
-    { name: "SLD", meaning: "mean slowdown; does not converge", measure: MEASURES.SLD },
-    {
-      name: "bounded SLD",
-      meaning: "mean slowdown, service at least 0.1",
-      measure: (n) => n.locals.boundedSlowdown,
-    },
-    { name: "median SLD", meaning: "median slowdown", measure: (n) => n.locals.medianSlowdown },
-    {
-      name: "passed",
-      unit: "%",
-      meaning: "share that passed a gang",
-      measure: (n) => 100 * n.localsBackfilled,
-    },
-  ]);
-}
+type Column = readonly [name: string, unit: string | undefined, meaning: string, measure: Measure];
 
-function gangTable(results: SitesResults): ReproducedTable {
-  return measuredTable(results, "Gangs", "Gangs, exact predictions", PAPER_ROWS, [
-    { name: "WRT", unit: "1/μ", meaning: "mean response time, weighted by size", measure: MEASURES.WRT },
-    {
-      name: "median RT",
-      unit: "1/μ",
-      meaning: "median response time",
-      measure: (n) => n.gangs.medianResponseS,
-    },
-    { name: "WSLD", meaning: "mean slowdown, weighted; does not converge", measure: MEASURES.WSLD },
-    {
-      name: "bounded WSLD",
-      meaning: "weighted mean slowdown, service at least 0.1",
-      measure: (n) => n.gangs.weightedBoundedSlowdown,
-    },
-    { name: "median SLD", meaning: "median slowdown", measure: (n) => n.gangs.medianSlowdown },
-    { name: "finished", unit: "%", meaning: "share of the gangs that arrived", measure: MEASURES.finished },
-    {
-      name: "split",
-      unit: "%",
-      meaning: "share of the gangs that started",
-      measure: (n) => 100 * n.gangsSplit,
-    },
-  ]);
+const FINISHED: Column = ["finished", "%", "share of the gangs that arrived", MEASURES.finished];
+const LOCAL_COLUMNS: readonly Column[] = [
+  ["RT", "1/μ", "mean response time", MEASURES.RT],
+  ["median RT", "1/μ", "median response time", (n) => n.locals.medianResponseS],
+  ["SLD", undefined, "mean slowdown; does not converge", MEASURES.SLD],
+  ["bounded SLD", undefined, "mean slowdown, service at least 0.1", MEASURES["bounded SLD"]],
+  ["median SLD", undefined, "median slowdown", (n) => n.locals.medianSlowdown],
+  ["passed", "%", "share that passed a gang", (n) => 100 * n.localsBackfilled],
+];
+const GANG_COLUMNS: readonly Column[] = [
+  ["WRT", "1/μ", "mean response time, weighted by size", MEASURES.WRT],
+  ["median RT", "1/μ", "median response time", (n) => n.gangs.medianResponseS],
+  ["WSLD", undefined, "mean slowdown, weighted; does not converge", MEASURES.WSLD],
+  ["bounded WSLD", undefined, "weighted mean slowdown, service at least 0.1", MEASURES["bounded WSLD"]],
+  ["median SLD", undefined, "median slowdown", (n) => n.gangs.medianSlowdown],
+  FINISHED,
+  ["split", "%", "share of the gangs that started", (n) => 100 * n.gangsSplit],
+];
+const VARIANT_COLUMNS: readonly Column[] = [
+  ["RT", "1/μ", "mean response time of local jobs", MEASURES.RT],
+  ["WRT", "1/μ", "mean response time of gangs, weighted by size", MEASURES.WRT],
+  FINISHED,
+  ["U", undefined, "utilisation of all processors", MEASURES.U],
+];
+
+/** One row per variant and load; columns by measure. */
+function measuredTable(
+  results: SitesResults,
+  id: string,
+  title: string,
+  rows: readonly (readonly [study: StudyName, variant: string, everyS: number])[],
+  columns: readonly Column[],
+): ReproducedTable {
+  return {
+    id,
+    title,
+    labelColumns: ["Study", "Scheduler", "λ"],
+    valueColumns: columns.map(([name, unit, meaning]) => ({ name, unit, meaning })),
+    rows: rows.map(([study, variant, everyS]) => ({
+      labels: [study, variant, LAMBDAS[LOCAL_EVERY_S.indexOf(everyS as 0.1)]],
+      values: columns.map(([, , , measure]) =>
+        results.value({ study, variant, localEveryS: everyS }, measure),
+      ),
+    })),
+  };
 }

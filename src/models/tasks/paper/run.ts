@@ -3,18 +3,13 @@
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
-import type { TasksResult } from "../run.ts";
+import type { TasksOptions, TasksResult } from "../run.ts";
 import { simulateTasks } from "../simulate.ts";
 import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
 
-interface TasksCell {
+interface TasksCell extends Pick<TasksOptions, "processors" | "slotMs" | "switchMs" | "ownReturns"> {
   readonly workload: string;
   readonly programs: ProgramsOptions;
-  readonly processors: number;
-  readonly slotMs: number;
-  readonly switchMs: number;
-  /** Whether a slot's own task takes its processor back at once. */
-  readonly ownReturns: boolean;
   /** Of the local scheduler's grades; without one other tasks are not run in idle slots. */
   readonly alpha?: number | undefined;
   readonly recordAtS: readonly number[];
