@@ -1,5 +1,6 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
+import { closest } from "../core/closest.ts";
 import { InputError, ModelError, RuleViolation, StorageError } from "../core/errors.ts";
 import { OutputError } from "../lab/files/write-whole.ts";
 import { PolicyError } from "../own-policies/guarded-policy.ts";
@@ -33,6 +34,13 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 /** The command line asks for something that there is not. */
 export class UsageError extends Error {
   override name = "UsageError";
+}
+
+/** A word of the command line that names nothing there is. */
+export function unknownName(what: string, name: string, known: readonly string[]): UsageError {
+  return new UsageError(
+    `Cannot find ${what} "${name}"${closest(name, known)}: expected one of ${known.join(", ")}`,
+  );
 }
 
 /** No job is meant by what was given. */

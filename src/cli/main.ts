@@ -1,7 +1,6 @@
 /** Entry of the command line: finds the verb, runs it, turns every error into one line and an exit code. */
 import { CommanderError } from "commander";
-import { closest } from "../core/closest.ts";
-import { CheckFailed, ExitCode, explainError, UsageError } from "./errors.ts";
+import { CheckFailed, ExitCode, explainError, UsageError, unknownName } from "./errors.ts";
 import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
@@ -69,9 +68,7 @@ function checkVerb(verb: string | undefined): void {
   if (verb === undefined || names.includes(verb)) return;
   const ours = KNOWN_ELSEWHERE[verb];
   if (ours !== undefined) throw new UsageError(`Cannot find verb "${verb}": here it is tutti ${ours}`);
-  throw new UsageError(
-    `Cannot find verb "${verb}"${closest(verb, names)}: expected one of ${names.join(", ")}`,
-  );
+  throw unknownName("verb", verb, names);
 }
 
 function report(error: unknown): number {

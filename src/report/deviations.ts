@@ -62,26 +62,17 @@ function decimalsOf(value: number): number {
 }
 
 /** What came out of a paper, counted. */
-export interface ReproductionCounts {
-  /** Values with a published one beside them. */
-  readonly compared: number;
-  readonly within: number;
-  readonly explained: number;
-  /** Beyond the tolerance without a reason: something is still to be done. */
-  readonly unexplained: number;
-  readonly statements: number;
-  readonly holding: number;
-}
-
-export function countReproduction({ tables, statements }: Reproduction): ReproductionCounts {
+export function countReproduction({ tables, statements }: Reproduction) {
   const values = tables.flatMap(({ rows }) => rows.flatMap((row) => row.values));
   const compared = values.filter(({ published }) => published !== null);
   const beyond = compared.filter(deviates);
   const explained = beyond.filter(({ reason = "" }) => reason !== "").length;
   return {
+    /** Values with a published one beside them. */
     compared: compared.length,
     within: compared.length - beyond.length,
     explained,
+    /** Beyond the tolerance without a reason: something is still to be done. */
     unexplained: beyond.length - explained,
     statements: statements.length,
     holding: statements.filter(({ holds }) => holds).length,

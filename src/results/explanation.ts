@@ -53,6 +53,12 @@ export interface RunningJob extends NamedJob {
   readonly endS: number;
 }
 
+/** So many there are; at most a few are listed. */
+interface Listed<T> {
+  readonly count: number;
+  readonly listed: readonly T[];
+}
+
 /** What counts in space sharing. Times in seconds. */
 export interface SpaceFacts {
   readonly sharing: "space";
@@ -65,32 +71,23 @@ export interface SpaceFacts {
     readonly queuedProcessors: number;
   };
   readonly obstacle: Obstacle;
-  /** Running jobs whose ends, by their estimates, would have freed enough for it first; at most a few are listed. */
-  readonly hadToEnd: { readonly count: number; readonly listed: readonly RunningJob[] };
+  /** Running jobs whose ends, by their estimates, would have freed enough for it first. */
+  readonly hadToEnd: Listed<RunningJob>;
   /** Jobs that ended in the instant in which it started. */
-  readonly freedBy: {
-    readonly count: number;
-    readonly processors: number;
-    readonly listed: readonly NamedJob[];
-  };
+  readonly freedBy: Listed<NamedJob> & { readonly processors: number };
   /** First instant after whose decision enough processors were free for it; null when that never was before its start. */
   readonly firstRoomS: number | null;
   /** Its own promises over time: when made, for when. First and last ones when there are many. */
-  readonly promises: {
-    readonly count: number;
-    readonly listed: readonly { readonly atS: number; readonly startS: number }[];
-  };
-  readonly reservations: { readonly count: number; readonly listed: readonly HeldReservation[] };
-  readonly passers: {
-    readonly count: number;
+  readonly promises: Listed<{ readonly atS: number; readonly startS: number }>;
+  readonly reservations: Listed<HeldReservation>;
+  /** Listed are those with most processor-seconds. */
+  readonly passers: Listed<Passer> & {
     readonly processorSeconds: number;
     readonly byRule: readonly {
       readonly rule: StartRule;
       readonly isAheadInOrder: boolean;
       readonly count: number;
     }[];
-    /** Those with most processor-seconds. */
-    readonly listed: readonly Passer[];
   };
   /** Parts of the wait: too few processors free; enough free but kept for a reservation; enough free but not its turn. */
   readonly waitParts: {

@@ -6,7 +6,7 @@ import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
 import { matchesGlob } from "../../core/glob.ts";
 import { holds, type NumberRange, rangesOf, rangesText } from "../../core/number-ranges.ts";
-import type { Job, JobsAnswer } from "../../protocol/schema.ts";
+import type { Job, JobsAnswer, MatrixAnswer } from "../../protocol/schema.ts";
 import { ENDED_STATES, type JobState } from "../../protocol/states.ts";
 
 /** Which jobs are asked for; all of these must hold. */
@@ -39,6 +39,8 @@ export interface JobsPage {
 const LONGEST_LIST = 6000;
 /** More than there can be. */
 const EVERYTHING = 999_999_999_999_999;
+/** A job that has only just been given its place may not be in the answer yet. */
+const FRESH_MS = 2000;
 
 /** The jobs by number, in pages of at most 1,000. */
 export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
@@ -100,6 +102,20 @@ export function missingText(missing: readonly MissingJobs[]): string {
     ...told("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
     ...told("unknown", (which) => `nothing is known of ${which}`),
   ].join("; ");
+}
+
+/** Running jobs that have no place in the matrix: after a switch of the policy they wait, stopped, for their turn. */
+export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise<ReadonlySet<number>> {
+  const running = jobs.filter(
+    ({ state, startedAtMs = 0 }) => state === "running" && Date.now() - startedAtMs > FRESH_MS,
+  );
+  if (running.length === 0) return new Set();
+  const { rows } = await client.ask<MatrixAnswer>("/v1/matrix");
+  const placed = new Set(rows.flat().map(({ job }) => job));
+  const absent = running.filter(({ job }) => !placed.has(job));
+  // Those that have ended meanwhile are absent too.
+  const now = await Promise.all(absent.map(async ({ job }) => (await client.job(job)).job));
+  return new Set(now.filter(({ state }) => state === "running").map(({ job }) => job));
 }
 
 async function* newPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {

@@ -4,12 +4,14 @@ import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
 import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
 import { defaultWorkers } from "../../lab/experiments/workers.ts";
+import { findTrace } from "../../lab/files/read-trace.ts";
 import { chooseModel } from "../../lab/files/source.ts";
+import { isSameFile } from "../../lab/files/write-whole.ts";
 import { DEFAULT_METRIC_PARAMETERS } from "../../metrics/registry.ts";
 import { wingOfPolicy } from "../../models/wings.ts";
 import { loadPolicy } from "../../own-policies/own-policy.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { duration, integer, missingEstimate, share } from "./parse.ts";
+import { duration, integer, missingEstimate, processors, share } from "./parse.ts";
 
 export const SOURCE_HELP =
   "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
@@ -45,11 +47,7 @@ export interface OutputOptions {
 /** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
 export function addRunOptions(command: Command): Command {
   return command
-    .option(
-      "-p, --procs <n>",
-      "processors of the machine (default: what the trace names)",
-      integer(1, 2 ** 31 - 1),
-    )
+    .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
     .option("--limit <n>", "use the first so many jobs only", integer(1))
     .addOption(
       new Option("--overrun <rule>", "a job runs past its estimate: raise the estimate, or kill the job")
@@ -142,6 +140,32 @@ export async function makeExperiment(
     slotS: options.slot,
     switchS: options.switch,
   };
+}
+
+/**
+ * Checks files to write before anything is read.
+ * @param files by the options that name them, such as `--html`
+ * @throws UsageError when two outputs are one file, or when one is the input
+ */
+export async function checkOutputs(
+  source: string,
+  files: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const named = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (named.length === 0) return;
+  const isModel = (await asUsage(() => chooseModel(source))) !== undefined;
+  const input = isModel || source === "-" ? undefined : findTrace(source);
+  for (const [i, [option, file]] of named.entries()) {
+    if (input !== undefined && isSameFile(input, file)) {
+      throw new UsageError(
+        `Cannot use ${option} "${file}": it is the trace that is read, expected another file`,
+      );
+    }
+    for (const [other, taken] of named.slice(0, i)) {
+      if (!isSameFile(taken, file)) continue;
+      throw new UsageError(`Cannot use ${option} "${file}": ${other} is the same file, expected another`);
+    }
+  }
 }
 
 /** @throws UsageError for a policy that schedules something else than the jobs of one machine */

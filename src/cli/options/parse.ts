@@ -22,6 +22,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
   };
 }
 
+export const processors = integer(1, 2 ** 31 - 1);
 export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
 export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; above 0 for administrators`;
 

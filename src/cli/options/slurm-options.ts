@@ -66,10 +66,9 @@ export class SlurmOptions {
   readonly #words: string[] = [];
   readonly #remarks: string[] = [];
   readonly #unknown: string[] = [];
-  #tasks: number | undefined;
+  /** By the option that gave them. */
+  readonly #counts: { [name in "ntasks" | "cpus-per-task" | "ntasks-per-node"]?: number } = {};
   #nodes = 1;
-  #tasksPerNode: number | undefined;
-  #cpusPerTask: number | undefined;
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
@@ -104,9 +103,9 @@ export class SlurmOptions {
   }
 
   words(): readonly string[] {
-    const tasks = this.#tasks ?? this.#nodes * (this.#tasksPerNode ?? 1);
-    const cpus = tasks * (this.#cpusPerTask ?? 1);
-    const isAsked = this.#tasks !== undefined || cpus > 1;
+    const { ntasks, "cpus-per-task": cpusPerTask = 1, "ntasks-per-node": tasksPerNode = 1 } = this.#counts;
+    const cpus = (ntasks ?? this.#nodes * tasksPerNode) * cpusPerTask;
+    const isAsked = ntasks !== undefined || cpus > 1;
     const memory =
       this.#memory ?? (this.#memoryPerCpuMiB === undefined ? undefined : `${this.#memoryPerCpuMiB * cpus}M`);
     return [
@@ -119,16 +118,12 @@ export class SlurmOptions {
 
   #environmentWords(): readonly string[] {
     const chosen = this.#environment ?? "all";
-    const cpus = this.#cpusPerTask;
-    const threads =
-      cpus === undefined || cpus === 1 || /(?:^|,)OMP_NUM_THREADS=/.test(chosen)
-        ? []
-        : [`OMP_NUM_THREADS=${cpus}`];
-    const slurm = [...(cpus === undefined ? [] : [`SLURM_CPUS_PER_TASK=${cpus}`])];
-    const added = [...threads, ...slurm];
-    return this.#environment === undefined && added.length === 0
-      ? []
-      : ["--env", [chosen, ...added].join(",")];
+    const cpus = this.#counts["cpus-per-task"];
+    if (this.#environment === undefined && cpus === undefined) return [];
+    const added = cpus === undefined ? [] : [`SLURM_CPUS_PER_TASK=${cpus}`];
+    const isChosen = /(?:^|,)OMP_NUM_THREADS=/.test(chosen);
+    if (cpus !== undefined && cpus > 1 && !isChosen) added.unshift(`OMP_NUM_THREADS=${cpus}`);
+    return ["--env", [chosen, ...added].join(",")];
   }
 
   #take(name: string, value: string, text: string): void {
@@ -141,13 +136,9 @@ export class SlurmOptions {
     const named = (): string => (value === "" ? refuse("a value") : value);
     switch (name) {
       case "ntasks":
-        this.#tasks = count();
-        return;
       case "cpus-per-task":
-        this.#cpusPerTask = count();
-        return;
       case "ntasks-per-node":
-        this.#tasksPerNode = count();
+        this.#counts[name] = count();
         return;
       case "nodes": {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];

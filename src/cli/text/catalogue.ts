@@ -2,11 +2,16 @@
 import type { ParameterSpec } from "../../core/policy.ts";
 import { bold, dim, wrap } from "./text.ts";
 
-interface EntryGroup {
+interface Named {
+  readonly name: string;
+  readonly summary: string;
+}
+
+export interface EntryGroup<Listed extends Named = Named> {
   readonly title: string;
-  readonly entries: readonly { readonly name: string; readonly summary: string }[];
+  readonly entries: readonly Listed[];
   /** The command that runs one of them. */
-  readonly command: string;
+  command(name: string, entry?: Listed): string;
 }
 
 /** All groups, a line for each entry. */
@@ -17,7 +22,7 @@ export function overviewText(groups: readonly EntryGroup[], note: string): strin
     const lines = entries.map(
       ({ name, summary }) => `  ${bold(name)}${" ".repeat(width - name.length)}${wrap(summary, width + 2)}`,
     );
-    return `${wrap(title, 0)}\n${lines.join("\n")}\n  ${dim(command)}\n`;
+    return `${wrap(title, 0)}\n${lines.join("\n")}\n  ${dim(command("NAME"))}\n`;
   });
   return `${texts.join("\n")}\n${note}\n`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Job } from "../../protocol/schema.ts";
-import { JobLines, jobsIn, jobsTable, limitText, outcomeText } from "./job-text.ts";
+import { JobLines, jobsTable, limitText, outcomeText } from "./job-text.ts";
 
 const job = (number: number, more: Partial<Job> = {}): Job =>
   ({
@@ -36,7 +36,7 @@ describe("JobLines", () => {
   ];
 
   test("puts those that run first, and an array's jobs that wait into one line", () => {
-    const lines = jobLines(jobs);
+    const { lines, more } = jobLines(jobs);
     expect(lines.map(({ job: first, upTo }) => [first, upTo?.job])).toEqual([
       [10, undefined],
       [17, undefined],
@@ -45,11 +45,12 @@ describe("JobLines", () => {
       [14, undefined],
       [16, undefined],
     ]);
-    expect(jobsIn(lines)).toBe(jobs.length);
+    expect(more).toBe(0);
+    expect(jobLines(jobs, 4)).toMatchObject({ lines: lines.slice(0, 4), more: 2 });
   });
 
   test("is shown with the range, its indices and how many they are", () => {
-    const table = jobsTable(jobLines(jobs), new Set([17]));
+    const table = jobsTable(jobLines(jobs).lines, new Set([17]));
     expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
     expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
     expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);

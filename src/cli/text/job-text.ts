@@ -112,15 +112,12 @@ export class JobLines {
     else if (lines.length <= this.#most) lines.push(job);
   }
 
-  /** As many as may be shown. */
-  shown(): readonly JobLine[] {
-    return this.#lines.flat().slice(0, this.#most);
+  /** As many as may be shown, and how many jobs are in none of them. */
+  shown(): { readonly lines: readonly JobLine[]; readonly more: number } {
+    const lines = this.#lines.flat().slice(0, this.#most);
+    const told = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
+    return { lines, more: this.#count - told };
   }
-}
-
-/** Jobs that lines stand for. */
-export function jobsIn(lines: readonly JobLine[]): number {
-  return lines.reduce((sum, { job, upTo }) => sum + (upTo === undefined ? 1 : upTo.job - job + 1), 0);
 }
 
 /** Ended jobs. */

@@ -6,8 +6,7 @@ import type { OpenedJobs } from "../../lab/experiments/runner.ts";
 import { formatCount } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { CheckFailed } from "../errors.ts";
-import { makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
-import { checkOutputs } from "../options/output-paths.ts";
+import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
 import { Progress } from "./progress.ts";
 import { hint, plural, quoted, writeOut } from "./text.ts";
 

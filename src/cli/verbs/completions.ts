@@ -3,25 +3,13 @@ import { Argument, type Command } from "commander";
 import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { MODELS } from "../../workload/models/registry.ts";
+import { SELECTOR_HELP } from "../options/selectors.ts";
 import { writeOut } from "../text/text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
 /** Verbs whose argument may be a file: a script, a command, a trace. */
 const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
-const TAKE_JOBS = [
-  "jobs",
-  "show",
-  "logs",
-  "wait",
-  "cancel",
-  "hold",
-  "release",
-  "requeue",
-  "priority",
-  "why",
-  "eta",
-];
 
 interface VerbWords {
   readonly name: string;
@@ -59,12 +47,10 @@ fish: tutti completions fish > ~/.config/fish/completions/tutti.fish`,
 function describe(program: Command): VerbWords[] {
   const policies = POLICIES.map(({ name }) => name);
   const sources = [...MODELS, ...WINGS].map(({ name }) => name);
-  const jobs = ["last", "all"];
   const words: Readonly<Record<string, readonly string[]>> = {
     policies: [...policies, ...WINGS.flatMap((wing) => wing.policies.map(({ name }) => name))],
     policy: policies,
     whatif: policies,
-    ...Object.fromEntries(TAKE_JOBS.map((verb) => [verb, jobs])),
     completions: SHELLS,
     models: sources,
     simulate: sources,
@@ -74,9 +60,17 @@ function describe(program: Command): VerbWords[] {
     name: command.name(),
     summary: command.description(),
     options: optionsOf([command, ...command.commands]),
-    words: [...(words[command.name()] ?? []), ...command.commands.map((sub) => sub.name())],
+    words: [
+      ...(words[command.name()] ?? []),
+      ...(takesJobs(command) ? ["last", "all"] : []),
+      ...command.commands.map((sub) => sub.name()),
+    ],
     takesFiles: TAKE_FILES.includes(command.name()),
   }));
+}
+
+function takesJobs({ registeredArguments }: Command): boolean {
+  return registeredArguments.some(({ description }) => description.startsWith(SELECTOR_HELP));
 }
 
 /** Options of a verb and of the verbs below it, each once. */

@@ -5,11 +5,10 @@ import { rangesOf } from "../../core/number-ranges.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { NotFoundError } from "../errors.ts";
-import { type AskedJobs, jobPages } from "../live/job-lists.ts";
-import { stoppedJobs } from "../live/stopped-jobs.ts";
+import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
-import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
+import { JobLines, jobsTable } from "../text/job-text.ts";
 import { Progress } from "../text/progress.ts";
 import { commandName, hint, writeJsonList, writeOut } from "../text/text.ts";
 
@@ -45,9 +44,8 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
     return;
   }
   // The limit is for a terminal's sake.
-  const shown = lines.shown();
+  const { lines: shown, more } = lines.shown();
   writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
-  const more = lines.count - jobsIn(shown);
   if (more > 0) writeOut(`and ${more} more; --limit ${lines.count} shows all\n`);
 }
 

@@ -14,21 +14,17 @@ import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";
 import { asUsage } from "../errors.ts";
-import { entryText, overviewText, ruleText } from "../text/catalogue.ts";
+import { type EntryGroup, entryText, overviewText, ruleText } from "../text/catalogue.ts";
 import { bold, dim, writeOut } from "../text/text.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 
 /** Policies by what they schedule. */
-interface PolicyGroup {
+interface PolicyGroup extends EntryGroup<AnyPolicy> {
   readonly sharing: string;
-  readonly title: string;
   readonly machine: string;
   /** Of the simulator, beside the policies' own. */
   readonly rules: readonly string[];
-  readonly policies: readonly AnyPolicy[];
-  /** The command that runs a policy of the group. */
-  command(policy: string): string;
 }
 
 /** In the order in which they are listed. */
@@ -38,7 +34,7 @@ const GROUPS: readonly PolicyGroup[] = [
     title: "Space sharing",
     machine: "one pool of processors, each of which has one job at a time",
     rules: [],
-    policies: POLICIES.filter(({ sharing }) => sharing === "space"),
+    entries: POLICIES.filter(({ sharing }) => sharing === "space"),
     command: onTrace,
   },
   {
@@ -46,12 +42,13 @@ const GROUPS: readonly PolicyGroup[] = [
     title: "Time sharing",
     machine: "an Ousterhout matrix, whose rows of gangs take turns on one set of processors",
     rules: ROUNDS_RULES,
-    policies: POLICIES.filter(({ sharing }) => sharing === "time"),
+    entries: POLICIES.filter(({ sharing }) => sharing === "time"),
     command: onTrace,
   },
   ...WINGS.map((wing) => ({
     ...wing,
     sharing: wing.name,
+    entries: wing.policies,
     command: (policy: string) => `tutti simulate ${wing.name} --policy ${policy}`,
   })),
 ];
@@ -88,7 +85,7 @@ interface Grouped {
 }
 
 function listed(): Grouped[] {
-  return GROUPS.flatMap((group) => group.policies.map((policy) => ({ choice: makeChoice(policy), group })));
+  return GROUPS.flatMap((group) => group.entries.map((policy) => ({ choice: makeChoice(policy), group })));
 }
 
 async function groupedPolicy(text: string): Promise<Grouped> {
@@ -96,11 +93,11 @@ async function groupedPolicy(text: string): Promise<Grouped> {
   const choice: Choice = isFile(name)
     ? await loadPolicy(text)
     : chooseAmong(
-        GROUPS.flatMap(({ policies }) => policies),
+        GROUPS.flatMap(({ entries }) => entries),
         text,
       );
   const { sharing } = choice.definition as Partial<PolicyDefinition>;
-  const group = GROUPS.find((one) => one.sharing === sharing || one.policies.includes(choice.definition));
+  const group = GROUPS.find((one) => one.sharing === sharing || one.entries.includes(choice.definition));
   return { choice, group: group as PolicyGroup };
 }
 
@@ -120,11 +117,7 @@ function asData(grouped: Grouped, written = grouped.choice.definition.name) {
 }
 
 function overview(): string {
-  const groups = GROUPS.map(({ title, machine, policies, command }) => ({
-    title: `${title}: ${machine}`,
-    entries: policies,
-    command: command("NAME"),
-  }));
+  const groups = GROUPS.map((group) => ({ ...group, title: `${group.title}: ${group.machine}` }));
   return overviewText(
     groups,
     "tutti policies NAME states the exact rules, those of other settings with name:parameter=value.",

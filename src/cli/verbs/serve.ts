@@ -35,10 +35,6 @@ interface ServeOptions {
 interface RunningScheduler {
   readonly api: Api;
   readonly frontEnd: RunningFrontEnd;
-  /** Resolves when it has been ended by `tutti down`. */
-  readonly ended: Promise<void>;
-  /** Ends front end and API; jobs and the conductor go on. */
-  stop(): Promise<void>;
 }
 
 const USUAL_PORT = 7448;
@@ -89,12 +85,16 @@ export function configure(command: Command): void {
 
 async function run(options: ServeOptions): Promise<void> {
   const scheduler = await startScheduler(options);
+  const { api, frontEnd } = scheduler;
   writeOut(announcement(scheduler));
-  for (const warning of scheduler.frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
+  for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
-  const why = await Promise.race([signal.then(() => "signal"), scheduler.ended.then(() => "down")]);
-  await scheduler.stop();
+  const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MOST_QUIET_MS));
+  const why = await Promise.race([signal.then(() => "signal"), drained.then(() => "down")]);
+  // Jobs and the conductor go on.
+  await api.close();
+  await frontEnd.stop();
   if (why === "signal")
     hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
   process.exit(0);
@@ -112,11 +112,9 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
     settings: settingsOf(options),
     isShared,
   });
-  const { service } = frontEnd;
-  let api: Api;
   try {
-    api = await startApi({
-      service,
+    const api = await startApi({
+      service: frontEnd.service,
       version: ownVersion(),
       jobsFolder: frontEnd.jobsFolder,
       places: placesAround(defaultSocket(process.env)),
@@ -126,19 +124,11 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
     });
+    return { api, frontEnd };
   } catch (error) {
     await frontEnd.stop();
     throw error;
   }
-  return {
-    api,
-    frontEnd,
-    ended: service.drained.then(() => api.quiet(QUIET_MS, MOST_QUIET_MS)),
-    stop: async () => {
-      await api.close();
-      await frontEnd.stop();
-    },
-  };
 }
 
 /** Where it is met and what to type next. */

@@ -4,13 +4,11 @@ import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
 import { currentUid } from "../../api/places.ts";
-import type { StatusAnswer } from "../../protocol/schema.ts";
+import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { formatDuration } from "../../report/text/format.ts";
-import { jobPages } from "../live/job-lists.ts";
-import { stoppedJobs } from "../live/stopped-jobs.ts";
-import { JobLines, jobsIn, jobsTable } from "../text/job-text.ts";
-import { strayText } from "../text/stray-text.ts";
+import { jobPages, stoppedJobs } from "../live/job-lists.ts";
+import { JobLines, jobsTable } from "../text/job-text.ts";
 import {
   bold,
   bytesText,
@@ -24,6 +22,7 @@ import {
 } from "../text/text.ts";
 
 const LINES_SHOWN = 10;
+const STRAYS_SHOWN = 10;
 
 export function configure(command: Command): void {
   command.option("--json", "print as JSON").action(async ({ json }: { readonly json?: boolean }) => {
@@ -102,10 +101,31 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
     writeOut(`\nNo job waits or runs. Next: ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`);
     return;
   }
-  const shown = listed.shown();
+  const { lines: shown, more } = listed.shown();
   writeOut(`\n${jobsTable(shown, await stoppedJobs(client, shown))}`);
-  const more = listed.count - jobsIn(shown);
   if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
+}
+
+/** Attempts that run and that the store does not know, with what to do about them. */
+function strayText(strays: readonly Stray[]): string {
+  const tutti = commandName();
+  const [first] = strays;
+  if (first === undefined) return "";
+  const run = strays.length === 1 ? "runs" : "run";
+  const head = `${plural(strays.length, "attempt")} ${run} that the store does not know, because it is older. They run beside the gangs until they end, and leave what they write in their folders. ${tutti} cancel ${first.job} ends the first.`;
+  const lines = strays
+    .slice(0, STRAYS_SHOWN)
+    .map(
+      ({ job, attempt, user, state, ranMs, command, folder }) =>
+        `  job ${job}, attempt ${attempt}, of ${visibleLine(user)}: ${state} for ${formatDuration(ranMs / 1000)}: ${visibleLine(command.join(" "))}\n    in ${visibleLine(folder)}`,
+    );
+  const more = strays.length - lines.length;
+  return [
+    wrap(head, 0),
+    ...lines,
+    ...(more > 0 ? [`  and ${more} more: ${tutti} status --json`] : []),
+    "",
+  ].join("\n");
 }
 
 function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {

@@ -6,7 +6,7 @@ import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
 import { formatDuration } from "../../report/text/format.ts";
 import { NotFoundError } from "../errors.ts";
-import { stoppedJobs } from "../live/stopped-jobs.ts";
+import { stoppedJobs } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, limitText, outcomeText, startText, stateText } from "../text/job-text.ts";
 import { bold, bytesText, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";

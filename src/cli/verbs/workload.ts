@@ -1,12 +1,11 @@
 /** `tutti workload`: info on a trace or a model, generate, convert and scale. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { closest } from "../../core/closest.ts";
 import type { Workload } from "../../core/jobs.ts";
 import { generate as generateJobs, machineSize } from "../../lab/experiments/jobs.ts";
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { chooseModel, openSource } from "../../lab/files/source.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
-import { formatCount, formatNumber } from "../../report/text/format.ts";
+import { formatCount, formatNumber, NO_VALUE } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { describeWorkload, type Spread } from "../../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
@@ -17,10 +16,9 @@ import { scaleArrivals, scaleToLoad } from "../../workload/scale.ts";
 import { FORMATS } from "../../workload/traces/formats.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 import { writeSwf } from "../../workload/traces/swf-writer.ts";
-import { asUsage, UsageError } from "../errors.ts";
-import { SOURCE_HELP } from "../options/options.ts";
-import { checkOutputs } from "../options/output-paths.ts";
-import { duration, integer } from "../options/parse.ts";
+import { asUsage, UsageError, unknownName } from "../errors.ts";
+import { checkOutputs, SOURCE_HELP } from "../options/options.ts";
+import { duration, integer, processors } from "../options/parse.ts";
 import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines } from "../text/result-text.ts";
 import { bold, hint, left, plural, right, table, wrap, writeOut } from "../text/text.ts";
@@ -47,6 +45,10 @@ interface ScaleOptions extends ConvertOptions {
   readonly procs?: number;
 }
 
+const ESTIMATES_HELP =
+  "new estimates: exact, factor=N (up to N times the run time), tsafrir or tsafrir=LARGEST, such as tsafrir=18h";
+const OUT_HELP = "file to write (default: standard output)";
+
 /** Formats that can be written, the usual one first. */
 const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
 
@@ -55,11 +57,7 @@ export function configure(command: Command): void {
     .command("info")
     .description("what a trace or a model is like: jobs, load, run times, sizes, and what is odd about it")
     .argument("<trace>", SOURCE_HELP)
-    .option(
-      "-p, --procs <n>",
-      "processors of the machine (default: what the trace names)",
-      integer(1, 2 ** 31 - 1),
-    )
+    .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--json", "print as JSON")
     .action(info);
@@ -68,55 +66,37 @@ export function configure(command: Command): void {
     .description("write a workload made by a model, in Standard Workload Format")
     .argument("<model>", "such as downey:jobs=1000:load=0.7")
     .option("--seed <n>", "the same seed gives the same jobs", integer(0), 1)
-    .addOption(estimatesOption())
-    .addOption(outOption())
+    .option("--estimates <rule>", ESTIMATES_HELP, parseEstimates)
+    .option("-o, --out <file>", OUT_HELP)
     .addHelpText("after", `\nModels:\n${MODELS.map(modelText).join("\n")}`)
     .action(generate);
-  command
+  const converting = command
     .command("convert")
     .description("write a trace or a model in another format, or with other estimates")
-    .argument("<trace>", SOURCE_HELP)
-    .addOption(toOption())
-    .addOption(estimatesOption())
-    .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
-    .addOption(outOption())
+    .argument("<trace>", SOURCE_HELP);
+  addWriteOptions(converting)
     .addHelpText("after", `\nFormats read, told by content:\n${formatsText()}`)
     .action(convert);
-  command
+  const scaling = command
     .command("scale")
     .description("write a trace or a model with its arrivals closer together or further apart")
     .argument("<trace>", SOURCE_HELP)
-    .addOption(
-      new Option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load").argParser(
-        positive,
-      ),
-    )
+    .option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load", positive)
     .addOption(
       new Option("-l, --load <x>", "the offered load that is wanted, 1 for a machine that is just full")
         .argParser(positive)
         .conflicts("factor"),
     )
-    .option("-p, --procs <n>", "processors that the load refers to", integer(1, 2 ** 31 - 1))
-    .addOption(toOption())
-    .addOption(estimatesOption())
+    .option("-p, --procs <n>", "processors that the load refers to", processors);
+  addWriteOptions(scaling).action(scale);
+}
+
+function addWriteOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--to <format>", "format to write").choices(WRITABLE).default("swf"))
+    .option("--estimates <rule>", ESTIMATES_HELP, parseEstimates)
     .option("--seed <n>", "seed of a model and of estimates", integer(0), 1)
-    .addOption(outOption())
-    .action(scale);
-}
-
-function outOption(): Option {
-  return new Option("-o, --out <file>", "file to write (default: standard output)");
-}
-
-function toOption(): Option {
-  return new Option("--to <format>", "format to write").choices(WRITABLE).default("swf");
-}
-
-function estimatesOption(): Option {
-  return new Option(
-    "--estimates <rule>",
-    "new estimates: exact, factor=N (up to N times the run time), tsafrir or tsafrir=LARGEST, such as tsafrir=18h",
-  ).argParser(parseEstimates);
+    .option("-o, --out <file>", OUT_HELP);
 }
 
 /** A rule of workload/estimates/estimates.ts. */
@@ -161,8 +141,7 @@ async function checkSource(source: string): Promise<void> {
 }
 
 async function info(source: string, options: InfoOptions): Promise<void> {
-  await checkSource(source);
-  const workload = requireJobs(await openSource(source, options.seed));
+  const workload = await openJobs(source, options.seed);
   const facts = describeWorkload(workload, options.procs);
   const hash = hashWorkload(workload);
   if (options.json) {
@@ -197,13 +176,8 @@ async function info(source: string, options: InfoOptions): Promise<void> {
 }
 
 function spreadRow(name: string, spread: Spread | undefined): string[] {
-  const { min, median, mean, max } = spread ?? {
-    min: Number.NaN,
-    median: Number.NaN,
-    mean: Number.NaN,
-    max: Number.NaN,
-  };
-  return [name, ...[min, median, mean, max].map(formatNumber)];
+  if (spread === undefined) return [name, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE];
+  return [name, ...[spread.min, spread.median, spread.mean, spread.max].map(formatNumber)];
 }
 
 function share(value: number | undefined): string {
@@ -215,10 +189,7 @@ async function generate(text: string, options: GenerateOptions): Promise<void> {
   const choice = await asUsage(() => chooseModel(text));
   if (choice === undefined) {
     const names = MODELS.map(({ name }) => name);
-    const [name = ""] = text.split(":");
-    throw new UsageError(
-      `Cannot find model "${name}"${closest(name, names)}: expected one of ${names.join(", ")}`,
-    );
+    throw unknownName("model", text.split(":")[0], names);
   }
   const generated = generateJobs(choice, options.seed);
   const { estimates, seed } = options;

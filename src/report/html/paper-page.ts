@@ -16,7 +16,6 @@ import {
   countTexts,
   deviates,
   deviationText,
-  type ReproductionCounts,
   reasonNumber,
   valueColumns,
   valueTexts,
@@ -33,12 +32,11 @@ const FOOTER = "Made by <code>npm run papers</code> with Tutti ";
 /** The page of one paper. */
 export function paperPage(reproduction: ReproducedPaper): string {
   const { paper, tables, figures, matrices = [], statements, notes, seed, tutti } = reproduction;
-  const counts = countReproduction(reproduction);
   return htmlPage({
     title: paper.title,
     version: tutti.version,
     brand: "Tutti · a paper reproduced",
-    lead: `<p>${escapeHtml(`${paper.authors}, ${paper.published}`)}</p>${factList(countFacts(counts))}`,
+    lead: `<p>${escapeHtml(`${paper.authors}, ${paper.published}`)}</p>${factList(countFacts(reproduction))}`,
     main: [
       statements.length === 0 ? "" : statementsSection(statements),
       ...matrices.map(matricesFigure),
@@ -88,8 +86,8 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
   });
 }
 
-function countFacts(counts: ReproductionCounts): [string, string][] {
-  const { compared, within, explained, unexplained, statements, holding } = counts;
+function countFacts(reproduction: ReproducedPaper): [string, string][] {
+  const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
   const facts: [string, string][] = [];
   if (compared > 0) {
     facts.push(["published values", formatCount(compared)], ["met within 10 %", formatCount(within)]);

@@ -16,20 +16,8 @@ echarts.use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent
 
 type Series = ReproducedFigure["series"][number];
 
-/** Colours and measures of a figure. */
-interface Look {
-  readonly width: number;
-  readonly height: number;
-  readonly text: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly ground: string;
-  readonly series: readonly string[];
-  /** Title and legend are part of the picture. */
-  readonly isComplete: boolean;
-}
-
-const FILE: Look = {
+/** Colours and measures of a figure on white ground. */
+const FILE = {
   width: 720,
   height: 460,
   text: "#16202b",
@@ -37,10 +25,13 @@ const FILE: Look = {
   line: "#dde2e8",
   ground: "#ffffff",
   series: LIGHT.series,
+  /** Title and legend are part of the picture. */
   isComplete: true,
 };
 
-/** Colours are the page's own, so that light and dark follow the reader. */
+type Look = typeof FILE;
+
+/** In a page: colours are its own, so that light and dark follow the reader. */
 const INLINE: Look = {
   width: 460,
   height: 290,
