@@ -25,41 +25,27 @@ export interface IdleIndex {
 }
 
 /** Windows of any processors side by side. */
-export class WindowIndex implements IdleIndex {
+export class WindowIndex extends WorkloadVector implements IdleIndex {
   readonly blocks = "side by side";
-  protected readonly vector: WorkloadVector;
-
-  constructor(processors: number) {
-    this.vector = new WorkloadVector(processors);
-  }
-
-  add(first: number, size: number, delta: number): void {
-    this.vector.add(first, size, delta);
-  }
-
-  addEverywhere(delta: number): void {
-    this.vector.addEverywhere(delta);
-  }
 
   hasIdleRow(): boolean {
-    return this.vector.least(0, this.vector.processors) > 0;
+    return this.least(0, this.processors) > 0;
   }
 
   hasIdleSlot(first: number, size: number): boolean {
-    return this.vector.least(first, size) > 0;
+    return this.least(first, size) > 0;
   }
 
   leastLoaded(size: number, mayBegin?: MayBegin): number {
-    const { vector } = this;
-    if (mayBegin === undefined) return vector.leastLoaded(size, 0, vector.processors);
+    if (mayBegin === undefined) return this.leastLoadedWindow(size, 0, this.processors);
     let best = NONE;
     let mostIdle = 0;
     // Idle slots of the window that ends with `at`, and how many of its processors before `at` have one each.
     let idle = 0;
     let free = 0;
-    for (let at = 0; at < vector.processors; at++) {
-      const own = vector.at(at);
-      idle += own - (at >= size ? vector.at(at - size) : 0);
+    for (let at = 0; at < this.processors; at++) {
+      const own = this.at(at);
+      idle += own - (at >= size ? this.at(at - size) : 0);
       free = own > 0 ? free + 1 : 0;
       if (free < size || idle <= mostIdle || !mayBegin(at - size + 1)) continue;
       best = at - size + 1;
@@ -67,72 +53,55 @@ export class WindowIndex implements IdleIndex {
     }
     return best;
   }
-
-  copyTo(out: Int32Array): void {
-    this.vector.copyTo(out);
-  }
 }
 
 /** Windows that may go on from the last processor at the first one. */
 export class RingIndex extends WindowIndex {
   override leastLoaded(size: number): number {
-    const { processors } = this.vector;
+    const { processors } = this;
     // A window as large as the ring is taken from its beginning.
-    return this.vector.leastLoaded(size, 0, size < processors ? processors + size - 1 : processors);
+    return this.leastLoadedWindow(size, 0, size < processors ? processors + size - 1 : processors);
   }
 
   /** As `leastLoaded` on the array that begins at a cut. */
   leastLoadedFrom(cut: number, size: number): number {
-    const { processors } = this.vector;
-    const first = this.vector.leastLoaded(size, cut, cut + processors);
+    const { processors } = this;
+    const first = this.leastLoadedWindow(size, cut, cut + processors);
     return first >= processors ? first - processors : first;
   }
 }
 
 /** Buddy blocks: aligned, and an extra slot needs all of the block's processors idle. */
-export class BlockIndex implements IdleIndex {
+export class BlockIndex extends WorkloadTree implements IdleIndex {
   readonly blocks = "buddy";
-  readonly tree: WorkloadTree;
-
-  constructor(processors: number) {
-    this.tree = new WorkloadTree(processors);
-  }
-
-  add(first: number, size: number, delta: number): void {
-    this.tree.add(first, first + size, delta);
-  }
 
   addEverywhere(delta: number): void {
-    this.tree.add(0, this.tree.processors, delta);
+    this.add(0, this.processors, delta);
   }
 
   hasIdleRow(): boolean {
-    return this.tree.least(this.tree.height, 0) > 0;
+    return this.least(this.height, 0) > 0;
   }
 
   hasIdleSlot(first: number, size: number): boolean {
     const level = blockLevel(size);
-    return this.tree.least(level, first >> level) > 0;
+    return this.least(level, first >> level) > 0;
   }
 
   leastLoaded(size: number, mayBegin?: MayBegin): number {
     const level = blockLevel(size);
     if (mayBegin === undefined) {
-      const block = this.tree.leastLoaded(size);
+      const block = this.leastLoadedBlock(size);
       return block === NONE ? NONE : block << level;
     }
     let best = NONE;
     let bestValue = 0;
-    for (let first = 0; first + size <= this.tree.processors; first += 1 << level) {
-      const value = this.tree.value(level, first >> level);
+    for (let first = 0; first + size <= this.processors; first += 1 << level) {
+      const value = this.value(level, first >> level);
       if (value <= bestValue || !mayBegin(first)) continue;
       best = first;
       bestValue = value;
     }
     return best;
-  }
-
-  copyTo(out: Int32Array): void {
-    this.tree.copyTo(out);
   }
 }

@@ -11,7 +11,6 @@
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { type GangMachine, type RowId, type Rule, type RunId, when } from "../../core/policy.ts";
-import { grown } from "../../structures/grow.ts";
 import { JobIntegers } from "../../structures/job-column.ts";
 import type { AskedGangs, MatrixUse } from "./asked-gangs.ts";
 import { type ExtraSlots, withExtraSlots } from "./extra-slots.ts";
@@ -35,8 +34,17 @@ export interface RowFit {
   takeAlso(row: RowId, first: number, size: number): void;
   /** Gives back the processors of a job that began at `first`. */
   give(row: RowId, first: number, size: number): void;
-  /** Whether a job may have an extra slot in a row in which its processors are idle. */
-  admits(row: RowId, first: number, size: number): boolean;
+  /** Whether a job may have an extra slot in a row in which its processors are idle; always if left out. */
+  admits?(row: RowId, first: number, size: number): boolean;
+}
+
+/** The first row in order of the round that has room; −1 when none has. */
+export function firstRowWithRoom(machine: GangMachine, fit: Pick<RowFit, "hasRoom">, size: number): RowId {
+  for (let position = 0; position < machine.rowCount; position++) {
+    const row = machine.rowAt(position);
+    if (fit.hasRoom(row, size)) return row;
+  }
+  return NONE;
 }
 
 /** What a fit may look at. */
@@ -57,7 +65,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   readonly #firstOf = new JobIntegers();
   readonly #extraRows: RowId[][] = [];
   /** Jobs of each row; extra slots count when they are kept. */
-  #jobsIn = new Int32Array(4);
+  readonly #jobsIn: number[] = [];
   #departed = false;
 
   constructor(
@@ -100,10 +108,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   /** It chooses the processors itself, by what is idle only. */
   fits(job: JobIndex, maxRows: number): boolean {
     const { machine } = this;
-    if (machine.rowCount < maxRows) return true;
-    for (let position = 0; position < machine.rowCount; position++)
-      if (this.#fit.hasRoom(machine.rowAt(position), this.#jobs.size[job])) return true;
-    return false;
+    return machine.rowCount < maxRows || firstRowWithRoom(machine, this.#fit, this.#jobs.size[job]) !== NONE;
   }
 
   decide(arrived: readonly JobIndex[]): void {
@@ -123,7 +128,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
       const first = machine.runFirst(run);
       if (!machine.isIdle(row, first, first + machine.runSize(run))) return false;
     }
-    return this.#fit.admits(row, this.#firstOf.get(job), this.#jobs.size[job]);
+    return this.#fit.admits?.(row, this.#firstOf.get(job), this.#jobs.size[job]) ?? true;
   }
 
   /** Gives the job an extra slot in the row. */
@@ -180,7 +185,6 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   }
 
   #rowAdded(row: RowId): void {
-    if (row >= this.#jobsIn.length) this.#jobsIn = grown(this.#jobsIn, 2 * row, 0);
     this.#jobsIn[row] = 0;
     this.#unification?.rowChanged(row);
     this.#fit.rowAdded(row);

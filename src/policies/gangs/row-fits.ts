@@ -1,9 +1,8 @@
 /** How room is found in the rows of a matrix that are filled one by one: first and best fit, buddy blocks, at random. */
 import type { GangMachine, RowId } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import { grown } from "../../structures/grow.ts";
 import { BuddyRows, blockLevel } from "../../structures/matrix/buddy.ts";
-import type { RowFit, RowLayout } from "./row-by-row.ts";
+import { firstRowWithRoom, type RowFit, type RowLayout } from "./row-by-row.ts";
 
 const NONE = -1;
 
@@ -16,7 +15,7 @@ export class GapFit implements RowFit {
   readonly #machine: GangMachine;
   readonly #best: boolean;
   /** Widest gap of each row, so that rows without room are passed over without being searched; −1: to be measured. */
-  #widest = new Int32Array(4);
+  readonly #widest: number[] = [];
   // What the last search of a row found.
   #gapFirst = NONE;
   #gapSize = 0;
@@ -28,7 +27,6 @@ export class GapFit implements RowFit {
   }
 
   rowAdded(row: RowId): void {
-    if (row >= this.#widest.length) this.#widest = grown(this.#widest, 2 * row, 0);
     this.#widest[row] = this.#machine.processors;
   }
 
@@ -49,24 +47,15 @@ export class GapFit implements RowFit {
     this.#widest[row] = NONE;
   }
 
-  admits(): boolean {
-    return true;
-  }
-
   hasRoom(row: RowId, size: number): boolean {
     if (this.#widest[row] === NONE) this.#widest[row] = this.#measure(row);
     return this.#widest[row] >= size;
   }
 
   #firstRow(size: number): RowId {
-    const machine = this.#machine;
-    for (let position = 0; position < machine.rowCount; position++) {
-      const row = machine.rowAt(position);
-      if (!this.hasRoom(row, size)) continue;
-      this.#search(row, size);
-      return row;
-    }
-    return NONE;
+    const row = firstRowWithRoom(this.#machine, this, size);
+    if (row !== NONE) this.#search(row, size);
+    return row;
   }
 
   /** Row with the narrowest gap that has the size; among equals the first row, there the leftmost gap. */
@@ -140,16 +129,11 @@ export class BuddyFit implements RowFit {
   }
 
   take(size: number): RowId {
-    const machine = this.#machine;
-    const rows = machine.rowCount;
-    for (let position = 0; position < rows; position++) {
-      const row = machine.rowAt(position);
-      if (!this.hasRoom(row, size)) continue;
-      this.stretches[0] = this.#blocks.take(row, size);
-      this.stretches[1] = this.stretches[0] + size;
-      return row;
-    }
-    return NONE;
+    const row = firstRowWithRoom(this.#machine, this, size);
+    if (row === NONE) return NONE;
+    this.stretches[0] = this.#blocks.take(row, size);
+    this.stretches[1] = this.stretches[0] + size;
+    return row;
   }
 
   hasRoom(row: RowId, size: number): boolean {
@@ -181,7 +165,7 @@ export class RandomFit implements RowFit {
   readonly #machine: GangMachine;
   readonly #random: Random;
   readonly #processors: Int32Array;
-  #idle = new Int32Array(4);
+  readonly #idle: number[] = [];
 
   constructor(layout: RowLayout, seed: number) {
     this.#layout = layout;
@@ -192,21 +176,15 @@ export class RandomFit implements RowFit {
   }
 
   rowAdded(row: RowId): void {
-    if (row >= this.#idle.length) this.#idle = grown(this.#idle, 2 * row, 0);
     this.#idle[row] = this.#machine.processors;
   }
 
   take(size: number): RowId {
-    const machine = this.#machine;
-    const rows = machine.rowCount;
-    for (let position = 0; position < rows; position++) {
-      const row = machine.rowAt(position);
-      if (!this.hasRoom(row, size)) continue;
-      this.#draw(this.#listIdle(row), size);
-      this.#idle[row] -= size;
-      return row;
-    }
-    return NONE;
+    const row = firstRowWithRoom(this.#machine, this, size);
+    if (row === NONE) return NONE;
+    this.#draw(this.#listIdle(row), size);
+    this.#idle[row] -= size;
+    return row;
   }
 
   hasRoom(row: RowId, size: number): boolean {
@@ -219,10 +197,6 @@ export class RandomFit implements RowFit {
 
   give(row: RowId, _first: number, size: number): void {
     this.#idle[row] += size;
-  }
-
-  admits(): boolean {
-    return true;
   }
 
   /** Lists the processors of the row that are not taken; returns their number. */

@@ -52,7 +52,7 @@ function expectSame(tree: WorkloadTree, leaves: Leaves): void {
     }
   }
   for (let size = 1; size <= leaves.idle.length; size++) {
-    expect(tree.leastLoaded(size)).toBe(leaves.leastLoaded(size));
+    expect(tree.leastLoadedBlock(size)).toBe(leaves.leastLoaded(size));
   }
 }
 
@@ -66,7 +66,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
       .tuple(range, fc.integer({ min: -2, max: 2 }))
       .map<Command>(([[first, end], delta]) => (tree, leaves) => {
         if (leaves.idle.slice(first, end).some((idle) => idle + delta < 0)) return;
-        tree.add(first, end, delta);
+        tree.add(first, end - first, delta);
         leaves.add(first, end, delta);
       }),
     fc.constantFrom(1, -1).map<Command>((delta) => (tree, leaves) => {
@@ -114,7 +114,7 @@ describe("WorkloadTree", () => {
       [0, 4],
       [4, 6],
     ])
-      tree.add(first, end, -1);
+      tree.add(first, end - first, -1);
     return tree;
   };
   const levels = (tree: WorkloadTree) =>
@@ -125,9 +125,9 @@ describe("WorkloadTree", () => {
   test("shows figure 2 of zhou2000; a job of four processors gets the last four", () => {
     const tree = figure2();
     expect(levels(tree)).toEqual(["0", "0 5", "0 2 2 3", "0 0 1 1 1 1 1 2"]);
-    expect(tree.leastLoaded(4)).toBe(1);
-    expect(tree.leastLoaded(2)).toBe(3);
-    expect(tree.leastLoaded(8)).toBe(-1);
+    expect(tree.leastLoadedBlock(4)).toBe(1);
+    expect(tree.leastLoadedBlock(2)).toBe(3);
+    expect(tree.leastLoadedBlock(8)).toBe(-1);
   });
 
   test("J2 of figure 2 can have another slot, J1 of the busy half cannot", () => {
@@ -144,19 +144,19 @@ describe("WorkloadTree", () => {
   test("ties go to the leftmost block; a block cut off by the machine's end takes jobs that fit in it", () => {
     const tree = new WorkloadTree(6);
     tree.add(0, 6, 1);
-    expect([1, 2, 3, 4, 5, 6, 7].map((size) => tree.leastLoaded(size))).toEqual([0, 0, 0, 0, 0, 0, -1]);
+    expect([1, 2, 3, 4, 5, 6, 7].map((size) => tree.leastLoadedBlock(size))).toEqual([0, 0, 0, 0, 0, 0, -1]);
     tree.add(0, 1, -1);
-    expect([1, 2, 3, 4, 5, 6].map((size) => tree.leastLoaded(size))).toEqual([1, 1, -1, -1, -1, -1]);
+    expect([1, 2, 3, 4, 5, 6].map((size) => tree.leastLoadedBlock(size))).toEqual([1, 1, -1, -1, -1, -1]);
     const cut = new WorkloadTree(7);
     cut.add(0, 7, 1);
     cut.add(0, 1, -1);
-    expect(cut.leastLoaded(3)).toBe(1);
-    expect(cut.leastLoaded(4)).toBe(-1);
+    expect(cut.leastLoadedBlock(3)).toBe(1);
+    expect(cut.leastLoadedBlock(4)).toBe(-1);
   });
 
   test("refuses what would leave a processor with fewer than 0 idle slots, and processors that are missing", () => {
-    expect(() => new WorkloadTree(8).add(2, 3, -1)).toThrow("Broken invariant");
-    expect(() => new WorkloadTree(6).add(4, 7, 1)).toThrow("Broken invariant");
+    expect(() => new WorkloadTree(8).add(2, 1, -1)).toThrow("Broken invariant");
+    expect(() => new WorkloadTree(6).add(4, 3, 1)).toThrow("Broken invariant");
   });
 
   test("the level of a job's block is the one of the paper", () => {

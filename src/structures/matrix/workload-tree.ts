@@ -60,8 +60,9 @@ export class WorkloadTree {
     this.#best = new Float64Array(length);
   }
 
-  /** Adds `delta` idle slots to each of the processors first … end − 1. None may fall below 0. */
-  add(first: number, end: number, delta: number): void {
+  /** Adds `delta` idle slots to each of `size` processors from `first` on. None may fall below 0. */
+  add(first: number, size: number, delta: number): void {
+    const end = first + size;
     assert(first >= 0 && first <= end && end <= this.processors, `processors ${first} to ${end - 1} exist`);
     if (first < end && delta !== 0) this.#add(1, this.height, 0, first, end, delta);
   }
@@ -93,7 +94,7 @@ export class WorkloadTree {
    * The block with the largest value for a job of `size` processors, the leftmost among equals; −1 when none of its
    * level is nonzero. Returns the block's number within the level `blockLevel(size)`. Cost: the height of the tree.
    */
-  leastLoaded(size: number): number {
+  leastLoadedBlock(size: number): number {
     const level = blockLevel(size);
     if (level > this.height) return -1;
     const wanted = this.#bestOf(1, this.height, level);

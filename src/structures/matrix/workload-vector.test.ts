@@ -21,9 +21,9 @@ describe("WorkloadVector", () => {
       vector.add(at, 1, idle);
     });
     expect(vector.segments).toBe(4);
-    expect(vector.leastLoaded(5, 0, 8)).toBe(3);
-    expect(vector.leastLoaded(6, 0, 8)).toBe(2);
-    expect(vector.leastLoaded(7, 0, 8)).toBe(-1);
+    expect(vector.leastLoadedWindow(5, 0, 8)).toBe(3);
+    expect(vector.leastLoadedWindow(6, 0, 8)).toBe(2);
+    expect(vector.leastLoadedWindow(7, 0, 8)).toBe(-1);
     expect(vector.least(2, 6)).toBe(1);
   });
 
@@ -54,10 +54,10 @@ describe("WorkloadVector", () => {
             vector.copyTo(copy);
             expect([...copy]).toEqual(idle);
             expect(vector.least(first, size)).toBe(Math.min(...own.map((at) => idle[at])));
-            expect(vector.leastLoaded(size, 0, processors)).toBe(naive(idle, size, 0, processors));
+            expect(vector.leastLoadedWindow(size, 0, processors)).toBe(naive(idle, size, 0, processors));
             const ring = processors + size - 1;
-            expect(vector.leastLoaded(size, 0, ring)).toBe(naive(idle, size, 0, ring));
-            expect(vector.leastLoaded(size, first, first + processors)).toBe(
+            expect(vector.leastLoadedWindow(size, 0, ring)).toBe(naive(idle, size, 0, ring));
+            expect(vector.leastLoadedWindow(size, first, first + processors)).toBe(
               naive(idle, size, first, first + processors),
             );
           }

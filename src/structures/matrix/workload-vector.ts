@@ -75,7 +75,7 @@ export class WorkloadVector {
    * @param from 0 … processors − 1
    * @param end up to 2 × processors; a window may pass the machine's end if this does
    */
-  leastLoaded(size: number, from: number, end: number): number {
+  leastLoadedWindow(size: number, from: number, end: number): number {
     this.#close(end > this.processors);
     const first = this.#first;
     const value = this.#value;
