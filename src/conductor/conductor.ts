@@ -92,31 +92,13 @@ export class Conductor {
   }
 
   receive(message: ToConductor): void {
-    switch (message.type) {
-      case "hello":
-        for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
-        // What was about to be started is asked for again by a front end that knows of it.
-        this.#launches.length = 0;
-        this.#emit(this.#state(message.protocol));
-        return;
-      case "matrix":
-        this.#setMatrix(message.matrix);
-        return;
-      case "launch":
-        this.#launch(message.spec);
-        return;
-      case "stop":
-        this.#stop(message);
-        return;
-      case "forget":
-        this.#forget(message);
-        return;
-      case "keep":
-        this.#keep(message);
-        return;
-      case "shutdown":
-        this.#shutDown(message.killJobs);
-    }
+    if (message.type === "hello") this.#greet(message.protocol);
+    else if (message.type === "matrix") this.#setMatrix(message.matrix);
+    else if (message.type === "launch") this.#launch(message.spec);
+    else if (message.type === "stop") this.#stop(message);
+    else if (message.type === "forget") this.#forget(message);
+    else if (message.type === "keep") this.#keep(message);
+    else this.#shutDown(message.killJobs);
   }
 
   /** The folder was removed and made again: what is in it for the guardian and the next conductor is written again. */
@@ -160,8 +142,11 @@ export class Conductor {
     if (!this.isBusy) this.#machine.containment.groups.close();
   }
 
-  #state(protocol: 1 | 2): FromConductor {
-    return {
+  #greet(protocol: 1 | 2): void {
+    for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
+    // What was about to be started is asked for again by a front end that knows of it.
+    this.#launches.length = 0;
+    this.#emit({
       type: "state",
       ...(protocol === 2 && { protocol }),
       attempts: [...this.#attempts.values()].map(stateOf),
@@ -169,7 +154,7 @@ export class Conductor {
       pid: process.pid,
       freezer: this.#machine.containment.freezer.kind,
       epochMs: this.#clock.epochMs,
-    };
+    });
   }
 
   #restore(saved: SavedState): void {

@@ -33,9 +33,7 @@ export class ConductorServer {
     return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
   }
 
-  /**
-   * May be called again when the socket's name is gone: the front end that is connected stays so.
-   */
+  /** May be called again when the socket's name is gone: the front end that is connected stays so. */
   async listen(): Promise<void> {
     this.#server?.close();
     const server = createServer((socket) => this.#accept(socket));

@@ -213,9 +213,8 @@ export class GangGroups {
 
   /** Removes the gang's groups; false while processes are in one. */
   remove(gang: string): boolean {
-    let gone = true;
-    for (const { folder } of this.#hierarchies) if (!removeGroup(join(folder, gang))) gone = false;
-    return gone;
+    const gone = this.#hierarchies.map(({ folder }) => removeGroup(join(folder, gang)));
+    return gone.every(Boolean);
   }
 
   /** Names of all gangs that have a group, ours of an earlier life included. */
@@ -258,9 +257,8 @@ export class GangGroups {
 function pidsBelow(group: string): number[] {
   const text = tryRead(join(group, "cgroup.procs"));
   if (text === undefined) return [];
-  const pids = text.split("\n").filter(Boolean).map(Number);
-  for (const entry of groupsIn(group)) pids.push(...pidsBelow(join(group, entry)));
-  return pids;
+  const below = groupsIn(group).flatMap((entry) => pidsBelow(join(group, entry)));
+  return [...text.split("\n").filter(Boolean).map(Number), ...below];
 }
 
 function groupsIn(group: string): string[] {

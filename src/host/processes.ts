@@ -52,20 +52,15 @@ const smallFile = Buffer.alloc(4096);
  * @throws when we lack what reading takes
  */
 export function readSmall(path: string): string | undefined {
-  let descriptor: number;
+  let descriptor: number | undefined;
   try {
     descriptor = openSync(path, "r");
-  } catch (error) {
-    if (isShortage(error)) throw error;
-    return undefined;
-  }
-  try {
     return smallFile.toString("latin1", 0, readSync(descriptor, smallFile));
   } catch (error) {
     if (isShortage(error)) throw error;
     return undefined;
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

@@ -34,11 +34,9 @@ export interface Door {
 /** A refusal when the request may not come in at all, whoever asks. */
 export function checkOrigin(request: Request, transport: Transport, door: Door): ApiRefusal | undefined {
   const host = request.headers.get("host") ?? "localhost";
-  if (!allowedHosts(transport, door.port()).includes(host.toLowerCase())) {
-    return refuse(
-      "forbidden",
-      `Cannot answer for the host "${host}": this API is known as ${allowedHosts(transport, door.port())[0]} only`,
-    );
+  const hosts = allowedHosts(transport, door.port());
+  if (!hosts.includes(host.toLowerCase())) {
+    return refuse("forbidden", `Cannot answer for the host "${host}": this API is known as ${hosts[0]} only`);
   }
   const origin = request.headers.get("origin");
   if (origin !== null && origin !== `http://${host}`) {

@@ -287,10 +287,6 @@ export class Attempt {
     return readClaim(this.spec, this.#childIdentity);
   }
 
-  #isOfUser(pid: number): boolean {
-    return isOfUser(pid, this.spec.uid);
-  }
-
   #keepLimits(nowMs: number): void {
     const { limitMs } = this.spec;
     if (limitMs !== undefined && this.ranMs(nowMs) >= limitMs) this.stop("time-limit", false);
@@ -353,8 +349,8 @@ export class Attempt {
   }
 
   #killOne(identity: ProcessIdentity | undefined): void {
-    if (identity === undefined || !isAlive(identity) || !this.#isOfUser(identity.pid)) return;
-    signal(identity.pid, "SIGKILL");
+    if (identity === undefined || !isAlive(identity)) return;
+    if (isOfUser(identity.pid, this.spec.uid)) signal(identity.pid, "SIGKILL");
   }
 
   /** Makes an end of it once nothing of it is left. */

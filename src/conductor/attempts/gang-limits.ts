@@ -36,13 +36,12 @@ export class GangLimits {
     groups.write("pids", this.#gang, "pids.max", String(Math.floor(most)));
     const bytes = this.#memoryBytes;
     if (bytes === undefined) return;
-    if (groups.of("memory")?.version === 1) {
-      groups.write("memory", this.#gang, "memory.limit_in_bytes", String(bytes));
-      groups.write("memory", this.#gang, "memory.memsw.limit_in_bytes", String(bytes));
-    } else {
-      groups.write("memory", this.#gang, "memory.max", String(bytes));
-      groups.write("memory", this.#gang, "memory.swap.max", "0");
-      groups.write("memory", this.#gang, "memory.oom.group", "1");
+    const limits =
+      groups.of("memory")?.version === 1
+        ? { "memory.limit_in_bytes": bytes, "memory.memsw.limit_in_bytes": bytes }
+        : { "memory.max": bytes, "memory.swap.max": 0, "memory.oom.group": 1 };
+    for (const [file, limit] of Object.entries(limits)) {
+      groups.write("memory", this.#gang, file, String(limit));
     }
   }
 
@@ -57,10 +56,8 @@ export class GangLimits {
     } else if (hasBegun) {
       const pids = freezer.pids(this.#gang).map(String);
       const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
-      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], { env: OWN_ENVIRONMENT, stdio: "ignore" }).on(
-        "error",
-        () => {},
-      );
+      const options = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
+      spawn("/bin/sh", ["-c", script, "sh", list, ...pids], options).on("error", () => {});
     }
   }
 

@@ -12,11 +12,11 @@ interface Rights {
 
 /**
  * The account that an attempt is started as; undefined: ours as it is.
- * @param own our own user's number
  * @throws Error with the reason for which it must not be started
  */
-export function rightsFor(spec: LaunchSpec, own = process.getuid!()): Rights | undefined {
+export function rightsFor(spec: LaunchSpec): Rights | undefined {
   const { uid, gid } = spec;
+  const own = process.getuid!();
   if (own === 0 && uid === undefined) {
     throw refusal(
       spec,

@@ -168,20 +168,16 @@ export function findSetpriv(): string | undefined {
 
 /** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
 export function openGate(of: AttemptFolder, cpus: string): boolean {
-  let descriptor: number;
+  let descriptor: number | undefined;
   try {
     descriptor = openSync(join(of.folder, "gate"), O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
-  } catch {
-    return false;
-  }
-  try {
     if (!isGate(fstatSync(descriptor), of)) return false;
     writeSync(descriptor, `go ${cpus}\n`);
     return true;
   } catch {
     return false;
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
