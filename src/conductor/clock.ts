@@ -35,20 +35,18 @@ export function rowOnTurn<Gang>(
 const TIMER_GRAIN_MS = 1.2;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
+type OnBoundary = (slot: number, lateMs: number, skipped: number) => void;
+
 /** Calls back at each boundary of slots, never twice for one. */
 export class SlotClock {
   epochMs: number;
   slotMs: number;
-  readonly #onBoundary: (slot: number, lateMs: number, skipped: number) => void;
+  readonly #onBoundary: OnBoundary;
   #timer: NodeJS.Timeout | undefined;
   /** The slot that began last as far as we know. */
   #slot = 0;
 
-  constructor(
-    epochMs: number,
-    slotMs: number,
-    onBoundary: (slot: number, lateMs: number, skipped: number) => void,
-  ) {
+  constructor(epochMs: number, slotMs: number, onBoundary: OnBoundary) {
     this.epochMs = epochMs;
     this.slotMs = slotMs;
     this.#onBoundary = onBoundary;

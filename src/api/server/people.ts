@@ -6,10 +6,7 @@ import { basename } from "node:path";
 import { readText } from "../../host/files.ts";
 import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";
 
-export interface LocalUser {
-  readonly uid: number;
-  readonly user: string;
-}
+export type LocalUser = Pick<PasswdEntry, "uid" | "user">;
 
 const LOGIN_DEFS = "/etc/login.defs";
 const USUAL_RANGE = { UID_MIN: 1000, UID_MAX: 60_000 };

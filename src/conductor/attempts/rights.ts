@@ -5,10 +5,7 @@
 import { lstatSync } from "node:fs";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 
-interface Rights {
-  readonly uid: number;
-  readonly gid: number;
-}
+type Rights = Required<Pick<LaunchSpec, "uid" | "gid">>;
 
 /**
  * The account that an attempt is started as; undefined: ours as it is.

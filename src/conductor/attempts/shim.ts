@@ -36,7 +36,7 @@ import { constants as osConstants } from "node:os";
 import { join } from "node:path";
 import { isPlainFileOf } from "../../host/files.ts";
 import { readSmall } from "../../host/processes.ts";
-import type { LaunchSpec } from "../../protocol/attempts.ts";
+import type { AttemptEnd, LaunchSpec } from "../../protocol/attempts.ts";
 import { MARK_VARIABLE } from "../freezers/signals.ts";
 import { type AttemptFolder, identitySuffix, ownerOf } from "./claim.ts";
 import { rightsFor } from "./rights.ts";
@@ -205,13 +205,8 @@ export function isAtGate(pid: number): boolean {
   return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
 }
 
-interface ExitStatus {
-  readonly code?: number;
-  readonly signal?: string;
-}
-
 /** Status that the shim of this attempt wrote; undefined when there is none (yet). */
-export function readExit(of: AttemptFolder): ExitStatus | undefined {
+export function readExit(of: AttemptFolder): Pick<AttemptEnd, "code" | "signal"> | undefined {
   const [number = "", identity, ...more] = readPlain(of, "exit")?.trim().split(" ") ?? [];
   if (!/^[0-9]{1,4}$/.test(number) || identity !== of.identity || more.length > 0) return undefined;
   const status = Number(number);

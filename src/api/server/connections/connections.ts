@@ -16,11 +16,6 @@ interface ConnectionLimits {
   readonly ofUsers: number;
 }
 
-/** As much of a connection as is needed here. */
-interface Closable {
-  destroy(): unknown;
-}
-
 const MOST_STRANGERS = 1024;
 /** Somewhat more than requests of a user may be open, so that what is too much is refused in words. */
 const MOST_OF_USER = 576;
@@ -48,7 +43,7 @@ export function mostFiles(): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-export class Connections<Connection extends Closable> {
+export class Connections<Connection extends { destroy(): unknown }> {
   readonly #limits: ConnectionLimits;
   /** Oldest first. */
   readonly #strangers = new Set<Connection>();

@@ -22,14 +22,7 @@ const TIMES = {
 /** A connection whose client has taken nothing of an answer for so long is closed. */
 const STALLED_MS = 60_000;
 
-interface HttpReader {
-  /** Takes over a connection that was accepted. */
-  take(socket: Socket, entrance: Entrance): void;
-  /** Closes all connections. */
-  close(): void;
-}
-
-export function makeHttpReader(app: App, connections: Connections<Socket>): HttpReader {
+export function makeHttpReader(app: App, connections: Connections<Socket>) {
   const entrances = new WeakMap<Socket, Entrance>();
   const answer = (request: Request, { incoming, outgoing }: HttpBindings) =>
     app(request, {
@@ -64,14 +57,15 @@ export function makeHttpReader(app: App, connections: Connections<Socket>): Http
   // It never listens itself; this starts its watch over slow heads and bodies.
   server.emit("listening");
   return {
-    take(socket, entrance) {
+    /** Takes over a connection that was accepted. */
+    take(socket: Socket, entrance: Entrance): void {
       entrances.set(socket, entrance);
       connections.add(socket);
       if (entrance.owner !== undefined) connections.identified(socket, entrance.owner);
       socket.once("close", () => connections.remove(socket));
       server.emit("connection", socket);
     },
-    close() {
+    close(): void {
       server.close();
       server.closeAllConnections();
     },
