@@ -7,6 +7,7 @@
  *   sizes as given   6, 8, 3, 8
  *   in order         8, 8, 6, 3      first processors 0, 8, 16, 22
  */
+import { rangesOf, rangesText } from "./number-ranges.ts";
 
 /** CPUs of one node, by their numbers there. */
 export interface NodeCpus {
@@ -91,4 +92,10 @@ export function areSameCpus(a: readonly NodeCpus[], b: readonly NodeCpus[]): boo
 /** The largest power of two that divides a size. */
 function alignment(size: number): number {
   return size & -size;
+}
+
+/** CPU numbers as runs, 0-3,6; by node, where they are not all of one machine: n1:0-3 n2:0. */
+export function cpusText(cpus: readonly number[], nodes?: readonly NodeCpus[]): string {
+  if (nodes !== undefined) return nodes.map((one) => `${one.node}:${cpusText(one.cpus)}`).join(" ");
+  return rangesText(rangesOf(cpus));
 }

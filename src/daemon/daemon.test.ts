@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { InputError } from "../core/errors.ts";
-import { parseCpus } from "../host/cpu-list.ts";
+import { parseCpus } from "../host/machine.ts";
 import { ANNA, answerOf, makeBench, ROOT, request, runToEnd } from "./front-end/front-end-for-tests.ts";
 import { startFrontEnd } from "./main.ts";
 import { lockStateFolder, makeStateFolder, openToJobs } from "./state/state-folder.ts";

@@ -4,8 +4,8 @@
  */
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
+import { cpusText } from "../core/machine.ts";
 import { systemClock } from "../host/clock.ts";
-import { cpusText } from "../host/cpu-list.ts";
 import { allowedCpus, memoryBytes } from "../host/machine.ts";
 import { bootId } from "../host/processes.ts";
 import { exchangeablePart } from "../host/trusted-path.ts";

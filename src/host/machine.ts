@@ -1,7 +1,6 @@
 /** What the kernel tells about this machine: CPUs, memory, limits. */
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import { parseCpus } from "./cpu-list.ts";
 import { readText } from "./files.ts";
 
 /** CPU numbers that this process may use, ascending. */
@@ -29,4 +28,15 @@ export function kernelNumber(name: string): number {
 function cpusIn(file: string, list: RegExp): number[] {
   const text = list.exec(readText(file, "latin1") ?? "")?.[1];
   return parseCpus(text ?? "") ?? Array.from({ length: availableParallelism() }, (_, i) => i);
+}
+
+/** The numbers of a list such as 0-3,6, ascending, each once; undefined when it is not a list. */
+export function parseCpus(text: string): number[] | undefined {
+  const cpus = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()) ?? [];
+    if (first === undefined || Number(last) < Number(first)) return undefined;
+    for (let cpu = Number(first); cpu <= Number(last); cpu++) cpus.add(cpu);
+  }
+  return [...cpus].sort((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
 /** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
-import { cpusText } from "../../host/cpu-list.ts";
+import { cpusText } from "../../core/machine.ts";
 import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.ts";

@@ -7,8 +7,7 @@
  *     row 1 12  12  13  ·
  *   ▶ row 2 14  14  14  14
  */
-import { THIS_NODE } from "../../core/machine.ts";
-import { cpusText } from "../../host/cpu-list.ts";
+import { cpusText, THIS_NODE } from "../../core/machine.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { shorten } from "../../report/text/table.ts";
 import { visibleLine } from "./text.ts";

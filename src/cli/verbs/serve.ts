@@ -8,7 +8,7 @@ import { type Api, startApi } from "../../api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
-import { parseCpus } from "../../host/cpu-list.ts";
+import { parseCpus } from "../../host/machine.ts";
 import { ownVersion } from "../../lab/experiments/provenance.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "../../protocol/limits.ts";
 import { formatDuration } from "../../report/text/format.ts";

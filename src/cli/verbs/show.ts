@@ -1,7 +1,7 @@
 /** `tutti show JOBS`: everything that is known of a job. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import { cpusText } from "../../host/cpu-list.ts";
+import { cpusText } from "../../core/machine.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { formatDuration } from "../../report/text/format.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";

@@ -1,7 +1,7 @@
 /** `tutti why JOB`: why a job waits, and when it is expected to start. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
-import { cpusText } from "../../host/cpu-list.ts";
+import { cpusText } from "../../core/machine.ts";
 import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
 import { formatDuration } from "../../report/text/format.ts";

@@ -11,10 +11,9 @@
  * not in the store is a stray (strays.ts): it is kept, and nothing is concluded from it for the job that has its number.
  */
 import { randomBytes } from "node:crypto";
-import { areSameCpus, type NodeCpus } from "../../core/machine.ts";
+import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { START_RULE_NAMES } from "../../core/policy.ts";
-import { cpusText } from "../../host/cpu-list.ts";
 import type { AttemptEnd, AttemptKey, AttemptState, EndReason } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
 import { type JobRecord, shownCpus } from "../contract/record.ts";
