@@ -133,38 +133,33 @@ export function matrixProblem(matrix: Fields | ConductorMatrix): string | undefi
   if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is no list of lists";
   const cpusOfGang = new Map<string, string>();
   for (const row of rows) {
-    const taken = new Set<number>();
-    const gangs = new Set<string>();
-    for (const gang of row) {
-      const problem = gangProblem(gang, taken, gangs, cpusOfGang);
-      if (problem !== undefined) return problem;
-    }
+    const problem = rowProblem(row, cpusOfGang);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function gangProblem(
-  gang: unknown,
-  taken: Set<number>,
-  gangs: Set<string>,
-  cpusOfGang: Map<string, string>,
-): string | undefined {
-  const wrong = keyProblem(gang);
-  if (wrong !== undefined) return wrong;
-  const { job, attempt, cpus } = gang as PlacedGang;
-  const name = `${job}.${attempt}`;
-  if (gangs.has(name)) return `job ${name} stands twice in a row`;
-  gangs.add(name);
-  if (!Array.isArray(cpus) || !cpus.every((cpu) => isCount(cpu, 0, 65_535))) {
-    return `the CPUs of job ${name} are no list of numbers`;
+function rowProblem(row: readonly unknown[], cpusOfGang: Map<string, string>): string | undefined {
+  const taken = new Set<number>();
+  const gangs = new Set<string>();
+  for (const gang of row) {
+    const wrong = keyProblem(gang);
+    if (wrong !== undefined) return wrong;
+    const name = gangName(gang as PlacedGang);
+    const { cpus } = gang as PlacedGang;
+    if (gangs.has(name)) return `job ${name} stands twice in a row`;
+    gangs.add(name);
+    if (!Array.isArray(cpus) || !cpus.every((cpu) => isCount(cpu, 0, 65_535))) {
+      return `the CPUs of job ${name} are no list of numbers`;
+    }
+    for (const cpu of cpus) {
+      if (taken.has(cpu)) return `CPU ${cpu} is given twice in a row`;
+      taken.add(cpu);
+    }
+    const list = cpus.join(",");
+    if ((cpusOfGang.get(name) ?? list) !== list) return `job ${name} has other CPUs in another row`;
+    cpusOfGang.set(name, list);
   }
-  for (const cpu of cpus) {
-    if (taken.has(cpu)) return `CPU ${cpu} is given twice in a row`;
-    taken.add(cpu);
-  }
-  const list = cpus.join(",");
-  if ((cpusOfGang.get(name) ?? list) !== list) return `job ${name} has other CPUs in another row`;
-  cpusOfGang.set(name, list);
   return undefined;
 }
 

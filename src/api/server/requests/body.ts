@@ -86,16 +86,11 @@ async function readBytes(request: Request, most: number): Promise<Buffer | ApiRe
   }
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  const reader = request.body?.getReader();
-  while (reader !== undefined) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    bytes += value.byteLength;
-    if (bytes > most) {
-      await reader.cancel();
-      return tooLarge;
-    }
-    parts.push(value);
+  // To leave the loop cancels the rest.
+  for await (const part of request.body ?? []) {
+    bytes += part.byteLength;
+    if (bytes > most) return tooLarge;
+    parts.push(part);
   }
   return Buffer.concat(parts);
 }
