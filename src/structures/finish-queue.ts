@@ -1,6 +1,7 @@
 /**
  * Jobs by the slot in which they finish: an indexed binary heap over (round, row, job). The round and the row's rank
- * within the round change when a job gains or loses slots; jobs that are not touched keep theirs.
+ * within the round change when a job gains or loses slots; jobs that are not touched keep theirs. Where there are no rounds, it is
+ * times that stand for them, and processors may stand for jobs.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB } from "../core/jobs.ts";
@@ -30,8 +31,9 @@ export class FinishQueue {
     return this.#count === 0 ? NO_JOB : this.#heap[0];
   }
 
-  has(job: JobIndex): boolean {
-    return this.#place[job] !== -1;
+  /** The round of that job, Infinity when there is none. */
+  firstRound(): number {
+    return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#round[this.#heap[0]];
   }
 
   roundOf(job: JobIndex): number {

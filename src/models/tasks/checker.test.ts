@@ -5,8 +5,8 @@ import { parseParameters } from "../../core/parameters.ts";
 import { gang } from "../../policies/gangs/gang.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { TaskChecker } from "./checker.ts";
+import type { TasksOptions } from "./contract.ts";
 import { grades, idle } from "./local-task-scheduler.ts";
-import type { TasksOptions } from "./run.ts";
 import { simulateTasks } from "./simulate.ts";
 import {
   arbitraryPrograms,

@@ -16,8 +16,9 @@ import {
   type TaskIndex,
   type TaskObserver,
   type TaskPrograms,
+  type TasksOptions,
+  type TasksResult,
 } from "./contract.ts";
-import type { TasksOptions, TasksResult } from "./run.ts";
 
 const ENDED = -1;
 

@@ -8,8 +8,7 @@ import { makeChoice } from "../../policies/choose.ts";
 import { Decisions, type Looked } from "../../policies/decisions-for-tests.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { TaskChecker } from "./checker.ts";
-import { type LocalSchedulerDefinition, Op, type TaskPrograms } from "./contract.ts";
-import type { TasksOptions } from "./run.ts";
+import { type LocalSchedulerDefinition, Op, type TaskPrograms, type TasksOptions } from "./contract.ts";
 import { simulateTasks } from "./simulate.ts";
 import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 

@@ -23,6 +23,7 @@
 import { assert } from "../../core/errors.ts";
 import type { RowId } from "../../core/policy.ts";
 import { EventHeap } from "../../structures/event-heap.ts";
+import { FinishQueue } from "../../structures/finish-queue.ts";
 import {
   type BlockReason,
   type LocalTaskScheduler,
@@ -31,11 +32,12 @@ import {
   type TaskIndex,
   type TaskObserver,
   type TaskPrograms,
+  type TasksOptions,
+  type TasksResult,
+  type TaskTotals,
 } from "./contract.ts";
 import { ProcessorTime, Use } from "./processor-time.ts";
-import type { TasksOptions, TasksResult, TaskTotals } from "./run.ts";
 import { TaskGangs } from "./task-gangs.ts";
-import { WinnerTree } from "./winner-tree.ts";
 
 /** What the simulator of tasks does that no local scheduler decides, one sentence each. */
 export const TASKS_RULES: readonly string[] = [
@@ -92,8 +94,8 @@ class Processors {
   readonly #running: Int32Array;
   readonly #own: Int32Array;
   readonly #last: Int32Array;
-  /** End of the switch or of the stretch of computing. */
-  readonly #ends: WinnerTree;
+  /** Processors by the end of their switch or of their stretch of computing. */
+  readonly #ends: FinishQueue;
   readonly #switching: Uint8Array;
   readonly #stretchMs: Float64Array;
   readonly #time: ProcessorTime;
@@ -132,7 +134,7 @@ class Processors {
     this.#running = new Int32Array(processors).fill(NO_TASK);
     this.#own = new Int32Array(processors).fill(NO_TASK);
     this.#last = new Int32Array(processors).fill(NO_TASK);
-    this.#ends = new WinnerTree(processors);
+    this.#ends = new FinishQueue(processors);
     this.#switching = new Uint8Array(processors);
     this.#stretchMs = new Float64Array(processors);
     this.#time = new ProcessorTime(processors);
@@ -143,7 +145,7 @@ class Processors {
   runTo(untilMs: number): number {
     for (;;) {
       if (untilMs === Number.POSITIVE_INFINITY && this.#jobsCompleted === this.#programs.jobCount) break;
-      const nowMs = Math.min(this.#nextSignalMs, this.#ends.firstTime, this.#wakeUps.nextTime());
+      const nowMs = Math.min(this.#nextSignalMs, this.#ends.firstRound(), this.#wakeUps.nextTime());
       if (nowMs > untilMs) break;
       this.#nowMs = nowMs;
       this.#instant();
@@ -172,7 +174,7 @@ class Processors {
     const nowMs = this.#nowMs;
     this.#instants++;
     while (this.#wakeUps.nextTime() === nowMs) this.#wake(this.#wakeUps.pop());
-    while (this.#ends.firstTime === nowMs) this.#stretchEnds(this.#ends.first);
+    while (this.#ends.firstRound() === nowMs) this.#stretchEnds(this.#ends.first());
     if (nowMs === this.#nextSignalMs) this.#signal();
     while (this.#attentionCount > 0) {
       for (let p = 0; p < this.#attention.length; p++) if (this.#attention[p] === 1) this.#dispatch(p);
@@ -196,7 +198,7 @@ class Processors {
 
   /** The processor's switch or stretch of computing has come to its end. */
   #stretchEnds(p: number): void {
-    this.#ends.set(p, Number.POSITIVE_INFINITY);
+    this.#ends.remove(p);
     if (this.#switching[p] === 1) {
       this.#switching[p] = 0;
     } else {
@@ -271,7 +273,7 @@ class Processors {
       this.#leftMs[task] -= this.#nowMs - this.#stretchMs[p];
       this.#observer?.pauses?.(this.#nowMs, p, task);
     }
-    this.#ends.set(p, Number.POSITIVE_INFINITY);
+    this.#ends.remove(p);
     this.#state[task] = READY;
     this.#running[p] = NO_TASK;
     this.#observer?.preempted?.(this.#nowMs, p, task);
@@ -315,7 +317,7 @@ class Processors {
     this.#last[p] = task;
     if (!isSwitch) return this.#run(p);
     this.#switching[p] = 1;
-    this.#ends.set(p, this.#nowMs + this.#options.switchMs);
+    this.#ends.set(p, this.#nowMs + this.#options.switchMs, 0);
     this.#time.set(p, Use.switch, this.#nowMs);
     if (this.#own[p] === task) this.#time.setOwn(p, Use.switch, this.#nowMs);
     return true;
@@ -355,7 +357,7 @@ class Processors {
   #compute(p: number, task: TaskIndex, durationMs: number): void {
     if (this.#leftMs[task] === 0) this.#leftMs[task] = durationMs;
     this.#stretchMs[p] = this.#nowMs;
-    this.#ends.set(p, this.#nowMs + this.#leftMs[task]);
+    this.#ends.set(p, this.#nowMs + this.#leftMs[task], 0);
     this.#time.set(p, Use.busy, this.#nowMs);
     if (this.#own[p] === task) this.#time.setOwn(p, Use.busy, this.#nowMs);
     this.#observer?.computes?.(this.#nowMs, p, task);

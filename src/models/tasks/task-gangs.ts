@@ -9,8 +9,7 @@ import type { GangMachine, Policy, RowId } from "../../core/policy.ts";
 import { JobTable } from "../../machines/job-table.ts";
 import { doubled } from "../../structures/grow.ts";
 import { OusterhoutMatrix } from "../../structures/matrix/matrix.ts";
-import type { TaskIndex, TaskObserver, TaskPrograms } from "./contract.ts";
-import type { TasksOptions } from "./run.ts";
+import type { TaskIndex, TaskObserver, TaskPrograms, TasksOptions } from "./contract.ts";
 
 export class TaskGangs extends OusterhoutMatrix implements GangMachine {
   readonly slotS: number;

@@ -2,10 +2,15 @@
 import fc from "fast-check";
 import { gang } from "../../policies/gangs/gang.ts";
 import { TaskChecker } from "./checker.ts";
-import { type LocalSchedulerDefinition, Op, type TaskObserver, type TaskPrograms } from "./contract.ts";
+import {
+  type LocalSchedulerDefinition,
+  Op,
+  type TaskObserver,
+  type TaskPrograms,
+  type TasksOptions,
+} from "./contract.ts";
 import { grades, idle } from "./local-task-scheduler.ts";
 import { ProgramBuilder } from "./program-builder.ts";
-import type { TasksOptions } from "./run.ts";
 import { simulateTasks } from "./simulate.ts";
 
 /**

@@ -8,9 +8,8 @@ import { POLICIES } from "../../policies/registry.ts";
 import { hashColumns } from "../../workload/hash.ts";
 import { type Measure, measure, type Wing, type WingRun } from "../wing.ts";
 import { TaskChecker } from "./checker.ts";
-import type { LocalSchedulerDefinition, TaskPrograms } from "./contract.ts";
+import type { LocalSchedulerDefinition, TaskPrograms, TasksOptions, TasksResult } from "./contract.ts";
 import { grades, idle } from "./local-task-scheduler.ts";
-import type { TasksOptions, TasksResult } from "./run.ts";
 import { simulateTasks, TASKS_RULES } from "./simulate.ts";
 import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 

@@ -61,13 +61,17 @@ export function withEstimates(workload: Workload, rule: EstimateRule, seed: numb
     name: `${workload.name}, ${note}`,
     jobs: {
       ...jobs,
-      estimateS: rule.kind === "exact" ? jobs.runS : drawFactors(jobs.runS, rule.factor, seed),
+      estimateS: rule.kind === "exact" ? jobs.runS : estimatesUpTo(rule.factor, jobs.runS, 1, seed),
     },
     header: header.length === 0 ? [] : [...header, `; Note: ${note}`],
   };
 }
 
-function drawFactors(runS: Float64Array, factor: number, seed: number): Float64Array {
+/** Uniform between the run time and so many times it, rounded up to multiples of the unit; 0 leaves them as drawn. */
+export function estimatesUpTo(factor: number, runS: Float64Array, unitS: number, seed: number): Float64Array {
   const random = new Random(seed, "estimates");
-  return runS.map((run) => Math.max(run, Math.ceil(run * (1 + random.uniform() * (factor - 1)))));
+  return runS.map((run) => {
+    const drawn = run * (1 + random.uniform() * (factor - 1));
+    return unitS === 0 ? drawn : Math.max(run, Math.ceil(drawn / unitS) * unitS);
+  });
 }

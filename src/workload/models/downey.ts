@@ -13,6 +13,7 @@ import type { Workload } from "../../core/jobs.ts";
 import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
+import { estimatesUpTo } from "../estimates/estimates.ts";
 import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.ts";
 import { type ModelDefinition, workloadOf } from "./model.ts";
 
@@ -125,18 +126,8 @@ function generateDowney(parameters: ParameterValues, seed: number): Workload {
   }
   fillLogUniform(jobs.size, size, new Random(seed, "sizes"));
   fillLogUniform(jobs.runS, runS, new Random(seed, "runs"));
-  const estimateS = drawEstimates(jobs.runS, runS.unit, Number(parameters.estimateFactor), seed);
+  // Exact estimates share the column of the run times.
+  const factor = Number(parameters.estimateFactor);
+  const estimateS = factor === 1 ? jobs.runS : estimatesUpTo(factor, jobs.runS, runS.unit, seed);
   return workloadOf(downey, parameters, seed, Number(parameters.processors), { ...jobs, estimateS });
-}
-
-/** Exact estimates share the column of the run times. */
-function drawEstimates(runS: Float64Array, unit: number, factor: number, seed: number): Float64Array {
-  if (factor === 1) return runS;
-  const random = new Random(seed, "estimates");
-  const estimateS = new Float64Array(runS.length);
-  for (let row = 0; row < runS.length; row++) {
-    const drawn = runS[row] * (1 + random.uniform() * (factor - 1));
-    estimateS[row] = unit === 0 ? drawn : Math.ceil(drawn / unit) * unit;
-  }
-  return estimateS;
 }

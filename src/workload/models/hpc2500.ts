@@ -21,6 +21,7 @@ import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { exceededLimit, HPC2500_CLASSES, type JobShape } from "../../core/queue-classes.ts";
 import { Random } from "../../core/random.ts";
+import { estimatesUpTo } from "../estimates/estimates.ts";
 import { type ModelDefinition, workloadOf } from "./model.ts";
 
 /** One degree of parallelism: table 1 of the paper, and our share of the jobs. */
@@ -105,34 +106,27 @@ export const hpc2500: ModelDefinition = {
 function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
   const count = Number(parameters.jobs);
   const processors = Number(parameters.processors);
-  const jobs = {
-    submitS: new Float64Array(count),
-    runS: new Float64Array(count),
-    size: new Int32Array(count),
-    estimateS: new Float64Array(count),
-  };
+  const submitS = new Float64Array(count);
+  const runS = new Float64Array(count);
+  const size = new Int32Array(count);
   const shape = {
     processes: new Int32Array(count),
     threads: new Int32Array(count),
     queue: new Int32Array(count),
   };
-  const batches = drawBatches(jobs.size, shape, Number(parameters.batch), seed);
-  const area = drawTimes(jobs, parameters, seed);
-  drawQueues(jobs, shape, batches, Number(parameters.careful), seed);
+  const batches = drawBatches(size, shape, Number(parameters.batch), seed);
+  const area = drawRuns(size, runS, parameters, seed);
+  const estimateS = estimatesUpTo(ESTIMATE_FACTOR, runS, ESTIMATE_STEP_S, seed);
+  drawQueues(size, estimateS, shape, batches, Number(parameters.careful), seed);
   const arrivals = new Random(seed, "arrivals");
   const meanGapS = area / batches.length / (Number(parameters.load) * processors);
   let nowS = 0;
   for (let b = 0; b < batches.length; b++) {
     nowS += arrivals.exponential(meanGapS);
-    jobs.submitS.fill(nowS, batches[b], batches[b + 1] ?? count);
+    submitS.fill(nowS, batches[b], batches[b + 1] ?? count);
   }
+  const jobs = { submitS, runS, size, estimateS };
   return { ...workloadOf(hpc2500, parameters, seed, processors, jobs), shape };
-}
-
-interface JobDraws {
-  readonly runS: Float64Array;
-  readonly size: Int32Array;
-  readonly estimateS: Float64Array;
 }
 
 /** Draws batches of jobs alike in processors, processes and threads; returns the first row of each. */
@@ -179,10 +173,9 @@ function drawThreads(processors: number, random: Random): number {
   return 2 << random.below(30 - Math.clz32(most)); // 2 … most / 2
 }
 
-/** Draws run times and estimates; returns the sum of processors × run time. */
-function drawTimes({ runS, size, estimateS }: JobDraws, parameters: ParameterValues, seed: number): number {
+/** Draws run times; returns the sum of processors × run time. */
+function drawRuns(size: Int32Array, runS: Float64Array, parameters: ParameterValues, seed: number): number {
   const runs = new Random(seed, "runs");
-  const estimates = new Random(seed, "estimates");
   const sigma = Number(parameters.sigma);
   const longestS = Number(parameters.longest);
   const medianS = new Map(
@@ -194,8 +187,6 @@ function drawTimes({ runS, size, estimateS }: JobDraws, parameters: ParameterVal
     do {
       runS[row] = Math.max(1, Math.round(median * exp(sigma * runs.normal())));
     } while (runS[row] > longestS);
-    const factor = 1 + estimates.uniform() * (ESTIMATE_FACTOR - 1);
-    estimateS[row] = Math.ceil((runS[row] * factor) / ESTIMATE_STEP_S) * ESTIMATE_STEP_S;
     area += size[row] * runS[row];
   }
   return area;
@@ -203,7 +194,8 @@ function drawTimes({ runS, size, estimateS }: JobDraws, parameters: ParameterVal
 
 /** The queues that users choose by hand, one for each job. */
 function drawQueues(
-  jobs: JobDraws,
+  size: Int32Array,
+  estimateS: Float64Array,
   shape: ShapeColumns,
   batches: readonly number[],
   careful: number,
@@ -213,34 +205,29 @@ function drawQueues(
   let batch = 0;
   let isCareful = false;
   let taste = 0;
-  for (let row = 0; row < jobs.size.length; row++) {
+  for (let row = 0; row < size.length; row++) {
     if (row === batches[batch]) {
       batch++;
       isCareful = random.uniform() < careful;
       taste = random.uniform();
     }
     const open = queuesThatAdmit({
-      processors: jobs.size[row],
+      processors: size[row],
       processes: shape.processes[row],
       threads: shape.threads[row],
-      estimateS: jobs.estimateS[row],
+      estimateS: estimateS[row],
     });
     shape.queue[row] = isCareful ? smallestOf(open) : open[Math.floor(taste * open.length)];
   }
 }
 
 function queuesThatAdmit(job: JobShape): number[] {
-  const open: number[] = [];
-  for (const [queue, one] of HPC2500_CLASSES.entries()) {
-    if (exceededLimit(one, job) === undefined) open.push(queue);
-  }
-  return open;
+  return [...HPC2500_CLASSES.keys()].filter(
+    (queue) => exceededLimit(HPC2500_CLASSES[queue], job) === undefined,
+  );
 }
 
 function smallestOf(queues: readonly number[]): number {
-  let smallest = queues[0];
-  for (const queue of queues) {
-    if (HPC2500_CLASSES[queue].processors < HPC2500_CLASSES[smallest].processors) smallest = queue;
-  }
-  return smallest;
+  const processors = (queue: number) => HPC2500_CLASSES[queue].processors;
+  return queues.reduce((smallest, queue) => (processors(queue) < processors(smallest) ? queue : smallest));
 }

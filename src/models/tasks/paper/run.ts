@@ -2,8 +2,8 @@
 
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
+import type { TasksOptions, TasksResult } from "../contract.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
-import type { TasksOptions, TasksResult } from "../run.ts";
 import { simulateTasks } from "../simulate.ts";
 import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
 
