@@ -1,21 +1,20 @@
 /**
  * The order in which waiting jobs are considered, a parameter of every space-sharing policy. Equal keys: order of submission.
  */
+
 import type { JobIndex, JobsView } from "../core/jobs.ts";
-import type { ParameterSpec, ParameterValues } from "../core/policy.ts";
+import { choice } from "../core/parameters.ts";
+import type { ParameterValues } from "../core/policy.ts";
 import { OrderedJobs } from "../structures/ordered-jobs.ts";
 
 const ORDERS = ["arrival", "shortest", "longest", "smallest", "largest", "wfp"] as const;
 type OrderName = (typeof ORDERS)[number];
 
-export const ORDER_PARAMETER: ParameterSpec = {
-  name: "order",
-  kind: "choice",
-  choices: ORDERS,
-  default: "arrival",
-  description:
-    "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, estimates below 1 s counted as 1 s, re-sorted at every decision (Tang et al., Cluster 2009)",
-};
+export const ORDER_PARAMETER = choice(
+  "order",
+  ORDERS,
+  "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, estimates below 1 s counted as 1 s, re-sorted at every decision (Tang et al., Cluster 2009)",
+);
 
 /** The waiting jobs of a policy in its queue order. */
 export class WaitingQueue {

@@ -1,15 +1,14 @@
 /** Extra slots (slot unification): whether jobs also run in idle slots of other rows, and whether they keep them. */
+import { choice } from "../../core/parameters.ts";
 import type { Condition, ParameterSpec, ParameterValues } from "../../core/policy.ts";
 
 export type ExtraSlots = "none" | "kept" | "returned";
 
-export const EXTRA_SLOTS: ParameterSpec = {
-  name: "extraSlots",
-  kind: "choice",
-  choices: ["none", "kept", "returned"],
-  default: "none",
-  description: "slot unification: whether jobs also run in other rows, and whether they keep these slots",
-};
+export const EXTRA_SLOTS = choice(
+  "extraSlots",
+  ["none", "kept", "returned"],
+  "slot unification: whether jobs also run in other rows, and whether they keep these slots",
+);
 /** As it was called where it comes from; the other policies never had that name. */
 export const UNIFY: ParameterSpec = { ...EXTRA_SLOTS, aliases: ["unify"] };
 

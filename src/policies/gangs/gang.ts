@@ -4,6 +4,7 @@
  * silva1999 asks only whether a slice has enough idle processors; here a job's processors stand side by side.
  */
 
+import { choice } from "../../core/parameters.ts";
 import { when } from "../../core/policy.ts";
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
@@ -34,13 +35,7 @@ export const gang = withAdmission(
     source:
       "Ousterhout 1982; Silva and Scherson 1999, section 4 (first fit without thread migration); unification: Zhou, Brent, Johnson and Walsh 1999, section 2",
     parameters: [
-      {
-        name: "fit",
-        kind: "choice",
-        choices: ["first", "best"],
-        default: "first",
-        description: "which gap an arrival takes: the first one, or the narrowest",
-      },
+      choice("fit", ["first", "best"], "which gap an arrival takes: the first one, or the narrowest"),
       UNIFY,
     ],
     guarantees: () => ROW_BY_ROW_GUARANTEES,

@@ -15,13 +15,14 @@
  * shorter with the row gone, and the machine has, per slot, W ÷ (R − 1) processors at work (W slots of a round taken, R rows). So
  * T × W ÷ (R − 1) processor-seconds are won; cost × processors of the moved gangs are lost.
  */
+
 import { InputError } from "../../core/errors.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import { number } from "../../core/parameters.ts";
 import {
   type GangMachine,
   type Guarantees,
   NONE as NOT_SET,
-  type ParameterSpec,
   type ParameterValues,
   type RunId,
   setNumber,
@@ -221,17 +222,11 @@ export class Migration {
   }
 }
 
-export const MIGRATE: ParameterSpec = {
-  name: "migrate",
-  kind: "number",
-  min: 0,
-  max: 1e15,
-  default: NOT_SET,
-  noneFrom: -1,
-  unit: "s",
-  description:
-    "service that a gang loses when it is moved to other processors to save a row; none: gangs keep their processors. In simulations only",
-};
+export const MIGRATE = number(
+  "migrate",
+  { min: 0, max: 1e15, default: NOT_SET, noneFrom: -1, unit: "s" },
+  "service that a gang loses when it is moved to other processors to save a row; none: gangs keep their processors. In simulations only",
+);
 
 /** Sentences that hold with `migrate`. */
 export const MIGRATION_RULES = when(

@@ -1,5 +1,6 @@
 /** Random allocation within a row: the scheme that zhou1999 argues against. */
 
+import { integer } from "../../core/parameters.ts";
 import { extraSlotsOf, UNIFY } from "./extra-slots.ts";
 import { ROW_BY_ROW_GUARANTEES, ROW_BY_ROW_RULES, RowByRow } from "./row-by-row.ts";
 import { RandomFit } from "./row-fits.ts";
@@ -19,14 +20,7 @@ export const random = withAdmission(
     source: "Zhou, Brent, Johnson and Walsh 1999, section 2",
     parameters: [
       UNIFY,
-      {
-        name: "seed",
-        kind: "integer",
-        min: 0,
-        max: Number.MAX_SAFE_INTEGER,
-        default: 1,
-        description: "seed of the drawn processors",
-      },
+      integer("seed", { min: 0, max: Number.MAX_SAFE_INTEGER, default: 1 }, "seed of the drawn processors"),
     ],
     guarantees: () => ROW_BY_ROW_GUARANTEES,
     capabilities: { restore: true },

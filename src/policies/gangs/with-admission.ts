@@ -1,5 +1,7 @@
 /** Admission (admission.ts) as further parameters of a gang policy, and on machines with limits of their own. */
+
 import { InputError } from "../../core/errors.ts";
+import { choice, integer } from "../../core/parameters.ts";
 import {
   type Condition,
   type GangPolicyDefinition,
@@ -19,42 +21,27 @@ const KB_PER_MB = 1024;
 
 const QUEUES = ["fcfs", "first-fit", "easy"] as const;
 
-const ROWS: ParameterSpec = {
-  name: "rows",
-  kind: "integer",
-  min: 1,
-  max: 1_000_000,
-  default: NONE,
-  noneFrom: 0,
-  description: "most rows of the matrix; 1 is space sharing",
-};
-const QUEUE: ParameterSpec = {
-  name: "queue",
-  kind: "choice",
-  choices: QUEUES,
-  default: "fcfs",
-  description: "who is let in from the queue in front of the matrix; nobody waits without a limit",
-};
+const ROWS = integer(
+  "rows",
+  { min: 1, max: 1_000_000, default: NONE, noneFrom: 0 },
+  "most rows of the matrix; 1 is space sharing",
+);
+const QUEUE = choice(
+  "queue",
+  QUEUES,
+  "who is let in from the queue in front of the matrix; nobody waits without a limit",
+);
 const MEMORY: readonly ParameterSpec[] = [
-  {
-    name: "memory",
-    kind: "integer",
-    min: 1,
-    max: 1_000_000_000,
-    default: NONE,
-    noneFrom: 0,
-    unit: "MB",
-    description: "memory of each processor in MB of 1024 KB",
-  },
-  {
-    name: "jobMemory",
-    kind: "integer",
-    min: 0,
-    max: 1_000_000_000,
-    default: 0,
-    unit: "MB",
-    description: "memory per processor of a job of which the workload tells none",
-  },
+  integer(
+    "memory",
+    { min: 1, max: 1_000_000_000, default: NONE, noneFrom: 0, unit: "MB" },
+    "memory of each processor in MB of 1024 KB",
+  ),
+  integer(
+    "jobMemory",
+    { min: 0, max: 1_000_000_000, default: 0, unit: "MB" },
+    "memory per processor of a job of which the workload tells none",
+  ),
 ];
 
 const limited: Condition = (parameters) =>

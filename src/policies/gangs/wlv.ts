@@ -1,6 +1,7 @@
 /** WLV: windows of any processors side by side, found with a workload vector and freed by re-packing. */
 
 import { InputError } from "../../core/errors.ts";
+import { choice } from "../../core/parameters.ts";
 import { setNumber, when } from "../../core/policy.ts";
 import { UNIFY, withExtraSlots } from "./extra-slots.ts";
 import { WindowIndex } from "./idle-index.ts";
@@ -45,13 +46,7 @@ export const wlv = withAdmission(
     ],
     source: "Zhou, Brent, Johnson and Walsh 1999, sections 3 and 4",
     parameters: [
-      {
-        name: "array",
-        kind: "choice",
-        choices: ["linear", "ring"],
-        default: "linear",
-        description: "whether the last processor and the first are neighbours",
-      },
+      choice("array", ["linear", "ring"], "whether the last processor and the first are neighbours"),
       UNIFY,
       MIGRATE,
     ],

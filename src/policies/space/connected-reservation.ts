@@ -13,8 +13,10 @@
  * takes part in first fit; a job that was refused asks again at every instant while its priority is above the threshold;
  * "overtaken" is meant within a queue.
  */
+
 import { InputError } from "../../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
+import { choice, number } from "../../core/parameters.ts";
 import type {
   ParameterSpec,
   ParameterValues,
@@ -275,23 +277,16 @@ const PARAMETERS: readonly ParameterSpec[] = [
     description:
       "connected reservations: none (the paper's proposal 1); limited to the number of each queue class (proposal 2); unlimited",
   },
-  {
-    name: "selection",
-    kind: "choice",
-    choices: SELECTIONS,
-    default: "automatic",
-    description:
-      "who chooses the queue: automatic, the tightest class that admits the job; user, as the workload says",
-  },
-  {
-    name: "passing",
-    kind: "number",
-    min: 0,
-    max: 1,
-    default: 1,
-    description:
-      "share of the machine's processors that running jobs which passed waiting ones may have together (section 3 says that the HPC2500 limits their nodes, not to how many)",
-  },
+  choice(
+    "selection",
+    SELECTIONS,
+    "who chooses the queue: automatic, the tightest class that admits the job; user, as the workload says",
+  ),
+  number(
+    "passing",
+    { min: 0, max: 1, default: 1 },
+    "share of the machine's processors that running jobs which passed waiting ones may have together (section 3 says that the HPC2500 limits their nodes, not to how many)",
+  ),
 ];
 
 /** The policy over a site's own queue classes. @throws InputError for classes that cannot be used */

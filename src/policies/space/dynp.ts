@@ -9,7 +9,9 @@
  *
  * We differ from the later papers in not having the self-tuning deciders, which plan with all three orders and compare.
  */
+
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
+import { number } from "../../core/parameters.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
@@ -146,24 +148,16 @@ export const dynp: SpacePolicyDefinition = {
   ],
   source: "Streit, HiPC 2001 (bounds on the mean estimate); the dynP of Kawanami et al. 2008, section 2.3",
   parameters: [
-    {
-      name: "lower",
-      kind: "number",
-      min: 0,
-      max: 1e12,
-      default: 7200,
-      unit: "s",
-      description: "shortest first up to this mean estimate",
-    },
-    {
-      name: "upper",
-      kind: "number",
-      min: 0,
-      max: 1e12,
-      default: 9000,
-      unit: "s",
-      description: "longest first above this mean estimate",
-    },
+    number(
+      "lower",
+      { min: 0, max: 1e12, default: 7200, unit: "s" },
+      "shortest first up to this mean estimate",
+    ),
+    number(
+      "upper",
+      { min: 0, max: 1e12, default: 9000, unit: "s" },
+      "longest first above this mean estimate",
+    ),
   ],
   copesWith: () => ["outages", "resources"],
   guarantees: () => ({

@@ -4,7 +4,9 @@
  * and large ones behind larger ones, so a job that has waited longer than a limit is treated like the head of a first come,
  * first served queue: until it starts, nobody else does.
  */
+
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
+import { number } from "../../core/parameters.ts";
 import type { ParameterValues, Policy, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
@@ -82,16 +84,11 @@ export const fpmpfs: SpacePolicyDefinition = {
   source:
     "FPMPFS of Aida, Kasahara and Narita, JSSPP 1998; the wait limit as told by Kawanami et al. 2008, section 2.3",
   parameters: [
-    {
-      name: "waitLimit",
-      kind: "number",
-      min: 0,
-      max: 1e12,
-      default: 86_400,
-      unit: "s",
-      description:
-        "a job that has waited longer is treated like the head of a first come, first served queue",
-    },
+    number(
+      "waitLimit",
+      { min: 0, max: 1e12, default: 86_400, unit: "s" },
+      "a job that has waited longer is treated like the head of a first come, first served queue",
+    ),
   ],
   copesWith: () => ["outages", "resources"],
   guarantees: () => ({ headNeverFits: true, workConserving: false, keepsPromises: true }),
