@@ -44,6 +44,9 @@ export interface OutputOptions {
   readonly html?: string;
 }
 
+const notCounted = (end: "first" | "last") =>
+  `share of the jobs, ${end} by submit time, simulated but not counted`;
+
 /** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
 export function addRunOptions(command: Command): Command {
   return command
@@ -65,18 +68,8 @@ export function addRunOptions(command: Command): Command {
         .choices(["drop", "clip"])
         .default(DEFAULT_RULES.oversize),
     )
-    .option(
-      "--warmup <share>",
-      "share of the jobs, first by submit time, simulated but not counted",
-      share,
-      0,
-    )
-    .option(
-      "--cooldown <share>",
-      "share of the jobs, last by submit time, simulated but not counted",
-      share,
-      0,
-    )
+    .option("--warmup <share>", notCounted("first"), share, 0)
+    .option("--cooldown <share>", notCounted("last"), share, 0)
     .option(
       "--bound <duration>",
       "threshold of the bounded slowdown, in seconds unless a unit is given",

@@ -214,34 +214,29 @@ function jobOf(command: readonly string[], defaultName: string, options: SubmitO
 }
 
 function readScript(path: string): Buffer {
-  const expected = `expected a script; for a command write tutti submit -- ${path}`;
+  const refusal = (why: string) =>
+    new UsageError(
+      `Cannot submit "${path}": ${why}, expected a script; for a command write tutti submit -- ${path}`,
+    );
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) {
-      throw new UsageError(
-        `Cannot submit "${path}": it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}, ${expected}`,
-      );
-    }
+    if (!stats.isFile()) throw refusal(`it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}`);
     const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
     if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
       throw new UsageError(
         `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
       );
     }
-    if (content.subarray(0, 4096).includes(0)) {
-      throw new UsageError(`Cannot submit "${path}": it is a program, ${expected}`);
-    }
+    if (content.subarray(0, 4096).includes(0)) throw refusal("it is a program");
     return content;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why =
-      code === "ENOENT"
-        ? "there is no such file"
-        : code === "EACCES"
-          ? "you are not allowed to read it"
-          : message;
-    throw new UsageError(`Cannot submit "${path}": ${why}, ${expected}`);
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: "there is no such file",
+      EACCES: "you are not allowed to read it",
+    };
+    throw refusal(reasons[code] ?? message);
   }
 }
 

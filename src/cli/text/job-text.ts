@@ -120,12 +120,6 @@ export class JobLines {
   }
 }
 
-/** Ended jobs. */
-export function historyTable(jobs: readonly Job[]): string {
-  const history = new HistoryTable(jobs, 0, new Set(jobs.map(({ user }) => user)).size > 1);
-  return history.heading() + history.lines(jobs) + history.foot();
-}
-
 /** A table of ended jobs that comes page by page. */
 export class HistoryTable {
   readonly #columns: readonly JobColumn[];

@@ -3,14 +3,14 @@ import type { Command } from "commander";
 import { type Experiment, openExperiment, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
 import type { OpenedJobs } from "../../lab/experiments/runner.ts";
-import { formatCount } from "../../report/text/format.ts";
+import { formatCount, plural } from "../../report/text/format.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { CheckFailed } from "../errors.ts";
 import { checkOutputs, makeExperiment, type OutputOptions, type RunOptions } from "../options/options.ts";
 import { Progress } from "./progress.ts";
-import { hint, plural, quoted, writeOut } from "./text.ts";
+import { hint, quoted, writeOut } from "./text.ts";
 
-interface PolicyRun extends RunOptions, OutputOptions {
+export interface PolicyRun extends RunOptions, OutputOptions {
   readonly policies: readonly string[];
   readonly replications: number;
   readonly workers: number;

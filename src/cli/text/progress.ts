@@ -41,3 +41,22 @@ export class Progress {
     if (this.#drawnMs > 0) process.stderr.write("\r\x1b[K");
   }
 }
+
+/**
+ * The same pieces, counted on a bar as they come.
+ * @param of left out: nobody knows how many there will be
+ */
+export async function* withProgress<Piece>(
+  progress: Progress,
+  pieces: AsyncIterable<Piece>,
+  sizeOf: (piece: Piece) => number,
+  of?: number,
+): AsyncGenerator<Piece> {
+  let done = 0;
+  for await (const piece of pieces) {
+    yield piece;
+    done += sizeOf(piece);
+    progress.update(done, of);
+  }
+  progress.end();
+}

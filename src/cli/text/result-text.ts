@@ -9,9 +9,9 @@ import {
   meanTexts,
   REPLICATED,
 } from "../../report/replications.ts";
-import { formatCount, formatMetric, formatNumber, formatPercent } from "../../report/text/format.ts";
+import { formatCount, formatMetric, formatNumber, formatPercent, plural } from "../../report/text/format.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
-import { bold, dim, left, plural, right, table, wrap } from "./text.ts";
+import { bold, dim, left, right, table, wrap } from "./text.ts";
 
 /** One policy in full: every metric, every class. */
 export function simulationText(comparison: Comparison): string {

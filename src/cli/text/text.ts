@@ -1,6 +1,5 @@
 /** Text for a terminal: how it is written, emphasised, wrapped and laid out in tables, and what of other people's is shown as text. */
 import { styleText } from "node:util";
-import { formatCount } from "../../report/text/format.ts";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
 const NARROWEST = 40;
@@ -54,11 +53,6 @@ export function commandName(): string {
 /** A remark beside the result; keeps standard output clean. */
 export function hint(text: string): void {
   process.stderr.write(`${text}\n`);
-}
-
-/** A count with its noun: 1 job, 2 jobs. */
-export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Columns that prose may take, 100 where there is no terminal. */

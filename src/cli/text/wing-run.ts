@@ -7,27 +7,16 @@ import { chooseAmong } from "../../policies/choose.ts";
 import { programText } from "../../report/ranking.ts";
 import { intervalText } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";
-import { formatMetric, formatPercent } from "../../report/text/format.ts";
+import { formatMetric, formatPercent, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { asUsage, UsageError } from "../errors.ts";
-import { requireNoneLeft } from "./policy-run.ts";
+import { type PolicyRun, requireNoneLeft } from "./policy-run.ts";
 import { Progress } from "./progress.ts";
 import { replicatedTables } from "./result-text.ts";
-import { bold, dim, hint, left, plural, right, table, wrap, writeOut } from "./text.ts";
+import { bold, dim, hint, left, right, table, wrap, writeOut } from "./text.ts";
 
 /** What decides a run on a wing beside its parameters; all other options are about the jobs of one machine. */
 const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
-
-interface WingOptions {
-  readonly policies: readonly string[];
-  readonly seed: number;
-  readonly replications: number;
-  readonly workers: number;
-  readonly audit?: boolean;
-  readonly json?: boolean;
-  readonly csv?: boolean;
-  readonly progress: boolean;
-}
 
 /**
  * Runs the policies and prints the result.
@@ -36,7 +25,7 @@ interface WingOptions {
 export async function runWing(
   source: string,
   choice: WingChoice,
-  options: WingOptions,
+  options: PolicyRun,
   command: Command,
 ): Promise<void> {
   refuseOptions(choice, command);

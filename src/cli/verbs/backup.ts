@@ -4,8 +4,9 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
 import { backUp } from "../../daemon/store/backup.ts";
+import { plural } from "../../report/text/format.ts";
 import { UsageError } from "../errors.ts";
-import { bytesText, plural, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bytesText, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

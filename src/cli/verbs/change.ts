@@ -5,11 +5,11 @@ import { RefusedError } from "../../api/client/errors.ts";
 import { MAX_JOBS_PER_BATCH } from "../../protocol/limits.ts";
 import type { BatchAnswer, BatchBody, Job, JobAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
-import { formatCount } from "../../report/text/format.ts";
+import { formatCount, plural } from "../../report/text/format.ts";
 import { PRIORITY_HELP, priority } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { outcomeText, stateText } from "../text/job-text.ts";
-import { hint, plural, visibleLine, writeJson, writeOut } from "../text/text.ts";
+import { hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
 type Change = Pick<BatchBody, "action" | "priority">;
 

@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { checkFile, checkState, type StateReport } from "../../daemon/state/check-state.ts";
 import { defaultStateFolder } from "../../daemon/state/state-place.ts";
+import { plural } from "../../report/text/format.ts";
 import { CheckFailed } from "../errors.ts";
-import { bold, bytesText, dim, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, bytesText, dim, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 interface Options {
   readonly state?: string;

@@ -10,7 +10,7 @@ import type { Job, JobsAnswer, MatrixAnswer, StatusAnswer, SubmitJob } from "../
 import { CheckFailed, ExitCode } from "../errors.ts";
 import { untilSignal } from "../live/signals.ts";
 import { duration } from "../options/parse.ts";
-import { historyTable } from "../text/job-text.ts";
+import { HistoryTable } from "../text/job-text.ts";
 import { commandName, hint, writeOut } from "../text/text.ts";
 import { watchMatrix } from "./matrix.ts";
 
@@ -91,9 +91,9 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
   await watchMatrix(ask, AbortSignal.any([over.signal, left]), process.stdout, below);
   if (left.aborted) return;
   const done: Job[] = await waiting;
-  writeOut(
-    `\n${historyTable(done)}\nNext: ${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND\n`,
-  );
+  const table = new HistoryTable(done, 0, false);
+  const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
+  writeOut(`\n${table.heading()}${table.lines(done)}${table.foot()}\nNext: ${next}\n`);
   if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not end well");
 }
 

@@ -6,7 +6,7 @@ import type { Job, MatrixAnswer } from "../../protocol/schema.ts";
 import { csvLine } from "../../report/text/csv.ts";
 import { jobPages } from "../live/job-lists.ts";
 import { isoText } from "../text/job-text.ts";
-import { Progress } from "../text/progress.ts";
+import { Progress, withProgress } from "../text/progress.ts";
 import { commandName, hint, writePiece } from "../text/text.ts";
 
 interface Options {
@@ -73,25 +73,15 @@ async function run({ format, output }: Options): Promise<void> {
 
 async function* swfPieces(client: Client): AsyncGenerator<Uint8Array> {
   const progress = new Progress("bytes", !process.stdout.isTTY);
-  let bytes = 0;
-  for await (const piece of client.pieces(await client.open("/v1/export.swf"))) {
-    yield piece;
-    bytes += piece.length;
-    progress.update(bytes);
-  }
-  progress.end();
+  const pieces = client.pieces(await client.open("/v1/export.swf"));
+  yield* withProgress(progress, pieces, ({ length }) => length);
 }
 
 async function* csvPieces(client: Client): AsyncGenerator<string> {
   const progress = new Progress("jobs", !process.stdout.isTTY);
-  let count = 0;
   yield csvLine(COLUMNS.map(([title]) => title));
-  for await (const { jobs } of jobPages(client, {})) {
+  for await (const { jobs } of withProgress(progress, jobPages(client, {}), ({ jobs }) => jobs.length))
     yield jobs.map((job) => csvLine(COLUMNS.map(([, value]) => safeCell(value(job))))).join("");
-    count += jobs.length;
-    progress.update(count);
-  }
-  progress.end();
 }
 
 /** A spreadsheet would take a text that begins like this for a formula. */

@@ -6,7 +6,7 @@ import { ENDED_STATES } from "../../protocol/states.ts";
 import { type JobsPage, jobPages } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { clockText, HistoryTable } from "../text/job-text.ts";
-import { Progress } from "../text/progress.ts";
+import { Progress, withProgress } from "../text/progress.ts";
 import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
 export function configure(command: Command): void {
@@ -39,16 +39,14 @@ async function writeTable(
   let table: HistoryTable | undefined;
   // On a terminal the lines themselves are progress enough.
   const progress = new Progress("jobs", !process.stdout.isTTY);
-  for await (const { jobs, hasMore } of pages) {
+  for await (const { jobs, hasMore } of withProgress(progress, pages, ({ jobs }) => jobs.length, last)) {
     if (table === undefined && jobs.length > 0) {
       table = await tableFor(client, jobs, hasMore, isAdministrator);
       await writePiece(table.heading());
     }
     if (table !== undefined) await writePiece(table.lines(jobs));
     count += jobs.length;
-    progress.update(count, last);
   }
-  progress.end();
   writeOut(table?.foot() ?? "");
   return count;
 }

@@ -9,7 +9,7 @@ import { type AskedJobs, jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { integer } from "../options/parse.ts";
 import { namedJobs, SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
-import { Progress } from "../text/progress.ts";
+import { Progress, withProgress } from "../text/progress.ts";
 import { commandName, hint, writeJsonList, writeOut } from "../text/text.ts";
 
 interface Options {
@@ -32,12 +32,8 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
   const pages = listed(client, await askedFor(client, words, all), namedJobs(words));
   if (json) return writeJsonList("tutti.jobs/1", "jobs", pages);
   const lines = new JobLines(limit);
-  const progress = new Progress("jobs", true);
-  for await (const page of pages) {
+  for await (const page of withProgress(new Progress("jobs", true), pages, ({ length }) => length))
     for (const job of page) lines.add(job);
-    progress.update(lines.count);
-  }
-  progress.end();
   if (lines.count === 0) {
     writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for those that have ended`);

@@ -6,20 +6,10 @@ import { NoDaemonError } from "../../api/client/errors.ts";
 import { currentUid } from "../../api/places.ts";
 import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
-import { formatDuration } from "../../report/text/format.ts";
+import { formatDuration, plural } from "../../report/text/format.ts";
 import { jobPages, stoppedJobs } from "../live/job-lists.ts";
 import { JobLines, jobsTable } from "../text/job-text.ts";
-import {
-  bold,
-  bytesText,
-  commandName,
-  dim,
-  plural,
-  visibleLine,
-  wrap,
-  writeJson,
-  writeOut,
-} from "../text/text.ts";
+import { bold, bytesText, commandName, dim, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 const LINES_SHOWN = 10;
 const STRAYS_SHOWN = 10;

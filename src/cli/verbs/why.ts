@@ -4,12 +4,12 @@ import { Client } from "../../api/client/client.ts";
 import { cpusText } from "../../core/machine.ts";
 import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import { ACTIVE_STATES, type JobState } from "../../protocol/states.ts";
-import { formatDuration } from "../../report/text/format.ts";
+import { formatDuration, plural } from "../../report/text/format.ts";
 import { NotFoundError } from "../errors.ts";
 import { stoppedJobs } from "../live/job-lists.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, limitText, outcomeText, startText, stateText } from "../text/job-text.ts";
-import { bold, bytesText, plural, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
+import { bold, bytesText, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Paragraphs; of an array all say much the same. */
 const MOST_TOLD = 20;

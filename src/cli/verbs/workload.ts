@@ -5,7 +5,7 @@ import { generate as generateJobs, machineSize } from "../../lab/experiments/job
 import { chooseWing } from "../../lab/experiments/wings.ts";
 import { chooseModel, openSource } from "../../lab/files/source.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
-import { formatCount, formatNumber, NO_VALUE } from "../../report/text/format.ts";
+import { formatCount, formatNumber, NO_VALUE, plural } from "../../report/text/format.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { describeWorkload, type Spread } from "../../workload/describe.ts";
 import { type EstimateRule, withEstimates } from "../../workload/estimates/estimates.ts";
@@ -21,7 +21,7 @@ import { checkOutputs, SOURCE_HELP } from "../options/options.ts";
 import { duration, integer, processors } from "../options/parse.ts";
 import { parameterText } from "../text/catalogue.ts";
 import { diagnosticLines } from "../text/result-text.ts";
-import { bold, hint, left, plural, right, table, wrap, writeOut } from "../text/text.ts";
+import { bold, hint, left, right, table, wrap, writeOut } from "../text/text.ts";
 
 interface InfoOptions {
   readonly procs?: number;

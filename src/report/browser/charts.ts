@@ -2,7 +2,6 @@
 
 import type { MetricBars, PageData, Statistic, Value } from "../html/page-data.ts";
 import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../html/page-data.ts";
-import type { TimeUnit } from "../text/format.ts";
 import { formatDuration, formatMetric, formatNumber, sharedTimeUnit, timeUnit } from "../text/format.ts";
 import {
   base,
@@ -100,7 +99,7 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
       nameGap: 26,
       axisLabel: {
         color: theme.muted,
-        formatter: (value: number) => formatDuration(value, namedUnit(value)),
+        formatter: (value: number) => formatDuration(value, sharedTimeUnit([value])),
         customValues: roundTimes(atS.at(-1)!),
         hideOverlap: true,
       },
@@ -108,7 +107,6 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
       splitLine: { show: false },
     },
     yAxis: { ...valueAxis(theme, (value) => `${Math.round(100 * value)} %`), min: 0, max: maxShare(share) },
-
     series: share.map((values, i) => ({
       ...lineSeries(theme, data.policies[i], i),
       data: values.map((value, k) => [atS[k], value]),
@@ -183,7 +181,6 @@ export function overTimeOption(
   const axis = timeUnit(toS - fromS);
   const buckets = values.find((one) => one !== null)?.length ?? 1;
   const lengthS = (toS - fromS) / buckets;
-
   const shown = data.policies.flatMap((name, i) => (values[i] === null ? [] : [{ name, i }]));
   return {
     ...base(theme),
@@ -278,11 +275,6 @@ function roundTimes(largestS: number): number[] {
   const times = [1, 10, 60, 600, 3600, 36000, 86400];
   while (times.at(-1)! < largestS) times.push(10 * times.at(-1)!);
   return times.filter((timeS) => timeS <= largestS);
-}
-
-/** The unit of which a time is a round number. */
-function namedUnit(seconds: number): TimeUnit {
-  return sharedTimeUnit([seconds]);
 }
 
 /** The largest share of jobs that wait at all, rounded up to tenths. */

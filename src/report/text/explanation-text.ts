@@ -8,7 +8,7 @@ import type {
   Obstacle,
   SpaceFacts,
 } from "../../results/explanation.ts";
-import { formatCount, formatDigits, formatNumber } from "./format.ts";
+import { formatCount, formatDigits, formatNumber, plural } from "./format.ts";
 
 const LISTED_STRETCHES = 6;
 
@@ -17,7 +17,7 @@ export function explanationLines(explanation: Explanation): string[] {
   const { job, facts } = explanation;
   const startS = job.startS;
   const lines = [
-    `job ${job.id} under ${explanation.policy}: ${job.size} of ${many(explanation.processors, "processor")}, estimate ${span(job.estimateS)}, run time ${span(job.runS)}`,
+    `job ${job.id} under ${explanation.policy}: ${job.size} of ${plural(explanation.processors, "processor")}, estimate ${span(job.estimateS)}, run time ${span(job.runS)}`,
     startS === null
       ? `It arrived at ${span(job.submitS)} and never started.`
       : `It arrived at ${span(job.submitS)}, started at ${span(startS)} and waited ${span(startS - job.submitS)}.`,
@@ -30,7 +30,7 @@ export function explanationLines(explanation: Explanation): string[] {
 function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): string[] {
   const { arrival, hadToEnd, freedBy, promises, waitParts } = facts;
   const lines = [
-    `When it arrived, ${arrival.free} of ${many(processors, "processor")} ${wereOf(arrival.free)} free, ${many(arrival.running, "job")} ran and ${many(arrival.queued, "job")} (${many(arrival.queuedProcessors, "processor")}) waited before it.`,
+    `When it arrived, ${arrival.free} of ${plural(processors, "processor")} ${wereOf(arrival.free)} free, ${plural(arrival.running, "job")} ran and ${plural(arrival.queued, "job")} (${plural(arrival.queuedProcessors, "processor")}) waited before it.`,
     obstacleLine(job.size, facts.obstacle),
   ];
   if (hadToEnd.count > 0) {
@@ -38,12 +38,12 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
       (one) => `job ${one.id} (${one.size}; expected ${span(one.expectedEndS)}, ended ${span(one.endS)})`,
     );
     lines.push(
-      `By estimates ${many(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
+      `By estimates ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
     );
   }
   for (const held of facts.reservations.listed) lines.push(reservationLine(held));
   const more = facts.reservations.count - facts.reservations.listed.length;
-  if (more > 0) lines.push(`${many(more, "more job")} held reservations while it waited.`);
+  if (more > 0) lines.push(`${plural(more, "more job")} held reservations while it waited.`);
   lines.push(...passerLines(facts));
   if (promises.count > 0) {
     const listed = promises.listed.map((one) => `${span(one.startS)} (told at ${span(one.atS)})`);
@@ -59,7 +59,7 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   if (freedBy.count > 0) {
     const listed = freedBy.listed.map((one) => `job ${one.id} (${one.size})`);
     lines.push(
-      `In the instant of its start ${many(freedBy.processors, "processor")} came free: ${list(listed, freedBy.count)} ended.`,
+      `In the instant of its start ${plural(freedBy.processors, "processor")} came free: ${list(listed, freedBy.count)} ended.`,
     );
   }
   lines.push(`It started by the rule: ${START_RULE_NAMES[rule]}.`);
@@ -79,19 +79,19 @@ function obstacleLine(size: number, obstacle: Obstacle): string {
     case "none":
       return "It started in the instant in which it arrived.";
     case "size":
-      return `It did not fit: it needs ${many(size, "processor")}, ${were(obstacle.free)} left free, ${were(obstacle.missing)} missing.`;
+      return `It did not fit: it needs ${plural(size, "processor")}, ${were(obstacle.free)} left free, ${were(obstacle.missing)} missing.`;
     case "reservation":
-      return `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
+      return `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.holder.id} (${obstacle.holder.size}) held a reservation for ${span(obstacle.promisedS)}.`;
     case "queue":
       return obstacle.head === undefined
-        ? `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, and it was first in the queue; the policy let it wait.`
-        : `${many(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
+        ? `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, and it was first in the queue; the policy let it wait.`
+        : `${plural(obstacle.free, "processor")} ${wereOf(obstacle.free)} left free, enough for it, but job ${obstacle.head.id} (${obstacle.head.size}) was first in the queue.`;
   }
 }
 
 function reservationLine(held: HeldReservation): string {
   const changes =
-    held.changes === 0 ? "" : `, after ${many(held.changes, "change")} for ${span(held.lastPromisedS)}`;
+    held.changes === 0 ? "" : `, after ${plural(held.changes, "change")} for ${span(held.lastPromisedS)}`;
   const start = held.startS === null ? "never started" : `started at ${span(held.startS)}`;
   return `Job ${held.id} (${held.size}) held a reservation ${stretch(held.fromS, held.untilS)}, first for ${span(held.firstPromisedS)}${changes}; it ${start}.`;
 }
@@ -107,7 +107,7 @@ function passerLines({ passers }: SpaceFacts): string[] {
     (one) => `job ${one.id} (${one.size} for ${span(one.runS)}, at ${span(one.startS)})`,
   );
   return [
-    `${many(passers.count, "job")} passed it, ${formatCount(Math.round(passers.processorSeconds))} processor-seconds; ${rules.join("; ")}.`,
+    `${plural(passers.count, "job")} passed it, ${formatCount(Math.round(passers.processorSeconds))} processor-seconds; ${rules.join("; ")}.`,
     `The largest of them: ${list(listed, passers.count)}.`,
   ];
 }
@@ -120,26 +120,26 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
   if (facts.placedS === null) return ["It was never placed in a row."];
   const lines = [
     `It was placed at ${span(facts.placedS)} in row ${facts.position} of ${facts.rowsThen}, on ${place}; it started with its first slot.`,
-    `Its work is ${many(facts.workSlots, "slot")} of ${formatNumber(facts.slotS)} s.`,
+    `Its work is ${plural(facts.workSlots, "slot")} of ${formatNumber(facts.slotS)} s.`,
   ];
   if (facts.slotsGiven + facts.slotsTaken > 0) {
     lines.push(
-      `It was given ${many(facts.slotsGiven, "extra slot")} per round, ${were(facts.slotsTaken)} taken back: ${facts.changes
+      `It was given ${plural(facts.slotsGiven, "extra slot")} per round, ${were(facts.slotsTaken)} taken back: ${facts.changes
         .map(({ atS, slots, rows }) => `${slots} of ${rows} from ${span(atS)}`)
         .join(", ")}${facts.changes.length < facts.slotsGiven + facts.slotsTaken ? ", …" : ""}.`,
     );
   }
   if (facts.moves > 0)
     lines.push(
-      `It was moved to another row ${many(facts.moves, "time")}${facts.migrations > 0 ? "" : ", always"} on the same processors.`,
+      `It was moved to another row ${plural(facts.moves, "time")}${facts.migrations > 0 ? "" : ", always"} on the same processors.`,
     );
   if (facts.migrations > 0)
     lines.push(
-      `It was moved to other processors ${many(facts.migrations, "time")} to save a row, which cost it ${span(facts.migrationS)} of service.`,
+      `It was moved to other processors ${plural(facts.migrations, "time")} to save a row, which cost it ${span(facts.migrationS)} of service.`,
     );
   if (job.endS !== null) {
     lines.push(
-      `It ended at ${span(job.endS)}, ${facts.slowdown === 1 ? "" : `${formatNumber(facts.slowdown)} times `}as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${many(facts.mostRows, "row")}).`,
+      `It ended at ${span(job.endS)}, ${facts.slowdown === 1 ? "" : `${formatNumber(facts.slowdown)} times `}as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${plural(facts.mostRows, "row")}).`,
     );
   }
   return lines;
@@ -168,10 +168,6 @@ function were(count: number): string {
 
 function wereOf(count: number): string {
   return count === 1 ? "was" : "were";
-}
-
-function many(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function list(listed: readonly string[], count: number): string {

@@ -19,6 +19,11 @@ export function formatCount(value: number): string {
   return Number.isFinite(value) ? grouped(value.toFixed(0)) : NO_VALUE;
 }
 
+/** A count with its noun: 1 job, 2 jobs. */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** So many digits after the point, groups of three before it. */
 export function formatDigits(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return formatNumber(value);
