@@ -109,7 +109,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(ran()).toBe(false);
 
     await start();
-    await frontEnd!.service.release(ROOT, job);
+    await frontEnd!.service.change(ROOT, { action: "release" }, [job]);
     expect(await ended(behind)).toMatchObject({ state: "done" });
     expect(statSync(join(folder, "ada", "ran")).uid).toBe(ada.uid);
   });
@@ -186,11 +186,11 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     const { job: other } = await submit(carl, { held: true, cwd: "/" });
     removeAccount(carl.user);
 
-    await frontEnd!.service.release(ROOT, job);
+    await frontEnd!.service.change(ROOT, { action: "release" }, [job]);
     expect((await ended(job)).reason).toContain("there is no such account any more");
 
     const dora = makeAccount("dora", "-u", String(carl.uid));
-    await frontEnd!.service.release(ROOT, other);
+    await frontEnd!.service.change(ROOT, { action: "release" }, [other]);
     expect((await ended(other)).reason).toContain(`that number belongs to ${dora.user} now`);
     expect(existsSync(join(state, "jobs", String(other)))).toBe(false);
   });
@@ -207,7 +207,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     };
     while (!running()) await new Promise((resolve) => setTimeout(resolve, 20));
     removeAccount(erna.user);
-    await frontEnd!.service.requeue(ROOT, job);
+    await frontEnd!.service.change(ROOT, { action: "requeue" }, [job]);
     const { state: how, reason } = await ended(job);
     expect([how, reason]).toEqual(["failed", expect.stringContaining("there is no such account any more")]);
     expect(existsSync(join(state, "jobs", String(job), "2"))).toBe(false);

@@ -106,7 +106,6 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
         jobsFolder: folder.jobs,
         graceMs: config.graceMs,
         accounts: setup.isShared ? allAccounts() : ownAccount(),
-        makesFolders: true,
       }),
     });
     service.retention.start();

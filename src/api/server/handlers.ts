@@ -1,6 +1,7 @@
 /** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
+import type { Change } from "../../daemon/contract/service.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type * as c from "../../protocol/schema.ts";
 import type { Job } from "../../protocol/schema.ts";
@@ -20,10 +21,13 @@ type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
 /** How often a waiting request looks by itself, should an event have been missed. */
 const LOOK_AGAIN_MS = 1000;
 
-const jobAction =
-  (name: "cancel" | "hold" | "release" | "requeue"): Handler =>
-  async ({ caller, job }, { service }) =>
-    asJob(await service[name](caller, job));
+/** What is done with one job; `changeOf` reads from the body what exactly. */
+const jobChange =
+  (changeOf: (body: unknown) => Change): Handler =>
+  async ({ caller, job, body }, { service }) => {
+    const answer = await service.change(caller, changeOf(body), [job]);
+    return isRefusal(answer) ? answer : asJob(answer[0]);
+  };
 
 export const HANDLERS: Readonly<Record<string, Handler>> = {
   page: (_, { version }) => pageResponse(version),
@@ -57,12 +61,11 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
     }
     return asJob(service.job(caller, job));
   },
-  cancel: jobAction("cancel"),
-  hold: jobAction("hold"),
-  release: jobAction("release"),
-  requeue: jobAction("requeue"),
-  setPriority: async ({ caller, job, body }, { service }) =>
-    asJob(await service.setPriority(caller, job, (body as { priority: number }).priority)),
+  cancel: jobChange(() => ({ action: "cancel" })),
+  hold: jobChange(() => ({ action: "hold" })),
+  release: jobChange(() => ({ action: "release" })),
+  requeue: jobChange(() => ({ action: "requeue" })),
+  setPriority: jobChange((body) => ({ action: "priority", ...(body as { priority: number }) })),
   why: ({ caller, job }, { service }) => service.why(caller, job),
   logs: logsResponse,
   matrix: ({ caller }, { service }) => {

@@ -85,11 +85,6 @@ export interface Service {
   job(caller: Caller, job: JobNumber): Answer<Job>;
   /** Number of the job's user, to whom all belongs that the job has written. */
   ownerOf(caller: Caller, job: JobNumber): Answer<number>;
-  cancel(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
-  hold(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
-  release(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
-  requeue(caller: Caller, job: JobNumber): Promise<Answer<Job>>;
-  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>>;
   /** Changes each of the jobs, or refuses it, by itself, in the order given; all of it is one cycle. */
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]): Promise<Answer<readonly Answer<Job>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<Why>>;

@@ -1,13 +1,14 @@
 /** Whether jobs that the schema takes can run here: what only the scheduler can know, refused with what, why and what to do. */
 import { basename } from "node:path";
 import { closest } from "../../core/closest.ts";
-import { NO_QUEUE, type QueueClass } from "../../core/queue-classes.ts";
+import { NO_QUEUE } from "../../core/queue-classes.ts";
 import { explainQueue } from "../../policies/space/queue-selection.ts";
 import { parseArray } from "../../protocol/array.ts";
 import { MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "../../protocol/limits.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { QueueSetting } from "../config/config.ts";
+import type { JobRecord } from "./record.ts";
 import type { Caller } from "./service.ts";
 
 export interface SubmissionLimits {
@@ -77,13 +78,10 @@ export function jobCount(batch: readonly Submission[]): number {
 }
 
 /** Bytes that a job retains in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
-export function retainedBytes({
-  command,
-  cwd,
-  stdout = "",
-  stderr = "",
-  after = [],
-}: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">): number {
+export function retainedBytes(
+  job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">,
+): number {
+  const { command, cwd, stdout = "", stderr = "", after = [] } = job;
   let bytes = textBytes(cwd) + textBytes(stdout) + textBytes(stderr) + after.length * DEPENDENCY_BYTES;
   for (const word of command) bytes += textBytes(word);
   return bytes;
@@ -100,11 +98,7 @@ export function maskOf({ umask = DEFAULT_MASK }: SubmitJob): number {
 }
 
 /** Queue of a job and how it was chosen. */
-export interface ChosenQueue {
-  readonly queue: string;
-  readonly reason?: string | undefined;
-  readonly estimateMs: number;
-}
+export type ChosenQueue = Pick<JobRecord, "queue" | "queueReason" | "estimateMs">;
 
 /** The queue that the request names, or the tightest one that admits it. */
 export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): ChosenQueue | Refusal {
@@ -118,7 +112,6 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
     threads: 1,
     estimateS: estimateOf(setting) / 1000,
   });
-  const classes: readonly QueueClass[] = queues.map((queue) => queue.queueClass);
   if (request.queue !== undefined) {
     const setting = queues.find(({ queueClass }) => queueClass.name === request.queue);
     if (setting === undefined) {
@@ -136,8 +129,9 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
         `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
       );
     }
-    return { queue: request.queue, reason: "named in the request", estimateMs: estimateOf(setting) };
+    return { queue: request.queue, queueReason: "named in the request", estimateMs: estimateOf(setting) };
   }
+  const classes = queues.map(({ queueClass }) => queueClass);
   const selection = explainQueue(classes, shape());
   if (selection.queue === NO_QUEUE) {
     const why = selection.ruledOut.map(
@@ -150,13 +144,13 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
   }
   const chosen = queues[selection.queue];
   const passed = selection.passedOver.map((queue) => classes[queue].name);
-  const reason =
+  const queueReason =
     passed.length === 0
       ? "the only queue that admits it"
       : `admitted by ${[chosen.queueClass.name, ...passed].join(", ")}; ${chosen.queueClass.name} has the tightest limits${selection.rule === "order" ? ", by order" : ` (${selection.rule})`}`;
   return {
     queue: chosen.queueClass.name,
-    ...(queues.length > 1 && { reason }),
+    ...(queues.length > 1 && { queueReason }),
     estimateMs: estimateOf(chosen),
   };
 }

@@ -19,7 +19,7 @@ export class Past {
   readonly latestJob: JobNumber;
   readonly latestEvent: number;
   /** What people must know, a sentence or more each. */
-  readonly warnings: readonly string[];
+  readonly warnings: string[] = [];
   /** Why the store is an older one, for as long as this front end lives. */
   trouble: string | undefined;
   readonly #store: Store;
@@ -53,16 +53,13 @@ export class Past {
       }`;
     }
     this.#lostUpTo = isOlder ? this.latestJob : 0;
-    const problem =
-      numbers?.problem === "missing" && store.meta(HAS_NUMBERS) === undefined ? undefined : numbers?.problem;
-    this.warnings = [
-      ...(this.trouble === undefined ? [] : [this.trouble]),
-      ...(problem === undefined
-        ? []
-        : [
-            `the file "numbers" in the state folder is ${problem}; it is made again from the store and the folders in jobs/, and numbers go on above job ${this.latestJob}`,
-          ]),
-    ];
+    if (this.trouble !== undefined) this.warnings.push(this.trouble);
+    const problem = numbers?.problem;
+    if (problem === "damaged" || (problem === "missing" && store.meta(HAS_NUMBERS) !== undefined)) {
+      this.warnings.push(
+        `the file "numbers" in the state folder is ${problem}; it is made again from the store and the folders in jobs/, and numbers go on above job ${this.latestJob}`,
+      );
+    }
   }
 
   /** Writes down what was found, in the first cycle that can be written. */

@@ -54,7 +54,6 @@ function launcherIn(jobsFolder: string, isShared: boolean): Launcher {
     graceMs: 100,
     accounts: () =>
       isShared ? { uid: 12_345, gid: 54_321 } : { uid: process.getuid!(), gid: process.getgid!() },
-    makesFolders: true,
   });
 }
 

@@ -25,8 +25,6 @@ interface LauncherOptions {
   readonly jobsFolder: string;
   readonly graceMs: number;
   readonly accounts: Accounts;
-  /** Whether folders are made; a test with a fake conductor has no use for them. */
-  readonly makesFolders: boolean;
 }
 
 const OUTPUTS = ["stdout", "stderr"];
@@ -51,17 +49,17 @@ export class Launcher {
 
   /** Numbers of all jobs that have a folder. */
   jobsWithFolders(): JobNumber[] {
-    return this.#options.makesFolders ? jobsIn(this.#options.jobsFolder) : [];
+    return jobsIn(this.#options.jobsFolder);
   }
 
   /** The highest number of an attempt of this job that was started; 0: none. */
   latestStart(job: JobNumber): number {
-    return this.#options.makesFolders ? latestStartIn(this.folderOf(job)) : 0;
+    return latestStartIn(this.folderOf(job));
   }
 
   /** Whether the folder of the record's attempt is there. Once its attempt is on disk, only someone else can have removed it. */
   isPrepared({ job, attempt }: JobRecord): boolean {
-    return !this.#options.makesFolders || existsSync(this.attemptFolderOf(job, attempt));
+    return existsSync(this.attemptFolderOf(job, attempt));
   }
 
   /** Why this job cannot be launched, in words for its user; undefined when it can. */
@@ -76,7 +74,6 @@ export class Launcher {
    * @throws Error when the disk refuses, which concerns all jobs; never for what a user has asked for or has put in the way
    */
   prepare(record: JobRecord, script?: Uint8Array): void {
-    if (!this.#options.makesFolders) return;
     const folder = this.attemptFolderOf(record.job, record.attempt);
     const account = this.#accountOf(record);
     if (account.uid !== process.getuid!()) {
@@ -133,8 +130,8 @@ export class Launcher {
   }
 
   /** Removes all that the scheduler keeps of a job on disk, also what is another user's. Says whether it is gone. */
-  async remove(job: JobNumber): Promise<boolean> {
-    return !this.#options.makesFolders || (await removeFolder(this.folderOf(job)));
+  remove(job: JobNumber): Promise<boolean> {
+    return removeFolder(this.folderOf(job));
   }
 
   /** In a folder that stays ours, for the user alone to read. An attempt that still reads an older copy keeps that one. */

@@ -1,7 +1,7 @@
 /** The executor of this machine: one node, one conductor. */
 import { type ClientOptions, ConductorClient } from "../../conductor/client.ts";
 import { concurrentMeansHere } from "../../conductor/doctor.ts";
-import { type NodeCpus, NodeTable, THIS_NODE } from "../../core/machine.ts";
+import { NodeTable, THIS_NODE } from "../../core/machine.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
 import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import type { Command, Executor, Report } from "./executor.ts";
@@ -39,13 +39,9 @@ function messageOf(command: Command): ToConductor {
   if (command.type !== "matrix") return command;
   const { rows, ...matrix } = command.matrix;
   const ownRows = rows.map((gangs) =>
-    gangs.map(({ job, attempt, nodes }) => ({ job, attempt, cpus: ownCpus(nodes) })),
+    gangs.map(({ job, attempt, nodes }) => ({ job, attempt, cpus: nodes.flatMap(({ cpus }) => cpus) })),
   );
   return { type: "matrix", matrix: { ...matrix, rows: ownRows } };
-}
-
-function ownCpus(nodes: readonly NodeCpus[]): readonly number[] {
-  return nodes.flatMap(({ cpus }) => cpus);
 }
 
 function reportOf(message: FromConductor): Report {

@@ -15,10 +15,11 @@ import type {
   JobNumber,
   LaunchSpec,
 } from "../../protocol/attempts.ts";
-import type { SubmitJob } from "../../protocol/schema.ts";
+import { type Answer, isRefusal } from "../../protocol/refusal.ts";
+import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { slotsOfWork } from "../../simulator/gang-work.ts";
 import { type Config, DEFAULT_CONFIG } from "../config/config.ts";
-import type { Caller } from "../contract/service.ts";
+import type { Caller, Change, JobQuery } from "../contract/service.ts";
 import type { Accounts } from "../executor/accounts.ts";
 import type { Capacity, Command, Executor, Matrix, Report } from "../executor/executor.ts";
 import { Launcher } from "../executor/launcher.ts";
@@ -290,7 +291,7 @@ export interface Bench {
   readonly clock: FakeClock;
   readonly machine: FakeMachine;
   readonly store: Store;
-  readonly frontEnd: FrontEnd;
+  readonly frontEnd: BenchFrontEnd;
   /** The front end is gone from one instruction to the next; clock and machine go on. */
   readonly kill: () => void;
 }
@@ -342,6 +343,34 @@ export interface BenchOptions {
   readonly watch?: StateWatch;
 }
 
+/** For a fake machine that has no use for folders. */
+class FolderlessLauncher extends Launcher {
+  override jobsWithFolders = () => [];
+  override latestStart = () => 0;
+  override isPrepared = () => true;
+  override prepare = () => {};
+  override remove = async () => true;
+}
+
+class BenchFrontEnd extends FrontEnd {
+  /** A short list at once. */
+  jobs(caller: Caller, query: JobQuery): readonly Job[] {
+    return [...this.list(caller, query)].flat();
+  }
+
+  cancel = (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action: "cancel" }, job);
+  hold = (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action: "hold" }, job);
+  release = (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action: "release" }, job);
+  requeue = (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action: "requeue" }, job);
+  setPriority = (caller: Caller, job: JobNumber, priority: number) =>
+    this.#changeOne(caller, { action: "priority", priority }, job);
+
+  async #changeOne(caller: Caller, change: Change, job: JobNumber): Promise<Answer<Job>> {
+    const answer = await this.change(caller, change, [job]);
+    return isRefusal(answer) ? answer : answer[0];
+  }
+}
+
 /** A front end ready to take jobs, with everything around it. */
 export function makeBench(options: BenchOptions = {}): Bench {
   const config: Config = { ...DEFAULT_CONFIG, mostRows: Number.POSITIVE_INFINITY, ...options.config };
@@ -360,7 +389,7 @@ export function makeBench(options: BenchOptions = {}): Bench {
     memoryBytes: options.memoryBytes ?? Number.POSITIVE_INFINITY,
   };
   const mortal = new MortalClock(clock);
-  const frontEnd = new FrontEnd({
+  const frontEnd = new BenchFrontEnd({
     store,
     numbers: options.numbers,
     watch: options.watch,
@@ -370,11 +399,10 @@ export function makeBench(options: BenchOptions = {}): Bench {
     bootId: options.bootId ?? "boot",
     policy: options.policy,
     ownPolicy: options.ownPolicy,
-    launcher: new Launcher({
+    launcher: new (options.jobsFolder === undefined ? FolderlessLauncher : Launcher)({
       jobsFolder: options.jobsFolder ?? "/nowhere",
       graceMs: 1000,
       accounts: options.accounts ?? (() => ({ uid: process.getuid!(), gid: process.getgid!() })),
-      makesFolders: options.jobsFolder !== undefined,
     }),
     ...(options.observer !== undefined && { observer: options.observer }),
     ...(options.mostKept !== undefined && { mostKept: options.mostKept }),
@@ -394,27 +422,6 @@ export function makeBench(options: BenchOptions = {}): Bench {
 export async function answerOf<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
   clock.settle();
   return await promise;
-}
-
-/** Everything that an observer hears, one line each. */
-export class DecisionLog implements Observer {
-  readonly lines: string[] = [];
-  arrived = (timeS: number, job: number) => this.#note("arrived", timeS, job);
-  departed = (timeS: number, job: number) => this.#note("departed", timeS, job);
-  started = (timeS: number, job: number, rule: number) => this.#note("started", timeS, job, rule);
-  promised = (timeS: number, job: number, startS: number) => this.#note("promised", timeS, job, startS);
-  decided = (timeS: number) => this.#note("decided", timeS);
-  placed = (timeS: number, job: number, row: number, first: number, stretches?: readonly number[]) =>
-    this.#note("placed", timeS, job, row, first, ...(stretches ?? []));
-  released = (timeS: number, job: number, row: number) => this.#note("released", timeS, job, row);
-  rowAdded = (timeS: number, row: number) => this.#note("row added", timeS, row);
-  rowDeleted = (timeS: number, row: number) => this.#note("row deleted", timeS, row);
-  exchanged = (timeS: number, a: number, b: number, first: number, end: number) =>
-    this.#note("exchanged", timeS, a, b, first, end);
-
-  #note(what: string, ...numbers: number[]): void {
-    this.lines.push(`${what} ${numbers.join(" ")}`);
-  }
 }
 
 /** Lets time pass until nothing is due any more. */

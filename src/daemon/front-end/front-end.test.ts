@@ -297,7 +297,7 @@ describe("why, forecast, export", () => {
     });
     bench.clock.advanceTo(9500);
     const foretold = async () =>
-      (await bench.frontEnd.whatIf(ANNA)) as { readonly jobs: readonly { job: number }[] };
+      (await bench.frontEnd.whatIf(ANNA, "fcfs")) as { readonly jobs: readonly { job: number }[] };
     expect((await foretold()).jobs.map(({ job }) => job)).toEqual([second.job, third.job]);
     bench.clock.advanceTo(10_500);
     // The forecast is kept for two seconds; the job that has started since is none that waits.

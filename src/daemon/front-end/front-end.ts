@@ -231,11 +231,6 @@ export class FrontEnd implements Service {
     return this.#listing.numbers(caller, query);
   }
 
-  /** A short list at once. */
-  jobs(caller: Caller, query: JobQuery): readonly Job[] {
-    return [...this.list(caller, query)].flat();
-  }
-
   job(caller: Caller, job: JobNumber): Answer<Job> {
     return this.#told(this.#requests.find(caller, job));
   }
@@ -243,15 +238,6 @@ export class FrontEnd implements Service {
   ownerOf(caller: Caller, job: JobNumber): Answer<number> {
     const record = this.#requests.find(caller, job);
     return isRefusal(record) ? record : record.uid;
-  }
-
-  readonly cancel = this.#changing("cancel");
-  readonly hold = this.#changing("hold");
-  readonly release = this.#changing("release");
-  readonly requeue = this.#changing("requeue");
-
-  setPriority(caller: Caller, job: JobNumber, priority: number): Promise<Answer<Job>> {
-    return this.#changeOne(caller, { action: "priority", priority }, job);
   }
 
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]) {
@@ -322,11 +308,10 @@ export class FrontEnd implements Service {
     return this.#views.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
   }
 
-  /** Predicted starts of all waiting jobs under a policy, or the present one. */
-  async whatIf(caller: Caller, policy?: string) {
-    let choice = this.#context.scheduler.choice;
+  async whatIf(caller: Caller, policy: string) {
+    let choice: PolicyChoice;
     try {
-      if (policy !== undefined) choice = this.#choose(policy);
+      choice = this.#choose(policy);
     } catch (error) {
       return refuse("invalid", messageOf(error));
     }
@@ -346,10 +331,8 @@ export class FrontEnd implements Service {
 
   /** What people should know now, all in one text. */
   get #trouble(): string | undefined {
-    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#context.scheduler.trouble].filter(
-      (text) => text !== undefined,
-    );
-    return troubles.length === 0 ? undefined : troubles.join("; ");
+    const troubles = [this.#cycles.trouble, this.#past.trouble, this.#context.scheduler.trouble];
+    return troubles.filter((text) => text !== undefined).join("; ") || undefined;
   }
 
   /** The policy that the last run was switched to, if it was and it can still be used, else the configured one. */
@@ -365,15 +348,6 @@ export class FrontEnd implements Service {
 
   #choose(text: string): PolicyChoice {
     return choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
-  }
-
-  #changing(action: "cancel" | "hold" | "release" | "requeue") {
-    return (caller: Caller, job: JobNumber) => this.#changeOne(caller, { action }, job);
-  }
-
-  async #changeOne(caller: Caller, change: Change, job: JobNumber): Promise<Answer<Job>> {
-    const answer = await this.change(caller, change, [job]);
-    return isRefusal(answer) ? answer : answer[0];
   }
 
   #told(answer: Answer<JobRecord>): Answer<Job> {

@@ -5,16 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { seededInstance } from "../../policies/instances-for-tests.ts";
 import { POLICIES } from "../../policies/registry.ts";
-import {
-  ANNA,
-  answerOf,
-  DecisionLog,
-  makeBench,
-  ROOT,
-  request,
-  runInstance,
-  runToEnd,
-} from "./front-end-for-tests.ts";
+import { DecisionLog } from "../scheduling/decision-log-for-tests.ts";
+import { ANNA, answerOf, makeBench, ROOT, request, runInstance, runToEnd } from "./front-end-for-tests.ts";
 
 const NODES = [
   { node: "n1", cpus: [0, 1, 2] },

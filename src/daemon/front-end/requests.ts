@@ -30,10 +30,8 @@ export class Requests {
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
     if (record !== undefined && mayTouch(caller, record)) return record;
-    if (isLost(this.#context.store, job)) return refuse("not-found", `Cannot find job ${job}: ${LOST}`);
-    return this.#isForgotten(job)
-      ? refuse("not-found", `Cannot find job ${job}: ${this.#forgotten()}`)
-      : refuse("not-found", `Cannot find job ${job}: there is no such job; \`tutti jobs\` lists yours`);
+    const gone = this.#whyGone(job) ?? "there is no such job; `tutti jobs` lists yours";
+    return refuse("not-found", `Cannot find job ${job}: ${gone}`);
   }
 
   submit(
@@ -170,20 +168,21 @@ export class Requests {
   }
 
   #cannotWaitFor(job: JobNumber): Refusal {
-    if (isLost(this.#context.store, job)) {
-      return refuse("invalid", `Cannot wait for job ${job}: ${LOST}; leave it out`);
-    }
-    return refuse(
-      "invalid",
-      this.#isForgotten(job)
-        ? `Cannot wait for job ${job}: ${this.#forgotten()}, so nobody knows whether it ended well; leave it out, or wait for it however it ended (any:${job})`
-        : `Cannot wait for job ${job}: there is no such job`,
-    );
+    const gone = this.#whyGone(job) ?? "there is no such job";
+    const advice = this.#isForgotten(job)
+      ? `, so nobody knows whether it ended well; leave it out, or wait for it however it ended (any:${job})`
+      : isLost(this.#context.store, job)
+        ? "; leave it out"
+        : "";
+    return refuse("invalid", `Cannot wait for job ${job}: ${gone}${advice}`);
   }
 
-  #forgotten(): string {
-    const { keepDays, keepJobs } = this.#context.config;
-    return `it has ended and is forgotten (ended jobs are kept for ${keepDays} days, the last ${keepJobs} at most)`;
+  /** In words; undefined when the number was never given, or is another user's. */
+  #whyGone(job: JobNumber): string | undefined {
+    const { store, config } = this.#context;
+    if (isLost(store, job)) return LOST;
+    if (!this.#isForgotten(job)) return undefined;
+    return `it has ended and is forgotten (ended jobs are kept for ${config.keepDays} days, the last ${config.keepJobs} at most)`;
   }
 }
 
@@ -194,8 +193,7 @@ function unmetOf(
 ): JobNumber | undefined {
   const unmet = after.find(({ job, ok }) => {
     const other = others.get(job);
-    if (!ok || other === undefined || other === "forgotten") return false;
-    return other.state === "failed" || other.state === "cancelled";
+    return ok && typeof other === "object" && (other.state === "failed" || other.state === "cancelled");
   });
   return unmet?.job;
 }

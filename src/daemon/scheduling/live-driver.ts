@@ -119,11 +119,6 @@ export class LiveTable {
     this.memoryBytes[row] = job.memoryBytes ?? 0;
     this.numbers[row] = job.job;
     this.#rows.set(job.job, row);
-    this.#show(row, job);
-    return row;
-  }
-
-  #show(row: number, job: LiveJob): void {
     const { jobs } = this;
     jobs.reserve(row);
     jobs.size[row] = job.size;
@@ -136,10 +131,12 @@ export class LiveTable {
       origin.user[row] = job.user ?? UNKNOWN;
       origin.queue[row] = job.queueClass;
     }
-    if (shape === undefined) return;
-    shape.processes[row] = job.size;
-    shape.threads[row] = 1;
-    shape.queue[row] = job.queueClass;
+    if (shape !== undefined) {
+      shape.processes[row] = job.size;
+      shape.threads[row] = 1;
+      shape.queue[row] = job.queueClass;
+    }
+    return row;
   }
 
   /** Row of a job; −1 when it is not in the table. */

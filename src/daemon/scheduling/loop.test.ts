@@ -10,7 +10,8 @@ import { choosePolicy, makeChoice } from "../../policies/choose.ts";
 import { arbitraryInstance, instanceOf, seededInstance } from "../../policies/instances-for-tests.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { simulate } from "../../simulator/simulate.ts";
-import { type Bench, DecisionLog, makeBench, ROOT, runInstance } from "../front-end/front-end-for-tests.ts";
+import { type Bench, makeBench, ROOT, runInstance } from "../front-end/front-end-for-tests.ts";
+import { DecisionLog } from "./decision-log-for-tests.ts";
 
 /** A job of a live scheduler states a limit above 0. */
 function withLimits(instance: Instance): Instance {
