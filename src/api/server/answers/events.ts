@@ -39,16 +39,11 @@ export function eventStream(
     unlisten();
     wakeUp();
   };
-  const next = (): DaemonEvent[] => {
-    if (news !== undefined) return news.splice(0);
-    const page = pastEvents(service, caller, last, PAGE);
-    if (page.length < PAGE) news = [];
-    return page;
-  };
   /** The text of what is next; empty when nothing is. */
   const nextText = () =>
     turns.run(() => {
-      const events = next();
+      const events = news?.splice(0) ?? pastEvents(service, caller, last, PAGE);
+      if (events.length < PAGE) news ??= [];
       last = events.at(-1)?.sequence ?? last;
       return events.map(eventText).join("");
     });

@@ -27,22 +27,19 @@ export async function listenForClients(
   return (await listenOnSocket(server, socket, rights, BACKLOG)).ino;
 }
 
-/** @returns the port */
+/** @returns the port: the first of these that is free */
 export async function listenOnLoopback(server: Server, ports: readonly number[]): Promise<number> {
-  for (const [i, port] of ports.entries()) {
+  for (const port of ports) {
     try {
       await listening(server, () => server.listen({ host: "127.0.0.1", port, backlog: BACKLOG }));
       return (server.address() as AddressInfo).port;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-      if (i === ports.length - 1) {
-        throw new InputError(
-          `Cannot listen on port ${port} of 127.0.0.1: another program does, expected a free one; choose another with --port, or 0 for any`,
-        );
-      }
     }
   }
-  throw new Error("Broken invariant: there is no port to listen on");
+  throw new InputError(
+    `Cannot listen on port ${ports.at(-1)} of 127.0.0.1: another program does, expected a free one; choose another with --port, or 0 for any`,
+  );
 }
 
 /** Whether somebody answers at a socket; one that nobody answers at was left by a front end that was killed. */
