@@ -6,21 +6,12 @@ import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
 import { matchesGlob } from "../../core/glob.ts";
 import { holds, type NumberRange, rangesOf, rangesText } from "../../core/number-ranges.ts";
+import type { JobQuery } from "../../daemon/contract/service.ts";
 import type { Job, JobsAnswer, MatrixAnswer } from "../../protocol/schema.ts";
-import { ENDED_STATES, type JobState } from "../../protocol/states.ts";
+import { ENDED_STATES } from "../../protocol/states.ts";
 
-/** Which jobs are asked for; all of these must hold. */
-export interface AskedJobs {
-  readonly states?: readonly JobState[];
-  /** Rising, and none overlaps another. */
-  readonly numbers?: readonly NumberRange[];
-  /** With `*` for anything. */
-  readonly name?: string;
-  readonly queue?: string;
-  readonly user?: string;
-  /** So many, the newest; not together with numbers, names, queues and users. */
-  readonly last?: number;
-}
+/** Which jobs are asked for; `last` not together with numbers, names, queues and users. */
+export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" | "user" | "last">;
 
 /** Numbers of which the scheduler has no job to tell of. */
 export interface MissingJobs extends NumberRange {
