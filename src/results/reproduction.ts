@@ -73,14 +73,18 @@ export interface Reproduction {
   readonly notes: readonly string[];
 }
 
+/** Which paper it is. */
+export interface PaperHeading {
+  /** Key on the command line, such as `zhou2000`. */
+  readonly key: string;
+  readonly title: string;
+  readonly authors: string;
+  readonly published: string;
+}
+
 /** A reproduction with what is needed to make it again. */
 export interface ReproducedPaper extends Reproduction {
   readonly tutti: { readonly version: string };
-  readonly paper: {
-    readonly key: string;
-    readonly title: string;
-    readonly authors: string;
-    readonly published: string;
-  };
+  readonly paper: PaperHeading;
   readonly seed: number;
 }

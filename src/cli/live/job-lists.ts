@@ -7,16 +7,15 @@ import { RefusedError } from "../../api/client/errors.ts";
 import { matchesGlob } from "../../core/glob.ts";
 import { holds, type NumberRange, rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type { JobQuery } from "../../daemon/contract/service.ts";
-import type { Job, JobsAnswer, MatrixAnswer } from "../../protocol/schema.ts";
+import type { Job, JobsAnswer, MatrixAnswer, MissingJobs as ToldMissing } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 
 /** Which jobs are asked for; `last` not together with numbers, names, queues and users. */
 export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" | "user" | "last">;
 
-/** Numbers of which the scheduler has no job to tell of. */
+/** Numbers of which the scheduler has no job to tell of; one of the first release does not tell why. */
 export interface MissingJobs extends NumberRange {
-  /** unknown: a scheduler of the first release does not tell. */
-  readonly because: "forgotten" | "not given" | "unknown";
+  readonly because: ToldMissing["because"] | "unknown";
 }
 
 export interface JobsPage {

@@ -39,33 +39,22 @@ export function configure(command: Command): void {
 async function run({ slot, work }: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));
   const env = { ...process.env, TUTTI_SOCKET: join(folder, "run", "tutti.sock") };
-  const server = spawn(
-    process.execPath,
-    [
-      process.argv[1],
-      "serve",
-      "--private",
-      "--no-http",
-      "--state",
-      join(folder, "state"),
-      "--slot",
-      `${slot}s`,
-    ],
-    // Its own session: Ctrl-C is ours to handle, so that nothing is left.
-    { env, stdio: ["ignore", "ignore", "inherit"], detached: true },
-  );
+  const serve = ["serve", "--private", "--no-http", "--state", join(folder, "state"), "--slot", `${slot}s`];
+  // Its own session: Ctrl-C is ours to handle, so that nothing is left.
+  const server = spawn(process.execPath, [process.argv[1], ...serve], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
   let client: Client | undefined;
-  const end = async () => {
-    await endServer(server, client);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  };
   const left = untilSignal(["SIGINT", "SIGTERM"]);
   try {
     client = await connect(env, server);
     await show(client, work, left);
   } finally {
     if (left.aborted) hint("Interrupted: the gangs are ended");
-    await end();
+    await endServer(server, client);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
   if (left.aborted) process.exitCode = ExitCode.interrupted;
 }

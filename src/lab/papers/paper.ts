@@ -8,7 +8,7 @@
  *   figures    its figures                  notes      how it was read, and why numbers deviate
  *   run        what a cell of a kind of its own gives
  */
-import type { Reproduction } from "../../results/reproduction.ts";
+import type { PaperHeading, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
 import type { Results } from "./results.ts";
 
@@ -27,12 +27,7 @@ export interface PlacedCell<Place, K extends Kind> {
   readonly cell: Cell<K>;
 }
 
-export interface Paper<Place = unknown, K extends Kind = Kind> {
-  /** Key on the command line, such as `zhou2000`. */
-  readonly key: string;
-  readonly title: string;
-  readonly authors: string;
-  readonly published: string;
+export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHeading {
   readonly defaultSeed: number;
   /** Those on the same jobs stand together, the most expensive first where possible. */
   cells(seed: number): readonly PlacedCell<Place, K>[];

@@ -1,15 +1,14 @@
 /** Runs a paper's cells over the worker pool and collects its tables and figures. */
 
+import type { ReproducedPaper } from "../../results/reproduction.ts";
 import { type Provenance, provenance } from "../experiments/provenance.ts";
 import { runCells } from "../experiments/run-cells.ts";
 import type { WorkerOptions } from "../experiments/workers.ts";
-import type { Paper, Reproduction } from "./paper.ts";
+import type { Paper } from "./paper.ts";
 import { Results } from "./results.ts";
 
-export interface ReproductionResult extends Reproduction {
+export interface ReproductionResult extends ReproducedPaper {
   readonly tutti: Provenance;
-  readonly paper: Pick<Paper, "key" | "title" | "authors" | "published">;
-  readonly seed: number;
 }
 
 /** @param seed the paper's own default where undefined */

@@ -136,9 +136,10 @@ function rowsFigure(data: PageData): Figure {
 function ganttFigure(data: PageData): Figure | undefined {
   const { gantt } = data;
   if (gantt === null) return undefined;
-  const drawn = data.policies.flatMap((policy, i): [string, string][] =>
-    gantt.charts[i] == null ? [] : [[String(i), policy]],
-  );
+  const drawn = data.policies.flatMap((policy, i) => {
+    const chart = gantt.charts[i];
+    return chart === null ? [] : [{ i: String(i), policy, chart }];
+  });
   const unit = timeUnit(gantt.toS - data.time.firstS);
   const stretch = ({ fromS, toS }: TimeSpan) =>
     `from ${formatDuration(fromS - data.time.firstS, unit)} to ${formatDuration(toS - data.time.firstS, unit)} after the first submit`;
@@ -150,14 +151,14 @@ function ganttFigure(data: PageData): Figure | undefined {
     : `${about[0].toUpperCase()}${about.slice(1)}`;
   const wait = data.metrics.find(({ name }) => name === "wait");
   const waited = wait === undefined ? formatDuration : statisticFormatter(wait, "max");
-  const isGang = (i: string) => gantt.charts[Number(i)]!.boxRow !== null;
-  const gangs = drawn.some(([i]) => isGang(i))
+  const gangs = drawn.some(({ chart }) => chart.boxRow !== null)
     ? "; gangs that share processors lie on one another, and their colour says in which row they were placed"
     : "";
-  const dealt = drawn.every(([i]) => isGang(i)) ? "" : "Processors are dealt out lowest first.";
-  const rows = drawn.map(([i, policy]) => {
-    const chart = gantt.charts[Number(i)]!;
-    const waits = chart.id.map((_, job) => chart.startS[job]! - chart.submitS[job]!);
+  const isDealt = drawn.some(({ chart }) => chart.boxRow === null);
+  const dealt = isDealt ? "Processors are dealt out lowest first." : "";
+  const policies = drawn.map(({ i, policy }) => [i, policy] as const);
+  const rows = drawn.map(({ policy, chart }) => {
+    const waits = chart.id.map((_, job) => chart.startS[job] - chart.submitS[job]);
     const longest = waits.reduce((a, _, job) => (waits[job] > (waits[a] ?? -1) ? job : a), 0);
     return [
       policy,
@@ -169,33 +170,28 @@ function ganttFigure(data: PageData): Figure | undefined {
     chart: "gantt",
     title: "Who ran where",
     note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover for the job. ${dealt}`,
-    selects: select("policy", "policy", drawn, String(gantt.first)),
+    selects: select("policy", "policy", policies, String(gantt.first)),
     table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
     height: 540,
   };
 }
 
 function matrixFigure(data: PageData): Figure {
-  const recorded = data.policies.flatMap((policy, i): [number, string][] =>
-    data.matrices[i] == null ? [] : [[i, policy]],
-  );
-  const rows = recorded.map(([i, policy]) => {
-    const { snapshots, busiest } = data.matrices[i]!;
-    const { atS, rows, job } = snapshots[busiest];
-    return [
-      policy,
-      formatDuration(atS - data.time.firstS),
-      formatCount(rows),
-      formatCount(new Set(job).size),
-      formatCount(snapshots.length),
-    ];
+  const recorded = data.policies.flatMap((policy, i) => {
+    const matrix = data.matrices[i];
+    return matrix === null
+      ? []
+      : [{ i: String(i), policy, matrix, fullest: matrix.snapshots[matrix.busiest] }];
   });
-  const { snapshots, busiest } = data.matrices[recorded[0]![0]]!;
-  const most = Math.max(
-    ...recorded.map(([i]) => data.matrices[i]!.snapshots[data.matrices[i]!.busiest]!.rows),
-  );
+  const rows = recorded.map(({ policy, matrix, fullest: { atS, rows, job } }) => [
+    policy,
+    formatDuration(atS - data.time.firstS),
+    ...[rows, new Set(job).size, matrix.snapshots.length].map(formatCount),
+  ]);
+  const { snapshots, busiest } = recorded[0].matrix;
+  const most = Math.max(...recorded.map(({ fullest }) => fullest.rows));
   const share = snapshots.length < 2 ? 0 : busiest / (snapshots.length - 1);
-  const policies = recorded.map(([i, policy]): [string, string] => [String(i), policy]);
+  const policies = recorded.map(({ i, policy }) => [i, policy] as const);
   return {
     chart: "matrix",
     title: "The matrix",

@@ -8,7 +8,7 @@ import type { Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
 import type { BucketSeries, StepFunction } from "../../metrics/over-time.ts";
 import { processorsInUse, queueLength, resample, rowsOverTime } from "../../metrics/over-time.ts";
-import { metricOf } from "../../metrics/summary.ts";
+import { type MetricSummary, metricOf } from "../../metrics/summary.ts";
 import { lastEndS } from "../../metrics/window.ts";
 import type { ComparedPolicy, Comparison } from "../../results/comparison.ts";
 import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
@@ -82,10 +82,7 @@ export function statisticFormatter(
   return (value) => format(value ?? Number.NaN);
 }
 
-export interface MetricBars {
-  readonly name: string;
-  readonly title: string;
-  readonly unit: "s" | "1";
+export interface MetricBars extends Pick<MetricSummary, "name" | "title" | "unit"> {
   /** By statistic, by policy. */
   readonly values: Readonly<Record<Statistic, readonly Value[]>>;
   /** Means by policy, by class. */
