@@ -17,9 +17,10 @@ export interface FrontEndParts {
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;
   readonly limits: SubmissionLimits;
-  /** Most jobs that have not ended. */
+  /** Most jobs that have not ended, all users together. */
   readonly mostJobs: number;
   /** A store that has grown beyond takes no new jobs. */
   readonly mostStoreBytes: number;
+  /** Changes with every start of the machine. */
   readonly bootId: string;
 }

@@ -11,7 +11,7 @@ import { bootId } from "../host/processes.ts";
 import { exchangeablePart } from "../host/trusted-path.ts";
 import { privately } from "../host/umask.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
-import { type Config, DEFAULT_CONFIG, parseConfig } from "./config/config.ts";
+import { type Config, DEFAULT_CONFIG, readConfig } from "./config/config.ts";
 import { readText } from "./config/config-text.ts";
 import { allAccounts, ownAccount, refuseJobsOfOthers } from "./executor/accounts.ts";
 import { Launcher } from "./executor/launcher.ts";
@@ -139,7 +139,7 @@ function configIn(file: string | undefined): Config {
       `Cannot take "${file}" as root's configuration: ${problem}, so that another user could write it; expected a file and folders of root alone, such as /etc/tutti.toml`,
     );
   }
-  return parseConfig(readText(file), file);
+  return readConfig(readText(file), file).config;
 }
 
 function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): readonly number[] {

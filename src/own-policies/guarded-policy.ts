@@ -13,7 +13,7 @@ export class PolicyError extends Error {
   override name = "PolicyError";
 }
 
-const HOOKS = ["depart", "decide"] as const;
+const HOOKS = ["depart", "decide", "withdraw", "restore"] as const;
 
 /** Policies written for releases before this contract are told of each arrival by a hook of its own, just before they decide. */
 type OwnPolicy = Policy & { arrive?(job: JobIndex): void };
@@ -39,12 +39,9 @@ export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs
         ? poolFacade(machine as Pool, arrivals)
         : gangFacade(machine as GangMachine, arrivals);
     const run = () => definition.make(given as never, jobs, Object.freeze({ ...parameters }) as never);
-    const { withdraw, restore } = definition.capabilities ?? {};
-    const hooks = [
-      ...HOOKS,
-      ...(withdraw ? ["withdraw" as const] : []),
-      ...(restore ? ["restore" as const] : []),
-    ];
+    const { withdraw = false, restore = false } = definition.capabilities ?? {};
+    const needed = { depart: true, decide: true, withdraw, restore };
+    const hooks = HOOKS.filter((hook) => needed[hook]);
     return guardHooks(path, working(path, run, mostMs), hooks, mostMs, arrivals);
   };
   return { ...definition, make } as PolicyDefinition;

@@ -8,7 +8,9 @@ import { configSchema } from "../../protocol/config.ts";
 import { chooseQueue } from "../contract/submission.ts";
 import { request } from "../front-end/front-end-for-tests.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
-import { DEFAULT_CONFIG, parseConfig, readConfig } from "./config.ts";
+import { DEFAULT_CONFIG, readConfig } from "./config.ts";
+
+const parseConfig = (text: string, file: string) => readConfig(text, file).config;
 
 const example = readFileSync(fileURLToPath(new URL("../../../docs/tutti.toml", import.meta.url)), "utf8");
 

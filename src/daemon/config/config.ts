@@ -60,11 +60,6 @@ export function readConfig(text: string, file: string): ReadConfig {
   }
 }
 
-/** The same, without the lines. */
-export function parseConfig(text: string, file: string): Config {
-  return readConfig(text, file).config;
-}
-
 function configOf(value: unknown): Config {
   const { success, data, error } = configFile.safeParse(value);
   if (!success) {

@@ -4,20 +4,17 @@
  */
 import { type PolicyChoice, type PolicyDefinition, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
-import type { Clock } from "../../host/clock.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, refuse } from "../../protocol/refusal.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { EventFeed } from "../book/event-feed.ts";
 import { JobBook } from "../book/job-book.ts";
-import type { Config } from "../config/config.ts";
 import { type JobRecord, mayTouch } from "../contract/record.ts";
 import type { Caller, Change, JobQuery, Matrix, Service } from "../contract/service.ts";
 import { checkPriority, readBatch } from "../contract/submission.ts";
 import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { Past } from "../dispatch/past.ts";
 import type { Executor } from "../executor/executor.ts";
-import type { Launcher } from "../executor/launcher.ts";
 import { forecastStarts } from "../forecast/model.ts";
 import type { ForecastEngine } from "../forecast/thread.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -25,7 +22,6 @@ import { choosePolicyFor } from "../scheduling/policy-choice.ts";
 import { Scheduler } from "../scheduling/scheduler.ts";
 import type { NumbersFile } from "../state/numbers.ts";
 import type { StateWatch } from "../state/state-watch.ts";
-import type { Store } from "../store/store.ts";
 import { messageOf } from "../store/store.ts";
 import { Cycles } from "./cycle.ts";
 import { Forecaster } from "./forecast.ts";
@@ -35,26 +31,18 @@ import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 import { Views } from "./views.ts";
 
-interface FrontEndOptions {
-  readonly store: Store;
+interface FrontEndOptions
+  extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
+    Partial<Pick<FrontEndParts, "mostJobs" | "mostStoreBytes">> {
   /** Beside the store, to notice an older one; left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
   /** Left out likewise. */
   readonly watch?: StateWatch | undefined;
   readonly executor: Executor;
-  readonly clock: Clock;
-  readonly launcher: Launcher;
-  readonly config: Config;
   /** A policy that goes before the one of the last run. */
   readonly policy?: string | undefined;
   /** The one that the configuration names by its file. */
   readonly ownPolicy?: PolicyDefinition | undefined;
-  /** Changes with every start of the machine. */
-  readonly bootId: string;
-  /** Most jobs that have not ended, all users together. */
-  readonly mostJobs?: number;
-  /** Bytes in use in the store, from which on no jobs are accepted. */
-  readonly mostStoreBytes?: number;
   /** What is kept of ended jobs and events, beside `keepJobs`. */
   readonly mostKept?: Partial<RetentionLimits>;
   /** Where forecasts are made; left out: in this thread. */

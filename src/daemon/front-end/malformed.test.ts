@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import { refuse } from "../../protocol/refusal.ts";
 import { priorityBody, submitJob } from "../../protocol/schema.ts";
-import { parseConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { ANNA, answerOf, makeBench, ROOT, request } from "./front-end-for-tests.ts";
 
 const CODES = new Set<string>([
@@ -141,9 +141,9 @@ describe("FrontEnd against anything", () => {
   });
 });
 
-describe("parseConfig", () => {
+describe("readConfig", () => {
   test("reads every field, and fills in the rest", () => {
-    const config = parseConfig(
+    const { config } = readConfig(
       `{ "policy": "easy", "slotMs": 50, "cpus": [3, 1],
          "queues": [{ "name": "short", "processors": 2, "elapsedBelowS": 60, "defaultLimitMs": 5000 }] }`,
       "tutti.json",
@@ -152,7 +152,7 @@ describe("parseConfig", () => {
     expect(config.queues).toMatchObject([
       { queueClass: { name: "short", processors: 2, elapsedBelowS: 60 }, defaultLimitMs: 5000 },
     ]);
-    expect(parseConfig("{}", "x").queues.map(({ queueClass }) => queueClass.name)).toEqual(["default"]);
+    expect(readConfig("{}", "x").config.queues.map(({ queueClass }) => queueClass.name)).toEqual(["default"]);
   });
 
   test.each([
@@ -169,15 +169,15 @@ describe("parseConfig", () => {
     ['{"queues": [{"name": "a b", "processors": 1}]}', /Cannot use "a b" as name of queue class 1/],
     ['{"queues": [{"name": "a", "processors": 1.5}]}', /expected a whole number from 1/],
   ])("refuses %s", (text, message) => {
-    expect(() => parseConfig(text, "t")).toThrow(message);
-    expect(() => parseConfig(text, "t")).toThrow(InputError);
+    expect(() => readConfig(text, "t")).toThrow(message);
+    expect(() => readConfig(text, "t")).toThrow(InputError);
   });
 
   test("never throws anything else", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
         try {
-          parseConfig(text, "t");
+          readConfig(text, "t");
         } catch (error) {
           expect(error).toBeInstanceOf(InputError);
         }

@@ -129,21 +129,16 @@ export class Retention {
   #round(): void {
     this.#isBusy = this.step();
     this.#later(this.#isBusy ? REST_MS : ROUND_MS, () => this.#round());
-    if (!this.#isBusy && !this.#isRemoving) void this.#removeFolders();
-  }
-
-  /** Those that cannot be removed are tried again in the next round. */
-  async #removeFolders(): Promise<void> {
+    if (this.#isBusy || this.#isRemoving) return;
     this.#isRemoving = true;
-    try {
-      await this.#removeAll();
-    } catch {
-      // As well in the next round.
-    }
-    this.#isRemoving = false;
+    const done = () => {
+      this.#isRemoving = false;
+    };
+    // What cannot be removed is tried again in the next round.
+    this.#removeFolders().then(done, done);
   }
 
-  async #removeAll(): Promise<void> {
+  async #removeFolders(): Promise<void> {
     const { store, launcher } = this.#context;
     let last = 0;
     while (!this.#isStopped) {
