@@ -62,10 +62,10 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     );
   }
   const path = resolve(setup.stateFolder);
-  const folder = orExplain(path, () => makeStateFolder(path, setup.isShared));
   const held = new DisposableStack();
-  held.defer(lockStateFolder(folder));
   try {
+    const folder = makeStateFolder(path, setup.isShared);
+    held.defer(lockStateFolder(folder));
     const store = held.adopt(
       privately(() => new Store(folder.database)),
       (opened) => opened.close(),
@@ -119,14 +119,6 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
     };
   } catch (error) {
     held.dispose();
-    throw fileError(path, error);
-  }
-}
-
-function orExplain<Result>(path: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
     throw fileError(path, error);
   }
 }

@@ -41,7 +41,19 @@ export function parseText(text: string, file: string): unknown {
 /** The line, from 1, of a field such as `slotMs`, `cpus[1]` or `queues[1].processors`; undefined when it is not found. */
 export function lineOf(text: string, field: string): number | undefined {
   const parts = field.match(/\w+|\[\d+\]/g) ?? [];
-  return lineOfParts(withoutRemarks(text), parts);
+  const bare = withoutRemarks(text);
+  let at = 0;
+  for (const [i, part] of parts.entries()) {
+    const [, index] = /^\[(\d+)\]$/.exec(part) ?? [];
+    const found =
+      index === undefined
+        ? endOfKey(bare, part, at)
+        : startOfItem(bare, parts[i - 1] ?? "", at, Number(index));
+    // A part of a list of numbers stands where the list stands.
+    if (found < 0) return i === 0 ? undefined : lineAt(bare, at);
+    at = found;
+  }
+  return parts.length === 0 ? undefined : lineAt(bare, at);
 }
 
 /** The same text with blanks for what stands behind #, outside strings: settings that are out of use stand there. */
@@ -50,21 +62,6 @@ function withoutRemarks(text: string): string {
     /("(?:\\.|[^"\\\n])*"|'[^'\n]*')|#[^\n]*/g,
     (all, string: string | undefined) => string ?? " ".repeat(all.length),
   );
-}
-
-function lineOfParts(text: string, parts: readonly string[]): number | undefined {
-  let at = 0;
-  for (const [i, part] of parts.entries()) {
-    const [, index] = /^\[(\d+)\]$/.exec(part) ?? [];
-    const found =
-      index === undefined
-        ? endOfKey(text, part, at)
-        : startOfItem(text, parts[i - 1] ?? "", at, Number(index));
-    // A part of a list of numbers stands where the list stands.
-    if (found < 0) return i === 0 ? undefined : lineAt(text, at);
-    at = found;
-  }
-  return parts.length === 0 ? undefined : lineAt(text, at);
 }
 
 function lineAt(text: string, at: number): number {

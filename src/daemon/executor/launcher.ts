@@ -17,7 +17,7 @@ import { makeFolders } from "../../host/make-folders.ts";
 import { removeFolder } from "../../host/remove-folder.ts";
 import type { JobNumber, LaunchSpec } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
-import { HOSTS, jobsIn, latestStartIn } from "../state/job-folders.ts";
+import { HOSTS, latestStartIn, numberedIn } from "../state/job-folders.ts";
 import type { Account, Accounts } from "./accounts.ts";
 
 interface LauncherOptions {
@@ -49,7 +49,7 @@ export class Launcher {
 
   /** Numbers of all jobs that have a folder. */
   jobsWithFolders(): JobNumber[] {
-    return jobsIn(this.#options.jobsFolder);
+    return numberedIn(this.#options.jobsFolder);
   }
 
   /** The highest number of an attempt of this job that was started; 0: none. */

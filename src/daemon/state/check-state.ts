@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkStore, type StoreReport } from "../store/check.ts";
 import { openReadOnly } from "../store/read-only.ts";
-import { jobsIn, latestStartIn } from "./job-folders.ts";
+import { latestStartIn, numberedIn } from "./job-folders.ts";
 import { parseNumbers } from "./numbers.ts";
 
 export interface StateReport extends StoreReport {
@@ -28,7 +28,7 @@ export function checkState(folder: string): StateReport {
   // Before the store: it may go on meanwhile, and then knows more than this, never less.
   const numbers = numbersIn(join(folder, "numbers"));
   const jobsFolder = join(folder, "jobs");
-  const folders = jobsIn(jobsFolder);
+  const folders = numberedIn(jobsFolder);
   const report = checkFile(join(folder, "tutti.db"));
   const { findings, problems } = report;
   const lastJob = findings?.lastJob ?? Number.POSITIVE_INFINITY;

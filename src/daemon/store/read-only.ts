@@ -12,7 +12,8 @@ export function openReadOnly(path: string): DatabaseSync {
     return opened(path, path);
   } catch (error) {
     // Where nothing can be written, SQLite cannot make the index of a log; without a log it needs none.
-    if (!(error instanceof StorageError) || (sizeOf(`${path}-wal`) ?? 0) > 0) throw error;
+    const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    if (hasLog || !(error instanceof StorageError)) throw error;
     return opened(path, new URL(`${pathToFileURL(path).href}?immutable=1`));
   }
 }
@@ -42,8 +43,4 @@ function mustBeReadable(path: string): void {
     );
   }
   throw new InputError(`Cannot read "${path}": it is no file, expected a store of Tutti`);
-}
-
-function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
 }
