@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Containment, openContainment } from "../../src/conductor/freezers/choose.ts";
+import { signalAll } from "../../src/conductor/freezers/freezer.ts";
 import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
 import { bootId, identityOf, readStat, signal } from "../../src/host/processes.ts";
 import type { FreezerKind } from "../../src/protocol/attempts.ts";
@@ -140,7 +141,7 @@ describe.each(kinds)("%s", (kind) => {
     const nap = "trap '' TERM; sleep 30 & wait";
     await start(containment, "1.1", `for i in $(seq 75); do (${nap}) & done; wait`);
     await until("they are there", () => marked(containment.marks).length >= 150);
-    containment.freezer.signalAll("1.1", "SIGTERM");
+    signalAll(containment.freezer, "1.1", "SIGTERM");
     await frozen(containment, "1.1");
     await killed(containment, "1.1");
     expect(marked(containment.marks)).toEqual([]);
@@ -178,7 +179,7 @@ describe.each(kinds)("%s", (kind) => {
     containment.freezer.enter("1.1", shim, { bootId: bootId(), pid, startTicks: 1 });
     await progress([pid]);
     containment.freezer.freeze("1.1");
-    containment.freezer.signalAll("1.1", "SIGKILL");
+    signalAll(containment.freezer, "1.1", "SIGKILL");
     expect(containment.freezer.kill("1.1")).toBe(true);
     await progress([pid]);
     stranger.kill("SIGKILL");

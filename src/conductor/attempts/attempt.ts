@@ -16,6 +16,7 @@ import { identityOf, isAlive, isOfUser, sessionOf, signal } from "../../host/pro
 import type { AttemptEnd, AttemptState, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
 import type { Containment } from "../freezers/choose.ts";
+import { signalAll } from "../freezers/freezer.ts";
 import type { GangShares } from "../shares.ts";
 import type { SavedAttempt } from "../state-file.ts";
 import { type Claim, claimForNobody, keyOf, readClaim } from "./claim.ts";
@@ -272,7 +273,7 @@ export class Attempt {
       this.thaw();
       // Nor is its grace time spent waiting behind other gangs.
       this.#machine.shares.weigh(this.name, false);
-      this.#machine.containment.freezer.signalAll(this.name, "SIGTERM");
+      signalAll(this.#machine.containment.freezer, this.name, "SIGTERM");
     }
   }
 

@@ -1,7 +1,6 @@
 /** Stopping by the freezer of control groups. Nobody in the gang can escape it or undo it. */
 import type { GangGroups } from "../../host/cgroups.ts";
-import { signal } from "../../host/processes.ts";
-import type { Freezer } from "./freezer.ts";
+import { type Freezer, signalAll } from "./freezer.ts";
 
 /** The file of a group that stops and continues, and what is written to it. */
 export const SWITCHES = {
@@ -37,10 +36,6 @@ abstract class CgroupFreezer implements Freezer {
     return this.groups.pids(gang);
   }
 
-  signalAll(gang: string, name: NodeJS.Signals): void {
-    for (const pid of this.pids(gang)) signal(pid, name);
-  }
-
   leave(): void {}
 
   homeIsNew(): void {}
@@ -65,7 +60,7 @@ export class Cgroup2Freezer extends CgroupFreezer {
     // Before Linux 5.14: frozen, they cannot fork while we go through them, and die frozen.
     if (!this.groups.write("kill", gang, "cgroup.kill", "1")) this.freeze(gang);
     // cgroup.kill passes over a process whose first thread has ended while others run (seen with Linux 6.18).
-    this.signalAll(gang, "SIGKILL");
+    signalAll(this, gang, "SIGKILL");
     return false;
   }
 }
@@ -83,7 +78,7 @@ export class Cgroup1Freezer extends CgroupFreezer {
     const isEmpty = this.pids(gang).length === 0;
     if (!isEmpty) {
       this.freeze(gang);
-      this.signalAll(gang, "SIGKILL");
+      signalAll(this, gang, "SIGKILL");
     }
     this.thaw(gang);
     return isEmpty;

@@ -1,6 +1,5 @@
 /** How gangs are stopped, continued and killed: one contract, three kinds, one conformance suite (test/conductor/freezers.test.ts). */
-
-import type { ProcessIdentity } from "../../host/processes.ts";
+import { type ProcessIdentity, signal } from "../../host/processes.ts";
 import type { FreezerKind } from "../../protocol/attempts.ts";
 
 export interface Freezer {
@@ -17,8 +16,6 @@ export interface Freezer {
   isFrozen(gang: string): boolean;
   /** Processes of the gang that have not ended, without its shim. */
   pids(gang: string): number[];
-  /** Sends a signal to every process of the gang but its shim. */
-  signalAll(gang: string, name: NodeJS.Signals): void;
   /** Kills every process of the gang but its shim; true when none is left. To be called again until then. */
   kill(gang: string): boolean;
   /** The gang has ended and has no processes. */
@@ -27,4 +24,9 @@ export interface Freezer {
   homeIsNew(): void;
   /** Continues whatever may have been left stopped by an earlier life of the conductor. */
   thawLeftovers(): void;
+}
+
+/** Sends a signal to every process of the gang but its shim. */
+export function signalAll(freezer: Freezer, gang: string, name: NodeJS.Signals): void {
+  for (const pid of freezer.pids(gang)) signal(pid, name);
 }

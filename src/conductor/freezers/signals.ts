@@ -129,10 +129,6 @@ export class SignalsFreezer implements Freezer {
     return this.#living(gang).map(({ pid }) => pid);
   }
 
-  signalAll(gang: string, name: NodeJS.Signals): void {
-    for (const pid of this.pids(gang)) signal(pid, name);
-  }
-
   kill(gang: string): boolean {
     this.freeze(gang);
     const living = this.#living(gang);
