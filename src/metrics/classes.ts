@@ -4,7 +4,6 @@
  */
 
 export interface ClassScheme {
-  readonly name: string;
   readonly title: string;
   /** At most 255. */
   readonly classes: readonly JobClass[];
@@ -24,7 +23,6 @@ export interface JobClass {
  * "Characterization of backfilling strategies for parallel job scheduling": 8 processors and one hour.
  */
 export const NARROW_WIDE_SHORT_LONG: ClassScheme = {
-  name: "narrow-wide",
   title: "narrow and wide, short and long jobs",
   classes: [
     { name: "short-narrow", label: "short narrow (≤ 1 h, ≤ 8 processors)" },
@@ -35,29 +33,26 @@ export const NARROW_WIDE_SHORT_LONG: ClassScheme = {
   classOf: (size, runS) => (runS > 3600 ? 2 : 0) + (size > 8 ? 1 : 0),
 };
 
-/** Classes by run time; bounds ascending and inclusive, the last one infinite. */
-export function classesByRunTime(
-  name: string,
-  classes: readonly (JobClass & { readonly maxS: number })[],
-): ClassScheme {
-  const bounds = checkedBounds(classes.map((one) => one.maxS));
-  return { name, title: "jobs by run time", classes, classOf: (_size, runS) => firstNotBelow(bounds, runS) };
+/**
+ * Classes by run time.
+ * @param boundsS inclusive and ascending; one class more is above the last
+ * @throws RangeError for bounds that do not ascend, or too many
+ */
+export function classesByRunTime(boundsS: readonly number[]): ClassScheme {
+  const bounds = [...boundsS, Number.POSITIVE_INFINITY];
+  if (bounds.some((maxS, i) => i > 0 && !(maxS > bounds[i - 1]))) {
+    throw new RangeError(`Cannot make classes with bounds ${bounds.join(", ")}: expected ascending bounds`);
+  }
+  if (bounds.length > 255) throw new RangeError(`Cannot make ${bounds.length} classes: expected 1 to 255`);
+  return {
+    title: "jobs by run time",
+    classes: bounds.map((maxS) => ({ name: String(maxS), label: `up to ${maxS} s` })),
+    classOf: (_size, runS) => firstNotBelow(bounds, runS),
+  };
 }
 
 function firstNotBelow(bounds: readonly number[], value: number): number {
   let i = 0;
   while (bounds[i] < value) i++;
   return i;
-}
-
-function checkedBounds(bounds: readonly number[]): readonly number[] {
-  for (let i = 1; i < bounds.length; i++) {
-    if (!(bounds[i] > bounds[i - 1])) {
-      throw new RangeError(`Cannot make classes with bounds ${bounds.join(", ")}: expected ascending bounds`);
-    }
-  }
-  if (bounds.at(-1) !== Number.POSITIVE_INFINITY || bounds.length > 255) {
-    throw new RangeError(`Cannot make ${bounds.length} classes: expected 1 to 255, the last without a bound`);
-  }
-  return bounds;
 }

@@ -4,34 +4,6 @@
  */
 import { exp, ln } from "../core/elementary.ts";
 
-/** Mean and variance in one pass (Welford 1962, "Note on a method for calculating corrected sums of squares"). */
-export class RunningMoments {
-  #count = 0;
-  #mean = 0;
-  #squares = 0;
-
-  add(value: number): void {
-    this.#count++;
-    const deviation = value - this.#mean;
-    this.#mean += deviation / this.#count;
-    this.#squares += deviation * (value - this.#mean);
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  /** NaN without values. */
-  get mean(): number {
-    return this.#count === 0 ? Number.NaN : this.#mean;
-  }
-
-  /** Sample variance (divisor count − 1); NaN below two values. */
-  get variance(): number {
-    return this.#count < 2 ? Number.NaN : this.#squares / (this.#count - 1);
-  }
-}
-
 /** A mean with a Student confidence interval. */
 export interface Interval {
   readonly count: number;
@@ -47,10 +19,16 @@ export interface Interval {
 /** Student's interval for the mean of independent values, such as one mean per replication. */
 export function confidenceInterval(values: ArrayLike<number>, level = 0.95): Interval {
   if (!(level > 0 && level < 1)) throw new RangeError(`Cannot use level ${level}: expected between 0 and 1`);
-  const moments = new RunningMoments();
-  for (let i = 0; i < values.length; i++) moments.add(values[i]);
-  const { count, mean } = moments;
-  const sd = Math.sqrt(moments.variance);
+  const count = values.length;
+  // Mean and squares in one pass: Welford 1962, "Note on a method for calculating corrected sums of squares".
+  let mean = count === 0 ? Number.NaN : 0;
+  let squares = 0;
+  for (let i = 0; i < count; i++) {
+    const deviation = values[i] - mean;
+    mean += deviation / (i + 1);
+    squares += deviation * (values[i] - mean);
+  }
+  const sd = count < 2 ? Number.NaN : Math.sqrt(squares / (count - 1));
   const half = count < 2 ? Number.NaN : (studentQuantile(0.5 + level / 2, count - 1) * sd) / Math.sqrt(count);
   return { count, mean, sd, half, level };
 }

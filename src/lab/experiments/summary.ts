@@ -43,7 +43,7 @@ export async function runSummary(cell: SummaryCell, inputs: CellInputs): Promise
     observer: recorder,
     progress: progress && ((arrived) => progress(arrived, instance.count)),
   });
-  const classes = classBoundsS === undefined ? undefined : { classes: classesOf(classBoundsS) };
+  const classes = classBoundsS === undefined ? undefined : { classes: classesByRunTime(classBoundsS) };
   const { gang } = schedule;
   const { own, inherited } = rulesOf(choice);
   return {
@@ -57,13 +57,4 @@ export async function runSummary(cell: SummaryCell, inputs: CellInputs): Promise
     schedule: keep.includes("schedule") ? schedule : undefined,
     matrix: recorder?.record(),
   };
-}
-
-function classesOf(boundsS: readonly number[]) {
-  const classes = [...boundsS, Number.POSITIVE_INFINITY].map((maxS) => ({
-    name: String(maxS),
-    label: `up to ${maxS} s`,
-    maxS,
-  }));
-  return classesByRunTime("run time", classes);
 }
