@@ -1,7 +1,6 @@
 /** What tasks do with their slots, kept for the last few of each: Silva and Scherson 1999, section 2.2. */
-/** Classes of tasks, in the order of the columns of `Grades`. */
-const TASK_CLASSES = ["computation", "I/O", "communication", "synchronisation"] as const;
-const CLASSES = TASK_CLASSES.length;
+/** Classes of tasks, the columns of `Grades`: computation, I/O, communication, synchronisation. */
+const CLASSES = 4;
 
 /** Grades of membership of tasks, averaged over each task's last slots. */
 export class Grades {

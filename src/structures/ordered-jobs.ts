@@ -14,6 +14,7 @@
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
+import { doubled } from "./grow.ts";
 import { NO_SIZE, SummaryTree } from "./summary-tree.ts";
 
 const BLOCK = 64;
@@ -388,20 +389,15 @@ export class OrderedJobs {
   }
 
   #grow(): void {
-    const blocks = this.#order.length * 2;
-    const grown = <T extends Int32Array | Float64Array>(old: T, empty: T): T => {
-      empty.set(old);
-      return empty;
-    };
-    this.#keys = grown(this.#keys, new Float64Array(blocks * BLOCK));
-    this.#jobs = grown(this.#jobs, new Int32Array(blocks * BLOCK));
-    this.#sizes = grown(this.#sizes, new Int32Array(blocks * BLOCK));
-    this.#values = grown(this.#values, new Float64Array(blocks * BLOCK));
-    this.#begin = grown(this.#begin, new Int32Array(blocks));
-    this.#count = grown(this.#count, new Int32Array(blocks));
+    this.#keys = doubled(this.#keys);
+    this.#jobs = doubled(this.#jobs);
+    this.#sizes = doubled(this.#sizes);
+    this.#values = doubled(this.#values);
+    this.#begin = doubled(this.#begin);
+    this.#count = doubled(this.#count);
     const used = this.#order.length;
-    this.#order = grown(this.#order, new Int32Array(blocks));
-    for (let b = used; b < blocks; b++) this.#order[b] = b;
+    this.#order = doubled(this.#order);
+    for (let b = used; b < 2 * used; b++) this.#order[b] = b;
   }
 
   #moveEntry(from: number, to: number): void {

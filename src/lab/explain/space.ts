@@ -260,13 +260,9 @@ export class SpaceWatch implements Watch {
     const listed = largest(this.#closed, (held) => held.untilS - held.fromS)
       .sort((a, b) => a.fromS - b.fromS || a.holder - b.holder)
       .map(
-        ({ holder, fromS, untilS, firstPromisedS, lastPromisedS, changes }): HeldReservation => ({
+        ({ holder, ...held }): HeldReservation => ({
           ...named(this.#instance, holder),
-          fromS,
-          untilS,
-          firstPromisedS,
-          lastPromisedS,
-          changes,
+          ...held,
           startS: orNull(schedule.startS[holder]),
         }),
       );

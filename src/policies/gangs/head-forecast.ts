@@ -147,31 +147,35 @@ export class HeadForecast {
 
   /** When each processor has memory for the head. */
   #findMemoryFree(head: JobIndex): void {
-    const freeS = this.#memoryFreeS.fill(this.#machine.nowS);
+    this.#memoryFreeS.fill(this.#machine.nowS);
     if (this.#memory === undefined) return;
     const most = this.#memory.limitKB - this.#memoryOf(head);
-    const inUse = this.#spareKB.fill(0);
-    for (const job of this.#byEnd) this.#addTo(inUse, job, this.#memoryOf(job));
-    for (const job of this.#byEnd) {
-      const end = this.#firstOf(job) + this.#jobs.size[job];
-      for (let processor = this.#firstOf(job); processor < end; processor++) {
-        if (inUse[processor] > most && inUse[processor] - this.#memoryOf(job) <= most)
-          freeS[processor] = this.#endS.get(job);
-        inUse[processor] -= this.#memoryOf(job);
-      }
-    }
+    this.#findFree(this.#memoryFreeS, this.#spareKB, most, (job) => this.#memoryOf(job));
   }
 
-  /** When fewer than m slots of each processor are taken: at the first end of a job there, if all are now. */
+  /** When fewer than m slots of each processor are taken. */
   #findColumnsFree(): void {
-    const freeS = this.#freeS.fill(this.#machine.nowS);
-    const taken = this.#spareSlots.fill(0);
-    for (const job of this.#byEnd) this.#addTo(taken, job, this.#slots.get(job));
+    this.#freeS.fill(this.#machine.nowS);
+    this.#findFree(this.#freeS, this.#spareSlots, this.#maxRows - 1, (job) => this.#slots.get(job));
+  }
+
+  /** When no more than `most` of each processor is in use: at the end of the job that is the last one above, if more is now. */
+  #findFree(
+    freeS: Float64Array,
+    inUse: Float64Array,
+    most: number,
+    amountOf: (job: JobIndex) => number,
+  ): void {
+    inUse.fill(0);
+    for (const job of this.#byEnd) this.#addTo(inUse, job, amountOf(job));
     for (const job of this.#byEnd) {
-      const end = this.#firstOf(job) + this.#jobs.size[job];
-      for (let processor = this.#firstOf(job); processor < end; processor++) {
-        if (taken[processor] >= this.#maxRows) freeS[processor] = this.#endS.get(job);
-        taken[processor] -= this.#slots.get(job);
+      const first = this.#firstOf(job);
+      const end = first + this.#jobs.size[job];
+      const amount = amountOf(job);
+      const endS = this.#endS.get(job);
+      for (let processor = first; processor < end; processor++) {
+        if (inUse[processor] > most) freeS[processor] = endS;
+        inUse[processor] -= amount;
       }
     }
   }

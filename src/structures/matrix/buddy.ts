@@ -9,6 +9,7 @@
  * cuts off takes a job when the job fits into what is left of it.
  */
 import { assert } from "../../core/errors.ts";
+import { grown } from "../grow.ts";
 
 /** Level of the smallest block that holds `size` processors: the least l with 2^l ≥ size. Size: 1 … 2^30. */
 export function blockLevel(size: number): number {
@@ -28,7 +29,7 @@ export class BuddyRows {
   readonly height: number;
   readonly #padded: number;
   readonly #empty: Int32Array;
-  #widest: Int32Array;
+  #widest = new Int32Array(0);
 
   constructor(processors: number) {
     this.processors = processors;
@@ -39,17 +40,14 @@ export class BuddyRows {
       const nodes = this.#padded >> level;
       for (let node = 0; node < nodes; node++) this.#empty[nodes + node] = this.#width(level, node);
     }
-    this.#widest = new Int32Array(0);
   }
 
   /** Makes the row an empty one. Rows are numbered from 0; storage grows to the largest number used. */
   clear(row: number): void {
     const stride = 2 * this.#padded;
-    if ((row + 1) * stride > this.#widest.length) {
-      const grown = new Int32Array(Math.max(2 * this.#widest.length, (row + 1) * stride));
-      grown.set(this.#widest);
-      this.#widest = grown;
-    }
+    const needed = (row + 1) * stride;
+    if (needed > this.#widest.length)
+      this.#widest = grown(this.#widest, Math.max(2 * this.#widest.length, needed), 0);
     this.#widest.set(this.#empty, row * stride);
   }
 
