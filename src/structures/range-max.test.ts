@@ -6,11 +6,10 @@ const range = fc.tuple(fc.nat(), fc.nat());
 const operation = fc.oneof(
   fc.record({ kind: fc.constant("add" as const), range, delta: fc.integer({ min: -5, max: 9 }) }),
   fc.record({ kind: fc.constant("max" as const), range, delta: fc.constant(0) }),
-  fc.record({ kind: fc.constant("lastAbove" as const), range, delta: fc.integer({ min: -9, max: 20 }) }),
 );
 
 describe("RangeMax", () => {
-  test("add(), max() and lastAbove() agree with a plain array after any operations", () => {
+  test("add() and max() agree with a plain array after any operations", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -31,13 +30,10 @@ describe("RangeMax", () => {
               for (let at = first; at < end; at++) plain[at] = (plain[at] as number) + delta;
               expect(plain.map((_, at) => tree.max(at, at + 1))).toEqual(plain);
               expect(tree.max(0, processors)).toBe(Math.max(...plain));
-            } else if (kind === "max") {
+            } else {
               expect(tree.max(first, end)).toBe(
                 within.length === 0 ? Number.NEGATIVE_INFINITY : Math.max(...within),
               );
-            } else {
-              const last = within.findLastIndex((value) => value > delta);
-              expect(tree.lastAbove(first, end, delta)).toBe(last < 0 ? -1 : first + last);
             }
           }
         },

@@ -40,11 +40,6 @@ export class RangeMax {
     return first < end ? this.#max(1, 0, this.#leaves, first, end) : Number.NEGATIVE_INFINITY;
   }
 
-  /** The last of the processors first … end − 1 whose number is above the limit; −1 when none is. */
-  lastAbove(first: number, end: number, limit: number): number {
-    return first < end ? this.#lastAbove(1, 0, this.#leaves, first, end, limit) : -1;
-  }
-
   #add(node: number, low: number, high: number, first: number, end: number, delta: number): void {
     if (first <= low && end >= high) {
       this.#most[node] += delta;
@@ -64,14 +59,5 @@ export class RangeMax {
     if (first < middle) most = this.#max(2 * node, low, middle, first, end);
     if (end > middle) most = Math.max(most, this.#max(2 * node + 1, middle, high, first, end));
     return most + this.#added[node];
-  }
-
-  #lastAbove(node: number, low: number, high: number, first: number, end: number, limit: number): number {
-    if (high <= first || low >= end || this.#most[node] <= limit) return -1;
-    if (high - low === 1) return low;
-    const middle = (low + high) >> 1;
-    const below = limit - this.#added[node];
-    const right = this.#lastAbove(2 * node + 1, middle, high, first, end, below);
-    return right >= 0 ? right : this.#lastAbove(2 * node, low, middle, first, end, below);
   }
 }

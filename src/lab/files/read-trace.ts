@@ -14,6 +14,7 @@ import { tracesFolder } from "../../host/traces-folder.ts";
 import { MODELS } from "../../workload/models/registry.ts";
 import { detectFormat, FORMAT_HEAD_BYTES, type TraceReader } from "../../workload/traces/formats.ts";
 
+const TRACE_FILE = /\.swf(\.gz)?$/;
 const GZIP_MAGIC = 0x1f8b;
 const CHUNK_BYTES = 1 << 18;
 const UNPACKED_CHUNK_BYTES = 1 << 19;
@@ -29,9 +30,12 @@ export async function readTrace(name: string): Promise<Workload> {
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
   // Opened once: a named pipe gives what it has to whoever opens it first.
-  const file = path === undefined ? undefined : await openFile(path);
+  const opening = path === undefined ? undefined : open(path, "r");
+  const file = await opening?.catch((error) => {
+    throw readError(shown, error);
+  });
   let hint = 0;
-  const open = (head: Buffer): TraceReader => {
+  const begin = (head: Buffer): TraceReader => {
     const reader = detectFormat(head).open(path === undefined ? "stdin" : basename(path), hint);
     reader.push(head);
     return reader;
@@ -46,7 +50,7 @@ export async function readTrace(name: string): Promise<Workload> {
       if (reader !== undefined) reader.push(chunk);
       else {
         head = Buffer.concat([head, chunk]);
-        if (head.length >= FORMAT_HEAD_BYTES) reader = open(head);
+        if (head.length >= FORMAT_HEAD_BYTES) reader = begin(head);
       }
     }
   } catch (error) {
@@ -55,15 +59,7 @@ export async function readTrace(name: string): Promise<Workload> {
     await file?.close();
   }
   if (head.length === 0) throw new InputError(`Cannot read "${shown}": it is empty, expected a trace`);
-  return (reader ?? open(head)).end();
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, "r");
-  } catch (error) {
-    throw readError(path, error);
-  }
+  return (reader ?? begin(head)).end();
 }
 
 /** Passes plain bytes through and gzip through the decompressor. */
@@ -104,7 +100,12 @@ async function unpackedBytes(file: FileHandle): Promise<number> {
 
 /** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
 export function findTrace(name: string): string {
-  const isDirectory = orReadError(name, () => statSync(name, { throwIfNoEntry: false })?.isDirectory());
+  let isDirectory: boolean | undefined;
+  try {
+    isDirectory = statSync(name, { throwIfNoEntry: false })?.isDirectory();
+  } catch (error) {
+    throw readError(name, error);
+  }
   if (isDirectory === false) return name;
   if (isDirectory === true) {
     throw new InputError(`Cannot read "${name}": it is a directory, expected a trace file (.swf or .swf.gz)`);
@@ -114,23 +115,18 @@ export function findTrace(name: string): string {
   };
   if (name.includes("/")) return refuse("there is no such file", "");
   const folder = tracesFolder();
-  const files =
-    folder === undefined || !existsSync(folder)
-      ? []
-      : readdirSync(folder).filter((file) => /\.swf(\.gz)?$/.test(file));
+  const isThere = folder !== undefined && existsSync(folder);
+  const files = isThere ? readdirSync(folder).filter((file) => TRACE_FILE.test(file)) : [];
+  const names = files.map((file) => file.replace(TRACE_FILE, ""));
   const [word = ""] = name.split(":");
-  const known = [
-    ...MODELS.map((model) => model.name),
-    ...files.map((file) => file.replace(/\.swf(\.gz)?$/, "")),
-  ];
-  const suggestion = closest(word, known);
-  if (folder === undefined || !existsSync(folder)) {
+  const suggestion = closest(word, [...MODELS.map((model) => model.name), ...names]);
+  if (!isThere) {
     return refuse(
       `there is no such file${suggestion}`,
       "; set TUTTI_TRACES to name the folder of your traces",
     );
   }
-  const exact = files.filter((file) => file.replace(/\.swf(\.gz)?$/, "") === name || file === name);
+  const exact = files.filter((file, i) => names[i] === name || file === name);
   const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
   if (found.length === 1) return join(folder, found[0]);
   if (found.length > 1) {
@@ -143,14 +139,6 @@ export function findTrace(name: string): string {
     `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins so${suggestion}`,
     files.length === 0 ? "" : `; there are ${files.join(", ")}`,
   );
-}
-
-function orReadError<Result>(path: string, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw readError(path, error);
-  }
 }
 
 /** One line for people instead of a system error. */

@@ -2,11 +2,11 @@
  * The simulations behind the claims of zhou1999: every scheme on the same jobs. The paper has no measured table, so the
  * workload is that of the authors' next paper (zhou2000), and once more with sizes that are powers of two.
  */
-import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { metricOf } from "../../../metrics/summary.ts";
-import type { Cell, CellResult } from "../../experiments/kinds.ts";
+import type { CellResult } from "../../experiments/kinds.ts";
 import type { PlacedCell } from "../paper.ts";
 import type { Results } from "../results.ts";
+import { cellInSlots } from "../zhou2000/cells.ts";
 
 export const LOADS = [0.2, 0.5, 0.7, 0.9] as const;
 /** Sizes as drawn, and rounded to powers of two. */
@@ -64,28 +64,13 @@ export function cells(seed: number): PlacedCell<Place, "summary">[] {
         SCHEME_NAMES.flatMap((scheme) =>
           SLOTS.map((slots) => ({
             place: { sizes, load, scheme, slots },
-            cell: cellOf(SCHEMES[scheme][slots], sizes, `jobs=${JOBS}:load=${load}`, ofJobs),
+            cell: cellInSlots(SCHEMES[scheme][slots], `jobs=${JOBS}:load=${load}`, {
+              seed: ofJobs,
+              sizes: sizes === "any" ? undefined : sizes,
+            }),
           })),
         ),
       ),
     ),
   );
-}
-
-function cellOf(policy: string, sizes: Sizes, settings: string, seed: number): Cell<"summary"> {
-  return {
-    kind: "summary",
-    source: {
-      jobs: `downey:${settings}:processors=128:minRunS=1:maxRunS=120:unitS=1`,
-      seed,
-      sizes: sizes === "any" ? undefined : sizes,
-      submits: "whole seconds",
-    },
-    rules: DEFAULT_RULES,
-    policy,
-    slotS: 1,
-    switchS: 0,
-    metrics: ["response"],
-    quantiles: "none",
-  };
 }

@@ -1,6 +1,7 @@
 /** The simulations of zhou2000's two experiments. Time is counted in slots, so the slot is 1 s long and a switch costs nothing. */
 import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { metricOf } from "../../../metrics/summary.ts";
+import type { JobSource } from "../../experiments/jobs.ts";
 import type { Cell, CellResult } from "../../experiments/kinds.ts";
 import type { PlacedCell } from "../paper.ts";
 import type { Results } from "../results.ts";
@@ -16,6 +17,9 @@ export interface Place {
   readonly load: number;
 }
 export type Zhou2000Results = Results<Place, CellResult<"summary">>;
+
+/** Small, medium and large jobs of section 4, in slots. */
+const SMALL_MEDIUM_LARGE = [12, 60];
 
 interface Experiment {
   readonly table: 1 | 2;
@@ -37,19 +41,27 @@ export function cells(seed: number): PlacedCell<Place, "summary">[] {
         (ofJobs) =>
           [...variants].reverse().map((variant) => ({
             place: { table, variant, load },
-            cell: cellOf(variant, `jobs=${jobs}:load=${load}`, ofJobs),
+            cell: {
+              ...cellInSlots(variant, `jobs=${jobs}:load=${load}`, { seed: ofJobs }),
+              classBoundsS: SMALL_MEDIUM_LARGE,
+            },
           })),
       ),
     ),
   );
 }
 
-function cellOf(policy: Variant, settings: string, seed: number): Cell<"summary"> {
+/** A simulation of the paper's workload. */
+export function cellInSlots(
+  policy: string,
+  settings: string,
+  source: Omit<JobSource, "jobs" | "submits">,
+): Cell<"summary"> {
   return {
     kind: "summary",
     source: {
       jobs: `downey:${settings}:processors=128:minRunS=1:maxRunS=120:unitS=1`,
-      seed,
+      ...source,
       submits: "whole seconds",
     },
     rules: DEFAULT_RULES,
@@ -57,8 +69,6 @@ function cellOf(policy: Variant, settings: string, seed: number): Cell<"summary"
     slotS: 1,
     switchS: 0,
     metrics: ["response"],
-    // Small, medium and large jobs of section 4, in slots.
-    classBoundsS: [12, 60],
     quantiles: "none",
   };
 }
