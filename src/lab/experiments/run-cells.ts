@@ -7,7 +7,7 @@ import { openSource } from "../files/source.ts";
 import type { CellInputs } from "./cell.ts";
 import type { Cell, CellResult, Kind } from "./kinds.ts";
 import { CellRunner, type Environment, type OpenedJobs } from "./runner.ts";
-import { spread, type WorkerOptions } from "./workers.ts";
+import { runInThreads, type WorkerOptions } from "./workers.ts";
 
 export const WITH_FILES: Environment = { open: openSource, policy: loadPolicy };
 
@@ -18,11 +18,6 @@ export interface CellsOptions extends WorkerOptions {
   readonly progress?: CellInputs["progress"];
 }
 
-interface Shared {
-  readonly opened: OpenedJobs | undefined;
-  readonly progress: CellInputs["progress"];
-}
-
 /**
  * The results in the order of the cells, with any number of workers.
  * @throws the error of the first cell that failed
@@ -31,17 +26,22 @@ export async function runCells<K extends Kind>(
   cells: readonly Cell<K>[],
   options: CellsOptions,
 ): Promise<CellResult<K>[]> {
-  const isHere = options.workers === 1 || cells.length === 1;
-  const shared = { opened: options.opened, progress: isHere ? options.progress : undefined };
-  return spread(cellsTask, shared, cells as readonly unknown[] as readonly Cell[], options) as Promise<
-    CellResult<K>[]
-  >;
+  const { opened, onDone } = options;
+  const workers = Math.min(options.workers, cells.length);
+  if (workers > 1) return (await runInThreads({ opened }, cells, workers, options)) as CellResult<K>[];
+  const run = cellRunner(options);
+  const results: CellResult<K>[] = [];
+  for (const cell of cells) {
+    results.push(await run(cell));
+    onDone?.(results.length, cells.length);
+  }
+  return results;
 }
 
-/** The task of the worker pool. */
-export function cellsTask({ opened, progress }: Shared): (cell: Cell) => Promise<CellResult> {
+/** Runs cells one after the other, here or in a worker thread. */
+export function cellRunner({ opened, progress }: Pick<CellsOptions, "opened" | "progress">) {
   const runner = new CellRunner(WITH_FILES, opened, progress);
-  return async (cell) => {
+  return async <K extends Kind>(cell: Cell<K>): Promise<CellResult<K>> => {
     try {
       return await runner.run(cell);
     } catch (error) {

@@ -3,10 +3,10 @@ import { workerData } from "node:worker_threads";
 import { RuleViolation } from "../../core/errors.ts";
 import { answerQuestions } from "../../host/thread.ts";
 import type { Cell } from "./kinds.ts";
-import { cellsTask } from "./run-cells.ts";
+import { cellRunner } from "./run-cells.ts";
 import type { CellFailure, CellReply } from "./workers.ts";
 
-const run = cellsTask(workerData);
+const run = cellRunner(workerData);
 
 answerQuestions(async (cell: Cell): Promise<CellReply> => {
   try {

@@ -9,9 +9,6 @@ import { programFile } from "../../host/programs.ts";
 import { Thread, ThreadEnded } from "../../host/thread.ts";
 import { PolicyError } from "../../own-policies/guarded-policy.ts";
 
-/** Made ready once per thread from what all cells share, then run cell by cell. */
-type Task<Shared, Cell, Result> = (shared: Shared) => (cell: Cell) => Promise<Result>;
-
 export interface WorkerOptions {
   /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */
   readonly workers: number;
@@ -38,33 +35,15 @@ export function defaultWorkers(): number {
 }
 
 /**
- * Runs the task on every cell.
- * @param task the one that worker.ts has, for where there is one worker
- * @param shared sent to each worker once
+ * Runs every cell in one of several threads.
+ * @param shared sent to each thread once
  * @throws the error of the first cell, in the order of cells, that failed
  */
-export async function spread<Shared, Cell, Result>(
-  task: Task<Shared, Cell, Result>,
-  shared: Shared,
-  cells: readonly Cell[],
-  options: WorkerOptions,
-): Promise<Result[]> {
-  const workers = Math.min(options.workers, cells.length);
-  if (workers > 1) return (await runInThreads(shared, cells, workers, options)) as Result[];
-  const run = task(shared);
-  const results: Result[] = [];
-  for (const cell of cells) {
-    results.push(await run(cell));
-    options.onDone?.(results.length, cells.length);
-  }
-  return results;
-}
-
-async function runInThreads(
+export async function runInThreads(
   shared: unknown,
   cells: readonly unknown[],
   workers: number,
-  options: WorkerOptions,
+  { onDone }: WorkerOptions,
 ): Promise<unknown[]> {
   const results: unknown[] = new Array(cells.length);
   const failures = new Map<number, CellFailure>();
@@ -80,7 +59,7 @@ async function runInThreads(
       });
       if ("failure" in reply) failures.set(cell, reply.failure);
       else results[cell] = reply.result;
-      options.onDone?.(++done, cells.length);
+      onDone?.(++done, cells.length);
     }
     await thread.end();
   };
