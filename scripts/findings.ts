@@ -1,16 +1,17 @@
 /** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
+
 import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { defaultWorkers } from "../src/lab/experiments/workers.ts";
 import { findingsCells, findingsPage } from "../src/lab/findings/page.ts";
 
 const file = process.argv[2] ?? fileURLToPath(new URL("../docs/findings.md", import.meta.url));
 const cells = findingsCells();
 try {
   const results = await runCells(cells, {
-    workers: defaultWorkers(),
+    workers: availableParallelism(),
     onDone: (done, of) => process.stderr.write(`\r${done} of ${of} runs`),
   });
   process.stderr.write("\n");

@@ -2,13 +2,14 @@
  * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with docs/golden.tsv, or writes that table and
  * its page. Only models run where there are no traces; that is said.
  */
+
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { explainError } from "../src/cli/errors.ts";
 import { tracesFolder } from "../src/host/traces-folder.ts";
 import { runCells } from "../src/lab/experiments/run-cells.ts";
-import { defaultWorkers } from "../src/lab/experiments/workers.ts";
 import { GOLDEN_TRACES, goldenCell, goldenKeys, goldenSources } from "../src/lab/golden/cells.ts";
 import { goldenPage } from "../src/lab/golden/page.ts";
 import { differences, formatTable, leftOver, parseTable } from "../src/lab/golden/table.ts";
@@ -42,7 +43,7 @@ async function run(): Promise<number> {
   const cells = goldenKeys(sources.filter(isHere));
   const startedMs = performance.now();
   const results = await runCells(cells.map(goldenCell), {
-    workers: defaultWorkers(),
+    workers: availableParallelism(),
     onDone: (done, of) => process.stderr.write(`\r${done} of ${of} schedules`),
   });
   process.stderr.write(`, ${Math.round((performance.now() - startedMs) / 1000)} s\n`);

@@ -2,6 +2,7 @@
  * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). What it runs is loaded with the first
  * call, since a policy's file may import "tutti" too and needs none of it.
  */
+import { availableParallelism } from "node:os";
 import type { Instance, Workload } from "../core/jobs.ts";
 import type { PolicyDefinition } from "../core/policy.ts";
 import { DEFAULT_RULES, type Rules } from "../core/rules.ts";
@@ -103,11 +104,8 @@ export async function compare(
   policies: readonly string[],
   settings: CompareSettings = {},
 ): Promise<Comparison> {
-  const [{ runExperiment }, { defaultWorkers }] = await Promise.all([
-    import("./experiments/run.ts"),
-    import("./experiments/workers.ts"),
-  ]);
-  const { replications = 1, workers = defaultWorkers() } = settings;
+  const { runExperiment } = await import("./experiments/run.ts");
+  const { replications = 1, workers = availableParallelism() } = settings;
   const experiment = experimentOf(jobs, settings);
   const ready = await opened(jobs, experiment, replications);
   return runExperiment(experiment, { policies, replications, workers, opened: ready });

@@ -1,9 +1,9 @@
 /** Options that several verbs share, and what a run is made of by them. */
+import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
 import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
-import { defaultWorkers } from "../../lab/experiments/workers.ts";
 import { findTrace } from "../../lab/files/read-trace.ts";
 import { chooseModel } from "../../lab/files/source.ts";
 import { isSameFile } from "../../lab/files/write-whole.ts";
@@ -84,7 +84,7 @@ export function addRunOptions(command: Command): Command {
 }
 
 export function addWorkersOption(command: Command): Command {
-  const workers = defaultWorkers();
+  const workers = availableParallelism();
   return command.addOption(
     new Option("--workers <n>", "threads to use; never changes a result")
       .argParser(integer(1, 1024))

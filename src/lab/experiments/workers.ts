@@ -3,7 +3,6 @@
  * in the order of the cells, so that the number of workers never shows in a result. What a cell is, only the caller and the
  * entry of the threads (worker.ts) know.
  */
-import { availableParallelism } from "node:os";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { programFile } from "../../host/programs.ts";
 import { Thread, ThreadEnded } from "../../host/thread.ts";
@@ -28,11 +27,6 @@ export interface CellFailure {
 }
 
 const WORKER = programFile("worker", new URL("./worker.ts", import.meta.url));
-
-/** Cores that this process may use. */
-export function defaultWorkers(): number {
-  return availableParallelism();
-}
 
 /**
  * Runs every cell in one of several threads.

@@ -60,17 +60,10 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
   const has = (wanted: string) => parameters.some((spec) => spec.name === wanted);
   // Queue and order stand in front of a matrix of few rows and do nothing without that.
   const isAdmitted = has("rows");
-  const own = parameters.filter((spec) => !isAdmitted || !/^queue/.test(spec.name)).flatMap(otherValues);
+  const ofQueue = parameters.filter((spec) => isAdmitted && /^queue/.test(spec.name));
+  const own = parameters.filter((spec) => !ofQueue.includes(spec)).flatMap(otherValues);
   const few = `rows=${FEW_ROWS}`;
-  const admitted = isAdmitted
-    ? [
-        few,
-        ...parameters
-          .filter((spec) => /^queue/.test(spec.name))
-          .flatMap(otherValues)
-          .map((one) => `${few}:${one}`),
-      ]
-    : [];
+  const admitted = isAdmitted ? [few, ...ofQueue.flatMap(otherValues).map((one) => `${few}:${one}`)] : [];
   const moved = has("migrate") ? [`migrate=${MIGRATION_S}`] : [];
   return [name, ...[...own, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
 }

@@ -28,7 +28,6 @@ export class HeadForecast {
   readonly #gangs: AskedGangs;
   readonly #maxRows: number;
   readonly #memory: MatrixMemory | undefined;
-  readonly #slotS: number;
   readonly #switchS: number;
   /** Expected end of each job in the matrix, as of the last `reserve`. */
   readonly #endS = new JobNumbers();
@@ -60,7 +59,6 @@ export class HeadForecast {
     this.#gangs = gangs;
     this.#maxRows = maxRows;
     this.#memory = memory;
-    this.#slotS = machine.slotS;
     this.#switchS = maxRows > 1 ? machine.switchS : 0;
     const { processors } = machine;
     this.#freeS = new Float64Array(processors);
@@ -77,9 +75,9 @@ export class HeadForecast {
    */
   expectedEndS(job: JobIndex, isPlaced: boolean): number {
     const served = isPlaced ? this.#machine.servedSlots(job) : 0;
-    const slots = Math.max(1, slotsOfEstimate(this.#jobs.estimateS[job], this.#slotS) - served);
+    const slots = Math.max(1, slotsOfEstimate(this.#jobs.estimateS[job], this.#machine.slotS) - served);
     const rows = this.#maxRows === Number.POSITIVE_INFINITY ? this.#machine.rowCount + 1 : this.#maxRows;
-    return this.#machine.nowS + slots * rows * (this.#slotS + this.#switchS);
+    return this.#machine.nowS + slots * rows * (this.#machine.slotS + this.#switchS);
   }
 
   /** Makes the reservation of the head, which has no room now. */
