@@ -65,17 +65,12 @@ export async function runExperiment(experiment: Experiment, options: ExperimentO
     rules: rulesInWords(experiment, runs[0], isGang, workload),
     made: provenance(),
     command: options.command,
-    policies: policies.map((_, p) => {
+    policies: policies.map((_policy, p) => {
       const ofPolicy = runs.filter((_run, cell) => cell % policies.length === p);
-      const { label, title, rules, summary, scheduleHash, schedule, matrix } = ofPolicy[0];
+      const { workload: _, repacking: __, ...first } = ofPolicy[0];
       return {
-        label,
-        title,
-        rules,
-        summary,
-        scheduleHash,
-        schedule: schedule!,
-        matrix,
+        ...first,
+        schedule: first.schedule!,
         ...(replications === 1 ? { replications: undefined } : replicationsOf(ofPolicy, seed)),
       };
     }),
