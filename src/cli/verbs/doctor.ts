@@ -25,6 +25,7 @@ const CONCURRENT = {
     "by the nice values of sessions, since no cpu control group may be used and the kernel groups processes by session, where SCHED_IDLE has no effect",
   none: "not possible here: no cpu control group may be used, and nothing else has an effect without more rights",
 };
+const KEPT = "kept by the kernel";
 const USERS = { all: "jobs run as the user who submits them", own: "jobs run as you" };
 
 export function configure(command: Command): void {
@@ -46,34 +47,22 @@ export function configure(command: Command): void {
 function text(diagnosis: Diagnosis, advice: readonly string[]): string {
   const { switching, clock } = diagnosis;
   const others = diagnosis.freezers.filter((kind) => kind !== diagnosis.freezer);
-  const rows: readonly (readonly [string, string])[] = [
-    ["stopping gangs", FREEZERS[diagnosis.freezer]],
-    ["  works too", others.length === 0 ? "nothing" : others.join(", ")],
-    ["CPUs", `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`],
-    [
-      "memory limits",
-      diagnosis.memoryLimit ? "kept by the kernel" : "not possible here: no memory control group",
-    ],
-    [
-      "process limits",
-      diagnosis.processLimit ? "kept by the kernel" : "not possible here: no pids control group",
-    ],
-    ["concurrent mode", CONCURRENT[diagnosis.concurrentMode]],
-    ["users", USERS[diagnosis.users]],
-    [
-      "clock",
-      `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
-    ],
-    [
-      "stop",
-      `${us(switching.stoppedUs)} until ${switching.processes} busy processes stood; the call ${us(switching.stopCallUs)}`,
-    ],
-    ["continue", `${us(switching.runsUs)} until the first ran; the call ${us(switching.continueCallUs)}`],
-    ["load", `${diagnosis.load.toFixed(1)} processes on ${diagnosis.cpus} CPUs before measuring`],
-  ];
-  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  const facts = {
+    "stopping gangs": FREEZERS[diagnosis.freezer],
+    "  works too": others.length === 0 ? "nothing" : others.join(", "),
+    CPUs: `${diagnosis.cpus}, given to gangs ${PINNING[diagnosis.pinning]}`,
+    "memory limits": diagnosis.memoryLimit ? KEPT : "not possible here: no memory control group",
+    "process limits": diagnosis.processLimit ? KEPT : "not possible here: no pids control group",
+    "concurrent mode": CONCURRENT[diagnosis.concurrentMode],
+    users: USERS[diagnosis.users],
+    clock: `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
+    stop: `${us(switching.stoppedUs)} until ${switching.processes} busy processes stood; the call ${us(switching.stopCallUs)}`,
+    continue: `${us(switching.runsUs)} until the first ran; the call ${us(switching.continueCallUs)}`,
+    load: `${diagnosis.load.toFixed(1)} processes on ${diagnosis.cpus} CPUs before measuring`,
+  };
+  const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
   return [
-    ...rows.map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`),
+    ...Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}${wrap(value, width)}`),
     "",
     bold("What follows"),
     ...advice.map((line) => `  - ${wrap(line, 4)}`),

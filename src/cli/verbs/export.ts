@@ -14,31 +14,29 @@ interface Options {
   readonly output?: string;
 }
 
-const COLUMNS: readonly (readonly [string, (job: Job) => string | number])[] = [
-  ["job", ({ job }) => job],
-  ["array", ({ array }) => array ?? ""],
-  ["array_index", ({ arrayIndex }) => arrayIndex ?? ""],
-  ["name", ({ name }) => name],
-  ["user", ({ user }) => user],
-  ["queue", ({ queue }) => queue],
-  ["state", ({ state }) => state],
-  ["tasks", ({ tasks }) => tasks],
-  ["priority", ({ priority }) => priority],
-  ["submitted", ({ submittedAtMs }) => isoText(submittedAtMs)],
-  ["started", ({ startedAtMs }) => (startedAtMs === undefined ? "" : isoText(startedAtMs))],
-  ["ended", ({ endedAtMs }) => (endedAtMs === undefined ? "" : isoText(endedAtMs))],
-  [
-    "wait_s",
-    ({ submittedAtMs, startedAtMs }) =>
-      startedAtMs === undefined ? "" : (startedAtMs - submittedAtMs) / 1000,
-  ],
-  ["run_s", ({ ranMs }) => ranMs / 1000],
-  ["limit_s", ({ limitMs }) => (limitMs === undefined ? "" : limitMs / 1000)],
-  ["memory_bytes", ({ memoryBytes }) => memoryBytes ?? ""],
-  ["exit_code", ({ code }) => code ?? ""],
-  ["signal", ({ signal }) => signal ?? ""],
-  ["attempt", ({ attempt }) => attempt],
-];
+/** Of CSV, by their headings. */
+const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
+  job: ({ job }) => job,
+  array: ({ array }) => array ?? "",
+  array_index: ({ arrayIndex }) => arrayIndex ?? "",
+  name: ({ name }) => name,
+  user: ({ user }) => user,
+  queue: ({ queue }) => queue,
+  state: ({ state }) => state,
+  tasks: ({ tasks }) => tasks,
+  priority: ({ priority }) => priority,
+  submitted: ({ submittedAtMs }) => isoText(submittedAtMs),
+  started: ({ startedAtMs }) => (startedAtMs === undefined ? "" : isoText(startedAtMs)),
+  ended: ({ endedAtMs }) => (endedAtMs === undefined ? "" : isoText(endedAtMs)),
+  wait_s: ({ submittedAtMs, startedAtMs }) =>
+    startedAtMs === undefined ? "" : (startedAtMs - submittedAtMs) / 1000,
+  run_s: ({ ranMs }) => ranMs / 1000,
+  limit_s: ({ limitMs }) => (limitMs === undefined ? "" : limitMs / 1000),
+  memory_bytes: ({ memoryBytes }) => memoryBytes ?? "",
+  exit_code: ({ code }) => code ?? "",
+  signal: ({ signal }) => signal ?? "",
+  attempt: ({ attempt }) => attempt,
+};
 
 export function configure(command: Command): void {
   command
@@ -79,9 +77,10 @@ async function* swfPieces(client: Client): AsyncGenerator<Uint8Array> {
 
 async function* csvPieces(client: Client): AsyncGenerator<string> {
   const progress = new Progress("jobs", !process.stdout.isTTY);
-  yield csvLine(COLUMNS.map(([title]) => title));
+  const columns = Object.values(COLUMNS);
+  yield csvLine(Object.keys(COLUMNS));
   for await (const { jobs } of withProgress(progress, jobPages(client, {}), ({ jobs }) => jobs.length))
-    yield jobs.map((job) => csvLine(COLUMNS.map(([, value]) => safeCell(value(job))))).join("");
+    yield jobs.map((job) => csvLine(columns.map((of) => safeCell(of(job))))).join("");
 }
 
 /** A spreadsheet would take a text that begins like this for a formula. */

@@ -24,34 +24,30 @@ export function configure(command: Command): void {
 function jobText(job: Job): string {
   const { limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal, array, arrayIndex } = job;
   const duration = (ms: number) => formatDuration(ms / 1000);
-  const lines: [string, string | undefined][] = [
-    ["state", stateText(job.state)],
-    ["reason", saysMore(job) ? reasonText(job) : undefined],
-    ["exit", code === undefined ? signal : String(code)],
-    ["user", job.user],
-    ["queue", job.queue],
-    ["priority", job.priority === 0 ? undefined : String(job.priority)],
-    ["array", array === undefined ? undefined : `${array}, index ${arrayIndex}`],
-    ["command", job.command.map(quoted).join(" ")],
-    ["folder", job.cwd],
-    ["CPUs", `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`],
-    ["limit", limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`],
-    ["memory", memoryBytes === undefined ? undefined : bytesText(memoryBytes)],
-    ["after", job.after.length === 0 ? undefined : job.after.join(", ")],
-    ["submitted", clockText(job.submittedAtMs)],
-    [
-      "started",
-      startedAtMs === undefined
-        ? undefined
-        : `${clockText(startedAtMs)}, waited ${duration(startedAtMs - job.submittedAtMs)}`,
-    ],
-    ["ended", endedAtMs === undefined ? undefined : clockText(endedAtMs)],
-    ["ran", startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its processors`],
-    ["attempt", job.attempt > 1 ? String(job.attempt) : undefined],
-    ["stdout", job.stdout],
-    ["stderr", job.stderr],
-  ];
-  const shown = lines.flatMap(([name, value]) =>
+  const waited = (untilMs: number) => `waited ${duration(untilMs - job.submittedAtMs)}`;
+  const facts: Readonly<Record<string, string | undefined>> = {
+    state: stateText(job.state),
+    reason: saysMore(job) ? reasonText(job) : undefined,
+    exit: code === undefined ? signal : String(code),
+    user: job.user,
+    queue: job.queue,
+    priority: job.priority === 0 ? undefined : String(job.priority),
+    array: array === undefined ? undefined : `${array}, index ${arrayIndex}`,
+    command: job.command.map(quoted).join(" "),
+    folder: job.cwd,
+    CPUs: `${job.tasks}${job.cpus.length === 0 ? "" : `: ${cpusText(job.cpus, job.nodes)}`}`,
+    limit: limitMs === undefined ? undefined : `${limitText(limitMs)} of running time`,
+    memory: memoryBytes === undefined ? undefined : bytesText(memoryBytes),
+    after: job.after.length === 0 ? undefined : job.after.join(", "),
+    submitted: clockText(job.submittedAtMs),
+    started: startedAtMs === undefined ? undefined : `${clockText(startedAtMs)}, ${waited(startedAtMs)}`,
+    ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),
+    ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its processors`,
+    attempt: job.attempt > 1 ? String(job.attempt) : undefined,
+    stdout: job.stdout,
+    stderr: job.stderr,
+  };
+  const shown = Object.entries(facts).flatMap(([name, value]) =>
     value === undefined ? [] : [`  ${name.padEnd(10)}${wrap(visibleLine(value), 12)}`],
   );
   return `${bold(`job ${job.job}: ${visibleLine(job.name)}`)}\n${shown.join("\n")}\n`;

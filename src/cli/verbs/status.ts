@@ -61,25 +61,22 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
       ? undefined
       : ` does not answer, for ${formatDuration(silentMs / 1000)} now: nothing starts or ends until it does`;
   const running = counts.starting + counts.running + counts.ending;
-  const lines: (readonly [string, string])[] = [
-    [
-      "conductor",
-      conductor.connected
-        ? `process ${conductor.pid ?? "unknown"}${silent ?? how + late}`
-        : "not connected: nothing starts or ends until it is",
-    ],
-    ["socket", client.socket],
-    ...(status.http === undefined
-      ? []
-      : [["API", `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`] as const]),
-    ...(forecasts === undefined ? [] : [["forecasts", forecastsText(forecasts)] as const]),
-    ["memory", `${bytesText(status.residentBytes)} in the front end`],
-  ];
+  const facts = {
+    conductor: conductor.connected
+      ? `process ${conductor.pid ?? "unknown"}${silent ?? how + late}`
+      : "not connected: nothing starts or ends until it is",
+    socket: client.socket,
+    API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
+    forecasts: forecasts && forecastsText(forecasts),
+    memory: `${bytesText(status.residentBytes)} in the front end`,
+  };
   writeOut(
     [
       `${bold("tutti")} ${status.version}: ${busyCpus} of ${cpus} CPUs busy, ${running} running, ${counts.queued} queued, ${counts.held} held`,
       ...(trouble === undefined ? [] : [bold(`trouble: ${visibleLine(trouble)}`)]),
-      ...lines.map(([name, value]) => dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)),
+      ...Object.entries(facts).flatMap(([name, value]) =>
+        value === undefined ? [] : [dim(`  ${name.padEnd(10)}${wrap(value, 12)}`)],
+      ),
       "",
     ].join("\n"),
   );

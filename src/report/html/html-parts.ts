@@ -19,16 +19,8 @@ interface HtmlPage {
 }
 
 /** One HTML document that asks for nothing from the network; its content security policy forbids it to. */
-export function htmlPage({
-  title,
-  version,
-  brand,
-  heading,
-  lead,
-  main,
-  footer,
-  scripts = "",
-}: HtmlPage): string {
+export function htmlPage(page: HtmlPage): string {
+  const { title, version, brand, heading = title, lead, main, footer, scripts = "" } = page;
   const scriptPolicy = scripts === "" ? "" : " script-src 'unsafe-inline';";
   return `<!DOCTYPE html>
 <html lang="en">
@@ -44,7 +36,7 @@ export function htmlPage({
 <body>
 <header>
 <p class="brand">${escapeHtml(brand)}</p>
-<h1>${escapeHtml(heading ?? title)}</h1>
+<h1>${escapeHtml(heading)}</h1>
 ${lead}
 </header>
 <main>

@@ -81,12 +81,8 @@ export function figureTitle({ id, title }: Pick<ReproducedFigure, "id" | "title"
 }
 
 function draw(figure: ReproducedFigure, look: Look, id: string): string {
-  const chart = echarts.init(null, null, {
-    renderer: "svg",
-    ssr: true,
-    width: look.width,
-    height: look.height,
-  });
+  const { width, height } = look;
+  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
   chart.setOption(figureOption(figure, look));
   const svg = chart.renderToSVGString();
   chart.dispose();
