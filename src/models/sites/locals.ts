@@ -27,7 +27,8 @@ export class LocalScheduler {
     const machine = this.#machine;
     const site = this.#jobs.home[local];
     if (machine.free[site] > 0) {
-      machine.startLocal(local, this.#drawFree(site, this.#jobs.lot[local]), SitesStartRule.atOnce);
+      const skipped = Math.floor(this.#jobs.lot[local] * machine.free[site]);
+      machine.startLocal(local, this.#withLoad(site, 0, skipped), SitesStartRule.atOnce);
       return;
     }
     const passing =
@@ -58,16 +59,6 @@ export class LocalScheduler {
     }
   }
 
-  #drawFree(site: number, lot: number): ProcessorId {
-    const machine = this.#machine;
-    let left = Math.floor(lot * machine.free[site]);
-    let p = machine.firstOfSite[site];
-    for (;;) {
-      if (machine.load[p] === 0 && left-- === 0) return p;
-      p++;
-    }
-  }
-
   /** One of the idle processors at which the job may pass the gang, or NO_PROCESSOR. */
   #drawPassing(local: JobIndex, site: number): ProcessorId {
     const machine = this.#machine;
@@ -89,21 +80,26 @@ export class LocalScheduler {
   /** One of the processors with the fewest jobs. */
   #drawShortest(site: number, lot: number): ProcessorId {
     const machine = this.#machine;
-    const first = machine.firstOfSite[site];
     const end = machine.firstOfSite[site + 1];
     let least = Number.POSITIVE_INFINITY;
     let ties = 0;
-    for (let p = first; p < end; p++) {
+    for (let p = machine.firstOfSite[site]; p < end; p++) {
       const load = machine.load[p];
       if (load < least) {
         least = load;
         ties = 1;
       } else if (load === least) ties++;
     }
-    let left = Math.floor(lot * ties);
-    let p = first;
+    return this.#withLoad(site, least, Math.floor(lot * ties));
+  }
+
+  /** The processor of the site with so many jobs that comes behind `skipped` other ones. */
+  #withLoad(site: number, load: number, skipped: number): ProcessorId {
+    const machine = this.#machine;
+    let left = skipped;
+    let p = machine.firstOfSite[site];
     for (;;) {
-      if (machine.load[p] === least && left-- === 0) return p;
+      if (machine.load[p] === load && left-- === 0) return p;
       p++;
     }
   }

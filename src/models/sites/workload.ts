@@ -39,44 +39,29 @@ export const UNIFORM_GANGS: readonly number[] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 /** The gang sizes of the study before it, mean 7.5 too. */
 export const POWER_OF_TWO_GANGS: readonly number[] = [2, 4, 8, 16];
 
-/** Random streams of one source of jobs. */
-class Source {
-  nextS: number;
-  readonly home: number;
-  readonly service: Random;
-  readonly error: Random;
-  readonly lot: Random;
-  readonly sizes: Random;
-  readonly critical: Random;
-  readonly #arrivals: Random;
-  readonly #everyS: number;
-
-  constructor(name: string, home: number, everyS: number, seed: number, replication: number) {
-    const stream = (attribute: string) => new Random(seed, `${replication}/${name}/${attribute}`);
-    this.home = home;
-    this.#everyS = everyS;
-    this.#arrivals = stream("arrivals");
-    this.service = stream("service");
-    this.error = stream("error");
-    this.lot = stream("lot");
-    this.sizes = stream("sizes");
-    this.critical = stream("critical");
-    this.nextS = this.#arrivals.exponential(everyS);
-  }
-
-  advance(): void {
-    this.nextS += this.#arrivals.exponential(this.#everyS);
-  }
+/** A source of jobs, with the arrival of its next one and its random streams. */
+function sourceOf(name: string, home: number, everyS: number, { seed, replication }: SitesWorkload) {
+  const stream = (attribute: string) => new Random(seed, `${replication}/${name}/${attribute}`);
+  const arrivals = stream("arrivals");
+  return {
+    home,
+    everyS,
+    nextS: arrivals.exponential(everyS),
+    arrivals,
+    service: stream("service"),
+    error: stream("error"),
+    lot: stream("lot"),
+    sizes: stream("sizes"),
+    critical: stream("critical"),
+  };
 }
 
 /** @throws InputError when a number is out of range */
 export function generateSites(workload: SitesWorkload): SitesJobs {
   check(workload);
-  const { sites, localEveryS, gangEveryS, gangSizes, count, seed, replication } = workload;
-  const sources = localEveryS.map(
-    (everyS, site) => new Source(`local ${site}`, site, everyS, seed, replication),
-  );
-  sources.push(new Source("gangs", GRID, gangEveryS, seed, replication));
+  const { sites, localEveryS, gangEveryS, gangSizes, count } = workload;
+  const sources = localEveryS.map((everyS, site) => sourceOf(`local ${site}`, site, everyS, workload));
+  sources.push(sourceOf("gangs", GRID, gangEveryS, workload));
   const submitS = new Float64Array(count);
   const serviceS = new Float64Array(count);
   const size = new Int32Array(count);
@@ -94,7 +79,7 @@ export function generateSites(workload: SitesWorkload): SitesJobs {
     critical[job] = source.home === GRID && source.critical.uniform() < workload.criticalShare ? 1 : 0;
     lot[job] = source.lot.uniform();
     error[job] = 2 * source.error.uniform() - 1;
-    source.advance();
+    source.nextS += source.arrivals.exponential(source.everyS);
   }
   const { splitOverhead } = workload;
   return {

@@ -1,6 +1,6 @@
 /** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
-import { parseParameters } from "../../../core/parameters.ts";
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
+import { chooseAmong } from "../../../policies/choose.ts";
 import { type SitesNumbers, summariseSites } from "../metrics.ts";
 import { acrossSites, oneSite } from "../policies.ts";
 import { type RemainingRule, simulateSites } from "../simulate.ts";
@@ -18,12 +18,10 @@ interface SitesCell {
 /** @throws Error when the jobs made do not suffice for the completions */
 export async function runSites(cell: SitesCell, inputs: CellInputs): Promise<SitesNumbers> {
   const { completions, remaining } = cell;
-  const [name = "", ...settings] = cell.policy.split(":");
-  const policy = [oneSite, acrossSites].find((one) => one.name === name)!;
+  const { definition, parameters } = chooseAmong([oneSite, acrossSites], cell.policy);
   const jobs = inputs.once(cell.jobs, () => generateSites(cell.jobs));
   const instance = withPredictionError(jobs, cell.error);
-  const parameters = parseParameters(name, policy.parameters, settings);
-  const schedule = simulateSites(instance, policy, parameters, { completions, remaining });
+  const schedule = simulateSites(instance, definition, parameters, { completions, remaining });
   if (schedule.completed < completions || schedule.arrived === cell.jobs.count) {
     throw new Error(
       `Cannot measure "${cell.policy}": only ${schedule.completed} jobs ended, expected ${completions} before the last of ${cell.jobs.count} arrived`,

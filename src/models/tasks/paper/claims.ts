@@ -2,42 +2,37 @@
 import type { Claim } from "../../../lab/claims.ts";
 import type { SilvaResults } from "./cells.ts";
 import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
-import type { Series } from "./run.ts";
 
 /** Rows that are compared: from the second on; the paper's first row has 3 completions against 4 in tables 7 and 8. */
 const FIRST_ROW = 1;
 
 export function claims(results: SilvaResults): Claim[] {
   return [
-    ...WORKLOADS.map((workload) => lowerIdle(workload, results)),
-    ...WORKLOADS.map((workload) => moreCompleted(workload, results)),
+    ...WORKLOADS.map((workload) =>
+      inRows("idle time is lower under Concurrent Gang", workload, results, "below", "idlePercent", " %"),
+    ),
+    ...WORKLOADS.map((workload) =>
+      inRows("Concurrent Gang completes at least as many jobs", workload, results, "at least", "jobs", ""),
+    ),
     idleSlots(results),
     equivalence(results),
   ];
 }
 
-function lowerIdle(workload: WorkloadName, results: SilvaResults): Claim {
-  const text = `${workload} workload: idle time is lower under Concurrent Gang, at every row from the second on`;
-  return inRows(text, workload, results, "below", (series) => series.idlePercent, " %");
-}
-
-function moreCompleted(workload: WorkloadName, results: SilvaResults): Claim {
-  const text = `${workload} workload: Concurrent Gang completes at least as many jobs, at every row from the second on`;
-  return inRows(text, workload, results, "at least", (series) => series.jobs, "");
-}
-
 function inRows(
-  statement: string,
+  what: string,
   workload: WorkloadName,
   results: SilvaResults,
   is: "below" | "at least",
-  of: (series: Series) => readonly number[],
+  measure: "idlePercent" | "jobs",
   unit: string,
 ): Claim {
   const rows = timesS(workload)
     .map((_, row) => row)
     .slice(FIRST_ROW);
-  const [gang, concurrent] = SCHEDULERS.map((scheduler) => results.at({ of: workload, scheduler }).map(of));
+  const [gang, concurrent] = SCHEDULERS.map((scheduler) =>
+    results.at({ of: workload, scheduler }).map((series) => series[measure]),
+  );
   const means = rows.map((row) => [gang, concurrent].map((runs) => mean(runs.map((run) => run[row]))));
   const inRuns = gang.filter((_, run) =>
     rows.every((row) =>
@@ -46,7 +41,7 @@ function inRows(
   ).length;
   const pairs = means.map(([a, b]) => `${a.toFixed(1)} → ${b.toFixed(1)}${unit}`);
   return {
-    statement,
+    statement: `${workload} workload: ${what}, at every row from the second on`,
     comparisons: means.map(([b, a]) => ({ a, is, b })),
     evidence: `means ${pairs.join(", ")}; at all these rows in ${inRuns} of ${gang.length} runs`,
   };
