@@ -39,9 +39,7 @@ export class BatsimReader {
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MOST_BYTES) {
-      throw new InputError(
-        `Cannot read "${this.#name}" as a Batsim workload: it is larger than ${MOST_BYTES / 1e6} MB, expected at most that`,
-      );
+      throw unreadable(this.#name, `it is larger than ${MOST_BYTES / 1e6} MB, expected at most that`);
     }
     this.#pieces.push(this.#decoder.decode(chunk, { stream: true }));
   }
@@ -51,9 +49,8 @@ export class BatsimReader {
     this.#pieces.push(this.#decoder.decode());
     const { jobs, profiles, nb_res: processors } = parseObject(this.#pieces.join(""), this.#name);
     if (!Array.isArray(jobs) || !isEntry(profiles)) {
-      throw new InputError(
-        `Cannot read "${this.#name}" as a Batsim workload: it has no ${Array.isArray(jobs) ? "object of profiles" : "list of jobs"}, expected an object with "jobs" and "profiles"`,
-      );
+      const missing = Array.isArray(jobs) ? "object of profiles" : "list of jobs";
+      throw unreadable(this.#name, `it has no ${missing}, expected an object with "jobs" and "profiles"`);
     }
     const diagnostics = new DiagnosticCollector(BATSIM_RULES);
     const columns = readJobs(jobs, new Profiles(profiles), diagnostics);
@@ -106,16 +103,19 @@ function parseObject(text: string, name: string): Entry {
     value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\s+/g, " ") : "";
-    throw new InputError(
-      `Cannot read "${name}" as a Batsim workload: it is no valid JSON (${reason}), expected an object with "jobs" and "profiles"`,
-      { cause: error },
-    );
+    const why = `it is no valid JSON (${reason}), expected an object with "jobs" and "profiles"`;
+    throw unreadable(name, why, { cause: error });
   }
   if (isEntry(value)) return value;
-  throw new InputError(
-    `Cannot read "${name}" as a Batsim workload: it is no JSON object, expected one with "jobs" and "profiles"`,
-  );
+  throw unreadable(name, 'it is no JSON object, expected one with "jobs" and "profiles"');
 }
+
+function unreadable(name: string, why: string, options?: ErrorOptions): InputError {
+  return new InputError(`Cannot read "${name}" as a Batsim workload: ${why}`, options);
+}
+
+/** Counts a job under a rule; gives nothing, in place of a job that is dropped. */
+type Note = (code: BatsimCode, field: string, value: unknown) => undefined;
 
 function readJobs(
   list: readonly unknown[],
@@ -124,63 +124,40 @@ function readJobs(
 ): JobColumns {
   const columns = makeColumns(list.length);
   let count = 0;
-  const note = (code: BatsimCode, place: number, field: string, value: unknown) =>
-    diagnostics.add(code, { line: place + 1, field, value: shown(value) });
   for (const [place, job] of list.entries()) {
-    const usable = readJob(job, place, profiles, note);
+    const line = place + 1;
+    const note: Note = (code, field, value) => {
+      diagnostics.add(code, { line, field, value: shown(value) });
+    };
+    const usable = readJob(job, profiles, note);
     if (usable === undefined) continue;
     const row = count++;
-    columns.line[row] = place + 1;
+    columns.line[row] = line;
     columns.id[row] = usable.id;
     columns.submitS[row] = usable.submitS;
     columns.runS[row] = usable.runS;
     columns.size[row] = usable.size;
     columns.estimateS[row] = usable.estimateS;
     if (row > 0 && usable.submitS < columns.submitS[row - 1]) {
-      note("unsorted-submit", place, "subtime", usable.submitS);
+      note("unsorted-submit", "subtime", usable.submitS);
     }
   }
   return finishColumns(columns, count, diagnostics).jobs;
 }
 
-function readJob(
-  job: unknown,
-  place: number,
-  profiles: Profiles,
-  note: (code: BatsimCode, place: number, field: string, value: unknown) => void,
-): { id: number; submitS: number; runS: number; size: number; estimateS: number } | undefined {
-  if (!isEntry(job)) {
-    note("no-job", place, "job", job);
-    return undefined;
-  }
+function readJob(job: unknown, profiles: Profiles, note: Note) {
+  if (!isEntry(job)) return note("no-job", "job", job);
   const { id, subtime, res, walltime, profile } = job;
-  const runS =
-    typeof profile === "string" || isWhole(profile) ? profiles.runS(String(profile)) : "no-profile";
-  const trouble: readonly [BatsimCode, string, unknown] | undefined = !isTime(subtime)
-    ? ["bad-needed-field", "subtime", subtime]
-    : !isWhole(res) || res < 1
-      ? ["bad-needed-field", "res", res]
-      : typeof runS === "string"
-        ? [runS, "profile", profile]
-        : undefined;
-  if (trouble !== undefined) {
-    note(trouble[0], place, trouble[1], trouble[2]);
-    return undefined;
-  }
+  if (!isTime(subtime)) return note("bad-needed-field", "subtime", subtime);
+  if (!isWhole(res) || res < 1) return note("bad-needed-field", "res", res);
+  const isName = typeof profile === "string" || isWhole(profile);
+  const runS = isName ? profiles.runS(String(profile)) : "no-profile";
+  if (typeof runS === "string") return note(runS, "profile", profile);
   const hasLimit = isTime(walltime) && walltime > 0;
-  if (!hasLimit && walltime !== undefined && walltime !== -1)
-    note("bad-walltime", place, "walltime", walltime);
-  if (!hasLimit && (walltime === undefined || walltime === -1)) {
-    note("no-walltime", place, "walltime", walltime);
-  }
-  if (runS === 0) note("zero-run-time", place, "profile", profile);
-  return {
-    id: numberOf(id),
-    submitS: subtime as number,
-    runS: runS as number,
-    size: res as number,
-    estimateS: hasLimit ? walltime : UNKNOWN,
-  };
+  const isUnlimited = walltime === undefined || walltime === -1;
+  if (!hasLimit) note(isUnlimited ? "no-walltime" : "bad-walltime", "walltime", walltime);
+  if (runS === 0) note("zero-run-time", "profile", profile);
+  return { id: numberOf(id), submitS: subtime, runS, size: res, estimateS: hasLimit ? walltime : UNKNOWN };
 }
 
 /** Run times of profiles by name; each is worked out once. */
