@@ -39,21 +39,17 @@ type DiagnosticRules<Code extends string> = Readonly<Record<Code, DiagnosticRule
 type DiagnosticRule = Pick<Diagnostic, "action" | "message">;
 
 /** Rules from their messages: of what is dropped, what is repaired, and what is kept. */
-export function diagnosticRules<
-  Dropped extends string = never,
-  Repaired extends string = never,
-  Kept extends string = never,
->(messages: {
-  readonly dropped?: Readonly<Record<Dropped, string>>;
-  readonly repaired?: Readonly<Record<Repaired, string>>;
-  readonly kept?: Readonly<Record<Kept, string>>;
-}): DiagnosticRules<Dropped | Repaired | Kept> {
+export function diagnosticRules<Code extends string>(
+  messages: {
+    readonly [Action in DiagnosticAction]?: { readonly [Each in Code]?: string };
+  },
+): DiagnosticRules<Code> {
   const rules: Record<string, DiagnosticRule> = {};
   for (const action of ["dropped", "repaired", "kept"] as const) {
-    for (const [code, message] of Object.entries<string>(messages[action] ?? {}))
-      rules[code] = { action, message };
+    const entries = Object.entries(messages[action] ?? {}) as [string, string][];
+    for (const [code, message] of entries) rules[code] = { action, message };
   }
-  return rules as DiagnosticRules<Dropped | Repaired | Kept>;
+  return rules as DiagnosticRules<Code>;
 }
 
 /** Collects diagnostics; `list()` gives them in order of first occurrence. */

@@ -59,45 +59,24 @@ function generateJann(parameters: ParameterValues, seed: number): Workload {
     runS: new Float64Array(count),
     size: new Int32Array(count),
   };
-  const sources = ranges.map((range) => new RangeSource(range, seed));
+  const sources = ranges.map((range) => sourceOf(range, seed));
   for (let row = 0; row < count; row++) {
     let next = sources[0];
     for (const source of sources) if (source.nextS < next.nextS) next = source;
     jobs.submitS[row] = next.nextS;
-    jobs.runS[row] = next.drawRun();
-    jobs.size[row] = next.drawSize();
-    next.advance();
+    jobs.runS[row] = drawHyperErlang(next.range.serviceS, next.runs);
+    jobs.size[row] = drawSize(next.range, next.sizes);
+    next.nextS += drawHyperErlang(next.range.interarrivalS, next.arrivals);
   }
   const processors = ranges[ranges.length - 1].maxSize;
   const exact = workloadOf(jann, parameters, seed, processors, { ...jobs, estimateS: jobs.runS });
   return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
 }
 
-/** The jobs of one range. */
-class RangeSource {
-  nextS = 0;
-  readonly #range: SizeRange;
-  readonly #arrivals: Random;
-  readonly #runs: Random;
-  readonly #sizes: Random;
-
-  constructor(range: SizeRange, seed: number) {
-    this.#range = range;
-    this.#arrivals = new Random(seed, `arrivals from size ${range.minSize}`);
-    this.#runs = new Random(seed, `runs from size ${range.minSize}`);
-    this.#sizes = new Random(seed, `sizes from size ${range.minSize}`);
-    this.advance();
-  }
-
-  advance(): void {
-    this.nextS += drawHyperErlang(this.#range.interarrivalS, this.#arrivals);
-  }
-
-  drawRun(): number {
-    return drawHyperErlang(this.#range.serviceS, this.#runs);
-  }
-
-  drawSize(): number {
-    return drawSize(this.#range, this.#sizes);
-  }
+/** The jobs of one range: when the next one arrives, and its random streams. */
+function sourceOf(range: SizeRange, seed: number) {
+  const stream = (what: string) => new Random(seed, `${what} from size ${range.minSize}`);
+  const arrivals = stream("arrivals");
+  const nextS = drawHyperErlang(range.interarrivalS, arrivals);
+  return { range, nextS, arrivals, runs: stream("runs"), sizes: stream("sizes") };
 }
