@@ -28,13 +28,10 @@ interface Variant {
   readonly remaining?: RemainingRule;
 }
 
-interface Study {
+interface Study extends Pick<SitesWorkload, "sites" | "gangSizes" | "criticalShare"> {
   readonly title: string;
-  readonly sites: readonly SiteSpec[];
   /** Share of all local jobs that arrive at each site. */
   readonly localShares: readonly number[];
-  readonly gangSizes: readonly number[];
-  readonly criticalShare: number;
   readonly replications: number;
   /** Jobs made: enough for the completions and for all that can be left in the system. */
   readonly jobs: number;

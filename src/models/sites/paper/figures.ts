@@ -44,20 +44,13 @@ export function paperFigures(results: SitesResults): ReproducedFigure[] {
   const approaches = (number: number, name: Name, study: "uniform" | "powers" = "uniform") => {
     const measure = MEASURES[name];
     const what = name === "finished" ? "Percentage of finished gangs" : name;
-    const sizes = study === "uniform" ? "uniform" : "power-of-2";
-    return figure(
-      results,
-      `Figure ${number}`,
-      `${what} versus λ for ${sizes} gang sizes`,
-      AXES[name],
-      study,
-      [
-        ["Approach 1", "one", measure],
-        ["Approach 2", "across", measure],
-        ["Approach 1, held processors count as idle", "one, held", measure],
-        ["Approach 2, held processors count as idle", "across, held", measure],
-      ],
-    );
+    const title = `${what} versus λ for ${study === "uniform" ? "uniform" : "power-of-2"} gang sizes`;
+    return figure(results, `Figure ${number}`, title, AXES[name], study, [
+      ["Approach 1", "one", measure],
+      ["Approach 2", "across", measure],
+      ["Approach 1, held processors count as idle", "one, held", measure],
+      ["Approach 2, held processors count as idle", "across, held", measure],
+    ]);
   };
   const errors = (number: number, name: Name, approach: "one" | "across") => {
     const title = `${name} versus λ for uniform gang sizes using approach ${approach === "one" ? 1 : 2}`;
