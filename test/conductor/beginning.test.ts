@@ -108,7 +108,7 @@ describe("an attempt that does not begin", () => {
 
     // It runs what a shim runs, as far as anybody can see.
     const disguise = join(s.folder, "disguise");
-    mkdirSync(disguise);
+    mkdirSync(disguise, { recursive: true });
     writeFileSync(join(disguise, "launch"), "while :; do sleep 1; done\n");
     chmodSync(disguise, 0o755);
     const impostor = byEve("/bin/sh", join(disguise, "launch"));
@@ -138,10 +138,10 @@ describe("an attempt that does not begin", () => {
     // By whoever holds CPUs on purpose nothing is won.
     expect([first, two, last].map(({ neverBegan }) => neverBegan)).toEqual([undefined, undefined, undefined]);
     expect(three.neverBegan).toBe(true);
-    expect(
-      [stranger, impostor].map((one) => identityOf(one.pid!) !== undefined && one.signalCode === null),
-    ).toEqual([true, false]);
-    expect(readStat(pid)?.state ?? "Z").toBe("Z");
+    // A process that was killed takes a moment to go.
+    await until("the impostor is gone", () => impostor.signalCode === "SIGKILL");
+    await until("the shim is gone", () => (readStat(pid)?.state ?? "Z") === "Z");
+    expect(identityOf(stranger.pid!) !== undefined && stranger.signalCode === null).toBe(true);
     for (const job of [1, 2, 3, stopped]) expect(s.out(job)).toBe("");
   });
 });
@@ -168,8 +168,10 @@ describe("a job that has ended", () => {
     // It may get through between two signals.
     const end = await s.end(1);
     if (end.code !== 7) expect(end.lost).toContain("stopped by a signal again and again");
-    expect(isAlive(shim)).toBe(false);
-    expect(sessionOf(shim.pid, undefined)).toEqual([]);
+    await until(
+      "nothing of the shim is left",
+      () => !isAlive(shim) && sessionOf(shim.pid, undefined).length === 0,
+    );
   });
 
   test("ShimWatch gives a shim up that is stopped at ten looks, and none while its job lives", async () => {
