@@ -243,6 +243,8 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
         env: { PATH: process.env.PATH ?? "" },
         stdout: join(folder, "out"),
         stderr: join(folder, "err"),
+        uid: process.getuid!(),
+        gid: process.getgid!(),
         graceMs: 100,
       },
     });
