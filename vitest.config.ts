@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Tests that start real schedulers and real jobs: one file at a time, after all others, so that time is theirs. */
@@ -39,6 +40,7 @@ export default defineConfig({
           name: "computing",
           include: ["src/**/*.test.ts", ...QUICK_AFTER_ALL],
           exclude: [...WITH_PROCESSES, ...LONG.filter((name) => !name.startsWith("test/"))],
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
       },
@@ -48,6 +50,7 @@ export default defineConfig({
           name: "computing-long",
           include: LONG,
           exclude: [...WITH_PROCESSES, ...QUICK_AFTER_ALL],
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 0 },
         },
       },
