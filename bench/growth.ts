@@ -11,7 +11,7 @@ import "../src/lab/experiments/no-maglev.ts";
 import type { Instance } from "../src/core/jobs.ts";
 import { DEFAULT_RULES } from "../src/core/rules.ts";
 import { openSource } from "../src/lab/files/source.ts";
-import { choosePolicy } from "../src/policies/choose.ts";
+import { choosePolicy } from "../src/policies/parse-policy.ts";
 import { simulate } from "../src/simulator/simulate.ts";
 import { hashColumns } from "../src/workload/hash.ts";
 import { prepare } from "../src/workload/prepare.ts";

@@ -25,7 +25,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ConductorClient } from "../src/conductor/client.ts";
-import { type Containment, openContainment } from "../src/conductor/freezers/choose.ts";
+import { type Containment, openContainment } from "../src/conductor/freezers/open-containment.ts";
 import { takePriority } from "../src/conductor/priority.ts";
 import { GangShares } from "../src/conductor/shares.ts";
 import type { SlotStatistics } from "../src/protocol/attempts.ts";
@@ -59,7 +59,7 @@ const workS = Number(options["work-s"]);
 const repetitions = Number(options.repetitions);
 const slotMs = Number(options["slot-ms"]);
 /** A look that comes later than this after the end of a round is not counted. */
-const MOST_LATE_MS = 2;
+const MAX_LATE_MS = 2;
 const gangFile = fileURLToPath(new URL("./live-gang.js", import.meta.url));
 
 const root = mkdtempSync(join(tmpdir(), "tutti-bench-"));
@@ -267,7 +267,7 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
     const lateMs = performance.now() - roundEndMs;
     const now = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
     if (ended().includes(true)) break;
-    if (lateMs > MOST_LATE_MS) continue;
+    if (lateMs > MAX_LATE_MS) continue;
     cpuMs = now.map((value, i) => value - (before[i] ?? 0));
     wallMs = performance.now() - beginMs;
   }

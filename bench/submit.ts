@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "../src/api/client/client.ts";
-import { placesAround, readToken } from "../src/api/places.ts";
+import { readToken, runtimeDirOf } from "../src/api/runtime-dir.ts";
 import { printTable, summarise } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");
@@ -41,7 +41,7 @@ function keptConnection(): { submit: Submit; end: () => void } {
   const body = Buffer.from(JSON.stringify({ jobs: [request] }));
   const headers = {
     host: "localhost",
-    authorization: `Bearer ${readToken(placesAround(env.TUTTI_SOCKET))}`,
+    authorization: `Bearer ${readToken(runtimeDirOf(env.TUTTI_SOCKET))}`,
     "content-type": "application/json",
     "content-length": body.length,
   };

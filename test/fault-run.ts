@@ -60,7 +60,7 @@ const END_MS = 120_000;
 const STOPPED_WAIT_MS = 1000;
 const START_MS = 10_000;
 /** Within so long a submit is answered, mostly. */
-const MOST_ANSWER_MS = 10;
+const MAX_ANSWER_MS = 10;
 /** The connection could not be made, so nobody has heard the request. */
 const UNHEARD = [undefined, "ENOENT", "ECONNREFUSED"];
 
@@ -194,7 +194,7 @@ class FaultRun {
     while (!this.#frontEnd.stdout().includes("next") && performance.now() < untilMs) await pause(1);
     this.#released = released;
     while (this.#unanswered === 0 && performance.now() < untilMs) await pause(0);
-    await pause(this.#random.below(MOST_ANSWER_MS));
+    await pause(this.#random.below(MAX_ANSWER_MS));
   }
 
   async #kill(victim: Victim): Promise<void> {

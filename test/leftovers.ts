@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openContainment } from "../src/conductor/freezers/choose.ts";
+import { openContainment } from "../src/conductor/freezers/open-containment.ts";
 import { mountsHere } from "../src/host/cgroups.ts";
 import { allPids, hasEnded, readStat, signal } from "../src/host/processes.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { placesAround } from "../src/api/places.ts";
+import { runtimeDirOf } from "../src/api/runtime-dir.ts";
 import { FakeService } from "../src/api/server/fake-service-for-tests.ts";
 import { type Api, startApi } from "../src/api/server/server.ts";
 import type { CommandResult } from "./command.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
     service,
     version: "1.2.3",
     jobsFolder: join(folder, "jobs"),
-    places: placesAround(join(folder, "run", "tutti.sock")),
+    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
     owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
     isShared: false,
     ports: [],

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { placesAround } from "../src/api/places.ts";
+import { runtimeDirOf } from "../src/api/runtime-dir.ts";
 import { type Api, startApi } from "../src/api/server/server.ts";
 import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
@@ -83,7 +83,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       service: frontEnd.service,
       version: "1.2.3",
       jobsFolder: frontEnd.jobsFolder,
-      places: placesAround(join(folder, "run", "tutti.sock")),
+      places: runtimeDirOf(join(folder, "run", "tutti.sock")),
       owner: ROOT,
       isShared: true,
       ports: [],

@@ -9,7 +9,7 @@ import { ExitCode } from "../src/cli/errors.ts";
 import { readUnit, settingOf, unitPath } from "./units.ts";
 
 /** Ten times what `systemd-analyze security` calls exposure: 9.6 without any setting. Only ever made smaller. */
-const MOST_EXPOSURE = 63;
+const MAX_EXPOSURE = 63;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 let folder: string;
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the systemd units", () => {
   test.skipIf(!hasSystemd)("the machine's: exposure is not above what was reached", () => {
-    const parameters = ["security", "--offline=true", "--no-pager", `--threshold=${MOST_EXPOSURE}`];
+    const parameters = ["security", "--offline=true", "--no-pager", `--threshold=${MAX_EXPOSURE}`];
     const { status, stdout, stderr } = spawnSync("systemd-analyze", [...parameters, unitPath("tutti")], {
       encoding: "utf8",
     });

@@ -3,7 +3,7 @@ import { chmodSync, lchownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, sy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { makePlaces, placesAround } from "../src/api/places.ts";
+import { makeRuntimeDir, runtimeDirOf } from "../src/api/runtime-dir.ts";
 import { makeStateFolder } from "../src/daemon/state/state-folder.ts";
 import { exchangeablePart } from "../src/host/trusted-path.ts";
 
@@ -40,7 +40,7 @@ describe("exchangeablePart()", () => {
     expect(() => makeStateFolder(join(hers, "made-by-root", "state"), true)).toThrow(
       /expected folders of root alone/,
     );
-    expect(() => makePlaces(placesAround(join(hers, "made-by-root", "run", "tutti.sock")))).toThrow(
+    expect(() => makeRuntimeDir(runtimeDirOf(join(hers, "made-by-root", "run", "tutti.sock")))).toThrow(
       /expected folders of root alone/,
     );
   });

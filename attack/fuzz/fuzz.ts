@@ -10,7 +10,7 @@ import { type Exchange, exchange, type WireAnswer } from "./wire.ts";
 const AT_ONCE = 48;
 /** For an answer to what was sent whole, and to what was not. */
 const PATIENCE = { wholeMs: 20_000, brokenMs: 500 };
-const MOST_RSS_BYTES = 400e6;
+const MAX_RSS_BYTES = 400e6;
 const PROGRESS = 5000;
 /** Requests of the short form and of the long one. */
 const COUNTS = { short: 2000, long: 50_000 };
@@ -55,7 +55,7 @@ async function fuzz(stage: Stage): Promise<Outcome> {
   const { status } = await scheduler.ask(undefined, "/v1/status");
   tally.attempt(status !== 200 && `after all that status is answered with ${status}`);
   const rssBytes = residentBytes(scheduler.frontEndPid);
-  tally.attempt(rssBytes > MOST_RSS_BYTES && `the front end has ${Math.round(rssBytes / 1e6)} MB`);
+  tally.attempt(rssBytes > MAX_RSS_BYTES && `the front end has ${Math.round(rssBytes / 1e6)} MB`);
   const list = [...statuses].sort(([a], [b]) => a - b).map(([code, n]) => `${code}: ${n}`);
   return tally.outcome(
     `${counts.json} JSON answers valid, ${counts.silent} without answer, ${Math.round(rssBytes / 1e6)} MB; ${list.join(", ")}`,

@@ -19,7 +19,7 @@ export interface Exchange {
 /** A stream of events goes on for ever; this much of it is enough. */
 const STREAM_MS = 100;
 /** No answer goes on for longer. */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /**
  * Sends, and reads until the connection closes.
@@ -30,7 +30,7 @@ export function exchange(where: Where, bytes: Buffer, method: string, patienceMs
     const socket = open(where);
     const parts: Buffer[] = [];
     let timer: NodeJS.Timeout | undefined;
-    const last = setTimeout(() => finish(false), MOST_MS);
+    const last = setTimeout(() => finish(false), MAX_MS);
     const finish = (isClosed: boolean) => {
       clearTimeout(timer);
       clearTimeout(last);

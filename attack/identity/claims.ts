@@ -4,7 +4,7 @@ import { until } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 /** After so long at most a launch that does not begin ends, and so does a job of two seconds. */
-const MOST_MS = 90_000;
+const MAX_MS = 90_000;
 
 /** Eve makes the claims of her own coming jobs before their shims do, in as many processes as help. */
 async function squatted(stage: Stage): Promise<Outcome> {
@@ -21,12 +21,12 @@ async function squatted(stage: Stage): Promise<Outcome> {
   const jobs: number[] = [];
   for (let i = 0; i < rounds; i++) jobs.push(await scheduler.submit(eve, "exit 3", limited));
   const victim = await scheduler.submit(ann, "true", { tasks: cpus });
-  const end = await scheduler.ended(victim, MOST_MS);
+  const end = await scheduler.ended(victim, MAX_MS);
   for (const job of jobs) {
     const { state } = await scheduler.job(job);
     const holds = end === undefined && (state === "starting" || state === "running");
     tally.attempt(
-      holds && `job ${job} with a limit of 0.5 s is "${state}" with ${cpus} CPUs after ${MOST_MS / 1000} s`,
+      holds && `job ${job} with a limit of 0.5 s is "${state}" with ${cpus} CPUs after ${MAX_MS / 1000} s`,
     );
   }
   return tally.outcome(`the job behind ${rounds} squatted ones ran`);
@@ -45,7 +45,7 @@ async function stopped(stage: Stage): Promise<Outcome> {
   for (let i = 0; i < rounds; i++)
     jobs.push(await scheduler.submit(eve, "sleep 600", { tasks: cpus, limitMs: 1000 }));
   const victim = await scheduler.submit(ann, "true", { tasks: cpus });
-  const end = await scheduler.ended(victim, MOST_MS * 2);
+  const end = await scheduler.ended(victim, MAX_MS * 2);
   stopper.kill("SIGKILL");
   await until(() => stopper.exitCode !== null || stopper.signalCode !== null);
   for (const job of jobs) {

@@ -1,4 +1,4 @@
-/** Places that another user can make first: /tmp/tutti-UID, the socket's folder, the state's; and forged tokens. */
+/** RuntimeDir that another user can make first: /tmp/tutti-UID, the socket's folder, the state's; and forged tokens. */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";

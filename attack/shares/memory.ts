@@ -6,9 +6,9 @@ import { open, type Where } from "../http.ts";
 import { pause, type Scheduler } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
-const MOST_RSS_BYTES = 400e6;
+const MAX_RSS_BYTES = 400e6;
 /** What one user may leave in root's database; the limit is a part of it. */
-const MOST_STORE_BYTES = 400e6;
+const MAX_STORE_BYTES = 400e6;
 const COMMAND_BYTES = 960_000;
 
 export function residentBytes(pid: number): number {
@@ -65,7 +65,7 @@ async function unread(stage: Stage): Promise<Outcome> {
     const most = await mostResident(scheduler.frontEndPid, flood);
     seen.push(`${Math.round(most / 1e6)} MB`);
     tally.attempt(
-      most > MOST_RSS_BYTES && `${connections} × ${requests} unread ${path}: ${Math.round(most / 1e6)} MB`,
+      most > MAX_RSS_BYTES && `${connections} × ${requests} unread ${path}: ${Math.round(most / 1e6)} MB`,
     );
   }
   const { status } = await scheduler.ask(eve, "/v1/status");
@@ -96,7 +96,7 @@ async function stored(stage: Stage): Promise<Outcome> {
     await submit(rounds + round);
   }
   const bytes = storeBytes(scheduler);
-  tally.attempt(bytes > MOST_STORE_BYTES && `the store has ${Math.round(bytes / 1e6)} MB`);
+  tally.attempt(bytes > MAX_STORE_BYTES && `the store has ${Math.round(bytes / 1e6)} MB`);
   return tally.outcome(
     `refused after ${taken * 5} jobs; with cancelled ones the store has ${Math.round(bytes / 1e6)} MB`,
   );

@@ -1,6 +1,6 @@
 /** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
-import { closest } from "../core/closest.ts";
+import { closest } from "../core/did-you-mean.ts";
 import { InputError, ModelError, RuleViolation, StorageError } from "../core/errors.ts";
 import { OutputError } from "../lab/files/write-whole.ts";
 import { PolicyError } from "../own-policies/guarded-policy.ts";

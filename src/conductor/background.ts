@@ -19,7 +19,7 @@ export type BackgroundMeans = "idle-class" | "autogroup";
 
 const SCHED_IDLE = 5;
 /** A gang of more processes would take a whole slot to put aside: chrt takes a millisecond for each. */
-const MOST_PROCESSES = 256;
+const MAX_PROCESSES = 256;
 /** So many are set at a time. */
 const AT_ONCE = 32;
 
@@ -102,7 +102,7 @@ export class Background {
 
   /** A shell of ours calls chrt, so that the switch does not wait for it; Node has nothing of the kind. */
   #classify(pids: readonly number[], isBehind: boolean): boolean | undefined {
-    if (isBehind && pids.length > MOST_PROCESSES) return undefined;
+    if (isBehind && pids.length > MAX_PROCESSES) return undefined;
     const others = pids.filter((pid) => {
       const stat = readStat(pid);
       return stat !== undefined && (stat.policy === SCHED_IDLE) !== isBehind;

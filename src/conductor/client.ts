@@ -13,12 +13,12 @@ import { LineReader } from "../protocol/wire.ts";
 import { SOCKET_NAME } from "./server.ts";
 
 const FIRST_RETRY_MS = 20;
-const LONGEST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 1000;
 /** After so many failures to connect in a row another conductor is started, though the last one lives. One that is there already wins. */
 const TRIES_PER_START = 25;
 /** One that has died before it could be connected to is followed by the next not sooner than this. */
 const START_AGAIN_MS = 1000;
-const MOST_LOG_BYTES = 2 ** 20;
+const MAX_LOG_BYTES = 2 ** 20;
 
 export interface ClientOptions {
   /** Folder of the conductor; private to the user, made when missing. Its path must be short: sockets allow about 100 characters. */
@@ -128,7 +128,7 @@ export class ConductorClient extends EventEmitter<{
     if (isDue && this.#options.startConductor !== false) {
       this.#start();
     }
-    const waitMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
+    const waitMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.floor(this.#failures / 8));
     this.#retry = setTimeout(() => this.#connect(), waitMs);
   }
 
@@ -166,7 +166,7 @@ export function startConductor(home: string, freezer?: FreezerKind): ChildProces
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const log = join(home, "conductor.log");
   try {
-    if (statSync(log).size > MOST_LOG_BYTES) renameSync(log, `${log}.old`);
+    if (statSync(log).size > MAX_LOG_BYTES) renameSync(log, `${log}.old`);
   } catch {
     // The first one.
   }

@@ -13,7 +13,7 @@ import { savedOf, stateOf } from "./attempts/attempt-report.ts";
 import { keyOf } from "./attempts/claim.ts";
 import { findSetpriv } from "./attempts/shim.ts";
 import { SlotClock, SwitchRecord } from "./clock.ts";
-import type { Containment } from "./freezers/choose.ts";
+import type { Containment } from "./freezers/open-containment.ts";
 import { Guardian, guardianDone } from "./guardian.ts";
 import { EMPTY_MATRIX, missingCpu, RoundRobin } from "./round-robin.ts";
 import { GangShares } from "./shares.ts";

@@ -10,13 +10,13 @@ import { identityOf } from "../host/processes.ts";
 import { OWN_ENVIRONMENT, SYSTEM_PATH } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { quantile, SlotClock, SwitchRecord } from "./clock.ts";
-import { type Containment, FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
+import { type Containment, FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
 import { MARK_VARIABLE } from "./freezers/signals.ts";
 import { type ClockPriority, leavePriority, takePriority } from "./priority.ts";
 import { type ConcurrentMeans, concurrentMeans } from "./shares.ts";
 
 const GANG = "1.1";
-const MOST_BURNERS = 4;
+const MAX_BURNERS = 4;
 const REPETITIONS = 25;
 const JITTER_SLOT_MS = 50;
 const JITTER_SLOTS = 40;
@@ -116,7 +116,7 @@ async function startBurners({ freezer, groups, marks }: Containment): Promise<Ch
   const shim = identityOf(process.pid);
   const burners: ChildProcess[] = [];
   groups.make(GANG);
-  while (burners.length < Math.min(MOST_BURNERS, availableParallelism())) {
+  while (burners.length < Math.min(MAX_BURNERS, availableParallelism())) {
     const child = spawn("/bin/sh", ["-c", "ulimit -t 20; while :; do :; done"], {
       stdio: "ignore",
       env: { ...OWN_ENVIRONMENT, [MARK_VARIABLE]: `${marks}${GANG}` },

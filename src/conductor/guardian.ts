@@ -19,7 +19,7 @@ import { monotonicMs } from "../host/clock.ts";
 import { pause } from "../host/pause.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "../host/processes.ts";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
-import type { Containment } from "./freezers/choose.ts";
+import type { Containment } from "./freezers/open-containment.ts";
 
 const BEAT_MS = 1000;
 const PATIENCE_S = 5;

@@ -6,7 +6,7 @@
 import { closeInherited } from "../host/surroundings.ts";
 import type { FreezerKind } from "../protocol/attempts.ts";
 import { Conductor } from "./conductor.ts";
-import { FREEZER_KINDS, openContainment } from "./freezers/choose.ts";
+import { FREEZER_KINDS, openContainment } from "./freezers/open-containment.ts";
 import { HomeLock, olderConductor, titleOf } from "./home.ts";
 import { takePriority } from "./priority.ts";
 import { ConductorServer } from "./server.ts";

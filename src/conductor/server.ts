@@ -8,7 +8,7 @@ import { LineReader, parseMessage } from "../protocol/wire.ts";
 import { isSameFile } from "./home.ts";
 
 /** A front end that does not read is let go rather than kept in memory. */
-const MOST_UNREAD_BYTES = 64 * 2 ** 20;
+const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 
 export const SOCKET_NAME = "socket";
 
@@ -44,7 +44,7 @@ export class ConductorServer {
   send(message: FromConductor): void {
     const socket = this.#frontEnd;
     if (socket === undefined) return;
-    if (socket.writableLength > MOST_UNREAD_BYTES) socket.destroy();
+    if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
     else socket.write(`${JSON.stringify(message)}\n`);
   }
 

@@ -1,5 +1,5 @@
 /** Parameters of policies and models: from `name=value` texts to checked values and back. */
-import { closest } from "./closest.ts";
+import { closest } from "./did-you-mean.ts";
 import { InputError } from "./errors.ts";
 import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";
 

@@ -17,7 +17,7 @@ export interface Clock {
 }
 
 /** A timer of Node that is set for longer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   nowMs: monotonicMs,
@@ -27,9 +27,9 @@ export const systemClock: Clock = {
     const arm = (): void => {
       const leftMs = atMs - systemClock.nowMs();
       if (leftMs <= 0) call();
-      else timer = setTimeout(arm, Math.min(Math.ceil(leftMs), LONGEST_TIMER_MS));
+      else timer = setTimeout(arm, Math.min(Math.ceil(leftMs), MAX_TIMER_MS));
     };
-    timer = setTimeout(arm, Math.min(Math.max(0, Math.ceil(atMs - systemClock.nowMs())), LONGEST_TIMER_MS));
+    timer = setTimeout(arm, Math.min(Math.max(0, Math.ceil(atMs - systemClock.nowMs())), MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
   soon(call) {

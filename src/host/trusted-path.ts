@@ -7,14 +7,14 @@ import { dirname, parse, resolve } from "node:path";
 
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * What on the way to a path somebody else than this user and root could exchange, in words; undefined when there is nothing. What is not there
  * yet is not looked at.
  */
 export function exchangeablePart(path: string, uid: number): string | undefined {
-  return partWith(path, uid, isOpen, MOST_LINKS);
+  return partWith(path, uid, isOpen, MAX_LINKS);
 }
 
 /**
@@ -22,7 +22,7 @@ export function exchangeablePart(path: string, uid: number): string | undefined 
  * says how it is read.
  */
 export function writablePart(path: string, uid: number): string | undefined {
-  return partWith(path, uid, ({ mode }) => (mode & WRITABLE_BY_OTHERS) !== 0, MOST_LINKS);
+  return partWith(path, uid, ({ mode }) => (mode & WRITABLE_BY_OTHERS) !== 0, MAX_LINKS);
 }
 
 function partWith(

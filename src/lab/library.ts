@@ -81,7 +81,7 @@ export async function simulate(
   const [{ CellRunner }, { WITH_FILES }, { makeChoice }] = await Promise.all([
     import("./experiments/runner.ts"),
     import("./experiments/run-cells.ts"),
-    import("../policies/choose.ts"),
+    import("../policies/parse-policy.ts"),
   ]);
   const environment =
     typeof policy === "string" ? WITH_FILES : { ...WITH_FILES, policy: () => makeChoice(policy) };

@@ -2,7 +2,7 @@
  * The machine of gang scheduling, whatever its clock: an Ousterhout matrix whose rows take turns, one slot each per round (Zhou,
  * Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each job has had, and knows when a job has its first one.
  *
- *   slot        0    1    2    3    4    5         rows in order of the round (structures/matrix/turns.ts)
+ *   slot        0    1    2    3    4    5         rows in order of the round (structures/matrix/round-robin.ts)
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
  *
  * What is left to a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real time): when a slot begins, how
@@ -20,7 +20,7 @@ import { type GangMachine, type RowId, type RunId, StartRule } from "../core/pol
 import type { Observer } from "../core/schedule.ts";
 import { doubled } from "../structures/grow.ts";
 import { OusterhoutMatrix } from "../structures/matrix/matrix.ts";
-import { Turns } from "../structures/matrix/turns.ts";
+import { RoundRobin } from "../structures/matrix/round-robin.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type Interruptible, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
@@ -39,7 +39,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   readonly slotS: number;
   override readonly switchS: number;
   protected readonly observer: Observer | undefined;
-  protected readonly turns = new Turns();
+  protected readonly roundRobin = new RoundRobin();
   /** Beginning of a job's first slot, in seconds; NaN before. */
   protected readonly startS: Float64Array;
   /** Jobs that have a row. */
@@ -191,7 +191,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   protected pass(slots: number): void {
     if (this.placedCount === 0) return;
     this.#startJobs(slots);
-    this.turns.pass(slots, this.rowCount);
+    this.roundRobin.pass(slots, this.rowCount);
   }
 
   /** After a decision: jobs whose rows have changed get their base. */
@@ -228,7 +228,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Slots until the row of a run has its turn, 0 … rowCount − 1. */
   protected slotsAhead(run: RunId): number {
     const rows = this.rowCount;
-    return (this.positionOf(this.runRow(run)) - this.turns.pointer + rows) % rows;
+    return (this.positionOf(this.runRow(run)) - this.roundRobin.pointer + rows) % rows;
   }
 
   /** By first slot, jobs that have had none last; then by index. */
@@ -251,7 +251,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   }
 
   override addRow(): RowId {
-    const row = super.addRow(this.turns.enter(this.rowCount));
+    const row = super.addRow(this.roundRobin.enter(this.rowCount));
     this.observer?.rowAdded?.(this.nowS, row);
     return row;
   }
@@ -259,7 +259,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   override deleteRow(row: RowId): void {
     const position = this.positionOf(row);
     super.deleteRow(row);
-    this.turns.leave(position, this.rowCount);
+    this.roundRobin.leave(position, this.rowCount);
     this.observer?.rowDeleted?.(this.nowS, row);
   }
 
@@ -358,9 +358,9 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   #service(job: JobIndex): number {
     let passed = 0;
     for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
-      if (this.positionOf(this.runRow(run)) < this.turns.pointer) passed++;
+      if (this.positionOf(this.runRow(run)) < this.roundRobin.pointer) passed++;
     }
-    return this.turns.round * this.slotsOf(job) + passed;
+    return this.roundRobin.round * this.slotsOf(job) + passed;
   }
 
   /** Notes the first slot of each job whose row comes up within the next `passed` slots. */

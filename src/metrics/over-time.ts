@@ -7,7 +7,7 @@
  */
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
-import { orderOf } from "./order.ts";
+import { orderOf } from "./quantiles.ts";
 import { stretchesOf } from "./stretches.ts";
 
 export interface StepFunction {

@@ -8,7 +8,7 @@
 import { assert } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
-import { orderOf } from "./order.ts";
+import { orderOf } from "./quantiles.ts";
 import { type Stretches, stretchesOf } from "./stretches.ts";
 
 /** Runs of consecutive processors for each stretch of a job: rows offset[row] … offset[row + 1] − 1 of `first` and `size`. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sumOf } from "./compensated-sum.ts";
 import { confidenceInterval, normalQuantile, pairedDifference, studentQuantile } from "./statistics.ts";
-import { sumOf } from "./sums.ts";
 
 /** Printed tables of Student's t (for example NIST/SEMATECH e-Handbook, 1.3.6.7.2), three digits after the point. */
 const DF = [1, 2, 3, 4, 5, 10, 20, 30, 60, 100, Number.POSITIVE_INFINITY];

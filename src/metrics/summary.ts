@@ -8,12 +8,12 @@ import { START_RULE_NAMES } from "../core/policy.ts";
 import { asGiven, type Schedule } from "../core/schedule.ts";
 import type { ClassScheme, JobClass } from "./classes.ts";
 import { NARROW_WIDE_SHORT_LONG } from "./classes.ts";
+import { CompensatedSum } from "./compensated-sum.ts";
 import type { CountedJobs, Distribution, QuantileChoice } from "./distribution.ts";
 import { distributionsOf } from "./distribution.ts";
 import type { Metric, MetricParameters } from "./registry.ts";
 import { DEFAULT_METRIC_PARAMETERS, describeMetric, METRICS } from "./registry.ts";
 import { stretchesOf } from "./stretches.ts";
-import { CompensatedSum } from "./sums.ts";
 import type { MeasuredWindow, WindowOptions } from "./window.ts";
 import { lastEndS, measuredWindow, WHOLE_RUN } from "./window.ts";
 

@@ -1,6 +1,6 @@
 /** What holds for every wing; a wing gets in by standing in the list. */
 import { describe, expect, test } from "vitest";
-import { chooseAmong } from "../policies/choose.ts";
+import { chooseAmong } from "../policies/parse-policy.ts";
 import { POLICIES } from "../policies/registry.ts";
 import { parseWing, WINGS, wingOfPolicy } from "./wings.ts";
 

@@ -8,8 +8,8 @@ import { InputError } from "../core/errors.ts";
 import { NONE, type PolicyChoice, type PolicyDefinition } from "../core/policy.ts";
 import { programFile } from "../host/programs.ts";
 import { writablePart } from "../host/trusted-path.ts";
-import { choosePolicy, makeChoice } from "../policies/choose.ts";
 import { definePolicy, type PolicyParts } from "../policies/define-policy.ts";
+import { choosePolicy, makeChoice } from "../policies/parse-policy.ts";
 import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];

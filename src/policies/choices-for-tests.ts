@@ -1,6 +1,6 @@
 /** A policy with all of its settings, for tests that take the whole list. */
 import type { PolicyChoice, PolicyDescription } from "../core/policy.ts";
-import { makeChoice } from "./choose.ts";
+import { makeChoice } from "./parse-policy.ts";
 
 /** The policy with every combination of its choices but those left out; numbers keep their defaults. */
 export function allChoices<Definition extends PolicyDescription<unknown>>(

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
 import { simulatePool } from "../simulator/pool.ts";
-import { choosePolicy } from "./choose.ts";
 import { arbitraryInstance, instanceOf, type TestJob } from "./instances-for-tests.ts";
+import { choosePolicy } from "./parse-policy.ts";
 
 function startsOf(instance: Instance, policy: string): number[] {
   const { definition, parameters } = choosePolicy(policy);

@@ -13,15 +13,15 @@ import { gangInstance } from "../simulator/gang-for-tests.ts";
 import { auditMatrix } from "../structures/matrix/matrix-audit-for-tests.ts";
 import { picture } from "../structures/matrix/pictures-for-tests.ts";
 import { allChoices } from "./choices-for-tests.ts";
-import { makeChoice } from "./choose.ts";
 import { gang } from "./gangs/gang.ts";
 import { BenchMachine } from "./gangs/gang-bench-for-tests.ts";
+import { makeChoice } from "./parse-policy.ts";
 import { POLICIES } from "./registry.ts";
 import { conservative } from "./space/conservative.ts";
 import { dynp } from "./space/dynp.ts";
 
 const PROCESSORS = 8;
-const MOST_JOBS = 400;
+const MAX_JOBS = 400;
 
 interface Job {
   readonly number: number;
@@ -51,7 +51,7 @@ class BenchPool extends PoolMachine {
   #started: number[] = [];
 
   constructor({ definition, parameters }: PolicyChoice<SpacePolicyDefinition>) {
-    const sizes = new Int32Array(MOST_JOBS);
+    const sizes = new Int32Array(MAX_JOBS);
     super(PROCESSORS, sizes, undefined);
     this.#sizes = sizes;
     this.#keepsPromises = definition.guarantees(parameters).keepsPromises;
@@ -189,7 +189,7 @@ function toldAnew(
 
 /** Runs until nobody waits. */
 function finish(pool: BenchPool): void {
-  for (let i = 0; i < MOST_JOBS && pool.waiting.size > 0; i++) {
+  for (let i = 0; i < MAX_JOBS && pool.waiting.size > 0; i++) {
     const atS = pool.nextS();
     const due = [...pool.running.values()].filter(({ job, startS }) => startS + job.estimateS <= atS);
     take(pool, { atS, ends: due.map(({ job }) => job.number), withdrawals: [], arrivals: [] });

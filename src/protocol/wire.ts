@@ -3,7 +3,7 @@ import type { LaunchSpec } from "./attempts.ts";
 import type { ConductorMatrix, PlacedGang, ToConductor } from "./conductor.ts";
 
 /** A launch carries the environment of a user's shell; nothing sensible is longer. */
-const LONGEST_LINE = 16 * 2 ** 20;
+const MAX_LINE_LENGTH = 16 * 2 ** 20;
 const IDENTITY = /^[0-9a-f]{32}$/;
 
 /** Cuts a stream of bytes into lines. */
@@ -26,7 +26,7 @@ export class LineReader {
       this.#parts.push(chunk.subarray(from));
       this.#length += chunk.length - from;
     }
-    return this.#length > LONGEST_LINE ? undefined : lines;
+    return this.#length > MAX_LINE_LENGTH ? undefined : lines;
   }
 }
 

@@ -25,7 +25,7 @@ interface RankingColumn {
   /** Where it says the same of space and time sharing; elsewhere none is the best. Default everywhere. */
   readonly comparable?: "without gangs" | "unless mixed";
   /** See TableColumn. */
-  readonly dispensable: number;
+  readonly dropOrder: number;
   value(summary: Summary): number;
   /** How the values of the column are printed; sees all of them, to find a common unit. */
   formatter(values: readonly number[]): (value: number) => string;
@@ -82,7 +82,7 @@ export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
       return {
         ...column,
         ...(isVoid && { better: "neither" }),
-        ...(column.title === compared && { dispensable: 0 }),
+        ...(column.title === compared && { dropOrder: 0 }),
       };
     },
   );
@@ -181,20 +181,20 @@ export function sharedMetrics(policies: readonly ComparedPolicy[]): readonly Met
   );
 }
 
-function seconds(title: string, dispensable: number, value: (summary: Summary) => number): RankingColumn {
-  return { title, better: "low", dispensable, value, formatter: durationFormatter };
+function seconds(title: string, dropOrder: number, value: (summary: Summary) => number): RankingColumn {
+  return { title, better: "low", dropOrder, value, formatter: durationFormatter };
 }
 
 function fact(
   title: string,
-  dispensable: number,
+  dropOrder: number,
   format: (value: number) => string,
   value: (summary: Summary) => number | undefined,
 ): RankingColumn {
   return {
     title,
     better: "neither",
-    dispensable,
+    dropOrder,
     value: (summary) => value(summary) ?? Number.NaN,
     formatter: () => format,
   };

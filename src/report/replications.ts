@@ -24,7 +24,7 @@ export const REPLICATED: readonly ReplicatedColumn[] = [
 ];
 
 /** Title of the column of `longestWaitText`. */
-export const LONGEST_WAIT = "longest wait of all seeds";
+export const MAX_WAIT = "longest wait of all seeds";
 
 /** Means over the seeds, one text per column. */
 export function meanTexts(policy: ComparedPolicy): string[] {

@@ -18,7 +18,7 @@ interface PoolOptions {
 
 const PROGRESS_MASK = 0xffff;
 /** A policy that asks to be woken this often in a row without starting anything would go on for ever. */
-const MOST_IDLE_WAKES = 1_000_000;
+const MAX_IDLE_WAKES = 1_000_000;
 
 /**
  * Runs every job of the instance through the policy until nothing more can happen. A job that the policy never starts
@@ -102,11 +102,11 @@ class SimulatedPool extends PoolMachine {
 
   /** @throws RuleViolation when the policy is woken again and again and never starts a job */
   countWake(): void {
-    if (++this.#idleWakes < MOST_IDLE_WAKES) return;
+    if (++this.#idleWakes < MAX_IDLE_WAKES) return;
     throw this.violation(
       "wakes-for-ever",
       -1,
-      `Cannot go on at ${this.nowS} s: the policy was woken ${MOST_IDLE_WAKES} times in a row at times of its own and started no job`,
+      `Cannot go on at ${this.nowS} s: the policy was woken ${MAX_IDLE_WAKES} times in a row at times of its own and started no job`,
     );
   }
 

@@ -10,7 +10,7 @@
  * decisions happen between slots only: first all jobs that have just ended (by start, then by index), then all
  * arrivals up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
  * clock starts at time 0; while no row holds a job, time goes on in slots of slotS and the rounds stand still. A new row is last in the
- * round, or in the next one (structures/matrix/turns.ts). When the round has served its last row, the next one begins at once, before the decision.
+ * round, or in the next one (structures/matrix/round-robin.ts). When the round has served its last row, the next one begins at once, before the decision.
  *
  * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays fixed while the job's rows do: it
  * ends in round ⌊(target − 1)/k⌋ with its row number (target − 1) mod k in order of the round. A migration adds to the slots needed.
@@ -247,9 +247,9 @@ class Rounds extends GangMatrix {
     const position = this.positionOf(this.#finishRow[job]);
     return (
       this.#clock.slot +
-      (this.#finish.roundOf(job) - this.turns.round) * this.rowCount +
+      (this.#finish.roundOf(job) - this.roundRobin.round) * this.rowCount +
       position -
-      this.turns.pointer +
+      this.roundRobin.pointer +
       1
     );
   }

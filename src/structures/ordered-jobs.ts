@@ -100,7 +100,7 @@ export class OrderedJobs {
     this.#removeEntry(0, 0);
   }
 
-  /** Places the cursor of `nextFitting` behind the first `skip` jobs; skip is 0 or 1. */
+  /** RuntimeDir the cursor of `nextFitting` behind the first `skip` jobs; skip is 0 or 1. */
   startSearch(skip: number): void {
     this.#cursorPosition = 0;
     this.#cursorEntry = skip;

@@ -15,7 +15,7 @@ import type { Molding } from "../core/molding.ts";
 import { checkResources, type ResourceKind } from "../core/resources.ts";
 import type { Rules } from "../core/rules.ts";
 
-const LARGEST_MACHINE = 2147483647;
+const MAX_PROCESSORS_SHOWN = 2147483647;
 
 /**
  * Applies the rules. What jobs need of kinds that the machine does not tell of is not limited. The diagnostics count what each of them did, under the codes oversize-dropped, oversize-clipped,
@@ -29,9 +29,9 @@ export function prepare(
   rules: Rules,
   resources: readonly ResourceKind[] = [],
 ): Instance {
-  if (!(Number.isInteger(processors) && processors >= 1 && processors <= LARGEST_MACHINE)) {
+  if (!(Number.isInteger(processors) && processors >= 1 && processors <= MAX_PROCESSORS_SHOWN)) {
     throw new InputError(
-      `Cannot prepare "${workload.name}" for a machine of ${processors} processors: expected a whole number from 1 to ${LARGEST_MACHINE}`,
+      `Cannot prepare "${workload.name}" for a machine of ${processors} processors: expected a whole number from 1 to ${MAX_PROCESSORS_SHOWN}`,
     );
   }
   if (

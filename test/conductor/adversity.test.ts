@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startShim } from "../../src/conductor/attempts/shim.ts";
 import { rowAt, slotAt } from "../../src/conductor/clock.ts";
-import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat } from "../../src/host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } fro
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";
-import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
 import { identityOf, isAlive, signal } from "../../src/host/processes.ts";
 import type { AttemptState, LaunchSpec } from "../../src/protocol/attempts.ts";
 import type { FromConductor } from "../../src/protocol/conductor.ts";

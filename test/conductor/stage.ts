@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConductorClient } from "../../src/conductor/client.ts";
 import { slotAt } from "../../src/conductor/clock.ts";
-import { openContainment } from "../../src/conductor/freezers/choose.ts";
+import { openContainment } from "../../src/conductor/freezers/open-containment.ts";
 import { MARK_VARIABLE } from "../../src/conductor/freezers/signals.ts";
 import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat, signal } from "../../src/host/processes.ts";

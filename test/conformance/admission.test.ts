@@ -7,8 +7,8 @@ import type { Instance } from "../../src/core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
 import { Random } from "../../src/core/random.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { makeChoice } from "../../src/policies/choose.ts";
 import { seededInstance } from "../../src/policies/instances-for-tests.ts";
+import { makeChoice } from "../../src/policies/parse-policy.ts";
 import { POLICIES } from "../../src/policies/registry.ts";
 
 const ADMITTED = POLICIES.filter((policy) => policy.parameters.some(({ name }) => name === "queueOrder"));

@@ -13,8 +13,8 @@ import { NONE, type PolicyChoice, type PolicyDefinition } from "../../src/core/p
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
 import { allChoices } from "../../src/policies/choices-for-tests.ts";
-import { makeChoice } from "../../src/policies/choose.ts";
 import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
+import { makeChoice } from "../../src/policies/parse-policy.ts";
 import { POLICIES } from "../../src/policies/registry.ts";
 import { downey } from "../../src/workload/models/downey.ts";
 import { prepare } from "../../src/workload/prepare.ts";

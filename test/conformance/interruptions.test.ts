@@ -7,7 +7,6 @@ import type { Instance } from "../../src/core/jobs.ts";
 import type { Feature, PolicyChoice } from "../../src/core/policy.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
 import { allChoices } from "../../src/policies/choices-for-tests.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
 import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
 import {
   drawnInterruptions,
@@ -15,6 +14,7 @@ import {
   interrupted,
   window,
 } from "../../src/policies/interruptions-for-tests.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { POLICIES } from "../../src/policies/registry.ts";
 import { simulate } from "../../src/simulator/simulate.ts";
 

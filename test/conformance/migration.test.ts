@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { makeChoice } from "../../src/policies/choose.ts";
 import { br, brmms, brms } from "../../src/policies/gangs/buddy-blocks.ts";
 import { migrationCostS } from "../../src/policies/gangs/migration.ts";
 import { wlv } from "../../src/policies/gangs/wlv.ts";
 import { conformanceInstances } from "../../src/policies/instances-for-tests.ts";
+import { makeChoice } from "../../src/policies/parse-policy.ts";
 
 const COSTS_S = [0, 3, 60];
 const SLOTS = [

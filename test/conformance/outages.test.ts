@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { checkOutages, type Interruptions, type Outage } from "../../src/core/interruptions.ts";
 import type { Instance } from "../../src/core/jobs.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
 import { arbitraryInstance, instanceOf, type TestJob } from "../../src/policies/instances-for-tests.ts";
 import { interrupted, loss, window } from "../../src/policies/interruptions-for-tests.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import {
   type Decide,
   runTwin,

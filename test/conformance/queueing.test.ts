@@ -13,7 +13,7 @@ import type { Instance } from "../../src/core/jobs.ts";
 import { Random } from "../../src/core/random.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { confidenceInterval } from "../../src/metrics/statistics.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { simulate } from "../../src/simulator/simulate.ts";
 
 const REPLICATIONS = 20;

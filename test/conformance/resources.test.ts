@@ -7,8 +7,8 @@ import { StartRule } from "../../src/core/policy.ts";
 import type { ResourceKind } from "../../src/core/resources.ts";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { PoolMachine } from "../../src/machines/pool-machine.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
 import { arbitraryInstance, instanceOf } from "../../src/policies/instances-for-tests.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import {
   type Decide,
   runTwin,

@@ -1,7 +1,7 @@
 /** The rules that policies print, over every policy with every value of every choice. */
 import { expect, test } from "vitest";
 import { goldenPolicies } from "../../src/lab/golden/cells.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { POLICIES } from "../../src/policies/registry.ts";
 import { rulesOf } from "../../src/simulator/rules.ts";
 

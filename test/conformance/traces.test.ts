@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
-import { choosePolicy } from "../../src/policies/choose.ts";
+import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { prepare } from "../../src/workload/prepare.ts";
 import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../../src/workload/traces-for-tests.ts";
 

@@ -9,11 +9,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defaultStateFolder, holderOfState } from "../../daemon/state/state-place.ts";
 import type * as c from "../../protocol/schema.ts";
 import { isEnded, type JobState } from "../../protocol/states.ts";
-import { currentUid, isTrustworthy, placesAround, readToken, socketsToTry, userSocket } from "../places.ts";
+import {
+  currentUid,
+  isTrustworthy,
+  readToken,
+  runtimeDirOf,
+  socketsToTry,
+  userSocket,
+} from "../runtime-dir.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 
 /** While more clients connect than the kernel keeps waiting: two seconds. */
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 const RETRY_MS = 20;
 
 interface RequestOptions {
@@ -34,7 +41,7 @@ export class Client {
   constructor(env: NodeJS.ProcessEnv = process.env) {
     this.#env = env;
     this.socket = chooseSocket(socketsToTry(env), env);
-    const places = placesAround(this.socket);
+    const places = runtimeDirOf(this.socket);
     this.#token = readToken(places);
     this.#ownSocket = userSocket(places, currentUid());
   }
@@ -106,7 +113,7 @@ export class Client {
         const isOther = ["ENOENT", "ECONNREFUSED", "EACCES"].includes(code);
         if (syscall === "connect" && isOther && socket !== this.socket) socket = this.socket;
         // More ask at this instant than the kernel keeps waiting.
-        else if (code === "EAGAIN" && tries < MOST_TRIES) await sleep(RETRY_MS);
+        else if (code === "EAGAIN" && tries < MAX_TRIES) await sleep(RETRY_MS);
         else throw this.#explained(error as NodeJS.ErrnoException);
       }
     }

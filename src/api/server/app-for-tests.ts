@@ -50,7 +50,7 @@ export function makeTestApp(): TestApp {
     service,
     version: "1.2.3",
     jobsFolder,
-    door: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => PORT },
+    credentials: { key: KEY, owner: OWNER, userOf: (uid) => USERS.get(uid), port: () => PORT },
     onBug: (error) => bugs.push(error),
   });
   const token = (caller: Caller) => makeToken(KEY, caller.uid);

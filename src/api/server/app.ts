@@ -8,16 +8,16 @@ import { ROUTES, type Route } from "../contract/routes.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import { watched } from "./answers/watched-answer.ts";
 import type { Call, HandlerDeps, Outcome } from "./call.ts";
-import { ClientLeft, FairGate, type Turns } from "./fairness/fair-gate.ts";
 import { FairLine } from "./fairness/fair-line.ts";
-import { RequestQuota, type Ticket } from "./fairness/load.ts";
-import { authenticate, checkOrigin, type Door, type Entrance } from "./guard.ts";
+import { RequestQuota, type Ticket } from "./fairness/request-quota.ts";
+import { ClientLeft, RequestScheduler, type RequestTurns } from "./fairness/request-scheduler.ts";
+import { authenticate, type Credentials, checkOrigin, type Entrance } from "./guard.ts";
 import { HANDLERS } from "./handlers.ts";
 import { type ApiRefusal, refusalResponse } from "./refusal.ts";
 import { readBody, readQuery } from "./requests/body.ts";
 
 export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
-  readonly door: Door;
+  readonly credentials: Credentials;
   /** Told of every error that is a bug of ours. */
   readonly onBug: (error: unknown) => void;
 }
@@ -57,15 +57,15 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 export function makeApp(setup: AppSetup): App {
-  const { door } = setup;
+  const { credentials } = setup;
   const counts = new Map<string, RequestCount>();
   const load = new RequestQuota();
-  const gate = new FairGate();
+  const scheduler = new RequestScheduler();
   const around: HandlerDeps = {
     ...setup,
     forecasts: new FairLine(),
     requests: () => [...counts.values()],
-    http: () => (door.port() === undefined ? undefined : `http://127.0.0.1:${door.port()}/`),
+    http: () => (credentials.port() === undefined ? undefined : `http://127.0.0.1:${credentials.port()}/`),
   };
   /** The answer of a route. */
   const respond = async (
@@ -74,13 +74,13 @@ export function makeApp(setup: AppSetup): App {
     parameters: Admitted["parameters"],
     arrival: Arrival,
   ): Promise<Response> => {
-    const caller = route.isPublic ? STRANGER : authenticate(request, arrival, door);
+    const caller = route.isPublic ? STRANGER : authenticate(request, arrival, credentials);
     if (isRefusal(caller)) return refusalResponse(caller);
     const entry = route.isPublic ? undefined : arrival.identified?.(caller);
     if (isRefusal(entry)) return lastAnswer(entry);
     const ticket = load.take(caller, request, weightOf(route, request));
     if (isRefusal(ticket)) return refusalResponse(ticket);
-    const turns = gate.turnsOf(caller.uid, arrival.isGone);
+    const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
     const release = releaser(ticket, arrival);
     try {
       const response = await answer({ route, request, parameters, caller, turns, ticket, arrival }, around);
@@ -105,7 +105,7 @@ export function makeApp(setup: AppSetup): App {
       return response;
     });
   }
-  router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, door)));
+  router.notFound((context) => refusalResponse(unknownRoute(context.req.raw, context.env, credentials)));
   router.onError((error) => {
     if (error instanceof StorageError || error instanceof DamagedStoreError) {
       return refusalResponse(refuse("unavailable", `${error.message}. Running jobs go on`));
@@ -116,7 +116,7 @@ export function makeApp(setup: AppSetup): App {
     );
   });
   return async (request, arrival) => {
-    const refusal = checkOrigin(request, arrival.transport, door);
+    const refusal = checkOrigin(request, arrival.transport, credentials);
     const response = refusal === undefined ? await router.fetch(request, arrival) : refusalResponse(refusal);
     for (const [name, value] of Object.entries(SAFE_HEADERS)) {
       if (!response.headers.has(name)) response.headers.set(name, value);
@@ -131,7 +131,7 @@ interface Admitted {
   readonly request: Request;
   readonly parameters: Readonly<Record<string, string>>;
   readonly caller: Caller;
-  readonly turns: Turns;
+  readonly turns: RequestTurns;
   readonly ticket: Ticket;
   readonly arrival: Arrival;
 }
@@ -212,8 +212,8 @@ function schemaName(schema: unknown): string {
   return (schema as { shape: { schema: { value: string } } }).shape.schema.value;
 }
 
-function unknownRoute(request: Request, arrival: Arrival, door: Door): ApiRefusal {
-  const caller = authenticate(request, arrival, door);
+function unknownRoute(request: Request, arrival: Arrival, credentials: Credentials): ApiRefusal {
+  const caller = authenticate(request, arrival, credentials);
   if (isRefusal(caller)) return caller;
   const { pathname } = new URL(request.url);
   const allowed = ROUTES.filter(({ path }) =>

@@ -1,8 +1,8 @@
 /** What a handler is given, and what it may answer. */
 import type { Caller, Service } from "../../daemon/contract/service.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
-import type { Turns } from "./fairness/fair-gate.ts";
 import type { FairLine } from "./fairness/fair-line.ts";
+import type { RequestTurns } from "./fairness/request-scheduler.ts";
 import type { ApiRefusal } from "./refusal.ts";
 
 /** What the API needs of the front end beside the service. */
@@ -27,7 +27,7 @@ export interface Call {
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
   /** Work that may take more than some 10 ms goes through here in pieces; see pieces.ts for long answers. */
-  readonly turns: Turns;
+  readonly turns: RequestTurns;
 }
 
 /** A refusal, a finished response, or the content of a JSON answer without its schema's name. */

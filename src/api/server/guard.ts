@@ -21,7 +21,7 @@ export interface Entrance {
   readonly owner?: Caller | undefined;
 }
 
-export interface Door {
+export interface Credentials {
   readonly key: Buffer;
   /** Who started the front end. */
   readonly owner: Caller;
@@ -32,9 +32,13 @@ export interface Door {
 }
 
 /** A refusal when the request may not come in at all, whoever asks. */
-export function checkOrigin(request: Request, transport: Transport, door: Door): ApiRefusal | undefined {
+export function checkOrigin(
+  request: Request,
+  transport: Transport,
+  credentials: Credentials,
+): ApiRefusal | undefined {
   const host = request.headers.get("host") ?? "localhost";
-  const hosts = allowedHosts(transport, door.port());
+  const hosts = allowedHosts(transport, credentials.port());
   if (!hosts.includes(host.toLowerCase())) {
     return refuse("forbidden", `Cannot answer for the host "${host}": this API is known as ${hosts[0]} only`);
   }
@@ -58,9 +62,9 @@ export function checkOrigin(request: Request, transport: Transport, door: Door):
 export function authenticate(
   request: Request,
   { transport, owner }: Entrance,
-  door: Door,
+  credentials: Credentials,
 ): Caller | ApiRefusal {
-  if (transport === "private-socket") return door.owner;
+  if (transport === "private-socket") return credentials.owner;
   if (owner !== undefined) return owner;
   const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   if (token === undefined) {
@@ -69,9 +73,9 @@ export function authenticate(
       "Cannot tell who asks: there is no token, expected the header Authorization: Bearer TOKEN with the token in your file, see tutti help serve",
     );
   }
-  const uid = ownerOfToken(door.key, token);
-  if (uid === door.owner.uid) return door.owner;
-  const user = uid === undefined ? undefined : door.userOf(uid);
+  const uid = ownerOfToken(credentials.key, token);
+  if (uid === credentials.owner.uid) return credentials.owner;
+  const user = uid === undefined ? undefined : credentials.userOf(uid);
   if (uid === undefined || user === undefined) {
     return refuse(
       "no-token",

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Client } from "../client/client.ts";
-import { placesAround } from "../places.ts";
+import { runtimeDirOf } from "../runtime-dir.ts";
 import { makeTestApp, someJob, ADA as USER } from "./app-for-tests.ts";
 import { Connections } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
@@ -45,7 +45,7 @@ async function start(more: Partial<ApiOptions> = {}): Promise<void> {
     service,
     version: "1.2.3",
     jobsFolder: join(folder, "jobs"),
-    places: placesAround(join(folder, "run", "tutti.sock")),
+    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
     owner: OWNER,
     isShared: false,
     ports: [0],
@@ -318,7 +318,7 @@ describe.skipIf(!isRoot)("users beside each other (as root)", () => {
   });
 
   test("each user has a socket that no other can connect to and that proves who asks; root has one too", async () => {
-    const { folder: run } = placesAround(api.socket);
+    const { folder: run } = runtimeDirOf(api.socket);
     const connectAs = (uid: number, of: number) =>
       spawnSync(
         process.execPath,

@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JobsAnswer, StatusAnswer } from "../../protocol/schema.ts";
 import { Client, chooseSocket } from "../client/client.ts";
 import { NoDaemonError, RefusedError } from "../client/errors.ts";
-import { isTrustworthy, placesAround } from "../places.ts";
+import { isTrustworthy, runtimeDirOf } from "../runtime-dir.ts";
 import { someJob } from "./app-for-tests.ts";
 import { FakeService } from "./fake-service-for-tests.ts";
 import { type Api, type ApiOptions, startApi } from "./server.ts";
@@ -54,7 +54,7 @@ async function start(more: Partial<ApiOptions> = {}): Promise<Api> {
     service,
     version: "1.2.3",
     jobsFolder: join(folder, "jobs"),
-    places: placesAround(socketIn()),
+    places: runtimeDirOf(socketIn()),
     owner: { uid: me.uid, user: me.username, isAdministrator: true },
     isShared: false,
     ports: [0],
@@ -142,7 +142,7 @@ describe("modes", () => {
   ] as const)(
     "%s: nothing is wider than it is to be, not for an instant, under any umask",
     async (_, isShared, most) => {
-      const { folder: run, socket, key, tokens } = placesAround(socketIn());
+      const { folder: run, socket, key, tokens } = runtimeDirOf(socketIn());
       const token = join(tokens, String(me.uid));
       const stop = new Int32Array(new SharedArrayBuffer(4));
       const worker = new Worker(new URL("./poll-modes-for-tests.ts", import.meta.url), {
@@ -177,7 +177,7 @@ describe("modes", () => {
 
   test("at rest they are as documented", async () => {
     const api = await start();
-    const { folder: run, key, tokens } = placesAround(api.socket);
+    const { folder: run, key, tokens } = runtimeDirOf(api.socket);
     expect([run, api.socket, key, tokens, join(tokens, String(me.uid))].map(mode)).toEqual([
       "700",
       "600",
@@ -193,15 +193,15 @@ describe("modes", () => {
   test("a folder that is a link, that others may write to, or whose parent they may rename in, is refused", async () => {
     mkdirSync(join(folder, "real"));
     symlinkSync(join(folder, "real"), join(folder, "link"));
-    await expect(start({ places: placesAround(socketIn("link")) })).rejects.toThrow(/it is not a folder/);
+    await expect(start({ places: runtimeDirOf(socketIn("link")) })).rejects.toThrow(/it is not a folder/);
     mkdirSync(join(folder, "wide"));
     chmodSync(join(folder, "wide"), 0o777);
-    await expect(start({ places: placesAround(socketIn("wide")) })).rejects.toThrow(/others may write to it/);
-    await expect(start({ places: placesAround(socketIn("wide/run")) })).rejects.toThrow(
+    await expect(start({ places: runtimeDirOf(socketIn("wide")) })).rejects.toThrow(/others may write to it/);
+    await expect(start({ places: runtimeDirOf(socketIn("wide/run")) })).rejects.toThrow(
       /other users may rename/,
     );
     chmodSync(join(folder, "wide"), 0o1777);
-    await start({ places: placesAround(socketIn("wide/run")) });
+    await start({ places: runtimeDirOf(socketIn("wide/run")) });
     expect(isTrustworthy(join(folder, "link"))).toBe(false);
     expect(isTrustworthy(join(folder, "real"))).toBe(true);
   });
@@ -238,13 +238,13 @@ describe("one per socket", () => {
   test("a port that is taken: the next one of the list, or words", async () => {
     const first = await start();
     const port = Number(new URL(first.http!).port);
-    const second = await start({ places: placesAround(socketIn("other")), ports: [port, 0] });
+    const second = await start({ places: runtimeDirOf(socketIn("other")), ports: [port, 0] });
     expect(second.http).not.toBe(first.http);
-    await expect(start({ places: placesAround(socketIn("third")), ports: [port] })).rejects.toThrow(
+    await expect(start({ places: runtimeDirOf(socketIn("third")), ports: [port] })).rejects.toThrow(
       /Cannot listen on port .*--port/,
     );
     // Nothing goes on listening, which would keep the process alive.
-    expect(existsSync(placesAround(socketIn("third")).socket)).toBe(false);
+    expect(existsSync(runtimeDirOf(socketIn("third")).socket)).toBe(false);
   });
 });
 
@@ -379,7 +379,7 @@ describe.skipIf(!isRoot)("several users (as root)", () => {
 
   test("each has a token that only that user can read, in a folder that only root can write", async () => {
     const api = await start({ isShared: true, users: () => [ADA, BOB], ports: [] });
-    const { folder: run, tokens } = placesAround(api.socket);
+    const { folder: run, tokens } = runtimeDirOf(api.socket);
     expect([run, tokens, api.socket].map(mode)).toEqual(["755", "711", "666"]);
     for (const { uid } of [ADA, BOB]) {
       const stats = lstatSync(join(tokens, String(uid)));

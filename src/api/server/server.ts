@@ -6,15 +6,15 @@ import { InputError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
 import { pause } from "../../host/pause.ts";
 import {
-  makePlaces,
+  makeRuntimeDir,
   openToAllUsers,
-  type Places,
+  type RuntimeDir,
   readOrMakeKey,
   removeTokens,
   userSocket,
   writeKey,
   writeToken,
-} from "../places.ts";
+} from "../runtime-dir.ts";
 import { type App, type AppSetup, makeApp } from "./app.ts";
 import { Connections, limitsFor, mostFiles } from "./connections/connections.ts";
 import { makeHttpReader } from "./connections/http.ts";
@@ -24,8 +24,8 @@ import type { Entrance } from "./guard.ts";
 import { type LocalUser, people } from "./people.ts";
 import { makeToken } from "./tokens.ts";
 
-export interface ApiOptions extends Omit<AppSetup, "door"> {
-  readonly places: Places;
+export interface ApiOptions extends Omit<AppSetup, "credentials"> {
+  readonly places: RuntimeDir;
   /** Who started the front end. */
   readonly owner: Caller;
   /** True: all users of the machine may use it, each with a token; for a front end run by root. */
@@ -52,7 +52,7 @@ export interface Api {
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
 /** Each takes a descriptor. Users beyond have everybody's socket. */
-const MOST_USER_SOCKETS = 256;
+const MAX_USER_SOCKETS = 256;
 
 /**
  * Begins to listen.
@@ -60,7 +60,7 @@ const MOST_USER_SOCKETS = 256;
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { places, owner, isShared } = options;
-  makePlaces(places);
+  makeRuntimeDir(places);
   await checkFree(places.socket);
   const key = readOrMakeKey(places);
   const users = giveTokens(options, key);
@@ -68,7 +68,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   let lastRequestMs = Number.NEGATIVE_INFINITY;
   const answer = makeApp({
     ...options,
-    door: { key, owner, userOf: (uid) => users.nameOf(uid), port: () => port },
+    credentials: { key, owner, userOf: (uid) => users.nameOf(uid), port: () => port },
   });
   const app: App = (request, arrival) => {
     lastRequestMs = performance.now();
@@ -92,10 +92,10 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     places,
     wanted: () => [
       everybodys,
-      ...(isShared ? users.callers().slice(0, MOST_USER_SOCKETS).map(ownSocket) : []),
+      ...(isShared ? users.callers().slice(0, MAX_USER_SOCKETS).map(ownSocket) : []),
     ],
     restore: () => {
-      makePlaces(places);
+      makeRuntimeDir(places);
       if (!existsSync(places.key)) writeKey(places, key);
       users.restore();
       if (isShared) openToAllUsers(places);

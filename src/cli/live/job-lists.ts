@@ -26,7 +26,7 @@ export interface JobsPage {
 }
 
 /** What a request line may hold, with room to spare. */
-const LONGEST_LIST = 6000;
+const MAX_LIST_LENGTH = 6000;
 /** More than there can be. */
 const EVERYTHING = 999_999_999_999_999;
 /** A job that has only just been given its place may not be in the answer yet. */
@@ -57,10 +57,10 @@ export async function endedAmong(
 /** Ranges in parts that a request can hold. */
 export function requestParts(ranges: readonly NumberRange[]): NumberRange[][] {
   const parts: NumberRange[][] = [];
-  let length = LONGEST_LIST;
+  let length = MAX_LIST_LENGTH;
   for (const range of ranges) {
     const more = rangesText([range]).length + 1;
-    if (length + more > LONGEST_LIST) {
+    if (length + more > MAX_LIST_LENGTH) {
       parts.push([]);
       length = 0;
     }

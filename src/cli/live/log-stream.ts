@@ -6,7 +6,7 @@ import { followPieces, lastBytes, readPieces } from "../../api/server/answers/lo
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded } from "../../protocol/states.ts";
 import { VisibleStream } from "../text/text.ts";
-import type { Patience } from "./patience.ts";
+import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 interface LogOptions {
   readonly stream: "stdout" | "stderr";
@@ -24,14 +24,14 @@ interface LogOptions {
  * escape sequences are shown as text.
  */
 export async function copyLog(
-  patience: Patience,
+  connection: ReconnectingClient,
   job: Job,
   options: LogOptions,
   to: NodeJS.WriteStream,
 ): Promise<number> {
   let bytes = 0;
   const shown = options.raw || !to.isTTY ? undefined : new VisibleStream();
-  for await (const piece of piecesOf(patience, job, options)) {
+  for await (const piece of piecesOf(connection, job, options)) {
     bytes += piece.byteLength;
     await write(to, shown === undefined ? piece : shown.next(piece));
   }
@@ -39,34 +39,38 @@ export async function copyLog(
   return bytes;
 }
 
-async function* piecesOf(patience: Patience, job: Job, options: LogOptions): AsyncGenerator<Uint8Array> {
+async function* piecesOf(
+  connection: ReconnectingClient,
+  job: Job,
+  options: LogOptions,
+): AsyncGenerator<Uint8Array> {
   const { follow, tail } = options;
   const path = `/v1/jobs/${job.job}/logs/${options.stream}`;
   try {
     if (follow) {
-      yield* followed(patience, path, job, tail);
+      yield* followed(connection, path, job, tail);
       return;
     }
-    const answer = await patience.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
-    yield* patience.client.pieces(answer);
+    const answer = await connection.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
+    yield* connection.client.pieces(answer);
   } catch (error) {
     // Said before the first byte: it is to be read where it is.
     if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
-    yield* ownFile(patience, job, options);
+    yield* ownFile(connection, job, options);
   }
 }
 
 /** By offset, so that nothing is lost or told twice when the connection ends before the job. */
 async function* followed(
-  patience: Patience,
+  connection: ReconnectingClient,
   path: string,
   job: Job,
   tail: number | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let offset = tail === undefined ? 0 : await patience.keep((client) => startOfTail(client, path, tail));
+  let offset = tail === undefined ? 0 : await connection.retry((client) => startOfTail(client, path, tail));
   for (;;) {
     try {
-      const { client } = patience;
+      const { client } = connection;
       for await (const piece of client.pieces(await client.open(`${path}?follow=1&offset=${offset}`))) {
         offset += piece.byteLength;
         yield piece;
@@ -74,7 +78,7 @@ async function* followed(
       const { job: now } = await client.job(job.job);
       if (isEnded(now.state)) return;
     } catch (error) {
-      await patience.outlive(error);
+      await connection.waitUntilBack(error);
     }
   }
 }
@@ -96,7 +100,7 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
 
 /** Read with the rights of who asks, not with those of the scheduler. */
 async function* ownFile(
-  patience: Patience,
+  connection: ReconnectingClient,
   job: Job,
   { stream, follow, tail, from = 0 }: LogOptions,
 ): AsyncGenerator<Uint8Array> {
@@ -111,7 +115,7 @@ async function* ownFile(
   const first = (size: number) => (tail === undefined ? Math.min(from, size) : lastBytes(size, tail).offset);
   if (follow) {
     const look = async () => {
-      const { job: now } = await patience.keep((client) => client.job(job.job));
+      const { job: now } = await connection.retry((client) => client.job(job.job));
       return { path: now[stream], hasEnded: isEnded(now.state) };
     };
     yield* followPieces(look, open, first, new AbortController().signal);

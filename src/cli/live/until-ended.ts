@@ -7,9 +7,9 @@ import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
 import { pause } from "../../host/pause.ts";
 import type { Job } from "../../protocol/schema.ts";
 import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./job-lists.ts";
-import type { Patience } from "./patience.ts";
+import type { ReconnectingClient } from "./reconnecting-client.ts";
 
-const LONGEST_WAIT_S = 30;
+const MAX_WAIT_S = 30;
 /** Jobs that end one soon after the other are told of together. */
 const BREATH_MS = 100;
 /** Where one request cannot hold all numbers, none waits. */
@@ -23,7 +23,7 @@ const AT_ONCE = 16;
  * @returns what became forgotten before it was seen to have ended
  */
 export async function untilEnded(
-  patience: Patience,
+  connection: ReconnectingClient,
   numbers: readonly number[],
   onEnd: (job: Job) => void,
 ): Promise<MissingJobs[]> {
@@ -36,9 +36,9 @@ export async function untilEnded(
     while (left.size > 0) {
       const parts = requestParts(rangesOf(left));
       const before = left.size;
-      const waitS = parts.length === 1 ? LONGEST_WAIT_S : 0;
+      const waitS = parts.length === 1 ? MAX_WAIT_S : 0;
       for (const part of parts) {
-        const gone = await patience.keep((client) => tellEnded(client, part, waitS, end));
+        const gone = await connection.retry((client) => tellEnded(client, part, waitS, end));
         missing.push(...gone);
         for (const number of left) if (holds(gone, number)) left.delete(number);
       }
@@ -46,7 +46,7 @@ export async function untilEnded(
     }
   } catch (error) {
     if (!isWithoutPages(error)) throw error;
-    await oneByOne(patience, [...left], end);
+    await oneByOne(connection, [...left], end);
   }
   return missing;
 }
@@ -69,7 +69,7 @@ async function tellEnded(
 }
 
 async function oneByOne(
-  patience: Patience,
+  connection: ReconnectingClient,
   numbers: readonly number[],
   end: (job: Job) => void,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function oneByOne(
   const worker = async () => {
     while (next < numbers.length) {
       const number = numbers[next++];
-      end(await patience.keep((client) => client.ended(number)));
+      end(await connection.retry((client) => client.ended(number)));
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, numbers.length) }, worker));

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
 import type { Experiment } from "../../lab/experiments/run.ts";
-import { MOST_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
+import { MAX_GANG_PROCESSORS } from "../../lab/experiments/runner.ts";
 import { findTrace } from "../../lab/files/read-trace.ts";
 import { chooseModel } from "../../lab/files/source.ts";
 import { isSameFile } from "../../lab/files/write-whole.ts";
@@ -20,7 +20,7 @@ export const SOURCE_HELP =
 export const RUN_HELP = `${SOURCE_HELP}; also a machine with jobs of its own, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
 
 /** With shorter ones the numbers of slots would pass what a number holds exactly. */
-const SHORTEST_SLOT_S = 1e-6;
+const MIN_SLOT_S = 1e-6;
 
 export interface RunOptions {
   readonly procs?: number;
@@ -76,7 +76,7 @@ export function addRunOptions(command: Command): Command {
       duration("above zero"),
       DEFAULT_METRIC_PARAMETERS.boundS,
     )
-    .option("--slot <duration>", "length of a slot, for time sharing", duration(SHORTEST_SLOT_S), 60)
+    .option("--slot <duration>", "length of a slot, for time sharing", duration(MIN_SLOT_S), 60)
     .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
     .option("--seed <n>", "seed of a model", integer(0), 1)
     .option("--audit", "first run under a checker of rules; costs about five simulations")
@@ -110,9 +110,9 @@ export async function makeExperiment(
   for (const policy of policies) {
     requireOneMachine(policy);
     const { label, definition } = await asUsage(() => loadPolicy(policy));
-    if (definition.sharing === "time" && (options.procs ?? 0) > MOST_GANG_PROCESSORS) {
+    if (definition.sharing === "time" && (options.procs ?? 0) > MAX_GANG_PROCESSORS) {
       throw new UsageError(
-        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps books of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
       );
     }
     if (labels.has(label))

@@ -36,7 +36,7 @@ export function share(text: string): number {
 }
 
 /** About 30 years; what is longer is a slip. */
-const LONGEST_S = 1e9;
+const MAX_S = 1e9;
 
 /**
  * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. In seconds.
@@ -48,8 +48,8 @@ export function duration(min: "zero" | "above zero" | number): (text: string) =>
     const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
     const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
-    if (isLong && value <= LONGEST_S) return value;
-    const most = value > LONGEST_S ? `, at most ${LONGEST_S} s` : "";
+    if (isLong && value <= MAX_S) return value;
+    const most = value > MAX_S ? `, at most ${MAX_S} s` : "";
     throw new InvalidArgumentError(`Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${most}.`);
   };
 }

@@ -31,9 +31,9 @@ interface JobColumn extends TableColumn {
 const column = (
   title: string,
   align: "left" | "right",
-  dispensable: number,
+  dropOrder: number,
   of: (job: JobLine) => string,
-): JobColumn => ({ title, align, dispensable, of });
+): JobColumn => ({ title, align, dropOrder, of });
 
 const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
   upTo === undefined ? String(job) : `${job}-${upTo.job}`,

@@ -4,8 +4,8 @@ import { metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
 import {
   differenceTexts,
-  LONGEST_WAIT,
   longestWaitText,
+  MAX_WAIT,
   meanTexts,
   REPLICATED,
 } from "../../report/replications.ts";
@@ -114,7 +114,7 @@ function rankingTable(policies: readonly ComparedPolicy[]): string[] {
   const columns = rankingColumns(policies);
   const cells = columns.map((column) => rankingCells(column, policies));
   const ranking = table(
-    [left("policy"), ...columns.map(({ title, dispensable }) => right(title, dispensable))],
+    [left("policy"), ...columns.map(({ title, dropOrder }) => right(title, dropOrder))],
     policies.map(({ label }, row) => [
       label,
       ...cells.map((column) => {
@@ -130,7 +130,7 @@ function replicationTables(policies: readonly ComparedPolicy[]): string[] {
   const [first] = policies as readonly [ComparedPolicy];
   const headings = REPLICATED.map(({ title }) => right(title));
   const means = table(
-    [left("policy"), ...headings, right(LONGEST_WAIT, 1)],
+    [left("policy"), ...headings, right(MAX_WAIT, 1)],
     policies.map((policy) => [policy.label, ...meanTexts(policy), longestWaitText(policy)]),
   );
   const differences = table(

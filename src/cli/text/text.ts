@@ -89,13 +89,13 @@ export function quoted(word: string): string {
 }
 
 /** A column of texts. */
-export function left(title: string, dispensable = 0): TableColumn {
-  return { title, align: "left", dispensable };
+export function left(title: string, dropOrder = 0): TableColumn {
+  return { title, align: "left", dropOrder };
 }
 
 /** A column of numbers. */
-export function right(title: string, dispensable = 0): TableColumn {
-  return { title, align: "right", dispensable };
+export function right(title: string, dropOrder = 0): TableColumn {
+  return { title, align: "right", dropOrder };
 }
 
 /** A table that fits the terminal, without a line end. */

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";
 import type { Measure } from "../../models/wing.ts";
 import type { WingChoice } from "../../models/wings.ts";
-import { chooseAmong } from "../../policies/choose.ts";
+import { chooseAmong } from "../../policies/parse-policy.ts";
 import { programText } from "../../report/ranking.ts";
 import { intervalText } from "../../report/replications.ts";
 import { csvLine } from "../../report/text/csv.ts";

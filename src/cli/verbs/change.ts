@@ -22,7 +22,7 @@ interface Options {
 /** Requests under way at once to a scheduler of the first release, which takes one job in each. */
 const AT_ONCE = 64;
 /** Lines of output; of more jobs there is a count. */
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /** Which jobs a selector such as `all` means. */
 const AMONG: Readonly<Record<Change["action"], readonly JobState[]>> = {
@@ -69,7 +69,7 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   jobs.sort((a, b) => a.job - b.job);
   if (jobs.length === 0 && refusals.length === 0) refusals.push(...left.splice(0, 1));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });
-  else if (jobs.length > MOST_LINES) writeOut(`${countText(jobs)}\n`);
+  else if (jobs.length > MAX_LINES) writeOut(`${countText(jobs)}\n`);
   else for (const job of jobs) writeOut(`${changeText(job)}\n`);
   for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
   if (left[0] !== undefined)

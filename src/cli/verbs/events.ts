@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import type { Event, EventsAnswer } from "../../protocol/schema.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { integer } from "../options/parse.ts";
 import { clockText } from "../text/job-text.ts";
 import { visibleLine, writeOut } from "../text/text.ts";
@@ -28,7 +28,7 @@ export function configure(command: Command): void {
 }
 
 async function run({ follow = false, since, json = false }: Options): Promise<void> {
-  const patience = new Patience("tutti events -f");
+  const connection = new ReconnectingClient("tutti events -f");
   let last = since ?? 0;
   const write = (event: Event) => {
     last = event.sequence;
@@ -38,7 +38,7 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
   for (;;) {
     const accept = "application/json";
     const path = `/v1/events?since=${last}`;
-    const { events } = await patience.keep((client) => client.ask<EventsAnswer>(path, { accept }));
+    const { events } = await connection.retry((client) => client.ask<EventsAnswer>(path, { accept }));
     if (events.length === 0) break;
     if (!follow || since !== undefined) for (const event of events) write(event);
     else {
@@ -51,10 +51,10 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
   // The server cuts off who is far behind, or is ended; what was missed is asked for again.
   while (follow) {
     try {
-      for await (const event of eventsOf(patience.client, last)) write(event);
+      for await (const event of eventsOf(connection.client, last)) write(event);
     } catch (error) {
-      patience.next = `tutti events -f --since ${last}`;
-      await patience.outlive(error);
+      connection.next = `tutti events -f --since ${last}`;
+      await connection.waitUntilBack(error);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** `tutti logs JOB [-f]`: what a job has written. */
 import type { Command } from "commander";
 import { copyLog } from "../live/log-stream.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { integer } from "../options/parse.ts";
 import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { outcomeText } from "../text/job-text.ts";
@@ -26,16 +26,16 @@ export function configure(command: Command): void {
 
 async function run(words: readonly string[], options: Options): Promise<void> {
   const { follow = false, stderr = false, tail, raw = false } = options;
-  const patience = new Patience(`tutti logs -f ${words.join(" ")}`);
-  const numbers = await patience.keep((client) => selectJobs(client, words));
+  const connection = new ReconnectingClient(`tutti logs -f ${words.join(" ")}`);
+  const numbers = await connection.retry((client) => selectJobs(client, words));
   for (const number of numbers) {
-    const { job } = await patience.keep((client) => client.job(number));
+    const { job } = await connection.retry((client) => client.job(number));
     if (numbers.length > 1) writeOut(`==> job ${number} (${visibleLine(job.name)}) <==\n`);
     const stream = stderr ? "stderr" : "stdout";
     const choice = { stream, follow, raw, ...(tail === undefined ? {} : { tail }) } as const;
-    const bytes = await copyLog(patience, job, choice, process.stdout);
+    const bytes = await copyLog(connection, job, choice, process.stdout);
     if (bytes > 0 || tail === 0) continue;
-    const { job: now } = await patience.keep((client) => client.job(number));
+    const { job: now } = await connection.retry((client) => client.job(number));
     const other =
       job.stdout === job.stderr ? "" : stderr ? "; there may be standard output" : "; there may be --stderr";
     const state = now.endedAtMs === undefined ? `job ${number} is ${now.state}` : outcomeText(now);

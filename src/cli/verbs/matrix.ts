@@ -4,7 +4,7 @@ import { Client } from "../../api/client/client.ts";
 import { pause } from "../../host/pause.ts";
 import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { ExitCode } from "../errors.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { untilSignal } from "../live/signals.ts";
 import { matrixText } from "../text/matrix-text.ts";
 import { tableOptions, writeJson, writeOut } from "../text/text.ts";
@@ -20,8 +20,8 @@ export function configure(command: Command): void {
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       if (watch && !json) {
         const left = untilSignal(["SIGINT", "SIGTERM"]);
-        const patience = new Patience("tutti matrix --watch", { signal: left });
-        const ask = () => patience.keep((client) => client.ask<MatrixAnswer>("/v1/matrix"));
+        const connection = new ReconnectingClient("tutti matrix --watch", { signal: left });
+        const ask = () => connection.retry((client) => client.ask<MatrixAnswer>("/v1/matrix"));
         await watchMatrix(ask, left, process.stdout);
         // The terminal has written ^C behind the picture.
         if (process.stdout.isTTY) writeOut("\n");

@@ -9,7 +9,7 @@ import {
 } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
 import { isFile, loadPolicy } from "../../own-policies/own-policy.ts";
-import { chooseAmong, makeChoice } from "../../policies/choose.ts";
+import { chooseAmong, makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { ROUNDS_RULES } from "../../simulator/rules.ts";

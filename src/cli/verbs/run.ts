@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import { ExitCode, UsageError } from "../errors.ts";
 import { copyLog } from "../live/log-stream.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { onSignals } from "../live/signals.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { outcomeText, saysMore } from "../text/job-text.ts";
@@ -37,7 +37,7 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
-  const patience = new Patience("tutti jobs shows whether it was submitted");
+  const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const wanted = await submitJob(words, options, process.argv);
   // The script may ask for one, too.
   if (wanted.array !== undefined) {
@@ -46,22 +46,22 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     );
   }
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
-  const { jobs } = await submit(patience, wanted);
+  const { jobs } = await submit(connection, wanted);
   const job = jobs[0];
-  patience.next = `tutti logs -f ${job.job}`;
-  const stop = cancelWhenLeft(patience, job.job);
+  connection.next = `tutti logs -f ${job.job}`;
+  const stop = cancelWhenLeft(connection, job.job);
   const { raw = false } = options;
   const copies = [
-    copyLog(patience, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
+    copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
   ];
   // Where both go to one file, it is shown once.
   if (job.stderr !== job.stdout) {
     copies.push(
-      copyLog(patience, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
+      copyLog(connection, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
     );
   }
   await Promise.all(copies);
-  const ended = await patience.keep((client) => client.ended(job.job));
+  const ended = await connection.retry((client) => client.ended(job.job));
   process.exitCode = stop() ? ExitCode.interrupted : exitCodeOf(ended);
   if (ended.state !== "done" && (ended.code === undefined || saysMore(ended)))
     hint(`tutti: ${outcomeText(ended)}`);
@@ -90,11 +90,11 @@ function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
 }
 
 /** Cancels the job at the first Ctrl-C, leaves at the second. Gives a function that ends the watch and says whether it was cancelled. */
-function cancelWhenLeft(patience: Patience, job: number): () => boolean {
+function cancelWhenLeft(connection: ReconnectingClient, job: number): () => boolean {
   let isLeft = false;
   let isTold = false;
   const ask = async () => {
-    await patience.keep(async (client) => {
+    await connection.retry(async (client) => {
       // Asked again while it is ending, the scheduler would kill it.
       const { state } = (await client.job(job)).job;
       if (["queued", "held", "starting", "running"].includes(state)) {

@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { currentUid, defaultSocket, placesAround } from "../../api/places.ts";
+import { currentUid, defaultSocket, runtimeDirOf } from "../../api/runtime-dir.ts";
 import { type Api, startApi } from "../../api/server/server.ts";
 import { type Config, DEFAULT_CONFIG } from "../../daemon/config/config.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../../daemon/main.ts";
@@ -40,7 +40,7 @@ interface RunningScheduler {
 const USUAL_PORT = 7448;
 /** Before the listener closes, those who wait for jobs that have ended with it ask for the rest; but nobody keeps it up for long. */
 const QUIET_MS = 200;
-const MOST_QUIET_MS = 2000;
+const MAX_QUIET_MS = 2000;
 
 const HELP = `
 State is kept in TUTTI_STATE, else /var/lib/tutti for root or ~/.local/state/tutti; the socket is TUTTI_SOCKET, else below /run/tutti or
@@ -90,7 +90,7 @@ async function run(options: ServeOptions): Promise<void> {
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
   const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
   const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
-  const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MOST_QUIET_MS));
+  const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MAX_QUIET_MS));
   const why = await Promise.race([signal.then(() => "signal"), drained.then(() => "down")]);
   // Jobs and the conductor go on.
   await api.close();
@@ -117,7 +117,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       service: frontEnd.service,
       version: ownVersion(),
       jobsFolder: frontEnd.jobsFolder,
-      places: placesAround(defaultSocket(process.env)),
+      places: runtimeDirOf(defaultSocket(process.env)),
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
       isShared,
       ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
@@ -154,7 +154,7 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
 function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
   return isKept
-    ? `${address} with the token in ${join(placesAround(socket).tokens, String(currentUid()))}`
+    ? `${address} with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`
     : `open this address, with your token, for the page that describes it:\n${address}#token=${token}`;
 }
 

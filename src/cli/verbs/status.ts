@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
-import { currentUid } from "../../api/places.ts";
+import { currentUid } from "../../api/runtime-dir.ts";
 import type { StatusAnswer, Stray } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { formatDuration, plural } from "../../report/text/format.ts";

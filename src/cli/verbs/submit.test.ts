@@ -1,12 +1,15 @@
 /** The command line is replaced before the scheduler is. */
 import { expect, test } from "vitest";
 import { RefusedError } from "../../api/client/errors.ts";
-import type { Patience } from "../live/patience.ts";
+import type { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { submit } from "./submit.ts";
 
 const JOB = { command: ["true"], cwd: "/", env: {}, umask: "077" };
 
-function patienceOf(refusals: readonly string[]): { readonly patience: Patience; readonly asked: unknown[] } {
+function connectionOf(refusals: readonly string[]): {
+  readonly connection: ReconnectingClient;
+  readonly asked: unknown[];
+} {
   const asked: unknown[] = [];
   const left = [...refusals];
   const client = {
@@ -19,13 +22,13 @@ function patienceOf(refusals: readonly string[]): { readonly patience: Patience;
   };
   return {
     asked,
-    patience: { keep: (act: (one: unknown) => unknown) => act(client) } as unknown as Patience,
+    connection: { retry: (act: (one: unknown) => unknown) => act(client) } as unknown as ReconnectingClient,
   };
 }
 
 test("a scheduler of the first release, which knows no umask, gets the job without it, under the same key", async () => {
-  const { patience, asked } = patienceOf(['Cannot use the body: jobs[0]: Unrecognized key: "umask"']);
-  await submit(patience, JOB);
+  const { connection, asked } = connectionOf(['Cannot use the body: jobs[0]: Unrecognized key: "umask"']);
+  await submit(connection, JOB);
   const { umask: _, ...without } = JOB;
   const key = expect.any(String);
   expect(asked).toEqual([
@@ -37,7 +40,7 @@ test("a scheduler of the first release, which knows no umask, gets the job witho
 });
 
 test("any other refusal stays one", async () => {
-  const { patience, asked } = patienceOf(["jobs[0].tasks: Too small"]);
-  await expect(submit(patience, JOB)).rejects.toThrow("Too small");
+  const { connection, asked } = connectionOf(["jobs[0].tasks: Too small"]);
+  await expect(submit(connection, JOB)).rejects.toThrow("Too small");
   expect(asked).toHaveLength(1);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { RefusedError } from "../../api/client/errors.ts";
 import type { JobsAnswer, SubmitBody, SubmitJob } from "../../protocol/schema.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { addSubmitOptions, type SubmitOptions, submitJob } from "../options/submit-options.ts";
 import { commandName, hint, visibleLine, writeJson, writeOut } from "../text/text.ts";
 
@@ -17,7 +17,7 @@ export function configure(command: Command): void {
 
 async function run(words: readonly string[], options: Options): Promise<void> {
   const answer = await submit(
-    new Patience("tutti jobs shows whether it was submitted"),
+    new ReconnectingClient("tutti jobs shows whether it was submitted"),
     await submitJob(words, options, process.argv),
   );
   const [first] = answer.jobs;
@@ -38,22 +38,22 @@ async function run(words: readonly string[], options: Options): Promise<void> {
 }
 
 /** Sends the request. When the scheduler goes before it has answered, it is sent again with the same key, so nothing runs twice. */
-export async function submit(patience: Patience, job: SubmitJob): Promise<JobsAnswer> {
+export async function submit(connection: ReconnectingClient, job: SubmitJob): Promise<JobsAnswer> {
   const body: SubmitBody = { jobs: [job], key: randomUUID() };
   try {
-    return await send(patience, body);
+    return await send(connection, body);
   } catch (error) {
     if (!isUnknownMask(error)) throw error;
     const { umask, ...without } = job;
     hint(
       `tutti: the scheduler is of an earlier version: the job has umask 022, not ${umask}; see tutti down`,
     );
-    return send(patience, { ...body, jobs: [without] });
+    return send(connection, { ...body, jobs: [without] });
   }
 }
 
-function send(patience: Patience, body: SubmitBody): Promise<JobsAnswer> {
-  return patience.keep((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
+function send(connection: ReconnectingClient, body: SubmitBody): Promise<JobsAnswer> {
+  return connection.retry((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
 }
 
 /** The first release knows no umask, and refuses what it does not know. It may run on while the command line has been replaced. */

@@ -6,7 +6,7 @@ import type { Job } from "../../protocol/schema.ts";
 import { ACTIVE_STATES } from "../../protocol/states.ts";
 import { CheckFailed, NotFoundError } from "../errors.ts";
 import { jobPages, type MissingJobs, missingText } from "../live/job-lists.ts";
-import { Patience } from "../live/patience.ts";
+import { ReconnectingClient } from "../live/reconnecting-client.ts";
 import { untilEnded } from "../live/until-ended.ts";
 import { namedJobs, SELECTOR_HELP, type Selection, select } from "../options/selectors.ts";
 import { outcomeText } from "../text/job-text.ts";
@@ -20,12 +20,12 @@ export function configure(command: Command): void {
 }
 
 async function run(words: readonly string[], { json = false }: { readonly json?: boolean }): Promise<void> {
-  const patience = new Patience(`tutti wait ${words.join(" ")}`);
-  const { numbers, missing } = await patience.keep((client) => chosen(client, words));
+  const connection = new ReconnectingClient(`tutti wait ${words.join(" ")}`);
+  const { numbers, missing } = await connection.retry((client) => chosen(client, words));
   tellMissing(missing);
   let isWell = missing.length === 0;
   const ended: Job[] = [];
-  const forgotten = await untilEnded(patience, numbers, (job) => {
+  const forgotten = await untilEnded(connection, numbers, (job) => {
     isWell &&= job.state === "done";
     if (json) ended.push(job);
     else writeOut(`${outcomeText(job)}\n`);

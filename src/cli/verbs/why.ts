@@ -12,7 +12,7 @@ import { clockText, limitText, outcomeText, startText, stateText } from "../text
 import { bold, bytesText, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Paragraphs; of an array all say much the same. */
-const MOST_TOLD = 20;
+const MAX_TOLD = 20;
 
 export function configure(command: Command): void {
   command
@@ -21,7 +21,7 @@ export function configure(command: Command): void {
     .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
       const client = new Client();
       const numbers = await chosen(client, words);
-      for (const number of json ? numbers : numbers.slice(0, MOST_TOLD)) {
+      for (const number of json ? numbers : numbers.slice(0, MAX_TOLD)) {
         const why = await client.ask<WhyAnswer>(`/v1/jobs/${number}/why`);
         if (json) {
           writeJson(why);
@@ -30,8 +30,8 @@ export function configure(command: Command): void {
         const { job } = await client.job(number);
         writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
       }
-      if (!json && numbers.length > MOST_TOLD) {
-        writeOut(`and ${plural(numbers.length - MOST_TOLD, "job")} more; tutti why NUMBER tells of one\n`);
+      if (!json && numbers.length > MAX_TOLD) {
+        writeOut(`and ${plural(numbers.length - MAX_TOLD, "job")} more; tutti why NUMBER tells of one\n`);
       }
     });
 }

@@ -3,7 +3,7 @@
 import { isAlive, isOfUser, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
 import { gangName } from "../../protocol/wire.ts";
-import type { Containment } from "../freezers/choose.ts";
+import type { Containment } from "../freezers/open-containment.ts";
 import { readIdentity } from "./claim.ts";
 import type { GangLimits } from "./gang-limits.ts";
 

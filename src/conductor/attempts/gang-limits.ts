@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { kernelNumber } from "../../host/machine.ts";
 import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
-import type { Containment } from "../freezers/choose.ts";
+import type { Containment } from "../freezers/open-containment.ts";
 
 export class GangLimits {
   readonly #containment: Containment;

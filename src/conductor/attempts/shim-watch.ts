@@ -7,7 +7,7 @@ import { isAlive, isStopped, type ProcessStat, sessionOf, signal, worksIn } from
 
 const WATCH_MS = 1000;
 /** A shim that could not report at this many looks is given up. */
-const MOST_MUTE_LOOKS = 10;
+const MAX_MUTE_LOOKS = 10;
 
 /** What of a shim's processes is stopped, by a signal or a debugger. */
 export function stoppedOf(shim: ProcessIdentity, uid: number | undefined): ProcessStat[] {
@@ -35,7 +35,7 @@ export class ShimWatch {
     const stopped = stoppedOf(shim, uid);
     for (const { pid } of stopped) signal(pid, "SIGCONT");
     if (stopped.length === 0 && worksIn(shim.pid, folder)) return undefined;
-    if (++this.#muteLooks < MOST_MUTE_LOOKS) return undefined;
+    if (++this.#muteLooks < MAX_MUTE_LOOKS) return undefined;
     return stopped.length > 0
       ? "its shim was stopped by a signal again and again, expected it to write the exit status"
       : `its folder "${folder}" was removed, expected it to stay until the job has ended`;

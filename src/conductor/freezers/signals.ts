@@ -24,7 +24,7 @@ import type { Freezer } from "./freezer.ts";
 /** Environment variable that marks the processes of a gang. */
 export const MARK_VARIABLE = "TUTTI_GANG";
 /** A gang that forks while it is being stopped is looked at so many times. */
-const MOST_ROUNDS = 6;
+const MAX_ROUNDS = 6;
 /** In this time the kernel may have used all process numbers once. */
 const ALL_PIDS_MS = 3000;
 /** So many members of a stopped gang are looked at again at each boundary, in turns: a switch must not take longer for a large gang. */
@@ -83,7 +83,7 @@ export class SignalsFreezer implements Freezer {
     if (open.length === 0) return true;
     const stopped = new Set<number>();
     const signalled = new Set<number>();
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       // First those we know, then whom they started meanwhile.
       if (round > 0) this.#look();
       const running: ProcessStat[] = [];

@@ -3,7 +3,7 @@
  * one. What it may hold is in protocol/config.ts; docs/tutti.toml is a whole one.
  */
 import type { z } from "zod";
-import { closest } from "../../core/closest.ts";
+import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import { checkQueueClasses, type QueueClass } from "../../core/queue-classes.ts";
 import { configFile, queueSetting, reservationRule, WIDEST } from "../../protocol/config.ts";

@@ -1,6 +1,6 @@
 /** Whether jobs that the schema takes can run here: what only the scheduler can know, refused with what, why and what to do. */
 import { basename } from "node:path";
-import { closest } from "../../core/closest.ts";
+import { closest } from "../../core/did-you-mean.ts";
 import { NO_QUEUE } from "../../core/queue-classes.ts";
 import { explainQueue } from "../../policies/space/queue-selection.ts";
 import { parseArray } from "../../protocol/array.ts";

@@ -29,7 +29,7 @@ import type { Past } from "./past.ts";
 import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
 /** Dependents that are cancelled in one cycle: some 20 ms. */
-const MOST_CANCELLED_IN_CYCLE = 500;
+const MAX_CANCELLED_IN_CYCLE = 500;
 
 export class Dispatcher {
   readonly strays = new Strays();
@@ -61,7 +61,9 @@ export class Dispatcher {
 
   /** Gives out what is to be sent, now that the cycle is on disk. */
   commit(): Command[] {
-    this.health.setHasGangs(this.#context.scheduler.layout().rows.some((seats) => seats.length > 0));
+    this.health.setHasGangs(
+      this.#context.scheduler.layout().rows.some((placements) => placements.length > 0),
+    );
     const outbox = this.#outbox;
     this.#outbox = [];
     this.#before = undefined;
@@ -175,7 +177,7 @@ export class Dispatcher {
       feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
     }
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
-    for (const { job, nodes } of this.matrix.seats().flat()) {
+    for (const { job, nodes } of this.matrix.placements().flat()) {
       const record = book.live(job);
       if (record === undefined || !hasProcess(record.state) || areSameCpus(record.nodes, nodes)) continue;
       const moved = book.change(record, { nodes });
@@ -302,7 +304,7 @@ export class Dispatcher {
    */
   settle(): void {
     const { book } = this.#context;
-    let left = MOST_CANCELLED_IN_CYCLE;
+    let left = MAX_CANCELLED_IN_CYCLE;
     for (const ended of book.unsettled.values()) {
       left = this.#settle(ended, left);
       if (left === 0) return;

@@ -2,7 +2,7 @@
 import type { JobRecord } from "../contract/record.ts";
 import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
-import type { Layout } from "../scheduling/live-driver.ts";
+import type { MatrixRows } from "../scheduling/live-driver.ts";
 
 export class MatrixSender {
   readonly #context: FrontEndParts;
@@ -38,7 +38,7 @@ export class MatrixSender {
   next(always: boolean, atMs: number): Matrix | undefined {
     const { store, config, feed, scheduler, book } = this.#context;
     const { slot } = scheduler.layout();
-    const placed = this.seats().map((row) =>
+    const placed = this.placements().map((row) =>
       row.flatMap(({ job, nodes }) => {
         const record = book.live(job);
         return record === undefined ? [] : [{ job, attempt: record.attempt, nodes }];
@@ -67,12 +67,14 @@ export class MatrixSender {
   }
 
   /** Who has which CPUs, row by row. */
-  seats(): Pick<JobRecord, "job" | "nodes">[][] {
+  placements(): Pick<JobRecord, "job" | "nodes">[][] {
     const { scheduler } = this.#context;
     const table = scheduler.options.nodes;
     return scheduler
       .layout()
-      .rows.map((seats) => seats.map(({ job, processors }) => ({ job, nodes: table.cpusAt(processors) })));
+      .rows.map((placements) =>
+        placements.map(({ job, processors }) => ({ job, nodes: table.cpusAt(processors) })),
+      );
   }
 
   commit(): void {
@@ -86,7 +88,7 @@ export class MatrixSender {
     this.#before = undefined;
   }
 
-  #layoutOf({ rows }: Matrix): Layout {
+  #layoutOf({ rows }: Matrix): MatrixRows {
     const table = this.#context.scheduler.options.nodes;
     return rows.map((gangs) =>
       gangs

@@ -17,7 +17,7 @@ type Owner = Pick<JobRecord, "uid" | "user">;
 export type Accounts = (owner: Owner) => Account | { readonly refused: string };
 
 /** Jobs are named in a message up to this many. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** For a scheduler of one user: nobody else's jobs, whatever the store holds. */
 export function ownAccount(own = ownIds()): Accounts {
@@ -55,7 +55,7 @@ export function refuseJobsOfOthers(
   { uid, folder }: { readonly uid: number; readonly folder: string },
 ): void {
   if (jobs.length === 0) return;
-  const named = jobs.slice(0, MOST_NAMED).map(({ job, user }) => `${job} of ${user}`);
+  const named = jobs.slice(0, MAX_NAMED).map(({ job, user }) => `${job} of ${user}`);
   const rest = jobs.length > named.length ? ` and ${jobs.length - named.length} more` : "";
   const next =
     uid === 0

@@ -30,7 +30,7 @@ interface LauncherOptions {
 const OUTPUTS = ["stdout", "stderr"];
 const IN_THE_WAY: ReadonlySet<string> = new Set(["EEXIST", "EISDIR", "ELOOP", "ENOTDIR", "ERR_FS_EISDIR"]);
 const SCRIPTS = "script";
-const LONGEST_NAME_BYTES = 255;
+const MAX_NAME_BYTES = 255;
 
 export class Launcher {
   readonly #options: LauncherOptions;
@@ -151,8 +151,7 @@ export class Launcher {
   /** Has the name of the user's own file, which interpreters put into their messages. */
   #scriptPath({ job, command, scriptWord = 0 }: JobRecord): string {
     const name = basename(command[scriptWord]);
-    const isName =
-      name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= LONGEST_NAME_BYTES;
+    const isName = name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= MAX_NAME_BYTES;
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 

@@ -39,10 +39,10 @@ const SEED = 20_000;
 const BEHIND_S = 0.001;
 /** A job beyond its estimate is expected to need this share of what it has had. */
 const OVERRUN_SHARE = 0.25;
-const MOST_REPLICATIONS = 40;
-const LEAST_REPLICATIONS = 3;
+const MAX_REPLICATIONS = 40;
+const MIN_REPLICATIONS = 3;
 /** Jobs × replications. */
-const MOST_JOB_RUNS = 20_000;
+const MAX_JOB_RUNS = 20_000;
 
 /**
  * Start of each waiting job in s from now: p10, p50, p90 of the first one, of the second …; Infinity where it never starts.
@@ -58,8 +58,8 @@ export function forecastStarts(
   const waiting = count - task.running;
   const choice = { ...choosePolicyFor(task.policy, task, ownPolicy), parameters: task.parameters };
   const replications = Math.max(
-    LEAST_REPLICATIONS,
-    Math.min(MOST_REPLICATIONS, Math.floor(MOST_JOB_RUNS / count)),
+    MIN_REPLICATIONS,
+    Math.min(MAX_REPLICATIONS, Math.floor(MAX_JOB_RUNS / count)),
   );
   const random = new Random(SEED, "forecast");
   const found = Array.from({ length: waiting }, (): number[] => []);

@@ -8,9 +8,9 @@ import type { ForecastReply } from "./worker.ts";
 export type ForecastEngine = (task: ForecastTask) => Promise<Float64Array>;
 
 const IDLE_MS = 30_000;
-const MOST_HEAP_MB = 512;
+const MAX_HEAP_MB = 512;
 
-const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
+const LIMITS = { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
 const FILE = programFile("forecast", new URL("./worker.ts", import.meta.url));
 
 export function forecastThread(): ForecastEngine {

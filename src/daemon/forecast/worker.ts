@@ -6,12 +6,12 @@ import { type ForecastTask, forecastStarts } from "./model.ts";
 export type ForecastReply = { readonly starts: Float64Array } | { readonly failure: string };
 
 /** Some policies take seconds for one replication of a long queue; somebody may wait for the answer. */
-const MOST_MS = 1000;
+const MAX_MS = 1000;
 
 answerQuestions(async (task: ForecastTask): Promise<ForecastReply> => {
   try {
     const ownPolicy = await ownPolicyIn(task);
-    const untilMs = performance.now() + MOST_MS;
+    const untilMs = performance.now() + MAX_MS;
     return { starts: forecastStarts(task, () => performance.now() < untilMs, ownPolicy) };
   } catch (error) {
     return { failure: String(error) };

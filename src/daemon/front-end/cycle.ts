@@ -48,11 +48,11 @@ const WATCH_MS = 1000;
 /** Requests that begin later than this wait for the next cycle. */
 const REQUESTS_MS = 50;
 /** What a request costs its user at least: its part of the transaction. */
-const LEAST_COST_MS = 0.1;
+const MIN_COST_MS = 0.1;
 /** At most a fifth of the time goes into adoptions. */
 const REST_PER_ADOPTION = 4;
 /** Decisions of one instant: jobs of no length could go on for ever. */
-const MOST_DECISIONS = 100_000;
+const MAX_DECISIONS = 100_000;
 
 export class Cycles {
   readonly #parts: CycleParts;
@@ -202,7 +202,7 @@ export class Cycles {
       requests.push(next.item);
       answers.push(next.item.handle(nowMs));
       const toMs = clock.nowMs();
-      this.#requests.charge(next.user, Math.max(LEAST_COST_MS, toMs - fromMs));
+      this.#requests.charge(next.user, Math.max(MIN_COST_MS, toMs - fromMs));
       fromMs = toMs;
     }
   }
@@ -246,7 +246,7 @@ export class Cycles {
       if (outcome.adoption !== undefined) {
         this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
       }
-      if (i === MOST_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
+      if (i === MAX_DECISIONS) throw new Error(`the policy decides without end at ${nowMs} ms`);
     }
   }
 

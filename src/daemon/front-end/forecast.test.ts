@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { type ForecastTask, forecastStarts } from "../forecast/model.ts";
 import { forecastThread } from "../forecast/thread.ts";
 import { startFrontEnd } from "../main.ts";

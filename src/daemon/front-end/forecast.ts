@@ -14,12 +14,12 @@ type Forecast = Omit<NonNullable<Why["forecast"]>, "pastErrorP50Ms">;
 type Forecasts = ReadonlyMap<JobNumber, Forecast>;
 
 /** Of a longer queue only so many are forecast, those that are served first; those behind make little difference to them. */
-const MOST_WAITING = 2000;
+const MAX_WAITING = 2000;
 const HISTORY = 1000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
 /** Kept in one transaction: some milliseconds. */
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 /** A burst of submits is over. */
 const SOON_MS = 500;
 /** At most so large a share of the time goes into forecasts that nobody has asked for: 1 / (1 + this). */
@@ -111,7 +111,7 @@ export class Forecaster {
   /** Forecasts what has not been yet, keeps it, and rests. */
   async #forecastNew(): Promise<void> {
     const { book, clock, scheduler } = this.#context;
-    const waiting = book.eligible().slice(0, MOST_WAITING);
+    const waiting = book.eligible().slice(0, MAX_WAITING);
     const isWaiting = new Set(waiting.map(({ job }) => job));
     for (const job of this.#kept) if (!isWaiting.has(job)) this.#kept.delete(job);
     if (this.#kept.size === isWaiting.size) return;
@@ -127,7 +127,7 @@ export class Forecaster {
 
   async #forecast(choice: PolicyChoice): Promise<Forecasts> {
     const starts = new Map<JobNumber, Forecast>();
-    const waiting = this.#foreseeable(choice).slice(0, MOST_WAITING);
+    const waiting = this.#foreseeable(choice).slice(0, MAX_WAITING);
     if (waiting.length === 0) return starts;
     const unixMs = this.#context.clock.unixMs();
     let found: Float64Array;
@@ -199,7 +199,7 @@ export class Forecaster {
     const { store, clock, book } = this.#context;
     // Those that have started meanwhile were not forecast in time.
     const fresh = [...starts].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
-    const some = fresh.slice(0, MOST_KEPT);
+    const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
       for (const [job, { p10Ms, p50Ms, p90Ms }] of some) {
         store.noteForecast(job, clock.unixMs(), p10Ms, p50Ms, p90Ms);

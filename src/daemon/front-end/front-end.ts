@@ -26,10 +26,10 @@ import { messageOf } from "../store/store.ts";
 import { Cycles } from "./cycle.ts";
 import { Forecaster } from "./forecast.ts";
 import { Listing } from "./listing.ts";
-import { explainWaiting } from "./obstacles.ts";
+import { explainWaiting } from "./pending-reason.ts";
+import { Views } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
-import { Views } from "./views.ts";
 
 interface FrontEndOptions
   extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
@@ -53,10 +53,10 @@ interface FrontEndOptions
 
 /** As whom the front end asks itself. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
-const MOST_JOBS = 200_000;
+const MAX_JOBS = 200_000;
 /** Beyond what jobs and history may take of 50 users with all their shares. */
-const MOST_STORE_BYTES = 2 ** 33;
-const MOST_DRAIN_MS = 15_000;
+const MAX_STORE_BYTES = 2 ** 33;
+const MAX_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
 
 export class FrontEnd implements Service {
@@ -108,8 +108,8 @@ export class FrontEnd implements Service {
       feed,
       scheduler,
       limits: { cpus: nodes.processors, memoryBytes, queues: config.queues },
-      mostJobs: options.mostJobs ?? MOST_JOBS,
-      mostStoreBytes: options.mostStoreBytes ?? MOST_STORE_BYTES,
+      mostJobs: options.mostJobs ?? MAX_JOBS,
+      mostStoreBytes: options.mostStoreBytes ?? MAX_STORE_BYTES,
       bootId: options.bootId,
     };
     this.#context = context;
@@ -186,7 +186,7 @@ export class FrontEnd implements Service {
     this.#cycles.drain();
     this.#options.executor.apply([{ type: "shutdown", killJobs }]);
     const { clock } = this.#options;
-    const giveUpMs = clock.nowMs() + MOST_DRAIN_MS;
+    const giveUpMs = clock.nowMs() + MAX_DRAIN_MS;
     return new Promise((resolve) => {
       const look = (): void => {
         if (

@@ -14,8 +14,8 @@ export interface Needs {
 }
 
 /** Of all jobs that have not ended. */
-const LARGEST_SHARE = 0.25;
-const MOST_BYTES_OF_USER = 2 ** 27;
+const MAX_SHARE = 0.25;
+const MAX_BYTES_OF_USER = 2 ** 27;
 
 export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs {
   return {
@@ -52,7 +52,7 @@ export function refuseOverShare(
 ): Refusal | undefined {
   if (caller.isAdministrator) return undefined;
   const { book, mostJobs } = context;
-  const share = Math.floor(mostJobs * LARGEST_SHARE);
+  const share = Math.floor(mostJobs * MAX_SHARE);
   const held = book.holdings.of(caller.uid);
   const count = jobCount(batch);
   if (held.jobs + count > share) {
@@ -63,10 +63,10 @@ export function refuseOverShare(
   }
   let bytes = held.bytes + newBytes(context, caller, needs);
   for (const { request, indices } of batch) bytes += indices.length * retainedBytes(request);
-  if (bytes <= MOST_BYTES_OF_USER) return undefined;
+  if (bytes <= MAX_BYTES_OF_USER) return undefined;
   return refuse(
     "full",
-    `Cannot accept ${count} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MOST_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
+    `Cannot accept ${count} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MAX_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
   );
 }
 

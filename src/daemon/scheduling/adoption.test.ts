@@ -1,7 +1,7 @@
 /** A new policy object takes over what runs: nobody is moved who need not be, and waiting jobs keep their order. */
 import { describe, expect, test } from "vitest";
 import { Random } from "../../core/random.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import type { Matrix } from "../executor/executor.ts";
 import {

@@ -1,7 +1,7 @@
 /** A new driver with a new policy that takes over what runs. */
 import type { PolicyDefinition } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
-import type { Layout, LiveDriver, RunningJob } from "./live-driver.ts";
+import type { LiveDriver, MatrixRows, RunningJob } from "./live-driver.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds, type LiveRoundsOptions } from "./live-rounds.ts";
 
@@ -10,7 +10,7 @@ interface AdoptionOptions extends Omit<LiveRoundsOptions, "definition"> {
   /** Jobs that there are. */
   readonly known: number;
   /** The matrix, from the row whose turn it is. */
-  readonly rows: Layout;
+  readonly rows: MatrixRows;
   readonly nowMs: number;
 }
 
@@ -48,6 +48,6 @@ export function driverFor(running: readonly RunningJob[], options: AdoptionOptio
 
 /** Jobs that a driver has taken over without giving them processors. */
 export function stoppedJobs(running: readonly RunningJob[], driver: LiveDriver): JobNumber[] {
-  const placed = new Set(driver.layout().flatMap((seats) => seats.map(({ job }) => job)));
+  const placed = new Set(driver.layout().flatMap((placements) => placements.map(({ job }) => job)));
   return running.filter(({ job }) => !placed.has(job)).map(({ job }) => job);
 }

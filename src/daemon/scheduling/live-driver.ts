@@ -36,7 +36,7 @@ export interface Start {
 }
 
 /** One change of the matrix that is no start. */
-export interface Note {
+export interface PlacementChange {
   readonly kind: "placed" | "removed";
   readonly job: JobNumber;
   /** Number of the row while it exists. */
@@ -45,16 +45,16 @@ export interface Note {
 
 export interface Decision {
   readonly starts: readonly Start[];
-  readonly notes: readonly Note[];
+  readonly notes: readonly PlacementChange[];
 }
 
 /** A gang in a row, on processors (places in the list of CPUs). */
-export interface Seat {
+export interface Placement {
   readonly job: JobNumber;
   readonly processors: readonly number[];
 }
 
-export type Layout = readonly (readonly Seat[])[];
+export type MatrixRows = readonly (readonly Placement[])[];
 
 export interface LiveDriver {
   /** Whether another job can be told of; if not, a new driver is due. */
@@ -65,7 +65,7 @@ export interface LiveDriver {
   /** Queues a departure noticed at an instant. */
   depart(job: JobNumber, nowMs: number): void;
   /** Whether `withdraw` may be called. */
-  readonly takesBack: boolean;
+  readonly canWithdraw: boolean;
   /** Takes back a job that waits, as of an instant. */
   withdraw(job: JobNumber, nowMs: number): void;
   /** Instant from which a decision is due; Infinity: none until something happens. */
@@ -73,7 +73,7 @@ export interface LiveDriver {
   /** Tells the policy what has happened and lets it decide. @throws whatever the policy throws */
   decide(nowMs: number): Decision;
   /** The matrix from the row whose turn it is. */
-  layout(): Layout;
+  layout(): MatrixRows;
   /** Number of the slot in which the first row of `layout` has its turn, counted from the grid's epoch. */
   layoutSlot(): number;
   /** Running time of a job so far. */

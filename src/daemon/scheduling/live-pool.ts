@@ -13,10 +13,10 @@ import { PoolMachine } from "../../machines/pool-machine.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import {
   type Decision,
-  type Layout,
   type LiveDriver,
   type LiveJob,
   LiveTable,
+  type MatrixRows,
   type RunningJob,
   type Start,
   tableCapacity,
@@ -90,7 +90,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#running.delete(job);
   }
 
-  get takesBack(): boolean {
+  get canWithdraw(): boolean {
     return this.#options.definition.capabilities?.withdraw === true;
   }
 
@@ -126,7 +126,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
     const row = this.#table.add(job);
     const startS = (startMs - this.#options.originMs) / 1000;
     this.resumeFrom(row, startS);
-    this.#seat(row, startMs);
+    this.#placement(row, startMs);
     this.#policy.restore?.(row, startS);
   }
 
@@ -162,13 +162,13 @@ export class LivePool extends PoolMachine implements LiveDriver {
   protected onStart(row: JobIndex, rule: StartRule): void {
     const job = this.#table.numbers[row];
     const carriedMs = this.#kept === undefined ? (this.#carriedMs.get(job) ?? 0) : 0;
-    const processors = this.#seat(row, this.#nowMs - carriedMs);
+    const processors = this.#placement(row, this.#nowMs - carriedMs);
     this.#promisedMs.delete(job);
     this.#starts.push({ job, rule, processors });
   }
 
   /** Gives the job its processors. */
-  #seat(row: JobIndex, startMs: number): readonly number[] {
+  #placement(row: JobIndex, startMs: number): readonly number[] {
     const processors = this.#choose(this.#table.size[row]);
     for (const processor of processors) this.#isFree[processor] = 0;
     this.#running.set(this.#table.numbers[row], { row, processors, startMs, order: this.#order++ });
@@ -215,9 +215,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#wakeMs = timeMs > this.#nowMs ? timeMs : this.#nowMs + LATE_WAKE_MS;
   }
 
-  layout(): Layout {
-    const seats = [...this.#running].map(([job, { processors }]) => ({ job, processors }));
-    return seats.length === 0 ? [] : [seats];
+  layout(): MatrixRows {
+    const placements = [...this.#running].map(([job, { processors }]) => ({ job, processors }));
+    return placements.length === 0 ? [] : [placements];
   }
 
   layoutSlot(): number {

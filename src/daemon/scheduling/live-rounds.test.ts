@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
 describe("LiveRounds.ranMs()", () => {

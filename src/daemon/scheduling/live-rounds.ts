@@ -26,13 +26,13 @@ import type { JobNumber } from "../../protocol/attempts.ts";
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import {
   type Decision,
-  type Layout,
   type LiveDriver,
   type LiveJob,
   LiveTable,
-  type Note,
+  type MatrixRows,
+  type Placement,
+  type PlacementChange,
   type RunningJob,
-  type Seat,
   type Start,
   tableCapacity,
 } from "./live-driver.ts";
@@ -76,7 +76,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #slot: number;
   readonly #promisedMs = new Map<JobNumber, number>();
   #starts: Start[] = [];
-  #notes: Note[] = [];
+  #notes: PlacementChange[] = [];
   #arrivals: JobIndex[] = [];
   #departures: JobIndex[] = [];
   #withdrawals: JobIndex[] = [];
@@ -103,7 +103,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     const admitted = definition.isAdmitted
       ? definition
       : withAdmission(definition, { parameters: false, asks: false });
-    this.takesBack = admitted.capabilities?.withdraw === true;
+    this.canWithdraw = admitted.capabilities?.withdraw === true;
     this.#policy = admitted.make(this, table.jobs, options.parameters);
   }
 
@@ -121,7 +121,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#departures.push(this.#table.rowOf(job));
   }
 
-  readonly takesBack: boolean;
+  readonly canWithdraw: boolean;
 
   withdraw(job: JobNumber, nowMs: number): void {
     const row = this.#table.rowOf(job);
@@ -171,13 +171,13 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   }
 
   /** Takes over jobs with processes where they stand, with a policy that can be told so; the row whose turn it is comes first. */
-  restore(running: readonly RunningJob[], rows: Layout): void {
+  restore(running: readonly RunningJob[], rows: MatrixRows): void {
     const { definition, parameters } = this.#options;
     const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);
     const mostRows = Math.min(maxRows, this.limits?.maxRows ?? maxRows);
     const left = new Map(running.map((job) => [job.job, job]));
-    for (const seats of rows) {
-      const here = seats.filter(({ job, processors }) => left.get(job)?.size === processors.length);
+    for (const placements of rows) {
+      const here = placements.filter(({ job, processors }) => left.get(job)?.size === processors.length);
       if (here.length === 0 || this.rowCount >= mostRows) continue;
       const row = this.addRow();
       for (const { job, processors } of here) {
@@ -209,13 +209,13 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
    * @param fill which gaps are filled: all cells, those outside of blocks, or none
    * @returns the jobs that now have other processors, or none
    */
-  takeOver(running: readonly RunningJob[], rows: Layout, fill: Fill): readonly JobNumber[] {
+  takeOver(running: readonly RunningJob[], rows: MatrixRows, fill: Fill): readonly JobNumber[] {
     const byNumber = new Map(running.map((job) => [job.job, job]));
     const wanted = new Map<JobNumber, readonly number[]>();
     const nowMs = this.#options.epochMs + this.#slot * this.#options.slotMs;
     let fillers = 0;
-    for (const seats of rows) {
-      const fresh = seats.filter(({ job }) => byNumber.has(job) && !wanted.has(job));
+    for (const placements of rows) {
+      const fresh = placements.filter(({ job }) => byNumber.has(job) && !wanted.has(job));
       fresh.sort((a, b) => a.processors[0] - b.processors[0]);
       if (fresh.length === 0) continue;
       let next = 0;
@@ -253,19 +253,19 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     return moved;
   }
 
-  layout(): Layout {
-    const rows: Seat[][] = [];
+  layout(): MatrixRows {
+    const rows: Placement[][] = [];
     for (let i = 0; i < this.rowCount; i++) {
-      const seats: Seat[] = [];
+      const placements: Placement[] = [];
       for (
-        let run = this.firstRun(this.rowAt((this.turns.pointer + i) % this.rowCount));
+        let run = this.firstRun(this.rowAt((this.roundRobin.pointer + i) % this.rowCount));
         run !== -1;
         run = this.nextRun(run)
       ) {
         if (this.leadOf(run) !== run) continue;
-        seats.push({ job: this.#table.numbers[this.runJob(run)], processors: this.#processorsOf(run) });
+        placements.push({ job: this.#table.numbers[this.runJob(run)], processors: this.#processorsOf(run) });
       }
-      rows.push(seats);
+      rows.push(placements);
     }
     return rows;
   }
@@ -365,10 +365,10 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   /** Slots that the job has had since the round was brought up to date last. */
   #turnsSince(row: JobIndex, nowMs: number): number {
     const passed = Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs) - this.#slot;
-    let turns = 0;
+    let roundRobin = 0;
     for (let run = this.firstRunOfJob(row); run !== -1; run = this.nextRunOfJob(run)) {
-      turns += Math.max(0, Math.ceil((passed - this.slotsAhead(run)) / this.rowCount));
+      roundRobin += Math.max(0, Math.ceil((passed - this.slotsAhead(run)) / this.rowCount));
     }
-    return turns;
+    return roundRobin;
   }
 }

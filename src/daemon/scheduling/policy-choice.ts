@@ -2,13 +2,13 @@
 import { InputError } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { isFile, loadLivePolicy } from "../../own-policies/own-policy.ts";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { connectedReservationOver } from "../../policies/space/connected-reservation.ts";
 import type { Config } from "../config/config.ts";
 import { refuseMigration } from "./live-rounds.ts";
 
 /** A policy of the user's own that takes longer to decide is replaced. */
-const MOST_OWN_MS = 1000;
+const MAX_OWN_MS = 1000;
 
 /**
  * The policy of the file that the configuration names; undefined when it names none.
@@ -16,7 +16,7 @@ const MOST_OWN_MS = 1000;
  */
 export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<PolicyDefinition | undefined> {
   const file = nameIn(policy);
-  return isFile(file) ? await loadLivePolicy(file, MOST_OWN_MS) : undefined;
+  return isFile(file) ? await loadLivePolicy(file, MAX_OWN_MS) : undefined;
 }
 
 /**

@@ -13,7 +13,7 @@ import { NONE, type ParameterValues, type PolicyChoice } from "../../core/policy
 import type { QueueClass } from "../../core/queue-classes.ts";
 import type { Observer } from "../../core/schedule.ts";
 import { isFile } from "../../own-policies/own-policy.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
@@ -21,7 +21,7 @@ import type { JobBook } from "../book/job-book.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import { messageOf } from "../store/store.ts";
 import { driverFor, stoppedJobs } from "./adoption.ts";
-import type { Decision, Layout, LiveDriver, LiveJob, RunningJob } from "./live-driver.ts";
+import type { Decision, LiveDriver, LiveJob, MatrixRows, RunningJob } from "./live-driver.ts";
 import { processorsWithMemory } from "./live-limits.ts";
 import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
@@ -84,7 +84,7 @@ export class Scheduler {
   readonly #ranMs = new Map<JobNumber, number>();
   /** Monotonic times of submits, of jobs that came since the start: the wall clock may have been set meanwhile. */
   readonly #submittedMs = new Map<JobNumber, number>();
-  #layout: { readonly rows: Layout; readonly slot: number } = { rows: [], slot: 0 };
+  #layout: { readonly rows: MatrixRows; readonly slot: number } = { rows: [], slot: 0 };
 
   constructor(options: SchedulerOptions, book: JobBook, choice: PolicyChoice) {
     this.options = options;
@@ -116,7 +116,7 @@ export class Scheduler {
   }
 
   /** The matrix before the first adoption: what the conductor turned last. */
-  setLayout(rows: Layout, slot: number): void {
+  setLayout(rows: MatrixRows, slot: number): void {
     this.#layout = { rows, slot };
   }
 
@@ -188,12 +188,12 @@ export class Scheduler {
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
-    if (this.#told.has(job)) this.#takeBack(job, `job ${job} ${because}`, uid);
+    if (this.#told.has(job)) this.#withdrawTold(job, `job ${job} ${because}`, uid);
   }
 
   /** A job that the policy knows to wait is no longer to be started. */
-  #takeBack(job: JobNumber, because: string, toldTo: Reason["toldTo"]): void {
-    if (!this.#isStale && this.#driver?.takesBack) {
+  #withdrawTold(job: JobNumber, because: string, toldTo: Reason["toldTo"]): void {
+    if (!this.#isStale && this.#driver?.canWithdraw) {
       this.#told.delete(job);
       this.#withdrawing.add(job);
     } else this.invalidate(because, toldTo);
@@ -203,7 +203,8 @@ export class Scheduler {
   departed(job: JobNumber, nowMs: number): void {
     this.#ranMs.delete(job);
     if (this.#isStale || this.#driver === undefined) return;
-    if (this.#told.has(job)) this.#takeBack(job, "a job ended that the policy had stopped", "administrators");
+    if (this.#told.has(job))
+      this.#withdrawTold(job, "a job ended that the policy had stopped", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
@@ -225,7 +226,7 @@ export class Scheduler {
     return this.#driver?.rowCount ?? this.#layout.rows.length;
   }
 
-  layout(): { readonly rows: Layout; readonly slot: number } {
+  layout(): { readonly rows: MatrixRows; readonly slot: number } {
     return this.#layout;
   }
 
@@ -290,7 +291,7 @@ export class Scheduler {
   #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
     const last = this.#lastTold;
     if (last === undefined || this.#told.size === 0 || !servedBefore(record, last)) return [];
-    if (!driver.takesBack) {
+    if (!driver.canWithdraw) {
       this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
       return [];
     }
@@ -393,7 +394,7 @@ export class Scheduler {
   }
 
   /** The rows as they stand, the one first whose turn it is now. */
-  #rowsFrom(nowMs: number): Layout {
+  #rowsFrom(nowMs: number): MatrixRows {
     const { rows, slot } = this.#layout;
     if (rows.length === 0) return rows;
     const nowSlot = Math.floor((nowMs - this.#epochMs) / this.options.slotMs);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import {
   ANNA,
   answerOf,

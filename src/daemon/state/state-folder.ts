@@ -22,7 +22,7 @@ import { holderOfState } from "./state-place.ts";
 type StateFolder = Readonly<ReturnType<typeof placesIn>>;
 
 /** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
-const LONGEST_CONDUCTOR_PATH = 85;
+const MAX_CONDUCTOR_PATH = 85;
 
 /** What may be there before the database is. */
 const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
@@ -36,9 +36,9 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   const path = resolve(folder);
   const places = placesIn(path, isShared);
   const { conductor, jobs } = places;
-  if (Buffer.byteLength(conductor) > LONGEST_CONDUCTOR_PATH) {
+  if (Buffer.byteLength(conductor) > MAX_CONDUCTOR_PATH) {
     throw new InputError(
-      `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${LONGEST_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
+      `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
     );
   }
   const problem = process.getuid!() === 0 ? exchangeablePart(path, 0) : undefined;

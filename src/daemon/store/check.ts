@@ -26,7 +26,7 @@ export interface StoreReport {
   readonly problems: readonly string[];
 }
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /** @throws InputError when it is no store of ours, or of a later version */
 export function checkStore(path: string, database: DatabaseSync): StoreReport {
@@ -42,7 +42,7 @@ export function checkStore(path: string, database: DatabaseSync): StoreReport {
     }
   };
   const findings = attempt(() => findingsOf(path, database));
-  for (const row of attempt(() => database.prepare(`PRAGMA integrity_check(${MOST_PROBLEMS})`).all()) ?? []) {
+  for (const row of attempt(() => database.prepare(`PRAGMA integrity_check(${MAX_PROBLEMS})`).all()) ?? []) {
     const [text] = Object.values(row);
     if (text !== "ok") problems.push(`damaged: ${String(text).replaceAll("\n", " ")}`);
   }

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { JobsView } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition, Pool } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
-import { choosePolicy, makeChoice } from "../../policies/choose.ts";
 import { seededInstance } from "../../policies/instances-for-tests.ts";
+import { choosePolicy, makeChoice } from "../../policies/parse-policy.ts";
 import { audit, auditLines } from "./audit.ts";
 import {
   anyFitting,

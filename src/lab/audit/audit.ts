@@ -52,7 +52,7 @@ export type AuditResult =
   | { readonly ok: false; readonly violation: Violation; readonly checked: AuditCounts };
 
 /** The future is changed at this many instants at least, and at more while the runs stay this short in instants altogether. */
-const FEWEST_PROBES = 3;
+const MIN_PROBES = 3;
 const PROBED_INSTANTS = 3_000;
 
 /**
@@ -173,7 +173,7 @@ function compareRuns(
   const instants = log.instants.length;
   const probes = Math.min(
     instants,
-    Math.max(FEWEST_PROBES, Math.floor(PROBED_INSTANTS / Math.max(instants, 1))),
+    Math.max(MIN_PROBES, Math.floor(PROBED_INSTANTS / Math.max(instants, 1))),
   );
   for (let i = 0; i < probes; i++) {
     counts.probedInstants++;

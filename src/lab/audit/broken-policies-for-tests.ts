@@ -10,8 +10,8 @@ import type {
   Pool,
 } from "../../core/policy.ts";
 import { StartRule } from "../../core/policy.ts";
-import { makeChoice } from "../../policies/choose.ts";
 import { instanceOf, type TestJob } from "../../policies/instances-for-tests.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { audit, auditLines } from "./audit.ts";
 import { AUDIT_RULES, type Violation } from "./checker.ts";
 

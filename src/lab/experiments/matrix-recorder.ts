@@ -9,9 +9,9 @@ import type { Observer } from "../../core/schedule.ts";
 import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.ts";
 import { Numbers } from "../observers.ts";
 
-const MOST_SNAPSHOTS = 60;
+const MAX_SNAPSHOTS = 60;
 /** Pieces of all snapshots together. */
-const MOST_PIECES = 20_000;
+const MAX_PIECES = 20_000;
 
 interface Piece {
   readonly job: JobIndex;
@@ -100,7 +100,7 @@ export class MatrixRecorder implements Observer {
     this.#snapshots.push(snapshot);
     this.#pieces += snapshot.job.length;
     this.#nextS = timeS + this.#stepS;
-    while (this.#snapshots.length > MOST_SNAPSHOTS || this.#pieces > MOST_PIECES) {
+    while (this.#snapshots.length > MAX_SNAPSHOTS || this.#pieces > MAX_PIECES) {
       if (this.#snapshots.length < 2) break;
       this.#thinOut();
     }

@@ -3,7 +3,7 @@ import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { Rules } from "../../core/rules.ts";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { type CellInputs, canonicalText, type MachineCell } from "./cell.ts";
 import { changedJobs, generateJobs, type JobSource, machineSize } from "./jobs.ts";
@@ -26,7 +26,7 @@ export interface OpenedJobs {
 }
 
 /** Gang policies and their machine keep books of every processor. */
-export const MOST_GANG_PROCESSORS = 2 ** 24;
+export const MAX_GANG_PROCESSORS = 2 ** 24;
 
 /** Keeps the jobs of the last source: cells of one source should follow each other. */
 export class CellRunner implements CellInputs {
@@ -53,10 +53,10 @@ export class CellRunner implements CellInputs {
       prepareJobs(await this.#jobs(source), processors, rules),
     );
     const choice = await this.#environment.policy(policy);
-    if (choice.definition.sharing !== "time" || instance.processors <= MOST_GANG_PROCESSORS)
+    if (choice.definition.sharing !== "time" || instance.processors <= MAX_GANG_PROCESSORS)
       return { instance, choice };
     throw new InputError(
-      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MOST_GANG_PROCESSORS}`,
+      `Cannot use policy "${choice.label}" on ${instance.processors} processors: time sharing keeps books of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
     );
   }
 

@@ -3,7 +3,7 @@ import { RuleViolation } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDescription } from "../../core/policy.ts";
 import type { WingRun } from "../../models/wing.ts";
 import { parseWing, type WingChoice } from "../../models/wings.ts";
-import { chooseAmong } from "../../policies/choose.ts";
+import { chooseAmong } from "../../policies/parse-policy.ts";
 
 type AnyPolicy = PolicyDescription<unknown>;
 

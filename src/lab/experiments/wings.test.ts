@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { oneSite } from "../../models/sites/policies.ts";
 import { parseWing, type WingChoice } from "../../models/wings.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { auditedRun } from "./wing.ts";
 import { runOnWing } from "./wings.ts";
 

@@ -4,7 +4,7 @@ import { rulesInForce } from "../../core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
 import type { Measure, WingRun } from "../../models/wing.ts";
 import { parseWing, type WingChoice } from "../../models/wings.ts";
-import { chooseAmong } from "../../policies/choose.ts";
+import { chooseAmong } from "../../policies/parse-policy.ts";
 import { type Provenance, provenance } from "./provenance.ts";
 import { runCells } from "./run-cells.ts";
 import type { WorkerOptions } from "./workers.ts";

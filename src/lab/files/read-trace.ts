@@ -7,7 +7,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { closest } from "../../core/closest.ts";
+import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
 import { tracesFolder } from "../../host/traces-folder.ts";

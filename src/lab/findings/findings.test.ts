@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { metricOf, summarise } from "../../metrics/summary.ts";
-import { choosePolicy } from "../../policies/choose.ts";
+import { choosePolicy } from "../../policies/parse-policy.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { runCells } from "../experiments/run-cells.ts";

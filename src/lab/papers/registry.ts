@@ -1,5 +1,5 @@
 /** The one list of papers that can be reproduced. */
-import { closest } from "../../core/closest.ts";
+import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import { dimitriadou2009 } from "../../models/sites/paper/paper.ts";
 import { silva1999 } from "../../models/tasks/paper/paper.ts";

@@ -103,7 +103,7 @@ export function decisionsOf(
 
 /** The same problem as if nothing came after the first jobs. */
 export function firstOf(instance: SitesInstance, count: number): SitesInstance {
-  const { submitS, serviceS, predictedS, size, home, critical, lot } = instance;
+  const { submitS, serviceS, predictedS, size, home, critical, drawn } = instance;
   return {
     ...instance,
     count,
@@ -113,7 +113,7 @@ export function firstOf(instance: SitesInstance, count: number): SitesInstance {
     size: size.subarray(0, count),
     home: home.subarray(0, count),
     critical: critical.subarray(0, count),
-    lot: lot.subarray(0, count),
+    drawn: drawn.subarray(0, count),
   };
 }
 

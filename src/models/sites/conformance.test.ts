@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { checkSitesPolicy, decisionsOf, prolonged, SITES_WORKLOADS } from "./conformance-for-tests.ts";
 import type { SitesPolicyDefinition } from "./contract.ts";
 import { oneSite } from "./policies.ts";
@@ -22,12 +22,12 @@ describe("every policy for sites passes the checker", () => {
 
 /** Approach 1 whose local jobs are sent by a lot that somebody else has drawn. */
 function drawingBy(
-  lot: (job: number, submitS: ArrayLike<number>) => number,
+  drawn: (job: number, submitS: ArrayLike<number>) => number,
 ): PolicyChoice<SitesPolicyDefinition> {
   const make: SitesPolicyDefinition["make"] = (machine, jobs, parameters) =>
     oneSite.make(
       machine,
-      { ...jobs, lot: Array.from(jobs.lot, (_, job) => lot(job, jobs.submitS)) },
+      { ...jobs, drawn: Array.from(jobs.drawn, (_, job) => drawn(job, jobs.submitS)) },
       parameters,
     );
   return makeChoice({ ...oneSite, make });

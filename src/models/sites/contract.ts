@@ -49,7 +49,7 @@ export interface SitesInstance {
   /** 1 for gangs that are to be served before all others. */
   readonly critical: Uint8Array;
   /** A number in (0, 1) of the job's own, for whatever a rule leaves to chance. */
-  readonly lot: Float64Array;
+  readonly drawn: Float64Array;
 }
 
 /** What a policy may know of the jobs. It must not look at a job before that job has arrived. */
@@ -60,7 +60,7 @@ export interface SitesJobsView {
   readonly size: ReadonlyColumn;
   readonly home: ReadonlyColumn;
   readonly critical: ReadonlyColumn;
-  readonly lot: ReadonlyColumn;
+  readonly drawn: ReadonlyColumn;
 }
 
 /** The sites to read. Columns of sites, of processors and of jobs are kept up to date. */

@@ -9,10 +9,10 @@ import type { ProcessorId, SitesJobsView, SitesMachine, SitesView } from "./cont
 import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
 /** The site that `lot` picks among those with at least `needed` of what `measure` counts; −1 when there is none. */
-function drawSite(counts: Int32Array, needed: number, lot: number): number {
+function drawSite(counts: Int32Array, needed: number, drawn: number): number {
   let candidates = 0;
   for (let site = 0; site < counts.length; site++) if (counts[site] >= needed) candidates++;
-  let left = Math.floor(lot * candidates);
+  let left = Math.floor(drawn * candidates);
   for (let site = 0; site < counts.length; site++) if (counts[site] >= needed && left-- === 0) return site;
   return -1;
 }
@@ -135,7 +135,7 @@ export class GangDispatch {
     const size = this.#jobs.size[gang];
     return this.#fastest
       ? fastestSite(this.#machine, this.#counts, size)
-      : drawSite(this.#counts, size, this.#jobs.lot[gang]);
+      : drawSite(this.#counts, size, this.#jobs.drawn[gang]);
   }
 
   /** Processors of the site on which a gang may start at once. */
@@ -171,7 +171,7 @@ export class GangDispatch {
       machine.claim(gang, p);
       missing--;
     }
-    let p = first + Math.floor(this.#jobs.lot[gang] * (end - first));
+    let p = first + Math.floor(this.#jobs.drawn[gang] * (end - first));
     while (missing > 0) {
       if (machine.firstLocal[p] === NO_JOB && machine.waitingGang[p] === NO_JOB) {
         machine.claim(gang, p);

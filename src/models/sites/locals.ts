@@ -27,14 +27,14 @@ export class LocalScheduler {
     const machine = this.#machine;
     const site = this.#jobs.home[local];
     if (machine.free[site] > 0) {
-      const skipped = Math.floor(this.#jobs.lot[local] * machine.free[site]);
+      const skipped = Math.floor(this.#jobs.drawn[local] * machine.free[site]);
       machine.startLocal(local, this.#withLoad(site, 0, skipped), SitesStartRule.atOnce);
       return;
     }
     const passing =
       machine.held[site] > 0 && this.#thresholdS >= 0 ? this.#drawPassing(local, site) : NO_PROCESSOR;
     if (passing !== NO_PROCESSOR) machine.startLocal(local, passing, SitesStartRule.backfilled);
-    else machine.enqueue(local, this.#drawShortest(site, this.#jobs.lot[local]));
+    else machine.enqueue(local, this.#drawShortest(site, this.#jobs.drawn[local]));
   }
 
   /** An idle processor takes the gang at its head if that can start, else a local job that may pass; without a gang the first local job. */
@@ -74,11 +74,13 @@ export class LocalScheduler {
       gangBefore = gang;
       if (needS <= limitS) fitting.push(p);
     }
-    return fitting.length === 0 ? NO_PROCESSOR : fitting[Math.floor(this.#jobs.lot[local] * fitting.length)];
+    return fitting.length === 0
+      ? NO_PROCESSOR
+      : fitting[Math.floor(this.#jobs.drawn[local] * fitting.length)];
   }
 
   /** One of the processors with the fewest jobs. */
-  #drawShortest(site: number, lot: number): ProcessorId {
+  #drawShortest(site: number, drawn: number): ProcessorId {
     const machine = this.#machine;
     const end = machine.firstOfSite[site + 1];
     let least = Number.POSITIVE_INFINITY;
@@ -90,7 +92,7 @@ export class LocalScheduler {
         ties = 1;
       } else if (load === least) ties++;
     }
-    return this.#withLoad(site, least, Math.floor(lot * ties));
+    return this.#withLoad(site, least, Math.floor(drawn * ties));
   }
 
   /** The processor of the site with so many jobs that comes behind `skipped` other ones. */

@@ -17,7 +17,7 @@ const instance: SitesInstance = {
   size: Int32Array.of(1, 1, 1, 2, 3, 2, 1),
   home: Int32Array.of(0, 1, 1, GRID, GRID, GRID, 0),
   critical: Uint8Array.of(0, 0, 0, 0, 1, 0, 0),
-  lot: new Float64Array(7).fill(0.5),
+  drawn: new Float64Array(7).fill(0.5),
 };
 const schedule: SitesSchedule = {
   startS: Float64Array.of(0, 4, 1.95, 3, 11, Number.NaN, Number.NaN),

@@ -8,7 +8,7 @@
  */
 
 import { quantilesInPlace } from "../../core/selection.ts";
-import { CompensatedSum } from "../../metrics/sums.ts";
+import { CompensatedSum } from "../../metrics/compensated-sum.ts";
 import type { SitesInstance, SitesSchedule } from "./contract.ts";
 import { GRID, SitesStartRule } from "./contract.ts";
 

@@ -55,7 +55,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
           `order=${rules.order}`,
           rules.thresholdS < 0 ? "backfill=none" : `threshold=${rules.thresholdS}`,
           `idle=${rules.takesHeld ? "held" : "free"}`,
-          `site=${rules.fastest ? "fastest" : "lot"}`,
+          `site=${rules.fastest ? "fastest" : "drawn"}`,
           `critical=${rules.criticalAhead ? "ahead" : "ordinary"}`,
         ];
         const definition = rules.acrossSites ? acrossSites : oneSite;
@@ -203,7 +203,7 @@ describe("simulateSites() on cases worked by hand", () => {
   test("approach 2 splits a gang at a cost where approach 1 lets it wait", () => {
     const instance = smallInstance(sitesOf(2, 2), [
       { submitS: 0, serviceS: 9, home: 0 },
-      { submitS: 0, serviceS: 9, home: 0, lot: 0.9 },
+      { submitS: 0, serviceS: 9, home: 0, drawn: 0.9 },
       { submitS: 0, serviceS: 6, home: 1 },
       { submitS: 1, serviceS: 6, home: 0 }, // makes a queue on site 0
       { submitS: 2, serviceS: 4, size: 3, home: G },
@@ -214,7 +214,7 @@ describe("simulateSites() on cases worked by hand", () => {
     expect(one.startS[5]).toBe(6);
     const split = smallInstance(sitesOf(2, 2), [
       { submitS: 0, serviceS: 9, home: 0 },
-      { submitS: 0, serviceS: 2, home: 0, lot: 0.9 },
+      { submitS: 0, serviceS: 2, home: 0, drawn: 0.9 },
       { submitS: 1, serviceS: 4, size: 3, home: G },
     ]);
     const two = run(split, acrossSites);
@@ -240,9 +240,9 @@ describe("simulateSites() on cases worked by hand", () => {
   test("a critical gang goes ahead of waiting local jobs and of other gangs", () => {
     const instance = smallInstance(sitesOf(2), [
       { submitS: 0, serviceS: 4 },
-      { submitS: 0, serviceS: 4, lot: 0.9 },
+      { submitS: 0, serviceS: 4, drawn: 0.9 },
       { submitS: 1, serviceS: 4 },
-      { submitS: 1, serviceS: 4, lot: 0.9 },
+      { submitS: 1, serviceS: 4, drawn: 0.9 },
       { submitS: 2, serviceS: 1, size: 2, home: G },
       { submitS: 3, serviceS: 1, size: 2, home: G, critical: true },
     ]);

@@ -86,8 +86,8 @@ function runToEnd(
 
 /** The columns that a policy may see; the object holds no reference to the service times. */
 function policyView(instance: SitesInstance): SitesJobsView {
-  const { count, submitS, predictedS, size, home, critical, lot } = instance;
-  return { count, submitS, predictedS, size, home, critical, lot };
+  const { count, submitS, predictedS, size, home, critical, drawn } = instance;
+  return { count, submitS, predictedS, size, home, critical, drawn };
 }
 
 function checkInstance(instance: SitesInstance): void {

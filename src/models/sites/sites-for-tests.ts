@@ -14,7 +14,7 @@ export interface SmallJob {
   readonly home?: number;
   readonly critical?: boolean;
   /** Default: just above 0, the first choice. */
-  readonly lot?: number;
+  readonly drawn?: number;
 }
 
 /** Jobs need not be sorted. */
@@ -34,7 +34,7 @@ export function smallInstance(
     size: Int32Array.from(jobs, (job) => job.size ?? 1),
     home: Int32Array.from(jobs, (job) => job.home ?? 0),
     critical: Uint8Array.from(jobs, (job) => (job.critical === true ? 1 : 0)),
-    lot: Float64Array.from(jobs, (job) => job.lot ?? 1e-9),
+    drawn: Float64Array.from(jobs, (job) => job.drawn ?? 1e-9),
   };
 }
 
@@ -59,7 +59,7 @@ export const arbitraryInstance: fc.Arbitrary<SitesInstance> = fc
       size: fc.integer({ min: 1, max: processors }),
       home: fc.integer({ min: 0, max: sites.length - 1 }),
       critical: fc.boolean(),
-      lot: fc.double({ min: 0.001, max: 0.999, noNaN: true }),
+      drawn: fc.double({ min: 0.001, max: 0.999, noNaN: true }),
     });
     const jobs = fc.array(job, { maxLength: 60, size: "max" });
     return fc.tuple(jobs, fc.constantFrom(0, 0.5)).map(([list, overhead]) =>

@@ -25,7 +25,7 @@ interface Processor {
 }
 
 export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS: number[]; endS: number[] } {
-  const { sites, count, submitS, serviceS, predictedS, size, home, lot } = instance;
+  const { sites, count, submitS, serviceS, predictedS, size, home, drawn } = instance;
   const startS: number[] = new Array(count).fill(Number.NaN);
   const endS: number[] = new Array(count).fill(Number.NaN);
   const cpus: Processor[] = sites.flatMap((site, s) =>
@@ -52,7 +52,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
   const remaining = (c: Processor) => (c.job === undefined ? 0 : Math.max(0, c.expectedEndS - now));
   const claims = new Map<number, Processor[]>();
   const claimedBy = (gang: number) => claims.get(gang)!;
-  const pick = <T>(choices: T[], job: number): T => choices[Math.floor(lot[job] * choices.length)];
+  const pick = <T>(choices: T[], job: number): T => choices[Math.floor(drawn[job] * choices.length)];
   const speed = (site: number) => sites[site].speed;
   const needs = (job: number, site: number) => predictedS[job] / speed(site);
   const leeway = (gang: number) => Math.max(...claimedBy(gang).map(remaining)) + rules.thresholdS;
@@ -103,7 +103,7 @@ export function naiveSites(instance: SitesInstance, rules: TwinRules): { startS:
     );
     if (site === undefined) return false;
     const here = at(site);
-    const from = Math.floor(lot[gang] * here.length);
+    const from = Math.floor(drawn[gang] * here.length);
     const busy = [...here.slice(from), ...here.slice(0, from)].filter((c) => isEmpty(c) && !isFree(c));
     wait(gang, [...here.filter(isFree), ...busy].slice(0, size[gang]));
     return true;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ModelError } from "../../core/errors.ts";
-import { chooseAmong } from "../../policies/choose.ts";
+import { chooseAmong } from "../../policies/parse-policy.ts";
 import { parseWing } from "../wings.ts";
 import { GRID } from "./contract.ts";
 import { instanceOf, sites } from "./wing.ts";

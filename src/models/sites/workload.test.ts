@@ -25,7 +25,7 @@ const margin = (sd: number, n: number) => (5 * sd) / Math.sqrt(n);
 
 describe("generateSites()", () => {
   const { instance, error } = generateSites(PAPER);
-  const { submitS, serviceS, home, size, critical, lot } = instance;
+  const { submitS, serviceS, home, size, critical, drawn } = instance;
   const gangs = rowsOf(home, GRID);
   const locals = [rowsOf(home, 0), rowsOf(home, 1)];
 
@@ -52,7 +52,7 @@ describe("generateSites()", () => {
     expect(meanOf([...POWER_OF_TWO_GANGS])).toBe(7.5);
     expect(locals.flat().every((job) => size[job] === 1 && critical[job] === 0)).toBe(true);
     expect(Math.abs(meanOf(gangs.map((job) => critical[job])) - 0.1)).toBeLessThan(margin(0.3, gangs.length));
-    expect(lot.every((draw) => draw > 0 && draw < 1)).toBe(true);
+    expect(drawn.every((draw) => draw > 0 && draw < 1)).toBe(true);
   });
 
   test("another load or size distribution leaves all other attributes of every source as they were", () => {
@@ -65,7 +65,7 @@ describe("generateSites()", () => {
       const [a, b] = [rowsOf(home, source), rowsOf(other.home, source)];
       for (let i = 0; i < Math.min(a.length, b.length); i++) {
         expect(other.serviceS[b[i]]).toBe(serviceS[a[i]]);
-        expect(other.lot[b[i]]).toBe(lot[a[i]]);
+        expect(other.drawn[b[i]]).toBe(drawn[a[i]]);
         expect(other.critical[b[i]]).toBe(critical[a[i]]);
       }
     }

@@ -50,7 +50,7 @@ function sourceOf(name: string, home: number, everyS: number, { seed, replicatio
     arrivals,
     service: stream("service"),
     error: stream("error"),
-    lot: stream("lot"),
+    drawn: stream("lot"),
     sizes: stream("sizes"),
     critical: stream("critical"),
   };
@@ -67,7 +67,7 @@ export function generateSites(workload: SitesWorkload): SitesJobs {
   const size = new Int32Array(count);
   const home = new Int32Array(count);
   const critical = new Uint8Array(count);
-  const lot = new Float64Array(count);
+  const drawn = new Float64Array(count);
   const error = new Float64Array(count);
   for (let job = 0; job < count; job++) {
     let source = sources[0];
@@ -77,7 +77,7 @@ export function generateSites(workload: SitesWorkload): SitesJobs {
     home[job] = source.home;
     size[job] = source.home === GRID ? gangSizes[source.sizes.below(gangSizes.length)] : 1;
     critical[job] = source.home === GRID && source.critical.uniform() < workload.criticalShare ? 1 : 0;
-    lot[job] = source.lot.uniform();
+    drawn[job] = source.drawn.uniform();
     error[job] = 2 * source.error.uniform() - 1;
     source.nextS += source.arrivals.exponential(source.everyS);
   }
@@ -93,7 +93,7 @@ export function generateSites(workload: SitesWorkload): SitesJobs {
       size,
       home,
       critical,
-      lot,
+      drawn,
     },
     error,
   };

@@ -4,8 +4,8 @@
  */
 import { expect } from "vitest";
 import type { GangPolicyDefinition, PolicyChoice } from "../../core/policy.ts";
-import { makeChoice } from "../../policies/choose.ts";
 import { Decisions, type Looked } from "../../policies/decisions-for-tests.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { TaskChecker } from "./checker.ts";
 import { type LocalSchedulerDefinition, Op, type TaskPrograms, type TasksOptions } from "./contract.ts";

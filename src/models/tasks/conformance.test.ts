@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { checkTasksPolicy } from "./conformance-for-tests.ts";
 import { type LocalSchedulerDefinition, NO_TASK } from "./contract.ts";
 import { grades } from "./local-task-scheduler.ts";

@@ -2,8 +2,8 @@
 import { ModelError } from "../../core/errors.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
-import { CompensatedSum } from "../../metrics/sums.ts";
-import { makeChoice } from "../../policies/choose.ts";
+import { CompensatedSum } from "../../metrics/compensated-sum.ts";
+import { makeChoice } from "../../policies/parse-policy.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { hashColumns } from "../../workload/hash.ts";
 import { type Measure, measure, type Wing, type WingRun } from "../wing.ts";

@@ -79,7 +79,7 @@ export class Admission implements Policy {
     let head = list.first();
     while (head !== NO_JOB && this.#hasRoom(head)) {
       list.removeFirst();
-      this.#letIn(head);
+      this.#admit(head);
       head = list.first();
     }
     // When the machine will have room for the head, beside processors, nobody knows.
@@ -117,7 +117,7 @@ export class Admission implements Policy {
       if (!inTime && (!this.#gangs.use.asks || this.#noRoomForLong.covers(size, memoryKB))) continue;
       if (this.#hasRoom(job)) {
         this.#queue.remove(job);
-        this.#letIn(job);
+        this.#admit(job);
         if (this.#isReserved) this.#forecast.passed(job, this.#triedEndS);
       } else (inTime ? this.#noRoom : this.#noRoomForLong).note(size, memoryKB);
     }
@@ -128,8 +128,8 @@ export class Admission implements Policy {
     return this.#machine.limits?.fits(job) !== false && this.#gangs.fits(job, this.#maxRows, this.#mayBegin);
   }
 
-  /** Places the job that was tried. */
-  #letIn(job: JobIndex): void {
+  /** RuntimeDir the job that was tried. */
+  #admit(job: JobIndex): void {
     this.#gangs.decide([job], this.#mayBegin);
     this.#hasDecided = true;
     this.#memory?.add(job, this.#machine.runFirst(this.#machine.firstRunOfJob(job)));

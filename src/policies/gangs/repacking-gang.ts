@@ -251,14 +251,14 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
       richest = job;
       last = position;
     }
-    this.#takeBack(richest, machine.rowAt(last));
+    this.#reclaimSlot(richest, machine.rowAt(last));
   }
 
   /** Takes all extra slots back; whether there were any. */
   protected takeBackAll(): boolean {
     let found = false;
     for (const job of this.placed?.jobs ?? []) {
-      for (; this.#slots.get(job) > 1; found = true) this.#takeBack(job, this.#lastRowOf(job));
+      for (; this.#slots.get(job) > 1; found = true) this.#reclaimSlot(job, this.#lastRowOf(job));
     }
     return found;
   }
@@ -273,7 +273,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     return machine.runRow(last);
   }
 
-  #takeBack(job: JobIndex, row: RowId): void {
+  #reclaimSlot(job: JobIndex, row: RowId): void {
     this.machine.release(job, row);
     this.#slots.set(job, this.#slots.get(job) - 1);
     this.#idle.add(this.#first.get(job), this.#jobs.size[job], 1);

@@ -160,7 +160,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     for (let position = machine.rowCount - 1; position >= 0 && machine.rowCount > 1; position--) {
       const row = machine.rowAt(position);
       if (this.#jobsIn[row] > 0) continue;
-      this.#takeBack(row, 0, machine.processors);
+      this.#reclaimSlot(row, 0, machine.processors);
       this.#unification?.rowDeleted(row);
       machine.deleteRow(row);
     }
@@ -178,7 +178,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     }
     const { stretches, stretchCount } = fit;
     if (this.#returned) {
-      for (let i = 0; i < stretchCount; i++) this.#takeBack(row, stretches[2 * i], stretches[2 * i + 1]);
+      for (let i = 0; i < stretchCount; i++) this.#reclaimSlot(row, stretches[2 * i], stretches[2 * i + 1]);
     }
     machine.placeStretches(job, row, stretches, stretchCount);
     this.#placed(job, row, stretches[0]);
@@ -198,7 +198,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   }
 
   /** Takes back the extra slots in the row that reach into processors first … end − 1. */
-  #takeBack(row: RowId, first: number, end: number): void {
+  #reclaimSlot(row: RowId, first: number, end: number): void {
     const { machine } = this;
     for (;;) {
       let run = machine.runBefore(row, end - 1);

@@ -11,8 +11,8 @@ import { DEFAULT_RULES } from "../../core/rules.ts";
 import { simulatePool } from "../../simulator/pool.ts";
 import { prepare } from "../../workload/prepare.ts";
 import { readTrace, traceFile } from "../../workload/traces-for-tests.ts";
-import { choosePolicy } from "../choose.ts";
 import { arbitraryInstance, instanceOf } from "../instances-for-tests.ts";
+import { choosePolicy } from "../parse-policy.ts";
 
 interface TwinJob {
   readonly row: number;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
 import type { QueueClass } from "../../core/queue-classes.ts";
 import { simulatePool } from "../../simulator/pool.ts";
-import { makeChoice } from "../choose.ts";
+import { makeChoice } from "../parse-policy.ts";
 import { type ShapedJob, shapedInstance } from "../shaped-jobs-for-tests.ts";
 import { connectedReservationOver } from "./connected-reservation.ts";
 

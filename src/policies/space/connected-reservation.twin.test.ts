@@ -9,7 +9,7 @@ import type { Instance, JobsView } from "../../core/jobs.ts";
 import type { ParameterValues, Pool, SpacePolicyDefinition } from "../../core/policy.ts";
 import { exceededLimit, type QueueClass } from "../../core/queue-classes.ts";
 import { simulatePool } from "../../simulator/pool.ts";
-import { makeChoice } from "../choose.ts";
+import { makeChoice } from "../parse-policy.ts";
 import { arbitraryShapedInstance, SMALL_CLASSES } from "../shaped-jobs-for-tests.ts";
 import { type ConnectedReservation, connectedReservationOver } from "./connected-reservation.ts";
 

@@ -1,7 +1,7 @@
 /** The report's tables: the ranking, the replications, and the figures' data for those who cannot see a chart. */
 import type { Comparison } from "../../results/comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";
-import { differenceTexts, LONGEST_WAIT, longestWaitText, meanTexts, REPLICATED } from "../replications.ts";
+import { differenceTexts, longestWaitText, MAX_WAIT, meanTexts, REPLICATED } from "../replications.ts";
 import { LIGHT } from "../svg/palette.ts";
 import { escapeHtml } from "./escape.ts";
 
@@ -47,7 +47,7 @@ export function replicationsTable({ policies }: Comparison): string {
   });
   const heads = (titles: readonly string[]) =>
     titles.map((title) => `<th scope="col">${title}</th>`).join("");
-  const titles = heads([...REPLICATED.map(({ title }) => title), LONGEST_WAIT]);
+  const titles = heads([...REPLICATED.map(({ title }) => title), MAX_WAIT]);
   const differenceTitles =
     policies.length === 1
       ? ""

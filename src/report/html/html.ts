@@ -2,7 +2,7 @@
  * The one-file report on a comparison: tables in plain HTML, charts drawn by a script that is part of the page. It asks for nothing
  * from the network; its content security policy forbids it to. Without scripts all numbers are still there, as tables.
  */
-import { sumOf } from "../../metrics/sums.ts";
+import { sumOf } from "../../metrics/compensated-sum.ts";
 import { describeWindow } from "../../metrics/window.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { findings, programText } from "../ranking.ts";

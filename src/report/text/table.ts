@@ -8,7 +8,7 @@ export interface TableColumn {
   readonly title: string;
   readonly align: "left" | "right";
   /** Columns with the largest number go first when the width does not suffice; 0 is never left out. */
-  readonly dispensable: number;
+  readonly dropOrder: number;
 }
 
 interface TableOptions {
@@ -19,7 +19,7 @@ interface TableOptions {
 }
 
 const GAP = "  ";
-const NARROWEST_TEXT = 6;
+const MIN_TEXT_WIDTH = 6;
 
 /** The table as lines that end in a line end. Rows hold one text per column. */
 export function renderTable(
@@ -77,17 +77,14 @@ export class Table {
     const shown = this.#shown;
     const total = () => shown.reduce((sum, i) => sum + widths[i], GAP.length * (shown.length - 1));
     while (total() > width) {
-      const worst = shown.reduce(
-        (a, b) => (columns[b].dispensable >= columns[a].dispensable ? b : a),
-        shown[0],
-      );
-      if (columns[worst].dispensable === 0) break;
+      const worst = shown.reduce((a, b) => (columns[b].dropOrder >= columns[a].dropOrder ? b : a), shown[0]);
+      if (columns[worst].dropOrder === 0) break;
       shown.splice(shown.indexOf(worst), 1);
     }
     for (const i of shown) {
       const excess = total() - width;
       if (excess > 0 && columns[i].align === "left") {
-        widths[i] = Math.max(Math.min(NARROWEST_TEXT, widths[i]), widths[i] - excess);
+        widths[i] = Math.max(Math.min(MIN_TEXT_WIDTH, widths[i]), widths[i] - excess);
       }
     }
   }
@@ -116,7 +113,7 @@ function folded(text: string, width: number): string[] {
   return lines;
 }
 
-/** Places a text takes on a terminal: two for East Asian wide characters and emoji, none for combining marks. */
+/** RuntimeDir a text takes on a terminal: two for East Asian wide characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);

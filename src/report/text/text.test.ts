@@ -83,10 +83,10 @@ test("formatCount() and formatPercent()", () => {
 
 describe("renderTable()", () => {
   const columns = [
-    { title: "policy", align: "left", dispensable: 0 },
-    { title: "mean wait", align: "right", dispensable: 0 },
-    { title: "median", align: "right", dispensable: 1 },
-    { title: "p95", align: "right", dispensable: 2 },
+    { title: "policy", align: "left", dropOrder: 0 },
+    { title: "mean wait", align: "right", dropOrder: 0 },
+    { title: "median", align: "right", dropOrder: 1 },
+    { title: "p95", align: "right", dropOrder: 2 },
   ] as const;
   const rows = [
     ["easy:order=shortest", "1.26 h", "0 h", "6.23 h"],

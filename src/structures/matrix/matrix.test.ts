@@ -56,8 +56,8 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
     expect(count).toBe(slots[job]);
   });
   // Numbers of rows that are gone are used again, and those of runs.
-  expect(Math.max(-1, ...model.rows.map(({ id }) => id))).toBeLessThan(MOST_ROWS);
-  expect(Math.max(-1, ...all)).toBeLessThan(MOST_ROWS * matrix.processors);
+  expect(Math.max(-1, ...model.rows.map(({ id }) => id))).toBeLessThan(MAX_ROWS);
+  expect(Math.max(-1, ...all)).toBeLessThan(MAX_ROWS * matrix.processors);
 }
 
 /** Runs the action on the matrix; `rule` is what the model says must be refused, undefined when it is allowed. */
@@ -73,7 +73,7 @@ function attempt(rule: string | undefined, action: () => void): boolean {
 type Command = (matrix: OusterhoutMatrix, model: Model) => void;
 
 const JOBS = 12;
-const MOST_ROWS = 7;
+const MAX_ROWS = 7;
 
 function commands(processors: number): fc.Arbitrary<Command> {
   const row = fc.nat({ max: 6 });
@@ -96,7 +96,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
     model.rows.length === 0 ? undefined : model.rows[n % model.rows.length];
   return fc.oneof(
     fc.constant<Command>((matrix, model) => {
-      if (model.rows.length < MOST_ROWS)
+      if (model.rows.length < MAX_ROWS)
         model.rows.push({ id: matrix.addRow(), cells: new Array(processors).fill(IDLE) });
     }),
     row.map<Command>((n) => (matrix, model) => {

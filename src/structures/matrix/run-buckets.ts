@@ -11,7 +11,7 @@ import { grown } from "../grow.ts";
 const NONE = -1;
 /** Rows have at most about this many buckets; narrow machines have one bucket per 16 processors. */
 const BUCKETS_LOG2 = 10;
-const LEAST_WIDTH_LOG2 = 4;
+const MIN_WIDTH_LOG2 = 4;
 
 export class RunBuckets {
   /** Buckets per row. */
@@ -22,7 +22,7 @@ export class RunBuckets {
   #bits = new Int32Array(0);
 
   constructor(processors: number) {
-    this.#shift = Math.max(LEAST_WIDTH_LOG2, 32 - Math.clz32(processors - 1) - BUCKETS_LOG2);
+    this.#shift = Math.max(MIN_WIDTH_LOG2, 32 - Math.clz32(processors - 1) - BUCKETS_LOG2);
     this.count = ((processors - 1) >> this.#shift) + 1;
     this.#words = ((this.count - 1) >> 5) + 1;
   }

@@ -36,7 +36,7 @@ const HOUR = 3600;
 const HEAD = 20;
 const HEAD_PERCENT = 89;
 /** The largest estimate that makes sense: it has to fit a whole number of seconds in 32 bits. */
-const LARGEST_S = 2_000_000_000;
+const MAX_S = 2_000_000_000;
 /** Points of K over J. */
 const VALUE_COUNTS: readonly (readonly [jobs: number, values: number])[] = [
   [0, 0],
@@ -70,9 +70,9 @@ export function withTsafrirEstimates(workload: Workload, maxEstimateS: number, s
   let longestS = 0;
   for (let row = 0; row < count; row++) longestS = Math.max(longestS, jobs.runS[row]);
   const maxS = maxEstimateS === 0 ? Math.max(1, Math.ceil(longestS / HOUR)) * HOUR : maxEstimateS;
-  if (!(Number.isInteger(maxS) && maxS >= HOUR && maxS <= LARGEST_S)) {
+  if (!(Number.isInteger(maxS) && maxS >= HOUR && maxS <= MAX_S)) {
     throw new InputError(
-      `Cannot draw estimates up to ${maxS} s: expected whole seconds from ${HOUR} to ${LARGEST_S}`,
+      `Cannot draw estimates up to ${maxS} s: expected whole seconds from ${HOUR} to ${MAX_S}`,
     );
   }
   const runS = longestS <= maxS ? jobs.runS : jobs.runS.map((run) => Math.min(run, maxS));

@@ -18,7 +18,7 @@ import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.t
 import { type ModelDefinition, workloadOf } from "./model.ts";
 
 /** Largest number of multiples of the unit: the mean of the rounded distribution sums over all of them. */
-const MOST_UNITS = 10_000_000;
+const MAX_UNITS = 10_000_000;
 
 /** What the parameters mean: the two distributions and the mean time between arrivals. */
 interface DowneyMoments {
@@ -51,9 +51,9 @@ export function downeyMoments(parameters: ParameterValues): DowneyMoments {
       `Cannot draw run times from ${runS.min} s to ${runS.max} s: expected minRunS not above maxRunS`,
     );
   }
-  if (runS.unit > runS.max || (runS.unit > 0 && runS.max / runS.unit > MOST_UNITS)) {
+  if (runS.unit > runS.max || (runS.unit > 0 && runS.max / runS.unit > MAX_UNITS)) {
     throw new InputError(
-      `Cannot round run times up to ${runS.max} s to multiples of ${runS.unit} s: expected unitS from ${runS.max / MOST_UNITS} to ${runS.max}, or 0 for run times as drawn`,
+      `Cannot round run times up to ${runS.max} s to multiples of ${runS.unit} s: expected unitS from ${runS.max / MAX_UNITS} to ${runS.max}, or 0 for run times as drawn`,
     );
   }
   const meanSize = logUniformMean(size);

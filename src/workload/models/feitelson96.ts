@@ -22,7 +22,7 @@ const LONG_TO_SHORT = 7;
 const SHORT_SHARE = 0.95;
 const SHORT_SHARE_FALL = 0.2;
 /** Repetitions above this have together a probability below 10^−4. */
-const MOST_REPETITIONS = 1000;
+const MAX_REPETITIONS = 1000;
 
 /** The model as `tutti workload generate feitelson96` offers it. */
 export const feitelson96: ModelDefinition = {
@@ -104,7 +104,7 @@ function drawRuns(count: number, processors: number, shortS: number, load: numbe
   const times = new Random(seed, "runs");
   const repeats = new Random(seed, "repetitions");
   const sizeTable = harmonicTable(processors, SIZE_ORDER);
-  const repetitionTable = harmonicTable(MOST_REPETITIONS, REPETITION_ORDER);
+  const repetitionTable = harmonicTable(MAX_REPETITIONS, REPETITION_ORDER);
   const meanRepetitions = repetitionTable.reduce((sum, upTo) => sum + (1 - upTo), 1);
   const meanGapS = (meanRepetitions * feitelson96MeanWork(processors, shortS)) / (load * processors);
   let firstS = 0;

@@ -17,7 +17,7 @@ const STIRLING_FROM = 15;
 const SMALLEST = 1e-300;
 const PRECISION = 1e-16;
 /** Enough for shapes up to a million: both expansions need some multiples of √shape terms. */
-const MOST_TERMS = 100_000;
+const MAX_TERMS = 100_000;
 
 /** A number drawn from the gamma distribution. Shape and scale: above 0. */
 export function drawGamma(shape: number, scale: number, random: Random): number {
@@ -64,7 +64,7 @@ export function lnGamma(x: number): number {
 function series(a: number, x: number): number {
   let term = 1 / a;
   let sum = term;
-  for (let k = 1; k < MOST_TERMS; k++) {
+  for (let k = 1; k < MAX_TERMS; k++) {
     term *= x / (a + k);
     sum += term;
     if (term < sum * PRECISION) return sum;
@@ -78,7 +78,7 @@ function fraction(a: number, x: number): number {
   let c = 1 / SMALLEST;
   let d = 1 / b;
   let value = d;
-  for (let k = 1; k < MOST_TERMS; k++) {
+  for (let k = 1; k < MAX_TERMS; k++) {
     const numerator = -k * (k - a);
     b += 2;
     d = 1 / nonZero(numerator * d + b);

@@ -48,8 +48,8 @@ export const HPC2500_JOBS: readonly ParallelismClass[] = [
 const THREADS_ONLY = 0.35;
 const PROCESSES_ONLY = 0.45;
 /** Most threads that a class allows with up to 128 processors, and with more. */
-const MOST_THREADS = 128;
-const MOST_THREADS_LARGE = 32;
+const MAX_THREADS = 128;
+const MAX_THREADS_LARGE = 32;
 /** Estimates are up to five times the run time, in steps of ten minutes. */
 const ESTIMATE_FACTOR = 5;
 const ESTIMATE_STEP_S = 600;
@@ -166,7 +166,7 @@ function geometric(mean: number, random: Random): number {
 
 /** A power of two; so are all sizes. */
 function drawThreads(processors: number, random: Random): number {
-  const most = processors <= MOST_THREADS ? processors : MOST_THREADS_LARGE;
+  const most = processors <= MAX_THREADS ? processors : MAX_THREADS_LARGE;
   const kind = random.uniform();
   if (kind < THREADS_ONLY) return most;
   if (kind < THREADS_ONLY + PROCESSES_ONLY || most <= 2) return 1;

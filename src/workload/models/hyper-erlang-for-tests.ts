@@ -10,7 +10,7 @@
 import type { HyperErlang } from "./hyper-erlang.ts";
 
 /** More stages than any published fit has; a distribution that needs more is nearly constant. */
-const MOST_STAGES = 100;
+const MAX_STAGES = 100;
 
 /** The k-th moment about zero; k: 1 or more. */
 export function hyperErlangMoment({ p, rate1, rate2, stages }: HyperErlang, k: number): number {
@@ -28,7 +28,7 @@ export function hyperErlangMoment({ p, rate1, rate2, stages }: HyperErlang, k: n
  * @throws RangeError when there is none with at most 100 stages
  */
 export function fitHyperErlang(mean: number, second: number, third: number): HyperErlang {
-  for (let stages = 1; stages <= MOST_STAGES; stages++) {
+  for (let stages = 1; stages <= MAX_STAGES; stages++) {
     const a1 = mean / stages;
     const a2 = second / (stages * (stages + 1));
     const a3 = third / (stages * (stages + 1) * (stages + 2));

@@ -77,8 +77,8 @@ export const LUBLIN_CLASSES: Readonly<Record<"one" | "batch" | "interactive", Lu
 };
 
 /** Run times stay below e^12 s, gaps below e^13 s at a weight of 1. */
-const LARGEST_LN_RUN = 12;
-const LARGEST_LN_GAP = 13;
+const MAX_LN_RUN = 12;
+const MAX_LN_GAP = 13;
 const HALF_HOURS = 48;
 const HALF_HOUR_S = 1800;
 /** The half hour with which the gamma distribution of the day begins. */
@@ -205,8 +205,8 @@ class ArrivalClock {
   }
 
   advance(): void {
-    let lnGap = LARGEST_LN_GAP + 1;
-    while (lnGap > LARGEST_LN_GAP) lnGap = drawGamma(this.#shape, this.#scale, this.#random);
+    let lnGap = MAX_LN_GAP + 1;
+    while (lnGap > MAX_LN_GAP) lnGap = drawGamma(this.#shape, this.#scale, this.#random);
     this.#points += exp(lnGap) / HALF_HOUR_S;
     let weight = this.#weights[this.#halfHour % HALF_HOURS];
     while (this.#points > weight) {
@@ -233,6 +233,6 @@ function drawRun(one: LublinClass, size: number, random: Random): number {
   for (;;) {
     const first = random.uniform() <= p;
     const x = first ? drawGamma(one.a1, one.b1, random) : drawGamma(one.a2, one.b2, random);
-    if (x <= LARGEST_LN_RUN) return Math.floor(exp(x));
+    if (x <= MAX_LN_RUN) return Math.floor(exp(x));
   }
 }

@@ -16,8 +16,8 @@ import { finishColumns, makeColumns } from "./swf-table.ts";
 import { inPieces } from "./swf-writer.ts";
 
 /** The text is parsed as a whole, which a string has to hold. */
-const MOST_BYTES = 400_000_000;
-const LARGEST_INT32 = 2147483647;
+const MAX_BYTES = 400_000_000;
+const MAX_INT32 = 2147483647;
 const LATEST_S = 1e12;
 const DEEPEST = 100;
 
@@ -38,8 +38,8 @@ export class BatsimReader {
   /** Reads on. @throws InputError when the text becomes longer than 400 MB */
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > MOST_BYTES) {
-      throw unreadable(this.#name, `it is larger than ${MOST_BYTES / 1e6} MB, expected at most that`);
+    if (this.#bytes > MAX_BYTES) {
+      throw unreadable(this.#name, `it is larger than ${MAX_BYTES / 1e6} MB, expected at most that`);
     }
     this.#pieces.push(this.#decoder.decode(chunk, { stream: true }));
   }
@@ -203,7 +203,7 @@ class Profiles {
 function numberOf(id: unknown): number {
   if (isWhole(id) && id >= 0) return id;
   const digits = typeof id === "string" ? /^(?:[^!]*!)?(\d{1,10})$/.exec(id)?.[1] : undefined;
-  return digits !== undefined && Number(digits) <= LARGEST_INT32 ? Number(digits) : UNKNOWN;
+  return digits !== undefined && Number(digits) <= MAX_INT32 ? Number(digits) : UNKNOWN;
 }
 
 function isEntry(value: unknown): value is Entry {
@@ -215,7 +215,7 @@ function isTime(value: unknown): value is number {
 }
 
 function isWhole(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= LARGEST_INT32;
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) <= MAX_INT32;
 }
 
 function shown(value: unknown): string {

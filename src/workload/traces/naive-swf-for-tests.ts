@@ -13,7 +13,7 @@ export interface NaiveResult {
 const BLANK = /[ \t\v\f\r]+/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const WHOLE = [0, 4, 7, 10, 11, 12, 13, 14, 15, 16];
-const LARGEST_INT32 = 2 ** 31 - 1;
+const MAX_INT32 = 2 ** 31 - 1;
 
 export function readNaively(bytes: Uint8Array): NaiveResult {
   const text = Buffer.from(bytes)
@@ -65,7 +65,7 @@ export function readNaively(bytes: Uint8Array): NaiveResult {
     if (bad) note("bad-job-number");
     else if (used.has(fields[0])) note("duplicate-job-number");
     if (bad || used.has(fields[0])) {
-      do next = next === LARGEST_INT32 ? 1 : next + 1;
+      do next = next === MAX_INT32 ? 1 : next + 1;
       while (valid.includes(next));
       fields[0] = next;
     }
@@ -85,7 +85,7 @@ export function readNaively(bytes: Uint8Array): NaiveResult {
 }
 
 function isIn(field: number, value: number): boolean {
-  return WHOLE.includes(field) ? value <= LARGEST_INT32 && Number.isInteger(value) : value <= 1e12;
+  return WHOLE.includes(field) ? value <= MAX_INT32 && Number.isInteger(value) : value <= 1e12;
 }
 
 function whyDropped(fields: readonly number[]): string | undefined {

@@ -19,7 +19,7 @@ import {
   type StateMeaning,
 } from "./sacct-fields.ts";
 import { SACCT_RULES, type SacctCode } from "./sacct-rules.ts";
-import { LONGEST_LINE } from "./swf-rules.ts";
+import { MAX_LINE_LENGTH } from "./swf-rules.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 /** Fields by purpose: names in order of preference, in lower case. */
@@ -43,10 +43,10 @@ const NAMES = {
 } as const;
 type Purpose = keyof typeof NAMES;
 
-const LARGEST_INT32 = 2147483647;
+const MAX_INT32 = 2147483647;
 const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
 /** Names kept per kind for the header; numbers go on beyond. */
-const MOST_NAMES_SHOWN = 1000;
+const MAX_NAMES_SHOWN = 1000;
 
 /** Reads piece by piece; pieces may be split anywhere. */
 export class SacctReader {
@@ -108,7 +108,7 @@ export class SacctReader {
     for (;;) {
       const newline = text.indexOf("\n", start);
       const piece = text.slice(start, newline < 0 ? text.length : newline);
-      if (this.#carry.length + piece.length > LONGEST_LINE) this.#tooLong = true;
+      if (this.#carry.length + piece.length > MAX_LINE_LENGTH) this.#tooLong = true;
       this.#carry = this.#tooLong ? (this.#carry + piece).slice(0, 40) : this.#carry + piece;
       if (newline < 0) return;
       const line = this.#carry;
@@ -233,7 +233,7 @@ export class SacctReader {
     const text = this.#field(purpose);
     if (text === "") return 0;
     const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    return value <= LARGEST_INT32 ? value : Number.NaN;
+    return value <= MAX_INT32 ? value : Number.NaN;
   }
 
   #wait(submitS: number, startS: number | undefined): number {
@@ -277,7 +277,7 @@ export class SacctReader {
   /** Negative where there is none, to be replaced at the end. */
   #jobNumber(): number {
     const text = this.#field("number");
-    return /^\d{1,10}$/.test(text) && Number(text) <= LARGEST_INT32 ? Number(text) : UNKNOWN;
+    return /^\d{1,10}$/.test(text) && Number(text) <= MAX_INT32 ? Number(text) : UNKNOWN;
   }
 
   /** Header lines as an SWF file has them, so that a converted file says where it came from. */
@@ -321,7 +321,7 @@ class Numbering {
   }
 
   lines(key: string): string[] {
-    const shown = [...this.#numbers].slice(0, MOST_NAMES_SHOWN);
+    const shown = [...this.#numbers].slice(0, MAX_NAMES_SHOWN);
     return shown.map(([name, number]) => `; ${key}: ${number} ${name}`);
   }
 }

@@ -31,8 +31,8 @@ export const Field = {
 } as const;
 
 /** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. So does memory in KB. */
-const LARGEST_AMOUNT = 1e12;
-const LARGEST_INT32 = 2147483647;
+const MAX_AMOUNT = 1e12;
+const MAX_INT32 = 2147483647;
 /** Whole numbers of so many digits are exact in a double. */
 const EXACT_DIGITS = 15;
 const SPACE = 32;
@@ -42,24 +42,24 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Each field's name and its largest value; fields that may not have a fraction are those that end at the largest Int32. */
 const FIELDS: readonly (readonly [name: string, largest: number])[] = [
-  ["job number", LARGEST_INT32],
-  ["submit time", LARGEST_AMOUNT],
-  ["wait time", LARGEST_AMOUNT],
-  ["run time", LARGEST_AMOUNT],
-  ["allocated processors", LARGEST_INT32],
-  ["CPU time", LARGEST_AMOUNT],
-  ["used memory", LARGEST_AMOUNT],
-  ["requested processors", LARGEST_INT32],
-  ["requested time", LARGEST_AMOUNT],
-  ["requested memory", LARGEST_AMOUNT],
-  ["status", LARGEST_INT32],
-  ["user", LARGEST_INT32],
-  ["group", LARGEST_INT32],
-  ["application", LARGEST_INT32],
-  ["queue", LARGEST_INT32],
-  ["partition", LARGEST_INT32],
-  ["preceding job", LARGEST_INT32],
-  ["think time", LARGEST_AMOUNT],
+  ["job number", MAX_INT32],
+  ["submit time", MAX_AMOUNT],
+  ["wait time", MAX_AMOUNT],
+  ["run time", MAX_AMOUNT],
+  ["allocated processors", MAX_INT32],
+  ["CPU time", MAX_AMOUNT],
+  ["used memory", MAX_AMOUNT],
+  ["requested processors", MAX_INT32],
+  ["requested time", MAX_AMOUNT],
+  ["requested memory", MAX_AMOUNT],
+  ["status", MAX_INT32],
+  ["user", MAX_INT32],
+  ["group", MAX_INT32],
+  ["application", MAX_INT32],
+  ["queue", MAX_INT32],
+  ["partition", MAX_INT32],
+  ["preceding job", MAX_INT32],
+  ["think time", MAX_AMOUNT],
 ];
 /** The fields' names as diagnostics print them. */
 export const FIELD_NAMES = FIELDS.map(([name]) => name);
@@ -123,7 +123,7 @@ export function isUsable(field: number, value: number): boolean {
 /** Whether a value is a number that is not above the field's range and whole where the field is. */
 export function isInRange(field: number, value: number): boolean {
   const largest = LARGEST[field];
-  return value <= largest && (largest !== LARGEST_INT32 || value === Math.floor(value));
+  return value <= largest && (largest !== MAX_INT32 || value === Math.floor(value));
 }
 
 /** Text of one field of a line, with unprintable characters replaced; for messages. */

@@ -7,9 +7,9 @@ import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
 
 /** Longest line in bytes. */
-export const LONGEST_LINE = 65536;
+export const MAX_LINE_LENGTH = 65536;
 /** Most bytes of comments that are kept. */
-export const MOST_COMMENT_BYTES = 1048576;
+export const MAX_COMMENT_BYTES = 1048576;
 
 /** The reader's rules by diagnostic code. */
 export const SWF_RULES = diagnosticRules({

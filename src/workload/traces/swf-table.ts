@@ -10,7 +10,7 @@ export type SwfColumns = Writable<JobColumns & TraceColumns> & { line: Uint32Arr
 /** What may be wrong with the numbers of jobs. */
 type NumberCode = "bad-job-number" | "duplicate-job-number";
 
-const LARGEST_JOB_NUMBER = 2147483647;
+const MAX_JOB_NUMBER = 2147483647;
 
 /** Columns without rows that have room for `capacity`. */
 export function makeColumns(capacity: number): SwfColumns {
@@ -103,7 +103,7 @@ function repairJobNumbers(
       continue;
     }
     do {
-      candidate = candidate === LARGEST_JOB_NUMBER ? 1 : candidate + 1;
+      candidate = candidate === MAX_JOB_NUMBER ? 1 : candidate + 1;
     } while (contains(sorted, candidate));
     id[row] = candidate;
     const code = number < 0 ? "bad-job-number" : "duplicate-job-number";

@@ -20,7 +20,7 @@ import {
   parseFields,
   printable,
 } from "./swf-fields.ts";
-import { LONGEST_LINE, MOST_COMMENT_BYTES, SWF_RULES, type SwfCode } from "./swf-rules.ts";
+import { MAX_COMMENT_BYTES, MAX_LINE_LENGTH, SWF_RULES, type SwfCode } from "./swf-rules.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 /**
@@ -63,7 +63,7 @@ export class SwfReader {
   /** Start of a line whose end has not been pushed yet. */
   #carry = new Uint8Array(0);
   #carryLength = 0;
-  /** The present line is longer than LONGEST_LINE. */
+  /** The present line is longer than MAX_LINE_LENGTH. */
   #tooLong = false;
   #ended = false;
 
@@ -112,11 +112,11 @@ export class SwfReader {
   }
 
   #carryOver(chunk: Uint8Array, start: number, end: number): void {
-    const length = Math.min(end - start, LONGEST_LINE - this.#carryLength);
+    const length = Math.min(end - start, MAX_LINE_LENGTH - this.#carryLength);
     if (length < end - start) this.#tooLong = true;
     // One byte more, for the newline that parseFields needs.
     if (this.#carryLength + length >= this.#carry.length) {
-      const larger = new Uint8Array(Math.min(LONGEST_LINE, 2 * (this.#carryLength + length)) + 1);
+      const larger = new Uint8Array(Math.min(MAX_LINE_LENGTH, 2 * (this.#carryLength + length)) + 1);
       larger.set(this.#carry.subarray(0, this.#carryLength));
       this.#carry = larger;
     }
@@ -138,8 +138,8 @@ export class SwfReader {
     if (this.#line === 1 && bytes[first] === 0xef && bytes[first + 1] === 0xbb && bytes[first + 2] === 0xbf)
       first += 3;
     const from = first;
-    const tooLong = this.#tooLong || end - start > LONGEST_LINE;
-    const searchEnd = tooLong ? start + LONGEST_LINE : end;
+    const tooLong = this.#tooLong || end - start > MAX_LINE_LENGTH;
+    const searchEnd = tooLong ? start + MAX_LINE_LENGTH : end;
     while (first < searchEnd && isBlank(bytes[first])) first++;
     if (first < searchEnd && bytes[first] === SEMICOLON) this.#readComment(bytes, from, end, tooLong);
     else if (tooLong) this.#note("long-line", UNKNOWN, printable(bytes, from, searchEnd));
@@ -148,7 +148,7 @@ export class SwfReader {
 
   #readComment(bytes: Uint8Array, start: number, end: number, tooLong: boolean): void {
     const textEnd = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
-    if (tooLong || this.#commentBytes + textEnd - start > MOST_COMMENT_BYTES) {
+    if (tooLong || this.#commentBytes + textEnd - start > MAX_COMMENT_BYTES) {
       this.#note("header-cut", UNKNOWN, printable(bytes, start, textEnd));
       return;
     }

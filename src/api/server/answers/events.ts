@@ -9,7 +9,7 @@ import type { Caller, Service } from "../../../daemon/contract/service.ts";
 import { pause } from "../../../host/pause.ts";
 import type { DaemonEvent } from "../../../protocol/events.ts";
 import { MAX_EVENTS_PER_ANSWER } from "../../../protocol/limits.ts";
-import type { Turns } from "../fairness/fair-gate.ts";
+import type { RequestTurns } from "../fairness/request-scheduler.ts";
 import { listResponse, pulledStream } from "./pieces.ts";
 
 const PAGE = 500;
@@ -20,7 +20,7 @@ export function eventStream(
   service: Service,
   caller: Caller,
   since: number,
-  turns: Turns,
+  turns: RequestTurns,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let last = since;
@@ -62,7 +62,7 @@ export function eventStream(
 }
 
 /** The events so far as one answer, MAX_EVENTS_PER_ANSWER of them, with `next` when there are more. */
-export function eventList(service: Service, caller: Caller, since: number, turns: Turns): Response {
+export function eventList(service: Service, caller: Caller, since: number, turns: RequestTurns): Response {
   let last = since;
   let left = MAX_EVENTS_PER_ANSWER;
   let isAll = false;

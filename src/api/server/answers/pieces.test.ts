@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FairGate } from "../fairness/fair-gate.ts";
+import { RequestScheduler } from "../fairness/request-scheduler.ts";
 import { listResponse } from "./pieces.ts";
 
-const turns = new FairGate().turnsOf(1, () => false);
+const turns = new RequestScheduler().turnsOf(1, () => false);
 
 test("a list in pieces is the very text that JSON.stringify gives for the whole", async () => {
   const entry = fc.object({ maxDepth: 1 }).map((value) => JSON.parse(JSON.stringify(value)));

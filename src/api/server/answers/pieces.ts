@@ -9,7 +9,7 @@
  * where `pages()` is a generator of arrays, each made in at most some 10 ms and of at most some 100 kB as JSON. What changes while the client
  * reads is the generator's to think of: it should remember a job's number, not a place in a list.
  */
-import type { Turns } from "../fairness/fair-gate.ts";
+import type { RequestTurns } from "../fairness/request-scheduler.ts";
 
 /** Text or bytes, one piece at a time. It is closed (`return`) when the client leaves early. */
 type Pieces = Generator<string | Uint8Array, void, void>;
@@ -39,7 +39,7 @@ function* listPieces(
 
 /** The answer that `listPieces` describes. */
 export function listResponse(
-  turns: Turns,
+  turns: RequestTurns,
   schema: string,
   name: string,
   pages: Iterable<readonly object[]>,
@@ -55,11 +55,11 @@ export function* pagesOf<Entry>(entries: readonly Entry[], most: number): Genera
 }
 
 /** @param type the answer's content type */
-export function piecesResponse(turns: Turns, pieces: Pieces, type: string, status = 200): Response {
+export function piecesResponse(turns: RequestTurns, pieces: Pieces, type: string, status = 200): Response {
   return new Response(streamOfPieces(turns, pieces), { status, headers: { "content-type": type } });
 }
 
-function streamOfPieces(turns: Turns, pieces: Pieces): ReadableStream<Uint8Array> {
+function streamOfPieces(turns: RequestTurns, pieces: Pieces): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   /** The next piece that is not empty. */
   const next = async (): Promise<Uint8Array | undefined> => {

@@ -3,7 +3,7 @@ import type { Service } from "../../../daemon/contract/service.ts";
 import { pause } from "../../../host/pause.ts";
 import type { Call } from "../call.ts";
 
-const LONGEST_WAIT_S = 60;
+const MAX_WAIT_S = 60;
 
 /**
  * Returns when something holds, after the time that the request states as `wait`, or when the client has left.
@@ -17,7 +17,7 @@ export async function waitUntil(
   holds: () => boolean | Promise<boolean>,
   mayHold: (job: number) => boolean,
 ): Promise<void> {
-  const deadlineMs = performance.now() + Math.min(Number(query.wait), LONGEST_WAIT_S) * 1000;
+  const deadlineMs = performance.now() + Math.min(Number(query.wait), MAX_WAIT_S) * 1000;
   let wake = new AbortController();
   const wakeUp = () => wake.abort();
   const unlisten = service.listen(caller, Number.MAX_SAFE_INTEGER, ({ job }) => {

@@ -1,6 +1,7 @@
 /** Answers on their way to the client: what of them is unread counts for the user. */
-import { ClientLeft } from "../fairness/fair-gate.ts";
-import type { Ticket } from "../fairness/load.ts";
+
+import type { Ticket } from "../fairness/request-quota.ts";
+import { ClientLeft } from "../fairness/request-scheduler.ts";
 import { pulledStream } from "./pieces.ts";
 
 /**

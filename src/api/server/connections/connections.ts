@@ -16,10 +16,10 @@ interface ConnectionLimits {
   readonly ofUsers: number;
 }
 
-const MOST_STRANGERS = 1024;
+const MAX_STRANGERS = 1024;
 /** Somewhat more than requests of a user may be open, so that what is too much is refused in words. */
-const MOST_OF_USER = 576;
-const MOST_OF_USERS = 3072;
+const MAX_OF_USER = 576;
+const MAX_OF_USERS = 3072;
 /** Descriptors for the store, the conductor, the listeners and for Node itself. */
 const OWN_DESCRIPTORS = 40;
 
@@ -27,13 +27,13 @@ const OWN_DESCRIPTORS = 40;
 export function limitsFor(mostFiles: number): ConnectionLimits {
   const share = Math.min(
     1,
-    Math.max(0.002, (mostFiles / 2 - OWN_DESCRIPTORS) / (MOST_STRANGERS + MOST_OF_USERS)),
+    Math.max(0.002, (mostFiles / 2 - OWN_DESCRIPTORS) / (MAX_STRANGERS + MAX_OF_USERS)),
   );
   const part = (most: number) => Math.max(4, Math.floor(most * share));
   return {
-    strangers: part(MOST_STRANGERS),
-    ofUser: Math.min(MOST_OF_USER, part(MOST_OF_USERS)),
-    ofUsers: part(MOST_OF_USERS),
+    strangers: part(MAX_STRANGERS),
+    ofUser: Math.min(MAX_OF_USER, part(MAX_OF_USERS)),
+    ofUsers: part(MAX_OF_USERS),
   };
 }
 

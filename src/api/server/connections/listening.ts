@@ -4,7 +4,7 @@ import { InputError } from "../../../core/errors.ts";
 import { listening, listenOnSocket, nameBeforeRename, type SocketRights } from "../../../host/unix-socket.ts";
 
 /** Bytes of sun_path, less the NUL. */
-const LONGEST_SOCKET = 107;
+const MAX_SOCKET_PATH = 107;
 /** Connections that wait until they are taken; the kernel takes no more than net.core.somaxconn, which is 4096. */
 const BACKLOG = 4096;
 
@@ -19,9 +19,9 @@ export async function listenForClients(
   socket: string,
   rights: SocketRights,
 ): Promise<number> {
-  if (Buffer.byteLength(nameBeforeRename(socket)) > LONGEST_SOCKET) {
+  if (Buffer.byteLength(nameBeforeRename(socket)) > MAX_SOCKET_PATH) {
     throw new InputError(
-      `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${LONGEST_SOCKET - 9} bytes; set TUTTI_SOCKET`,
+      `Cannot listen on "${socket}": the path is too long for a socket, expected at most ${MAX_SOCKET_PATH - 9} bytes; set TUTTI_SOCKET`,
     );
   }
   return (await listenOnSocket(server, socket, rights, BACKLOG)).ino;

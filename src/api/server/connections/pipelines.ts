@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** That wait in one connection, and in all of them; each takes some kB. The connection that brings more is closed. */
-const MOST_WAITING = 512;
-const MOST_WAITING_OF_ALL = 8192;
+const MAX_WAITING = 512;
+const MAX_WAITING_OF_ALL = 8192;
 
 type Answer = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
@@ -39,7 +39,7 @@ export class Pipelines {
       return;
     }
     if (socket.destroyed) return;
-    if (line.waiting.length >= MOST_WAITING || this.#waiting >= MOST_WAITING_OF_ALL) {
+    if (line.waiting.length >= MAX_WAITING || this.#waiting >= MAX_WAITING_OF_ALL) {
       socket.destroy();
       return;
     }

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Client } from "../../client/client.ts";
-import { placesAround } from "../../places.ts";
+import { runtimeDirOf } from "../../runtime-dir.ts";
 import { someJob } from "../app-for-tests.ts";
 import { FakeService } from "../fake-service-for-tests.ts";
 import { type Api, startApi } from "../server.ts";
@@ -31,7 +31,7 @@ async function start(isShared = false): Promise<void> {
     service: new FakeService(join(folder, "jobs")),
     version: "1.2.3",
     jobsFolder: join(folder, "jobs"),
-    places: placesAround(join(folder, "run", "tutti.sock")),
+    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
     owner: { uid: me.uid, user: me.username, isAdministrator: true },
     isShared,
     users: () => [{ uid: 20_001, user: "ada" }],
@@ -53,7 +53,7 @@ async function untilNoted(count: number): Promise<void> {
 const mode = (path: string) => (lstatSync(path).mode & 0o7777).toString(8);
 /** Modes of all that lies around the socket, and what the key and the tokens are. */
 function around() {
-  const { folder: run, socket, key, tokens } = placesAround(api.socket);
+  const { folder: run, socket, key, tokens } = runtimeDirOf(api.socket);
   const token = join(tokens, String(me.uid));
   return {
     modes: [run, socket, key, tokens, token].map(mode),
@@ -69,7 +69,7 @@ test("each of the files, and the folder, is made again as it was; who was connec
   const client = new Client({ TUTTI_SOCKET: api.socket });
   await client.ask("/v1/jobs", { method: "POST", body: { jobs: [someJob()] } });
   const events = await client.open("/v1/events");
-  const paths = placesAround(api.socket);
+  const paths = runtimeDirOf(api.socket);
   const removed = [paths.socket, paths.key, paths.tokens, join(paths.tokens, String(me.uid)), paths.folder];
   for (const [i, path] of removed.entries()) {
     rmSync(path, { recursive: true });
@@ -104,7 +104,7 @@ test("a file in its place is replaced, and a socket at which nobody answers; not
 
 test("what cannot be made again is said once and tried until it can", async () => {
   await start();
-  const { folder: run } = placesAround(api.socket);
+  const { folder: run } = runtimeDirOf(api.socket);
   rmSync(run, { recursive: true });
   writeFileSync(run, "in the way");
   await untilNoted(1);

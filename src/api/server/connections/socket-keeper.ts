@@ -6,7 +6,7 @@
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
 import type { SocketRights } from "../../../host/unix-socket.ts";
-import type { Places } from "../../places.ts";
+import type { RuntimeDir } from "../../runtime-dir.ts";
 import { closed, isAnswered, listenForClients } from "./listening.ts";
 
 const LOOK_MS = 500;
@@ -19,7 +19,7 @@ export interface WantedSocket {
 }
 
 interface KeeperOptions {
-  readonly places: Places;
+  readonly places: RuntimeDir;
   /** The first is everybody's, and there always. */
   readonly wanted: () => readonly WantedSocket[];
   /** Makes folders, key and tokens where they are missing. */

@@ -2,22 +2,22 @@
 import type { z } from "zod";
 import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import { submitBody } from "../../../protocol/schema.ts";
-import type { Turns } from "../fairness/fair-gate.ts";
+import type { RequestTurns } from "../fairness/request-scheduler.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { beyondLimits, checked, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
 import { submitPieces } from "./submit-body.ts";
 
-export const LARGEST_BODY_BYTES = 16 * 1024 * 1024;
+export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of all that is no submit. */
-const LARGEST_SMALL_BODY_BYTES = 1024 * 1024;
+const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
 
 /** The body as a value of the schema, or why not. It is checked in pieces, so that others have their turn meanwhile. */
 export async function readBody<Body>(
   request: Request,
   schema: z.ZodType<Body>,
-  turns: Turns,
+  turns: RequestTurns,
 ): Promise<Body | ApiRefusal> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -30,7 +30,7 @@ export async function readBody<Body>(
   const isSubmit = (schema as z.ZodType) === submitBody;
   let bytes: Buffer | ApiRefusal;
   try {
-    bytes = await readBytes(request, isSubmit ? LARGEST_BODY_BYTES : LARGEST_SMALL_BODY_BYTES);
+    bytes = await readBytes(request, isSubmit ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES);
   } catch {
     return refuse("invalid", "Cannot read the body: the connection ended before it did");
   }

@@ -4,8 +4,8 @@ import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import type { ScanLimits } from "./json-scan.ts";
 
-const MOST_ISSUES = 3;
-const LONGEST_ISSUE = 500;
+const MAX_ISSUES = 3;
+const MAX_ISSUE_LENGTH = 500;
 
 export type Issue = z.core.$ZodIssue;
 
@@ -20,7 +20,7 @@ export class Issues {
 
   /** @param path where the value stands that was checked */
   add(issue: Issue, path: readonly PropertyKey[] = []): void {
-    if (this.#count++ < MOST_ISSUES) this.#words.push(wordsOf(issue, [...path, ...issue.path]));
+    if (this.#count++ < MAX_ISSUES) this.#words.push(wordsOf(issue, [...path, ...issue.path]));
   }
 
   refusal(what: string): ApiRefusal {
@@ -65,7 +65,7 @@ export function beyondLimits(
 function wordsOf(issue: Issue, path: readonly PropertyKey[]): string {
   // What is wrong with a key stands one level deeper.
   const all = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  const message = all.length > LONGEST_ISSUE ? `${all.slice(0, LONGEST_ISSUE)}…` : all;
+  const message = all.length > MAX_ISSUE_LENGTH ? `${all.slice(0, MAX_ISSUE_LENGTH)}…` : all;
   const place = path
     .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
     .join("")

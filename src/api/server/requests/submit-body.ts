@@ -17,7 +17,7 @@ import { beyondLimits, checked, type Issue, Issues, parsed } from "./issues.ts";
 import { scanJson } from "./json-scan.ts";
 
 const LIMITS = { depth: 12, entries: 100_000 };
-const MOST_BYTES_AROUND_JOBS = 64 * 1024;
+const MAX_BYTES_AROUND_JOBS = 64 * 1024;
 /** Text of jobs between two yields: some ms of work. */
 const PIECE_BYTES = 128 * 1024;
 /** What a job costs beside its text, in bytes of text. */
@@ -25,7 +25,7 @@ const BYTES_OF_JOB = 512;
 /** Longer lists of a job are checked entry by entry here: the schema would collect what is wrong with each. */
 const LONG = 64;
 /** When so much is wrong, the rest is not looked at. */
-const MOST_ISSUES = 100;
+const MAX_ISSUES = 100;
 
 const shellBody = submitBody.extend({ jobs: z.array(z.unknown()).min(1).max(MAX_JOBS_PER_BATCH) });
 
@@ -35,10 +35,10 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
   if (refusal !== undefined) return refusal;
   const { open, close, commas } = list ?? { open: bytes.length, close: bytes.length, commas: [] };
   const around = bytes.length - (close - open);
-  if (around > MOST_BYTES_AROUND_JOBS) {
+  if (around > MAX_BYTES_AROUND_JOBS) {
     return refuse(
       "invalid",
-      `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MOST_BYTES_AROUND_JOBS}`,
+      `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MAX_BYTES_AROUND_JOBS}`,
     );
   }
   const shell = parsed(bytes.toString("utf8", 0, open + 1) + bytes.toString("utf8", close, bytes.length));
@@ -61,7 +61,7 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
     const found = checkedJob(job.json);
     if ("job" in found) jobs.push(found.job);
     else for (const issue of found.issues) issues.add(issue, ["jobs", i]);
-    if (issues.count >= MOST_ISSUES) break;
+    if (issues.count >= MAX_ISSUES) break;
     left -= to - from + BYTES_OF_JOB;
     if (left > 0) continue;
     left = PIECE_BYTES;

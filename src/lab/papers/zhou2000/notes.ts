@@ -21,7 +21,7 @@ const BC_BLOCKS =
   "Whole blocks raise the load by a third, so small differences in how sizes are drawn and rounded, which the paper does not print, weigh more than under the other schemes; the choice of the block within a row makes no difference of more than 2 %";
 const BRMS_RULE =
   "The number of extra slots given out per change, and to whom, is not printed; it moves this value by more than the deviation (see the notes and brms:perChange=0)";
-const LARGEST_ROWS = "A maximum over a run: it depends on the few densest moments of each set of jobs";
+const MAX_ROWS = "A maximum over a run: it depends on the few densest moments of each set of jobs";
 const SMALL_JOBS =
   "Means over a class of a handful of printed sets of jobs; an arrival waits for the next slot and its row for its turn, which weighs most for jobs of few slots, and the paper does not say whether it counts that";
 const NEAR_SATURATION =
@@ -40,7 +40,7 @@ export function reasonFor(
   if (table === 2 && scheme === "br" && load === 0.9 && measure === "t_ta") return TRANSPOSED;
   if (scheme === "brms" && load > 0.2) return BRMS_RULE;
   if (scheme === "bc" && load >= 0.7) return BC_SATURATED;
-  if (measure === "n_l") return LARGEST_ROWS;
+  if (measure === "n_l") return MAX_ROWS;
   if (scheme === "bc") return BC_BLOCKS;
   if (measure === "t_sa") return SMALL_JOBS;
   return table === 1 ? SETS_OF_JOBS : NEAR_SATURATION;

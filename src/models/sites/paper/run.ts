@@ -1,6 +1,6 @@
 /** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
-import { chooseAmong } from "../../../policies/choose.ts";
+import { chooseAmong } from "../../../policies/parse-policy.ts";
 import { type SitesNumbers, summariseSites } from "../metrics.ts";
 import { acrossSites, oneSite } from "../policies.ts";
 import { type RemainingRule, simulateSites } from "../simulate.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { judge } from "../../../lab/claims.ts";
 import { runCells } from "../../../lab/experiments/run-cells.ts";
 import { Results } from "../../../lab/papers/results.ts";
-import { chooseAmong } from "../../../policies/choose.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
+import { chooseAmong } from "../../../policies/parse-policy.ts";
 import { parseWing } from "../../wings.ts";
 import { TaskChecker } from "../checker.ts";
 import { grades, idle } from "../local-task-scheduler.ts";
@@ -39,7 +39,7 @@ function resultsOf(gangSeries: Series, concurrent: Series): SilvaResults {
 const ONE_SEED = cells(1999).filter(
   ({ place, cell }) => cell.programs.seed === 1999 && (place.of === "blocking" || place.value === undefined),
 );
-/** Places of the other studies, for which any numbers do. */
+/** RuntimeDir of the other studies, for which any numbers do. */
 const others = cells(1999).filter(({ place }) => place.of in STUDIES && place.of !== "blocking");
 const STUDY_NAMES = Object.keys(STUDIES) as StudyName[];
 

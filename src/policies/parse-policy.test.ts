@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ROUNDS_RULES, rulesOf } from "../simulator/rules.ts";
-import { choosePolicy, makeChoice } from "./choose.ts";
+import { choosePolicy, makeChoice } from "./parse-policy.ts";
 import { POLICIES } from "./registry.ts";
 import { easy } from "./space/easy.ts";
 

@@ -1,6 +1,6 @@
 /**
  * For verbs that go on for long: when the scheduler is ended or killed under them, they say so once, wait until it is back, and go on. All
- * that one verb does at a time shares one patience, so that it is said once and asked once.
+ * that one verb does at a time shares one connection, so that it is said once and asked once.
  */
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
@@ -10,23 +10,23 @@ import { hint } from "../text/text.ts";
 const LOOK_MS = 200;
 const GIVE_UP_MS = 600_000;
 
-interface PatienceOptions {
+interface ReconnectOptions {
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
   readonly giveUpMs?: number;
 }
 
-export class Patience {
+export class ReconnectingClient {
   /** What to type when it was given up, such as `tutti wait 12`. */
   next: string;
-  readonly #options: PatienceOptions;
+  readonly #options: ReconnectOptions;
   #client = new Client();
   /** Whether it was ever there; nobody waits for one that may never have been started. */
   #hasMet = false;
   #return: Promise<void> | undefined;
 
   /** @throws NoDaemonError when there is no scheduler to begin with */
-  constructor(next: string, options: PatienceOptions = {}) {
+  constructor(next: string, options: ReconnectOptions = {}) {
     this.next = next;
     this.#options = options;
   }
@@ -40,20 +40,20 @@ export class Patience {
    * Does something that may be begun anew, until it has been done.
    * @throws NoDaemonError when the scheduler stays away, or was not there to begin with
    */
-  async keep<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+  async retry<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
         const result = await work(this.#client);
         this.#hasMet = true;
         return result;
       } catch (error) {
-        await this.outlive(error);
+        await this.waitUntilBack(error);
       }
     }
   }
 
   /** Returns when the scheduler is back after an error that says it is gone. @throws any other error */
-  async outlive(error: unknown): Promise<void> {
+  async waitUntilBack(error: unknown): Promise<void> {
     if (!(error instanceof NoDaemonError) || this.#options.signal?.aborted) throw error;
     if (!this.#hasMet && !wasCutOff(error)) throw error;
     this.#return ??= this.#wait(error).finally(() => {

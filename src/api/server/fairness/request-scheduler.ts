@@ -10,7 +10,7 @@ import { FairQueue } from "../../../structures/fair-queue.ts";
 /** Work between two polls of the event loop; the last piece may be longer. */
 const TURN_MS = 5;
 /** What a piece costs at least: what is done for it outside, such as reading its head and writing its answer. */
-const LEAST_COST_MS = 0.1;
+const MIN_COST_MS = 0.1;
 
 /** The client has closed the connection before its work was done. Nobody sees this error. */
 export class ClientLeft extends Error {
@@ -18,7 +18,7 @@ export class ClientLeft extends Error {
 }
 
 /** A request's way through the gate, for its user. */
-export interface Turns {
+export interface RequestTurns {
   /**
    * Does a piece of work, at most some 10 ms without a wait, when it is the user's turn.
    * @throws ClientLeft, without doing it, when the client has left
@@ -39,22 +39,22 @@ interface Waiting {
 }
 
 /** The machine around a gate; a test gives its own. */
-interface GateMachine {
+interface SchedulerMachine {
   readonly nowMs: () => number;
   /** Calls after the event loop has polled. */
   readonly afterPoll: (then: () => void) => void;
 }
 
-const NODE: GateMachine = { nowMs: () => performance.now(), afterPoll: (then) => setImmediate(then) };
+const NODE: SchedulerMachine = { nowMs: () => performance.now(), afterPoll: (then) => setImmediate(then) };
 
-export class FairGate {
+export class RequestScheduler {
   readonly #queue = new FairQueue<Waiting>();
-  readonly #machine: GateMachine;
+  readonly #machine: SchedulerMachine;
   /** Work since the last poll. */
   #workedMs = 0;
   #willPoll = false;
 
-  constructor(machine: GateMachine = NODE) {
+  constructor(machine: SchedulerMachine = NODE) {
     this.#machine = machine;
   }
 
@@ -67,7 +67,7 @@ export class FairGate {
    * The way of one request.
    * @param isGone whether the client has left; what still waits is then not done
    */
-  turnsOf(user: number, isGone: () => boolean): Turns {
+  turnsOf(user: number, isGone: () => boolean): RequestTurns {
     const run = <Result>(work: () => Result): Promise<Result> =>
       new Promise((resolve, reject) => {
         this.#queue.add(user, { work, isGone, resolve: resolve as (result: unknown) => void, reject });
@@ -106,7 +106,7 @@ export class FairGate {
       }
       const tookMs = this.#machine.nowMs() - fromMs;
       this.#workedMs += tookMs;
-      this.#queue.charge(next.user, Math.max(LEAST_COST_MS, tookMs));
+      this.#queue.charge(next.user, Math.max(MIN_COST_MS, tookMs));
     }
   }
 

@@ -42,8 +42,8 @@ export class Views {
       nodes: table.nodes,
       // Rows are counted from the one that has its turn in `slot`.
       epochMs: scheduler.epochMs + slot * config.slotMs,
-      rows: rows.map((seats) =>
-        seats.map(({ job, processors }) => ({
+      rows: rows.map((placements) =>
+        placements.map(({ job, processors }) => ({
           job,
           // Its end is known, the next matrix not yet in force.
           name: book.live(job)?.name ?? "(ended)",
@@ -79,11 +79,11 @@ export class Views {
   ) {
     const { scheduler, store } = this.#context;
     const keptSinceMs = store.kept.sinceMs(caller.isAdministrator ? undefined : caller.uid);
-    const seats = scheduler.layout().rows.flat();
+    const placements = scheduler.layout().rows.flat();
     return {
       startedAtMs,
       cpus: scheduler.options.nodes.processors,
-      busyCpus: new Set(seats.flatMap(({ processors }) => processors)).size,
+      busyCpus: new Set(placements.flatMap(({ processors }) => processors)).size,
       counts: this.#counts(caller),
       conductor: this.#dispatcher.health.status(),
       ...(trouble !== undefined && { trouble }),

@@ -1,12 +1,12 @@
 /** A beginning of this many letters suggests the whole word. */
-const SHORTEST_BEGINNING = 3;
+const MIN_PREFIX_LENGTH = 3;
 
 /** The suggestion ` (did you mean "…"?)` for a word close to a known one, or the empty string. */
 export function closest(word: string, known: readonly string[]): string {
   let best = "";
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    const isBeginning = word.length >= SHORTEST_BEGINNING && candidate.startsWith(word);
+    const isBeginning = word.length >= MIN_PREFIX_LENGTH && candidate.startsWith(word);
     const distance = isBeginning ? 1 : editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
       best = candidate;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Random } from "../core/random.ts";
 import { quantilesInPlace } from "../core/selection.ts";
-import { orderOf } from "./order.ts";
+import { orderOf } from "./quantiles.ts";
 
 describe("orderOf()", () => {
   test("sorts like a stable sort by comparison and leaves NaN out", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OusterhoutMatrix } from "./matrix.ts";
+import { RoundRobin } from "./round-robin.ts";
 import { RowRanks } from "./row-ranks.ts";
-import { Turns } from "./turns.ts";
 
 /** The same with two lists: rows that have had their slot of this round, and rows that have it before them. */
 class Lists {
@@ -53,11 +53,11 @@ const steps = fc.array(
   { maxLength: 80 },
 );
 
-describe("Turns", () => {
+describe("RoundRobin", () => {
   test("serves rows in the order of two lists, and each row that stays once per round", () => {
     fc.assert(
       fc.property(steps, (list) => {
-        const turns = new Turns();
+        const turns = new RoundRobin();
         const lists = new Lists();
         const order: number[] = [];
         let next = 0;
@@ -89,7 +89,7 @@ describe("Turns", () => {
   test("a row waits for its next slot no longer than twice the rows there were after its last one", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.nat(5), (rows, perSlot) => {
-        const turns = new Turns();
+        const turns = new RoundRobin();
         const order: number[] = [];
         for (let row = 0; row < rows; row++) order.splice(turns.enter(order.length), 0, row);
         turns.pass(1, order.length);

@@ -1,13 +1,13 @@
-/** Patience against a scheduler that comes back, stays away, or is there and refuses. */
+/** ReconnectingClient against a scheduler that comes back, stays away, or is there and refuses. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
-import { placesAround } from "../../api/places.ts";
+import { runtimeDirOf } from "../../api/runtime-dir.ts";
 import { FakeService } from "../../api/server/fake-service-for-tests.ts";
 import { type Api, startApi } from "../../api/server/server.ts";
-import { Patience } from "./patience.ts";
+import { ReconnectingClient } from "./reconnecting-client.ts";
 
 let folder: string;
 let api: Api;
@@ -18,7 +18,7 @@ async function serve(): Promise<void> {
     service: new FakeService(join(folder, "jobs")),
     version: "1.2.3",
     jobsFolder: join(folder, "jobs"),
-    places: placesAround(join(folder, "run", "tutti.sock")),
+    places: runtimeDirOf(join(folder, "run", "tutti.sock")),
     owner: { uid: process.getuid!(), user: "ada", isAdministrator: true },
     isShared: false,
     ports: [],
@@ -29,7 +29,7 @@ async function serve(): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "tutti-patience-"));
+  folder = mkdtempSync(join(tmpdir(), "tutti-reconnecting-"));
   vi.stubEnv("TUTTI_SOCKET", join(folder, "run", "tutti.sock"));
   told = [];
   vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
@@ -43,11 +43,11 @@ afterEach(async () => {
 });
 
 test("all who wait go on when it is back, and it is said once", async () => {
-  const patience = new Patience("tutti wait 1");
-  await patience.keep((client) => client.jobs());
+  const connection = new ReconnectingClient("tutti wait 1");
+  await connection.retry((client) => client.jobs());
   await api.close();
   const asked = Promise.all(
-    [1, 2, 3].map(() => patience.keep((client) => client.ask<{ user: string }>("/v1/status"))),
+    [1, 2, 3].map(() => connection.retry((client) => client.ask<{ user: string }>("/v1/status"))),
   );
   await vi.waitFor(() => expect(told).not.toEqual([]), { timeout: 10_000 });
   await serve();
@@ -56,28 +56,28 @@ test("all who wait go on when it is back, and it is said once", async () => {
 });
 
 test("gives up after its time and says what to type", async () => {
-  const patience = new Patience("tutti wait 1", { giveUpMs: 100 });
-  await patience.keep((client) => client.jobs());
+  const connection = new ReconnectingClient("tutti wait 1", { giveUpMs: 100 });
+  await connection.retry((client) => client.jobs());
   await api.close();
-  const error = await patience.keep((client) => client.job(1)).catch((one: unknown) => one);
+  const error = await connection.retry((client) => client.job(1)).catch((one: unknown) => one);
   expect(error).toBeInstanceOf(NoDaemonError);
   expect((error as Error).message).toMatch(/gone for 0 s\n {2}next: tutti serve, then tutti wait 1$/);
 });
 
 test("one that was not there to begin with is not waited for", async () => {
-  const patience = new Patience("tutti wait 1");
+  const connection = new ReconnectingClient("tutti wait 1");
   await api.close();
-  await expect(patience.keep((client) => client.job(1))).rejects.toThrow(/there is no socket/);
+  await expect(connection.retry((client) => client.job(1))).rejects.toThrow(/there is no socket/);
   expect(told).toEqual([]);
 });
 
 test("a refusal is passed on at once, and a signal ends the waiting", async () => {
   const left = new AbortController();
-  const patience = new Patience("tutti wait 1", { signal: left.signal });
-  await patience.keep((client) => client.jobs());
-  await expect(patience.keep((client) => client.job(99))).rejects.toBeInstanceOf(RefusedError);
+  const connection = new ReconnectingClient("tutti wait 1", { signal: left.signal });
+  await connection.retry((client) => client.jobs());
+  await expect(connection.retry((client) => client.job(99))).rejects.toBeInstanceOf(RefusedError);
   await api.close();
-  const waiting = patience.keep((client) => client.job(1));
+  const waiting = connection.retry((client) => client.job(1));
   left.abort();
   await expect(waiting).rejects.toBeInstanceOf(NoDaemonError);
 });

@@ -8,7 +8,7 @@
  * that its turn comes in the next round. Without that bound, jobs that come faster than the round ends, each in a row that is
  * gone again after its slot, would keep the round from ever coming back to its first row.
  */
-export class Turns {
+export class RoundRobin {
   round = 0;
   /** Position of the row that is served next; 0 when there is none. */
   pointer = 0;

@@ -5,19 +5,19 @@
 import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
-import { LARGEST_BODY_BYTES } from "../requests/body.ts";
+import { MAX_BODY_BYTES } from "../requests/body.ts";
 
 /** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
-const MOST_OPEN = 512;
+const MAX_OPEN = 512;
 /** So the largest body counts for two thirds of what a user may have open: one such at a time. */
 const PIECE_BYTES = 48 * 1024;
 /** Of all users together, in such pieces of bodies. */
-const MOST_PIECES = 1024;
+const MAX_PIECES = 1024;
 /** Bytes of answers that are made and not yet read. */
-const MOST_OF_USER_BYTES = 8 * 2 ** 20;
-const MOST_OF_ALL_BYTES = 64 * 2 ** 20;
+const MAX_OF_USER_BYTES = 8 * 2 ** 20;
+const MAX_OF_ALL_BYTES = 64 * 2 ** 20;
 /** What a user may have while all together have too many: small answers still come. */
-const MOST_WHEN_CROWDED_BYTES = 256 * 2 ** 10;
+const MAX_WHEN_CROWDED_BYTES = 256 * 2 ** 10;
 
 /** A request that was let in. */
 export interface Ticket {
@@ -45,13 +45,13 @@ export class RequestQuota {
     const before = this.#open.get(uid) ?? 0;
     const pieces = Math.ceil(bodyBytes(request) / PIECE_BYTES);
     const after = before + weight + pieces;
-    if (!isAdministrator && pieces > 1 && this.#pieces + pieces > MOST_PIECES) {
+    if (!isAdministrator && pieces > 1 && this.#pieces + pieces > MAX_PIECES) {
       return refuse("full", "Cannot read the body yet: too many large ones are on their way; try again");
     }
-    if (after > MOST_OPEN && !isAdministrator) {
+    if (after > MAX_OPEN && !isAdministrator) {
       return refuse(
         "full",
-        `Cannot answer yet: user ${user} has too many requests open, expected at most ${MOST_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
+        `Cannot answer yet: user ${user} has too many requests open, expected at most ${MAX_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
       );
     }
     this.#open.set(uid, after);
@@ -96,8 +96,8 @@ export class RequestQuota {
 function bodyBytes({ method, headers }: Request): number {
   if (method === "GET" || method === "HEAD") return 0;
   const stated = headers.get("content-length");
-  if (stated === null) return headers.has("transfer-encoding") ? LARGEST_BODY_BYTES : 0;
-  return Math.min(Number(stated), LARGEST_BODY_BYTES);
+  if (stated === null) return headers.has("transfer-encoding") ? MAX_BODY_BYTES : 0;
+  return Math.min(Number(stated), MAX_BODY_BYTES);
 }
 
 /**
@@ -122,7 +122,7 @@ class Unread {
   }
 
   isTooMuch(user: number): boolean {
-    const most = this.#total > MOST_OF_ALL_BYTES ? MOST_WHEN_CROWDED_BYTES : MOST_OF_USER_BYTES;
+    const most = this.#total > MAX_OF_ALL_BYTES ? MAX_WHEN_CROWDED_BYTES : MAX_OF_USER_BYTES;
     return (this.#bytes.get(user) ?? 0) > most;
   }
 

@@ -1,5 +1,5 @@
 /** From the text `easy:order=shortest` to a policy with all its parameters. */
-import { closest } from "../core/closest.ts";
+import { closest } from "../core/did-you-mean.ts";
 import { InputError } from "../core/errors.ts";
 import { parameterSuffix, parseParameters } from "../core/parameters.ts";
 import type { PolicyChoice, PolicyDefinition, PolicyDescription } from "../core/policy.ts";

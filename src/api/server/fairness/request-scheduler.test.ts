@@ -2,17 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FairQueue } from "../../../structures/fair-queue.ts";
-import { ClientLeft, FairGate } from "./fair-gate.ts";
 import { FairLine } from "./fair-line.ts";
+import { ClientLeft, RequestScheduler } from "./request-scheduler.ts";
 
 const USERS = 4;
-const MOST_COST = 20;
+const MAX_COST = 20;
 
 describe("FairQueue", () => {
   test("each item comes out once, in its user's order, and users who wait together get the same within two pieces", () => {
     const step = fc.oneof(
       fc.record({ add: fc.nat(USERS - 1), count: fc.integer({ min: 1, max: 8 }) }),
-      fc.record({ costs: fc.array(fc.integer({ min: 0, max: MOST_COST }), { minLength: 1, maxLength: 12 }) }),
+      fc.record({ costs: fc.array(fc.integer({ min: 0, max: MAX_COST }), { minLength: 1, maxLength: 12 }) }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -43,7 +43,7 @@ describe("FairQueue", () => {
                   together[i][j] = 0;
                   together[j][i] = 0;
                 }
-                expect(together[i][j] - together[j][i]).toBeLessThanOrEqual(2 * MOST_COST);
+                expect(together[i][j] - together[j][i]).toBeLessThanOrEqual(2 * MAX_COST);
               }
             }
           }
@@ -95,11 +95,11 @@ function machine() {
 
 const stays = () => false;
 
-describe("FairGate", () => {
+describe("RequestScheduler", () => {
   test("what comes to an idle gate is done at once", () => {
-    const gate = new FairGate(machine());
+    const scheduler = new RequestScheduler(machine());
     let isDone = false;
-    void gate.turnsOf(1, stays).run(() => {
+    void scheduler.turnsOf(1, stays).run(() => {
       isDone = true;
     });
     expect(isDone).toBe(true);
@@ -107,17 +107,17 @@ describe("FairGate", () => {
 
   test("between two polls little is done, and a light user waits for a piece or two of a heavy one, however many wait", () => {
     const loop = machine();
-    const gate = new FairGate(loop);
+    const scheduler = new RequestScheduler(loop);
     const order: string[] = [];
     const piece = (name: string, ms: number) => () => {
       order.push(name);
       loop.work(ms);
     };
-    const heavy = gate.turnsOf(1, stays);
+    const heavy = scheduler.turnsOf(1, stays);
     for (let i = 0; i < 100; i++) void heavy.run(piece("heavy", 10));
     loop.poll();
     const before = order.length;
-    void gate.turnsOf(2, stays).run(piece("light", 1));
+    void scheduler.turnsOf(2, stays).run(piece("light", 1));
     while (!order.includes("light")) {
       const count = order.length;
       expect(loop.poll()).toBe(true);
@@ -126,12 +126,12 @@ describe("FairGate", () => {
     expect(order.indexOf("light") - before).toBeLessThanOrEqual(1);
     while (loop.poll());
     expect(order.filter((name) => name === "heavy")).toHaveLength(100);
-    expect(gate.waiting).toBe(0);
+    expect(scheduler.waiting).toBe(0);
   });
 
   test("work of a client that has left is not done, and its pieces are closed", async () => {
     const loop = machine();
-    const gate = new FairGate(loop);
+    const scheduler = new RequestScheduler(loop);
     let isGone = false;
     let pieces = 0;
     let isClosed = false;
@@ -146,7 +146,7 @@ describe("FairGate", () => {
         isClosed = true;
       }
     }
-    const turns = gate.turnsOf(1, () => isGone);
+    const turns = scheduler.turnsOf(1, () => isGone);
     const through = turns.through(work());
     const single = turns.run(() => pieces++);
     isGone = true;
@@ -165,8 +165,8 @@ describe("FairGate", () => {
   });
 
   test("what fails fails for its caller alone", async () => {
-    const gate = new FairGate();
-    const turns = gate.turnsOf(1, stays);
+    const scheduler = new RequestScheduler();
+    const turns = scheduler.turnsOf(1, stays);
     const broken = turns.run(() => {
       throw new RangeError("broken");
     });

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const submit = (body: object, as = OWNER) => app.ask("POST", "/v1/jobs", { body, as });
 
-describe("door", () => {
+describe("guard", () => {
   const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
   const paths = [
     "/v1/jobs",

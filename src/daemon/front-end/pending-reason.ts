@@ -101,6 +101,6 @@ function freeIn(scheduler: Scheduler): number {
   const { rows } = scheduler.layout();
   if (rows.length === 0) return all;
   return Math.max(
-    ...rows.map((seats) => all - seats.reduce((sum, { processors }) => sum + processors.length, 0)),
+    ...rows.map((placements) => all - placements.reduce((sum, { processors }) => sum + processors.length, 0)),
   );
 }

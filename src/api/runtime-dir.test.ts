@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makePlaces, placesAround, readOrMakeKey } from "./places.ts";
+import { makeRuntimeDir, readOrMakeKey, runtimeDirOf } from "./runtime-dir.ts";
 
 let folder: string;
 
@@ -27,20 +27,20 @@ describe("the socket's folder", () => {
     const home = join(folder, "home");
     mkdirSync(home, { mode: 0o755 });
     writeFileSync(join(home, "thesis.tex"), "mine");
-    const places = placesAround(join(home, "my.sock"));
-    expect(() => makePlaces(places)).toThrow(
+    const places = runtimeDirOf(join(home, "my.sock"));
+    expect(() => makeRuntimeDir(places)).toThrow(
       /it holds other files, such as "thesis.tex", .* such as .*home\/tutti\/tutti.sock$/,
     );
     expect(readdirSync(home)).toEqual(["thesis.tex"]);
     expect(statSync(home).mode & 0o777).toBe(0o755);
     rmSync(join(home, "thesis.tex"));
-    makePlaces(places);
+    makeRuntimeDir(places);
     mkdirSync(join(places.tokens, "gold"));
-    expect(() => makePlaces(places)).toThrow(/other files, such as "gold"/);
+    expect(() => makeRuntimeDir(places)).toThrow(/other files, such as "gold"/);
   });
 
   test("a key that others could have read, or that is a link, is replaced", () => {
-    const places = placesAround(join(folder, "run", "tutti.sock"));
+    const places = runtimeDirOf(join(folder, "run", "tutti.sock"));
     mkdirSync(places.folder, { mode: 0o700 });
     const first = readOrMakeKey(places);
     expect(readOrMakeKey(places).equals(first)).toBe(true);

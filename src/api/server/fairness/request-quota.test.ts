@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isRefusal } from "../../../protocol/refusal.ts";
-import { RequestQuota } from "./load.ts";
+import { RequestQuota } from "./request-quota.ts";
 
 const caller = { uid: 1000, user: "ada", isAdministrator: false };
 

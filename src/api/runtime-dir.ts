@@ -38,7 +38,7 @@ const SYSTEM_FOLDER = "/run/tutti";
 const SOCKET_NAME = "tutti.sock";
 const KEY_BYTES = 32;
 
-export interface Places {
+export interface RuntimeDir {
   readonly folder: string;
   readonly socket: string;
   readonly key: string;
@@ -52,14 +52,14 @@ export function currentUid(): number {
 }
 
 /** The places around a socket. */
-export function placesAround(socket: string): Places {
+export function runtimeDirOf(socket: string): RuntimeDir {
   const absolute = resolve(socket);
   const folder = dirname(absolute);
   return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
 }
 
 /** The socket of one user of a scheduler for all, which nobody else can connect to: whatever others do, that user gets in. */
-export function userSocket({ folder }: Pick<Places, "folder">, uid: number): string {
+export function userSocket({ folder }: Pick<RuntimeDir, "folder">, uid: number): string {
   return join(folder, `${uid}.sock`);
 }
 
@@ -82,7 +82,7 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
  * Makes the folders, or checks those that are there.
  * @throws InputError when a folder cannot be made, belongs to someone else, others may write to it or it holds other files
  */
-export function makePlaces(places: Places): void {
+export function makeRuntimeDir(places: RuntimeDir): void {
   privately(() => {
     const parent = dirname(places.folder);
     const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
@@ -114,7 +114,7 @@ export function makePlaces(places: Places): void {
 }
 
 /** Lets every user reach the socket and the own token. */
-export function openToAllUsers(places: Places): void {
+export function openToAllUsers(places: RuntimeDir): void {
   chmodSync(places.tokens, 0o711);
   chmodSync(places.folder, 0o755);
 }
@@ -131,7 +131,7 @@ export function isTrustworthy(folder: string, uid = currentUid()): boolean {
 }
 
 /** The key that signs tokens: the one of the last run, so that tokens outlive a restart, or a new one. */
-export function readOrMakeKey(places: Places): Buffer {
+export function readOrMakeKey(places: RuntimeDir): Buffer {
   try {
     const file = openSync(places.key, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {
@@ -150,24 +150,24 @@ export function readOrMakeKey(places: Places): Buffer {
 }
 
 /** Writes the key for the next run. */
-export function writeKey(places: Places, key: Buffer): void {
+export function writeKey(places: RuntimeDir, key: Buffer): void {
   writePrivately(places.key, key, undefined);
 }
 
 /** Writes a token that only the user can read. */
-export function writeToken(places: Places, uid: number, token: string): void {
+export function writeToken(places: RuntimeDir, uid: number, token: string): void {
   writePrivately(join(places.tokens, String(uid)), Buffer.from(`${token}\n`), uid);
 }
 
 /** Takes tokens away, such as those of users who are no more. */
-export function removeTokens(places: Places, isVoid: (uid: number) => boolean): void {
+export function removeTokens(places: RuntimeDir, isVoid: (uid: number) => boolean): void {
   for (const name of readdirSync(places.tokens)) {
     if (/^\d+$/.test(name) && isVoid(Number(name))) rmSync(join(places.tokens, name), { force: true });
   }
 }
 
 /** The token of a user, or undefined when there is none that this process may read. */
-export function readToken(places: Places, uid = currentUid()): string | undefined {
+export function readToken(places: RuntimeDir, uid = currentUid()): string | undefined {
   return readText(join(places.tokens, String(uid)), "utf8")?.trim();
 }
 
@@ -204,7 +204,7 @@ function checkFolder(folder: string): void {
 }
 
 /** A home folder, say, would change its mode, and a file there that is called key would be replaced. */
-function checkOnlyOurs(folder: string, { key, tokens, socket }: Places): void {
+function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): void {
   const ours = [key, tokens, socket].map((path) => basename(path));
   const foreign = foreignFile(folder, (entry) =>
     folder === tokens
