@@ -485,7 +485,7 @@ describe("bad input: one line, the documented exit code", () => {
     const sizes = "sites:sizes=4,x";
     expectRefusal(tutti(folder, ["simulate", sizes, "--policy", "sites-one"]), 2, '"x"', "an integer from 1");
     expectRefusal(tutti(folder, ["simulate", "sites:gangs=33", "--policy", "sites-one"]), 2, "at most 32");
-    expectRefusal(tutti(folder, ["workload", "info", "tasks"]), 2, "not of one machine");
+    expectRefusal(tutti(folder, ["workload", "info", "tasks"]), 2, "not for one machine");
   });
   test("a policy's parameter with a typo, and one out of range", () => {
     expectRefusal(
@@ -593,7 +593,7 @@ describe("a policy of the user's own that is wrong", () => {
       ["compare", "fcfs,./lazy.mjs"],
     ] as const) {
       const { status, stdout, stderr } = tutti(folder, [verb, "trace.swf", "--policy", policy]);
-      expect(stderr).toBe("tutti: lazy never started 39 jobs: the numbers above are of the others\n");
+      expect(stderr).toBe("tutti: lazy never started 39 jobs: the numbers above cover only the other jobs\n");
       expect(stdout).toContain("lazy");
       expect(status).toBe(1);
     }
@@ -651,8 +651,12 @@ describe("output that cannot be written", () => {
   test("a file that is read, or written twice, is refused and stays as it is", () => {
     const before = filesIn(folder);
     const simulate = ["simulate", "trace.swf", "--policy", "easy"];
-    expectRefusal(tutti(folder, [...simulate, "--swf", "./trace.swf"]), 2, "--swf", "the trace that is read");
-    expectRefusal(tutti(folder, [...simulate, "--swf", "x", "--html", "./x"]), 2, "--html is the same file");
+    expectRefusal(tutti(folder, [...simulate, "--swf", "./trace.swf"]), 2, "--swf", "the trace itself");
+    expectRefusal(
+      tutti(folder, [...simulate, "--swf", "x", "--html", "./x"]),
+      2,
+      "--html names the same file",
+    );
     expectRefusal(tutti(folder, ["workload", "convert", "trace.swf", "--out", "trace.swf"]), 2, "--out");
     expect(filesIn(folder)).toEqual(before);
     expect(readFileSync(join(folder, "trace.swf"), "utf8")).toBe(smallTrace());

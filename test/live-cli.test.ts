@@ -112,7 +112,7 @@ describe("submit", () => {
     );
     const { stdout, stderr, status } = await tutti("submit", "--time", "5m", "job.sh", "--arg", "1");
     expect([stdout, status]).toEqual(["submitted job 1\n", 0]);
-    expect(stderr).toBe("tutti: #SBATCH --gres=gpu: not understood, left out\n");
+    expect(stderr).toBe("tutti: #SBATCH --gres=gpu: ignored, not supported here\n");
     expect(service.submitted[0]).toMatchObject({
       command: ["/bin/bash", "-e", join(folder, "job.sh"), "--arg", "1"],
       script: { base64: readFileSync(join(folder, "job.sh")).toString("base64"), word: 2 },
@@ -144,9 +144,9 @@ describe("submit", () => {
   test.each([
     [["submit"], 2, /expected a command after --, or a script/],
     [["submit", "missing.sh"], 2, /Cannot submit "missing.sh".*tutti submit -- missing.sh/],
-    [["submit", "/bin/ls"], 2, /it is a program/],
+    [["submit", "/bin/ls"], 2, /it is a binary program/],
     [["submit", "-n", "0", "--", "x"], 2, /Expected an integer, from 1/],
-    [["submit", "--mem", "5", "--", "x"], 2, /Expected a size with its unit/],
+    [["submit", "--mem", "5", "--", "x"], 2, /Expected a size with a unit/],
     [["submit", "-n", "9", "--", "x"], 4, /9 CPUs are asked for, there are 4/],
     [["submit", "-a", "9-1", "--", "x"], 4, /smaller index first/],
     [["submit", "--after", "77", "--", "x"], 5, /no such job/],
@@ -188,7 +188,7 @@ describe("run", () => {
     for (const words of [["array.sh"], ["-a", "1-2", "--", "true"]]) {
       const { status, stderr } = await tutti("run", ...words);
       expect(stderr).toBe(
-        "tutti: Cannot run an array: its output would be mixed; expected tutti submit and tutti wait\n",
+        "tutti: Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead\n",
       );
       expect(status).toBe(2);
     }
@@ -208,8 +208,8 @@ describe("run", () => {
     child.kill("SIGINT");
     const { status } = await result;
     expect(status).toBe(130);
-    expect(stderr()).toMatch(/job 1 is cancelled/);
-    expect(stderr()).not.toMatch(/not cancelled|goes on ending/);
+    expect(stderr()).toMatch(/interrupted, cancelling job 1;/);
+    expect(stderr()).not.toMatch(/not cancelled|is still ending/);
     expect(service.entries.get(1)!.info.state).toBe("cancelled");
   });
 
@@ -274,7 +274,7 @@ describe("jobs", () => {
     service.start(2);
     expect((await tutti("show", "1")).stdout).toMatch(/job 1: sim\n {2}state {5}✗ failed\n {2}exit {6}3\n/);
     expect((await tutti("why", "3")).stdout).toMatch(
-      /Waits for 3 min in queue main\. .*It needs 1 CPU, 1 is\s+free/s,
+      /Has waited 3 min in queue main\. .*It\s+needs\s+1\s+CPU;\s+the\s+emptiest\s+of\s+3\s+rows\s+has\s+1\s+free/s,
     );
     expect((await tutti("matrix")).stdout).toMatch(/row 1 2 {2}· {2}· {2}·\n/);
     expect((await tutti("queues")).stdout).toMatch(/main +1 +1 +4/);
@@ -282,11 +282,11 @@ describe("jobs", () => {
     expect((await tutti("jobs", "3")).stdout).toMatch(/queued .* priority -3\n$/);
     expect((await tutti("policy")).stdout).toMatch(/^fcfs, at most 4 rows\n {2}- Jobs start/);
     const changed = await tutti("policy", "easy");
-    expect(changed.stdout).toBe("easy from now on; running jobs go on as there is room\n");
+    expect(changed.stdout).toBe("easy is in force from now on; running jobs continue as there is room\n");
     expect(changed.stderr).toMatch(/next: tutti policy states its rules/);
     expect((await tutti("why", "1")).stdout).toMatch(/^job 1 \(sim\) failed with exit code 3/);
     expect((await tutti("why", "name:evil*")).stdout).toMatch(
-      /▶ running\n {2}Runs on CPU 0 since .* has had/,
+      /▶ running\n {2}Runs on CPU 0 since .*, and has had/,
     );
     expect((await tutti("whatif", "gang")).stdout).toMatch(/easy \(now\) +gang\nmean wait +60 s +60 s\n1 /);
     const eta = await tutti("eta");
@@ -308,7 +308,9 @@ describe("jobs", () => {
     expect(await tutti("logs", "2")).toEqual({
       status: 0,
       stdout: "",
-      stderr: expect.stringMatching(/^tutti: nothing was written; job 2 is queued; there may be --stderr\n$/),
+      stderr: expect.stringMatching(
+        /^tutti: nothing was written; job 2 is queued; --stderr shows its standard error\n$/,
+      ),
     });
     service.fail(2, 'lost: Cannot run "x": no such command');
     expect((await tutti("logs", "2")).stderr).toMatch(
@@ -394,10 +396,10 @@ describe("down", () => {
 
 describe("habits from elsewhere", () => {
   test.each([
-    [["squeue"], /Cannot find verb "squeue": here it is tutti jobs\n/],
-    [["kill", "7"], /here it is tutti cancel\n/],
-    [["submit", "--dependency=afterok:3", "--", "x"], /--dependency of Slurm: --after 12,13/],
-    [["submit", "-c", "2", "--", "x"], /-c of Slurm: -n 4, one CPU each/],
+    [["squeue"], /Cannot find verb "squeue": use tutti jobs\n/],
+    [["kill", "7"], /use tutti cancel\n/],
+    [["submit", "--dependency=afterok:3", "--", "x"], /instead of Slurm's --dependency, use --after 12,13/],
+    [["submit", "-c", "2", "--", "x"], /instead of Slurm's -c, use -n 4, with one CPU per process/],
   ])("%j is told what it is here", async (parameters, words) => {
     const { status, stderr, stdout } = await tutti(...parameters);
     expect(stderr).toMatch(words);
@@ -450,7 +452,7 @@ describe("many jobs at once", () => {
     expect(await tutti("cancel", "1-30")).toMatchObject({ status: 0, stdout: "29 jobs: 29 cancelled\n" });
     expect(await tutti("cancel", "1")).toMatchObject({ status: 4, stdout: "" });
     expect((await tutti("cancel", "all")).stderr).toBe(
-      'tutti: Cannot find a job for "all": no job that waits or runs matches; tutti jobs --all lists them\n',
+      'tutti: Cannot find a job for "all": no waiting or running job matches; tutti jobs --all lists all jobs\n',
     );
   });
 });

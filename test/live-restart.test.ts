@@ -109,7 +109,7 @@ test("matrix --watch goes on; Ctrl-C of run reaches a scheduler that was away", 
   await end("SIGKILL");
   await until(() => [run, watch].every(({ stderr }) => stderr().includes(GONE)));
   run.child.kill("SIGINT");
-  await until(() => run.stderr().includes("is cancelled"));
+  await until(() => run.stderr().includes("cancelling job"));
   const before = watch.stdout().length;
   await serve();
   const { status, stderr } = await run.result;

@@ -71,6 +71,6 @@ test("Ctrl-C ends it and says what goes on", async () => {
   // As a terminal does: to the whole group. What npm itself makes of it is npm's affair.
   process.kill(-npm.pid!, "SIGINT");
   await gone;
-  expect(said).toContain("npx tutti serve goes on with them");
+  expect(said).toContain("The next npx tutti serve takes them over");
   expect(existsSync(socket)).toBe(false);
 });

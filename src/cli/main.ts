@@ -12,7 +12,7 @@ const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   salloc: "run",
   squeue: "jobs",
   scancel: "cancel",
-  sinfo: "status, or tutti queues",
+  sinfo: "status or tutti queues",
   sacct: "history",
   scontrol: "show, hold, release, requeue",
   sprio: "why",
@@ -31,19 +31,19 @@ const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
 
 const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
-  "--cpus-per-task": "-n 4, one CPU each",
-  "-c": "-n 4, one CPU each",
-  "--nodes": "one machine, so -n 4 alone",
-  "-N": "one machine, so -n 4 alone",
-  "--mem-per-cpu": "--mem 2G, of the whole job",
+  "--cpus-per-task": "-n 4, with one CPU per process",
+  "-c": "-n 4, with one CPU per process",
+  "--nodes": "-n 4 alone, since there is one machine",
+  "-N": "-n 4 alone, since there is one machine",
+  "--mem-per-cpu": "--mem 2G, for the whole job",
   "--partition": "--queue NAME",
   "-p": "--queue NAME",
   "--job-name": "--name NAME",
-  "--dependency": "--after 12,13, or --after any:12",
-  "-d": "--after 12,13, or --after any:12",
-  "--begin": "--hold, and later tutti release",
+  "--dependency": "--after 12,13 or --after any:12",
+  "-d": "--after 12,13 or --after any:12",
+  "--begin": "--hold now and tutti release later",
   "--chdir": "--cwd FOLDER",
-  "--export": "--env all, none or NAME=value",
+  "--export": "--env all, --env none or --env NAME=value",
   "--wrap": "-- sh -c '…'",
   "--parsable": "--json",
   "-H": "--hold",
@@ -67,7 +67,7 @@ function checkVerb(verb: string | undefined): void {
   const names = VERBS.map(({ name }) => name);
   if (verb === undefined || names.includes(verb)) return;
   const ours = KNOWN_ELSEWHERE[verb];
-  if (ours !== undefined) throw new UsageError(`Cannot find verb "${verb}": here it is tutti ${ours}`);
+  if (ours !== undefined) throw new UsageError(`Cannot find verb "${verb}": use tutti ${ours}`);
   throw unknownName("verb", verb, names);
 }
 
@@ -75,7 +75,7 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) {
     const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
     const ours = OPTIONS_ELSEWHERE[option];
-    if (ours !== undefined) process.stderr.write(`(${option} of Slurm: ${ours})\n`);
+    if (ours !== undefined) process.stderr.write(`(instead of Slurm's ${option}, use ${ours})\n`);
     return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }
   if (error instanceof CheckFailed) return ExitCode.failed;
@@ -90,7 +90,7 @@ function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(ExitCode.ok);
     const reason = error.code === "ENOSPC" ? "no space is left on the device" : error.message;
-    process.stderr.write(`tutti: Cannot write to standard output: ${reason}, expected room for the result\n`);
+    process.stderr.write(`tutti: Cannot write the result to standard output: ${reason}\n`);
     process.exit(ExitCode.output);
   });
   process.stderr.on("error", () => {});

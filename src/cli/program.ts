@@ -22,13 +22,13 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");
   program
     .description(
-      "Schedules parallel jobs as gangs on this machine, and replays workloads through any policy to measure it",
+      "Schedules parallel jobs as gangs on this machine, and measures policies by replaying workloads",
     )
     .version(ownVersion(), "-V, --version")
     .commandsGroup("Command line:")
     .helpCommand("help [command]", "display help for a command")
     .addHelpText("after", EXAMPLES)
-    .showHelpAfterError("(tutti --help shows what there is)")
+    .showHelpAfterError("(tutti --help lists all verbs)")
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "tutti: ")) })
     .exitOverride()
     .action(async () => (await import("./verbs/status.ts")).overview());
@@ -38,7 +38,7 @@ export async function makeProgram(verb: string | undefined): Promise<Command> {
       .description(summary)
       .helpGroup(`${group}:`)
       .copyInheritedSettings(program)
-      .showHelpAfterError(`(tutti ${name} --help shows what there is)`);
+      .showHelpAfterError(`(tutti ${name} --help lists its options)`);
     if (verb === name || verb === "all") (await load()).configure(command, () => makeProgram("all"));
   }
   return program;

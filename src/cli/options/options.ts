@@ -14,10 +14,10 @@ import { asUsage, UsageError } from "../errors.ts";
 import { duration, integer, missingEstimate, processors, share } from "./parse.ts";
 
 export const SOURCE_HELP =
-  "a trace (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz; - for standard input), the beginning of the name of a trace in the folder TUTTI_TRACES, or a model such as downey:jobs=1000:load=0.7";
+  "a trace: a file (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
 
 /** What `simulate` and `compare` take. */
-export const RUN_HELP = `${SOURCE_HELP}; also a machine with jobs of its own, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
+export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
 
 /** With shorter ones the numbers of slots would pass what a number holds exactly. */
 const MIN_SLOT_S = 1e-6;
@@ -44,27 +44,26 @@ export interface OutputOptions {
   readonly html?: string;
 }
 
-const notCounted = (end: "first" | "last") =>
-  `share of the jobs, ${end} by submit time, simulated but not counted`;
+const notCounted = (end: "first" | "last") => `${end} jobs to simulate but not count, as a share of all jobs`;
 
 /** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
 export function addRunOptions(command: Command): Command {
   return command
     .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
-    .option("--limit <n>", "use the first so many jobs only", integer(1))
+    .option("--limit <n>", "use only the first n jobs", integer(1))
     .addOption(
-      new Option("--overrun <rule>", "a job runs past its estimate: raise the estimate, or kill the job")
+      new Option("--overrun <rule>", "what happens when a job runs past its estimate")
         .choices(["raise", "kill"])
         .default(DEFAULT_RULES.overrun),
     )
     .option(
       "--missing-estimate <rule>",
-      "estimate of a job that has none: run (its run time) or a duration",
+      "estimate for jobs without one: run (their run time) or a duration",
       missingEstimate,
       DEFAULT_RULES.missingEstimate,
     )
     .addOption(
-      new Option("--oversize <rule>", "a job larger than the machine: drop it, or clip it to the machine")
+      new Option("--oversize <rule>", "what happens to a job larger than the machine")
         .choices(["drop", "clip"])
         .default(DEFAULT_RULES.oversize),
     )
@@ -76,17 +75,22 @@ export function addRunOptions(command: Command): Command {
       duration("above zero"),
       DEFAULT_METRIC_PARAMETERS.boundS,
     )
-    .option("--slot <duration>", "length of a slot, for time sharing", duration(MIN_SLOT_S), 60)
-    .option("--switch <duration>", "time lost at each change of slot, for time sharing", duration("zero"), 0)
+    .option(
+      "--slot <duration>",
+      "time sharing: length of a slot, in seconds unless a unit is given",
+      duration(MIN_SLOT_S),
+      60,
+    )
+    .option("--switch <duration>", "time sharing: time lost at each change of slot", duration("zero"), 0)
     .option("--seed <n>", "seed of a model", integer(0), 1)
-    .option("--audit", "first run under a checker of rules; costs about five simulations")
-    .option("--no-progress", "no progress bar");
+    .option("--audit", "first check that no policy breaks a rule; takes about five more simulations")
+    .option("--no-progress", "show no progress bar");
 }
 
 export function addWorkersOption(command: Command): Command {
   const workers = availableParallelism();
   return command.addOption(
-    new Option("--workers <n>", "threads to use; never changes a result")
+    new Option("--workers <n>", "worker threads; never changes a result")
       .argParser(integer(1, 1024))
       .default(workers, "all cores"),
   );
@@ -112,11 +116,11 @@ export async function makeExperiment(
     const { label, definition } = await asUsage(() => loadPolicy(policy));
     if (definition.sharing === "time" && (options.procs ?? 0) > MAX_GANG_PROCESSORS) {
       throw new UsageError(
-        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps books of every processor, expected at most ${MAX_GANG_PROCESSORS}`,
+        `Cannot use policy "${label}" with --procs ${options.procs}: time sharing keeps a record of every processor, expected at most ${MAX_GANG_PROCESSORS} processors`,
       );
     }
     if (labels.has(label))
-      throw new UsageError(`Cannot use policy "${label}" twice: expected different ones`);
+      throw new UsageError(`Cannot use policy "${label}" twice: expected different policies`);
     labels.add(label);
   }
   if (options.warmup + options.cooldown >= 1) {
@@ -150,13 +154,13 @@ export async function checkOutputs(
   const input = isModel || source === "-" ? undefined : findTrace(source);
   for (const [i, [option, file]] of named.entries()) {
     if (input !== undefined && isSameFile(input, file)) {
-      throw new UsageError(
-        `Cannot use ${option} "${file}": it is the trace that is read, expected another file`,
-      );
+      throw new UsageError(`Cannot use ${option} "${file}": that is the trace itself, expected another file`);
     }
     for (const [other, taken] of named.slice(0, i)) {
       if (!isSameFile(taken, file)) continue;
-      throw new UsageError(`Cannot use ${option} "${file}": ${other} is the same file, expected another`);
+      throw new UsageError(
+        `Cannot use ${option} "${file}": ${other} names the same file, expected another file`,
+      );
     }
   }
 }

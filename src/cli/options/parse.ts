@@ -24,7 +24,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
 
 export const processors = integer(1, 2 ** 31 - 1);
 export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
-export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; above 0 for administrators`;
+export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
 
 /** A share of the jobs: 0.1 or 10%. */
 export function share(text: string): number {
@@ -43,7 +43,7 @@ const MAX_S = 1e9;
  * @param min a number is the shortest that is taken, in seconds
  */
 export function duration(min: "zero" | "above zero" | number): (text: string) => number {
-  const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` from ${min} s on`;
+  const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
   return (text) => {
     const [, digits, unit = "s"] = /^(\d+\.?\d*|\.\d+)\s*(ms|s|m|min|h|d)?$/.exec(text.trim()) ?? [];
     const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);

@@ -87,11 +87,11 @@ describe.each([
 
   test("what matches nothing is named as it was given, and which states were looked at", async () => {
     await expect(selectJobs(client, ["4,5", "name:x"], ["held"])).rejects.toThrow(
-      'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists them',
+      'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists all jobs',
     );
     app.service.forget();
     await expect(selectJobs(client, ["all"], ACTIVE_STATES)).rejects.toThrow(
-      /"all": no job that waits or runs matches/,
+      /"all": no waiting or running job matches/,
     );
   });
 

@@ -114,16 +114,18 @@ function noneText(
     among === undefined || selector.kind === "last"
       ? "no job"
       : among.length === ACTIVE_STATES.length
-        ? "no job that waits or runs"
+        ? "no waiting or running job"
         : `no job that is ${among.join(" or ")}`;
-  return `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists them`;
+  return `Cannot find a job for "${selector.word}": ${what} matches; tutti jobs --all lists all jobs`;
 }
 
 function parseOne(part: string, whole: string): Selector {
   const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? [];
   if (first !== undefined) {
     if (Number(last) >= Number(first)) return { kind: "numbers", first: Number(first), last: Number(last) };
-    throw new UsageError(`Cannot use the selector "${whole}": ${first} is after ${last}, expected it before`);
+    throw new UsageError(
+      `Cannot use the selector "${whole}": ${first} is greater than ${last}, expected the smaller number first`,
+    );
   }
   if (part === "last") return { kind: "last" };
   if (part === "all") return { kind: "all" };

@@ -75,18 +75,18 @@ srun ./a.out
 `);
     expect(words).toEqual(["--time", "300s", "--tasks", "2"]);
     expect(warnings).toEqual([
-      "#SBATCH --exclusive: left out; in its turns a job has its CPUs for itself anyway",
-      "#SBATCH -N 2: this scheduler has one machine, all CPUs come from it",
-      "#SBATCH -o %A_%t.out: there is no %t here, only %j, %A, %a, %x, %u and %N; left out",
-      "#SBATCH --begin=16:00: left out; it starts as soon as there is room; --hold and tutti release begin it at a time of yours",
-      "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: not understood, left out",
+      "#SBATCH --exclusive: ignored; a job always has its CPUs to itself during its turns",
+      "#SBATCH -N 2: this scheduler has one machine, which provides all CPUs",
+      "#SBATCH -o %A_%t.out: ignored; %t is not supported here, only %j, %A, %a, %x, %u and %N",
+      "#SBATCH --begin=16:00: ignored; the job starts as soon as there is room; to start it later, use --hold and then tutti release",
+      "#SBATCH --gres=gpu:1, --mail-user ada@example.org, --requeue: ignored, not supported here",
     ]);
   });
 
   test.each([
-    ["-n many", "a whole number from 1 on"],
-    ["-n=2", "a whole number from 1 on"],
-    ["--cpus-per-task=0", "a whole number from 1 on"],
+    ["-n many", "a whole number of at least 1"],
+    ["-n=2", "a whole number of at least 1"],
+    ["--cpus-per-task=0", "a whole number of at least 1"],
     ["--time", "minutes"],
     ["-t abc", "minutes"],
     ["--mem=lots", "a size"],

@@ -43,14 +43,14 @@ const FLAGS = [
 
 /** Why an option that people lean on does nothing here. */
 const REMARKS: Readonly<Record<string, string>> = {
-  begin: "it starts as soon as there is room; --hold and tutti release begin it at a time of yours",
-  exclusive: "in its turns a job has its CPUs for itself anyway",
+  begin: "the job starts as soon as there is room; to start it later, use --hold and then tutti release",
+  exclusive: "a job always has its CPUs to itself during its turns",
 };
 
-const WHOLE = "a whole number from 1 on";
+const WHOLE = "a whole number of at least 1";
 const TIME = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]] or UNLIMITED";
 const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
-const JOBS = "afterok or afterany with numbers of jobs, such as afterok:12:13,afterany:14";
+const JOBS = "afterok or afterany with job numbers, such as afterok:12:13,afterany:14";
 
 /** Patterns in names of files that mean the same here, with a width for numbers. */
 const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
@@ -76,7 +76,7 @@ export class SlurmOptions {
   /** For people; what is not understood stands in one line. */
   get warnings(): readonly string[] {
     if (this.#unknown.length === 0) return this.#remarks;
-    return [...this.#remarks, `#SBATCH ${this.#unknown.join(", ")}: not understood, left out`];
+    return [...this.#remarks, `#SBATCH ${this.#unknown.join(", ")}: ignored, not supported here`];
   }
 
   /** @throws UsageError */
@@ -129,7 +129,7 @@ export class SlurmOptions {
   #take(name: string, value: string, text: string): void {
     const refuse = (expected: string): never => {
       throw new UsageError(
-        `Cannot use the line "#SBATCH ${text}": expected ${expected}; mend it, or put a second # before it`,
+        `Cannot use the line "#SBATCH ${text}": expected ${expected}; correct the line, or put a second # before it`,
       );
     };
     const count = (): number => (/^[1-9]\d{0,6}$/.test(value) ? Number(value) : refuse(WHOLE));
@@ -144,7 +144,7 @@ export class SlurmOptions {
         const [, least] = /^([1-9]\d{0,6})(?:-[1-9]\d{0,6})?$/.exec(value) ?? [];
         this.#nodes = least === undefined ? refuse(WHOLE) : Number(least);
         if (this.#nodes > 1)
-          this.#remarks.push(`#SBATCH ${text}: this scheduler has one machine, all CPUs come from it`);
+          this.#remarks.push(`#SBATCH ${text}: this scheduler has one machine, which provides all CPUs`);
         return;
       }
       case "time": {
@@ -182,7 +182,7 @@ export class SlurmOptions {
       default:
         if (PASSED_ON[name] !== undefined) this.#words.push(`--${PASSED_ON[name]}`, named());
         else if (REMARKS[name] === undefined) this.#unknown.push(text);
-        else this.#remarks.push(`#SBATCH ${text}: left out; ${REMARKS[name]}`);
+        else this.#remarks.push(`#SBATCH ${text}: ignored; ${REMARKS[name]}`);
     }
   }
 
@@ -191,7 +191,7 @@ export class SlurmOptions {
     if (unknown === undefined) this.#words.push(`--${name}`, value);
     else
       this.#remarks.push(
-        `#SBATCH ${text}: there is no ${unknown} here, only %j, %A, %a, %x, %u and %N; left out`,
+        `#SBATCH ${text}: ignored; ${unknown} is not supported here, only %j, %A, %a, %x, %u and %N`,
       );
   }
 }

@@ -35,7 +35,7 @@ function script(...lines: string[]): string {
 
 describe("a limit", () => {
   test("without a unit is seconds, and that is said, once", async () => {
-    const told = "tutti: limit 90 s; write 90m for minutes\n";
+    const told = "tutti: the time limit is 90 s; for minutes, write 90m\n";
     const command = await submitted("-t", "90", "--", "true");
     expect(command).toMatchObject({ job: { limitMs: 90_000 }, said: told });
     const inScript = await submitted(script("#TUTTI -t 90"));

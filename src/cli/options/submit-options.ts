@@ -17,8 +17,8 @@ export type SubmitOptions = Partial<SubmitJob> & {
 };
 
 const HELP = `
-What to run comes last: after -- a command with its arguments, else a script, whose lines #TUTTI may hold these options and whose common
-lines #SBATCH are understood. Options on the command line win.
+Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may set these options, and common
+#SBATCH lines work too. Options on the command line win.
   tutti submit -n 4 --time 10m -- ./a.out input.dat
   tutti submit job.sh
   tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'`;
@@ -96,7 +96,7 @@ export function bytes(text: string): number {
   const [, digits, unit = ""] = /^(\d+\.?\d*)\s*([KMGT])i?B?$/i.exec(text.trim()) ?? [];
   const value = Math.round(Number(digits) * 1024 ** " KMGT".indexOf(unit.toUpperCase()));
   if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("Expected a size with its unit, such as 512M or 2G.");
+  throw new InvalidArgumentError("Expected a size with a unit, such as 512M or 2G.");
 }
 
 /** An option that gives a field of the job. */
@@ -118,50 +118,50 @@ const jobOptions = () => [
   new JobOption(
     "tasks",
     "-n, --tasks <n>",
-    "processes, each on a CPU of its own (default: 1)",
+    "number of processes, each on its own CPU (default: 1)",
     integer(1, MAX_TASKS),
   ),
   new JobOption(
     "limitMs",
     "-t, --time <duration>",
-    "limit on running time, such as 90s, 10m, 2h, 1:30:00; also the estimate for policies",
+    "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
     (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
   ),
-  new JobOption("memoryBytes", "--mem <size>", "memory of the whole job, such as 512M or 2G", bytes),
+  new JobOption("memoryBytes", "--mem <size>", "memory limit of the whole job, such as 512M or 2G", bytes),
   new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
-  new JobOption("name", "-J, --name <name>", "name of the job (default: that of the program)"),
+  new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)"),
   new JobOption(
     "after",
     "--after <jobs>",
-    "start when these have ended well: 12,13 or 12-40; any:12 however it ended",
+    "start when these jobs have ended well: 12,13 or 12-40; any:12 when job 12 has ended in any way",
     dependencies,
   ),
   new JobOption(
     "array",
     "-a, --array <indices>",
-    "a job per index: 1-100, 0-20:5, 1,4,9; 1-100%4 at most four at once",
+    "one job per index: 1-100, 0-20:5 or 1,4,9; with 1-100%4, at most four run at once",
   ),
-  new JobOption("held", "--hold", "do not start before tutti release"),
+  new JobOption("held", "--hold", "keep the job from starting until tutti release"),
   new JobOption("priority", "--priority <n>", PRIORITY_HELP, priority),
   new JobOption(
     "retries",
     "--retries <n>",
-    "start anew so many times when it was lost or requeued (default: 0)",
+    "times to start the job again after it was lost or requeued (default: 0)",
     integer(0, MAX_RETRIES),
   ),
   new JobOption(
     "stdout",
     "-o, --output <file>",
-    "standard output, and standard error unless -e: %j job, %A array, %a index, %x name, %u user, %N machine (default: kept for tutti logs)",
+    "file for standard output, and for standard error unless -e is given; %j stands for the job, %A the array, %a the index, %x the name, %u the user, %N the machine (default: kept for tutti logs)",
   ),
-  new JobOption("stderr", "-e, --error <file>", "standard error"),
+  new JobOption("stderr", "-e, --error <file>", "file for standard error"),
   new JobOption("cwd", "-D, --cwd <folder>", "working directory (default: this one)", (text) =>
     resolve(text),
   ),
   new JobOption(
     "env",
     "--env <list>",
-    "environment: all, none, NAME, PREFIX*, NAME=value with commas between (default: all)",
+    "environment: all, none, NAME, PREFIX* or NAME=value, separated by commas (default: all)",
     (text) => chooseEnvironment(text, process.env),
   ),
 ];
@@ -181,7 +181,8 @@ function limitSeconds(text: string): number {
 }
 
 function tellBareLimit({ bareLimitS }: SubmitOptions): void {
-  if (bareLimitS !== undefined) hint(`tutti: limit ${bareLimitS} s; write ${bareLimitS}m for minutes`);
+  if (bareLimitS !== undefined)
+    hint(`tutti: the time limit is ${bareLimitS} s; for minutes, write ${bareLimitS}m`);
 }
 
 function dependencies(text: string): NonNullable<SubmitJob["after"]> {
@@ -193,7 +194,7 @@ function dependencies(text: string): NonNullable<SubmitJob["after"]> {
       return Array.from({ length: count }, (_, i) => ({ job: Number(first) + i, ok: any === undefined }));
     }
     throw new InvalidArgumentError(
-      `Expected numbers of at most ${MAX_DEPENDENCIES} jobs with commas between, such as 12,13, 12-40 or any:12.`,
+      `Expected at most ${MAX_DEPENDENCIES} job numbers separated by commas, such as 12,13, 12-40 or any:12.`,
     );
   });
 }
@@ -216,18 +217,18 @@ function jobOf(command: readonly string[], defaultName: string, options: SubmitO
 function readScript(path: string): Buffer {
   const refusal = (why: string) =>
     new UsageError(
-      `Cannot submit "${path}": ${why}, expected a script; for a command write tutti submit -- ${path}`,
+      `Cannot submit "${path}": ${why}, expected a script; to run a command, write tutti submit -- ${path}`,
     );
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) throw refusal(`it is ${stats.isDirectory() ? "a folder" : "no ordinary file"}`);
+    if (!stats.isFile()) throw refusal(`it is ${stats.isDirectory() ? "a folder" : "not an ordinary file"}`);
     const content = stats.size > MAX_SCRIPT_BYTES ? undefined : readFileSync(path);
     if (content === undefined || content.length > MAX_SCRIPT_BYTES) {
       throw new UsageError(
-        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES}; put its data into a file, or write tutti submit -- ${path}, which copies nothing`,
+        `Cannot submit "${path}": it has ${content?.length ?? stats.size} bytes, expected a script of at most ${MAX_SCRIPT_BYTES} bytes; move its data to another file, or write tutti submit -- ${path}, which copies nothing`,
       );
     }
-    if (content.subarray(0, 4096).includes(0)) throw refusal("it is a program");
+    if (content.subarray(0, 4096).includes(0)) throw refusal("it is a binary program");
     return content;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -69,7 +69,7 @@ export function parameterText(owner: string, spec: ParameterSpec): string {
 function rangeOf(spec: ParameterSpec): string {
   if (spec.kind === "choice") return spec.choices.join(", ");
   const unit = spec.unit === undefined ? "" : ` ${spec.unit}`;
-  const kind = spec.kind === "list" ? `with commas between, each ${spec.of}` : spec.kind;
+  const kind = spec.kind === "list" ? `${spec.of}s separated by commas,` : spec.kind;
   const range = `${kind} from ${spec.min} to ${spec.max}${unit}`;
   return spec.kind === "list" || spec.noneFrom === undefined ? range : `${range}, or none`;
 }

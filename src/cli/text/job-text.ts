@@ -208,7 +208,7 @@ export function startText({
 /** A line on the forecasts so far; empty before the first start that was forecast. */
 export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
   if (pastErrorP50Ms === undefined) return "";
-  return `Forecasts so far were off by ${formatDuration(pastErrorP50Ms / 1000)} at the median.\n`;
+  return `Half of the forecasts so far were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
 }
 
 function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {

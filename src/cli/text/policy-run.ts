@@ -90,7 +90,7 @@ function tellWindow({ policies, instance }: Comparison): void {
   const window = policies[0]?.summary.window;
   if (window === undefined || window.countedJobs === instance.count) return;
   hint(
-    `Of ${plural(instance.count, "job")} ${formatCount(window.countedJobs)} ${window.countedJobs === 1 ? "is" : "are"} counted`,
+    `${formatCount(window.countedJobs)} of ${plural(instance.count, "job")} ${window.countedJobs === 1 ? "is" : "are"} counted`,
   );
 }
 
@@ -113,7 +113,9 @@ export function requireNoneLeft(
 ): void {
   const failed = left.filter(({ count }) => count > 0);
   for (const { label, count } of failed)
-    hint(`tutti: ${label} never ${done} ${plural(count, "job")}: the numbers above are of the others`);
+    hint(
+      `tutti: ${label} never ${done} ${plural(count, "job")}: the numbers above cover only the other jobs`,
+    );
   if (failed.length > 0) throw new CheckFailed(`jobs were never ${done}`);
 }
 

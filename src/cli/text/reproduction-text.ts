@@ -32,8 +32,8 @@ export function overviewText(papers: readonly ReproducedPaper[]): string {
   const columns = [
     left("paper"),
     right("values within 10 %"),
-    right("beyond, with a reason", 1),
-    right("beyond, without", 2),
+    right("beyond 10 %, with a reason", 1),
+    right("beyond 10 %, without", 2),
     right("statements that hold"),
   ];
   return `${table(columns, rows)}\n`;

@@ -146,7 +146,7 @@ export function replicatedTables(count: number, means: string, differences?: str
   const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
   if (differences === undefined) return parts;
   const note =
-    "every replication gives all policies the same jobs; where the interval excludes 0, they differ";
+    "all policies get the same jobs in each replication; two policies differ if the interval excludes 0";
   return [...parts, "", differences, dim(wrap(note, 0))];
 }
 
@@ -161,8 +161,8 @@ function footer({ instance, workloadHash, seed, rules, policies, made }: Compari
   const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
   const lines = [
     `made with ${ruleSettings(rules)}`,
-    `workload ${workloadHash}, schedules ${schedules}${isReplicated ? `; hashes of seed ${seed}, those of every seed are in --json and --csv` : ""}`,
-    `${programText(made)}; --json and --html tell the rules in words`,
+    `workload ${workloadHash}, schedules ${schedules}${isReplicated ? `; these are the hashes of seed ${seed}, --json and --csv have those of every seed` : ""}`,
+    `${programText(made)}; --json and --html state the rules in words`,
   ];
   return [
     ...diagnosticLines([...instance.workload.diagnostics, ...instance.diagnostics]),

@@ -35,7 +35,7 @@ export async function runWing(
   );
   const twice = labels.find((label, i) => labels.indexOf(label) < i);
   if (twice !== undefined)
-    throw new UsageError(`Cannot use policy "${twice}" twice: expected different ones`);
+    throw new UsageError(`Cannot use policy "${twice}" twice: expected different policies`);
   const progress = new Progress("runs", options.progress);
   const onDone = (done: number, of: number) => progress.update(done, of);
   const experiment = { source, policies, seed, replications, isAudited: audit };
@@ -56,7 +56,7 @@ function refuseOptions({ wing, label }: WingChoice, command: Command): void {
     const name = option.attributeName();
     if (OPTIONS.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
     throw new UsageError(
-      `Cannot use ${option.long} with "${label}": that is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
+      `Cannot use ${option.long} with "${label}": this option is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
     );
   }
 }
@@ -85,7 +85,7 @@ function wingText(comparison: WingComparison): string {
         2,
       ),
     ),
-    dim(wrap(`${programText(made)}; --json tells the rules in words`, 2)),
+    dim(wrap(`${programText(made)}; --json states the rules in words`, 2)),
     "",
   ].join("\n");
 }

@@ -15,14 +15,15 @@ interface Options {
 }
 
 const HELP = `
-It is for the user who runs the scheduler, and for root. What the file holds: all jobs that are kept, with commands, environments and
-scripts, so it is readable for you alone. Not in it: what jobs have written. docs/guide-administrator.md says how to put it back.`;
+Only root and the user who runs the scheduler can make a backup. The file holds all kept jobs with their commands,
+environments and scripts, so only you can read it. It does not hold the output of jobs.
+docs/guide-administrator.md says how to restore it.`;
 
 export function configure(command: Command): void {
   command
-    .argument("<file>", "file to write; on another disk, best")
-    .option("--state <folder>", "of which scheduler (default: as for tutti serve)")
-    .option("--force", "replace the file if it is there")
+    .argument("<file>", "file to write, preferably on another disk")
+    .option("--state <folder>", "state folder of the scheduler (default: as for tutti serve)")
+    .option("--force", "replace the file if it exists")
     .option("--json", "print as JSON")
     .addHelpText("after", HELP)
     .action(run);
@@ -38,10 +39,10 @@ async function run(file: string, { state, force = false, json = false }: Options
     return;
   }
   writeOut(
-    `${wrap(`Wrote ${target}: ${bytesText(bytes)}, ${plural(jobs, "job")}, ${live} of them not ended, last number ${lastJob}.`, 0)}\n`,
+    `${wrap(`Wrote ${target}: ${bytesText(bytes)}, ${plural(jobs, "job")}, ${live} of them not ended, last job number ${lastJob}.`, 0)}\n`,
   );
   writeOut(
-    `${wrap(`Not in it: what jobs have written and the rest of ${join(folder, "jobs")}, and the configuration file.`, 0)}\n`,
+    `${wrap(`Not included: the folder ${join(folder, "jobs")} with the output of jobs, and the configuration file.`, 0)}\n`,
   );
 }
 
@@ -58,7 +59,7 @@ function outside(folder: string, file: string): string {
   const place = join(real(dirname(target)), basename(target));
   if (`${place}${sep}`.startsWith(`${real(folder)}${sep}`)) {
     throw new UsageError(
-      `Cannot write the backup to "${target}": that is in the state folder, expected another place, best on another disk`,
+      `Cannot write the backup to "${target}": that is in the state folder, expected a place outside it, preferably on another disk`,
     );
   }
   return target;

@@ -14,8 +14,8 @@ interface Options {
 
 export function configure(command: Command): void {
   command
-    .argument("[file]", "a backup; without it the scheduler's own store, its numbers and its folders")
-    .option("--state <folder>", "of which scheduler (default: as for tutti serve)")
+    .argument("[file]", "a backup to check (default: the scheduler's store, its numbers and its folders)")
+    .option("--state <folder>", "state folder of the scheduler (default: as for tutti serve)")
     .option("--json", "print as JSON")
     .action(run);
 }
@@ -39,7 +39,7 @@ function textOf({ path, findings, problems, numbers, lastFolder }: StateReport):
     const { bytes, version, jobs, live, lastJob, lastEvent } = findings;
     lines.push(
       ["size", `${bytesText(bytes)}, version ${version}`],
-      ["jobs", `${plural(jobs, "job")}, ${live} of them not ended; last number ${lastJob}`],
+      ["jobs", `${plural(jobs, "job")}, ${live} of them not ended; last job number ${lastJob}`],
       ["events", `up to ${lastEvent}`],
     );
   }

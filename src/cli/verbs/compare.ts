@@ -25,10 +25,10 @@ export function configure(command: Command): void {
     .argument("<trace>", RUN_HELP)
     .requiredOption(
       "--policy <list>",
-      "policies with commas between: fcfs,easy:order=shortest,./mine.ts",
+      "policies separated by commas: fcfs,easy:order=shortest,./mine.ts",
       list,
     )
-    .option("--replications <n>", "repeat with so many seeds; a model only", integer(1, 10_000), 1);
+    .option("--replications <n>", "number of seeds to run; only with a model", integer(1, 10_000), 1);
   addRunOptions(command);
   addOutputOptions(command);
   addWorkersOption(command).action(run);
@@ -38,7 +38,7 @@ async function run(source: string, options: CompareOptions, command: Command): P
   const { seed, replications, policy: policies } = options;
   if (!Number.isSafeInteger(seed + (replications - 1))) {
     throw new UsageError(
-      `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller one`,
+      `Cannot use --seed ${seed} with ${replications} replications: the last seed would be above ${Number.MAX_SAFE_INTEGER}, expected a smaller seed`,
     );
   }
   const all = { ...options, policies };

@@ -22,7 +22,9 @@ const FIELDS: readonly (keyof Config)[] = [
 export function configure(command: Command): void {
   command
     .command("check <file>")
-    .description("say what is wrong with a file, else print the settings in force and where they come from")
+    .description(
+      "report mistakes in a file; if there are none, print the settings in force and their sources",
+    )
     .action(check);
   command
     .command("schema")
@@ -52,7 +54,7 @@ async function check(file: string): Promise<void> {
 }
 
 function valueText(value: unknown): string {
-  if (value === undefined) return "all of the machine";
+  if (value === undefined) return "all CPUs of the machine";
   return Array.isArray(value) ? value.join(",") : visibleLine(String(value));
 }
 
@@ -62,7 +64,7 @@ function queueText({ queueClass, defaultLimitMs }: Config["queues"][number]): st
     visibleLine(name),
     processors >= WIDEST ? "any number of CPUs" : `at most ${processors} CPUs`,
     ...(elapsedBelowS === undefined ? [] : [`limit below ${elapsedBelowS} s`]),
-    ...(defaultLimitMs === undefined ? [] : [`${defaultLimitMs} ms where none is stated`]),
+    ...(defaultLimitMs === undefined ? [] : [`limit ${defaultLimitMs} ms if a job states none`]),
     ...(reservations === undefined ? [] : [`${reservations.limit} reservations`]),
   ].join(", ");
 }

@@ -32,7 +32,12 @@ export function configure(command: Command): void {
       duration("above zero"),
       0.5,
     )
-    .option("--work <duration>", "work of each gang, roughly, likewise", duration("above zero"), 2)
+    .option(
+      "--work <duration>",
+      "approximate work of each gang, in seconds unless a unit is given",
+      duration("above zero"),
+      2,
+    )
     .action(run);
 }
 
@@ -52,7 +57,7 @@ async function run({ slot, work }: Options): Promise<void> {
     client = await connect(env, server);
     await show(client, work, left);
   } finally {
-    if (left.aborted) hint("Interrupted: the gangs are ended");
+    if (left.aborted) hint("Interrupted: ending the gangs");
     await endServer(server, client);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
@@ -63,7 +68,7 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
   const { cpus } = await client.ask<StatusAnswer>("/v1/status");
   const body = { jobs: toyGangs(cpus, work) };
   const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
-  hint(`Six gangs on ${cpus} CPUs; each row has the CPUs for one slot in turn.`);
+  hint(`Six gangs on ${cpus} CPUs; the rows take turns, and each has the CPUs for one slot.`);
   let ended = 0;
   const over = new AbortController();
   const waiting = Promise.all(

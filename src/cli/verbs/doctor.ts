@@ -10,7 +10,7 @@ const LATE_MS = 5;
 const FREEZERS = {
   cgroup2: "control groups, version 2: nothing escapes, the job does not notice",
   cgroup1: "control groups, version 1: nothing escapes, the job does not notice",
-  signals: "SIGSTOP and SIGCONT: needs no rights, but a job can see it and one that hides well escapes",
+  signals: "SIGSTOP and SIGCONT: need no privileges, but jobs notice them, and one that hides well escapes",
 };
 const PINNING = {
   cpuset: "by cpuset: a job cannot undo it",
@@ -20,12 +20,12 @@ const PINNING = {
 const CONCURRENT = {
   "cpu-group": "by the weights of cpu control groups",
   "idle-class":
-    "by SCHED_IDLE, since no cpu control group may be used: costs about 1 ms of CPU for each process at each switch, so take slots of 500 ms or longer",
+    "by SCHED_IDLE, since no cpu control group can be used; costs about 1 ms of CPU time per process at each switch, so use slots of 500 ms or longer",
   autogroup:
-    "by the nice values of sessions, since no cpu control group may be used and the kernel groups processes by session, where SCHED_IDLE has no effect",
-  none: "not possible here: no cpu control group may be used, and nothing else has an effect without more rights",
+    "by the nice values of sessions, since no cpu control group can be used, and SCHED_IDLE has no effect while the kernel groups processes by session",
+  none: "not possible here: no cpu control group can be used, and nothing else has an effect without more privileges",
 };
-const KEPT = "kept by the kernel";
+const KEPT = "enforced by the kernel";
 const USERS = { all: "jobs run as the user who submits them", own: "jobs run as you" };
 
 export function configure(command: Command): void {
@@ -33,7 +33,7 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText(
       "after",
-      "\nMeasures for about three seconds; a machine with other work gives worse numbers.",
+      "\nMeasures for about three seconds. Other work on the machine makes the numbers worse.",
     )
     .action(async (options: { readonly json?: boolean }) => {
       const diagnosis = await diagnose();
@@ -55,10 +55,10 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
     "process limits": diagnosis.processLimit ? KEPT : "not possible here: no pids control group",
     "concurrent mode": CONCURRENT[diagnosis.concurrentMode],
     users: USERS[diagnosis.users],
-    clock: `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms, p99 ${ms(clock.lateP99Ms)}, at most ${ms(clock.lateMaxMs)}`,
-    stop: `${us(switching.stoppedUs)} until ${switching.processes} busy processes stood; the call ${us(switching.stopCallUs)}`,
-    continue: `${us(switching.runsUs)} until the first ran; the call ${us(switching.continueCallUs)}`,
-    load: `${diagnosis.load.toFixed(1)} processes on ${diagnosis.cpus} CPUs before measuring`,
+    clock: `${diagnosis.priority === "none" ? "no" : diagnosis.priority} priority; late by ${ms(clock.lateP50Ms)} ms at the median, ${ms(clock.lateP99Ms)} ms at p99, ${ms(clock.lateMaxMs)} ms at most`,
+    stop: `${us(switching.stoppedUs)} until ${switching.processes} busy processes had stopped; the call took ${us(switching.stopCallUs)}`,
+    continue: `${us(switching.runsUs)} until the first process ran; the call took ${us(switching.continueCallUs)}`,
+    load: `${diagnosis.load.toFixed(1)} running processes on ${diagnosis.cpus} CPUs before the measurement`,
   };
   const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
   return [
@@ -76,35 +76,37 @@ function adviceFor(diagnosis: Diagnosis): string[] {
   const advice: string[] = [];
   if (freezer === "signals") {
     advice.push(
-      "start the scheduler as root, or by systemd with Delegate=yes, and gangs are stopped by control groups, which no job escapes",
+      "start the scheduler as root, or by systemd with Delegate=yes: then control groups stop the gangs, and no job can escape",
     );
   }
   const lostMs = clock.lateP50Ms + switching.runsUs.p50 / 1000;
   const slotMs = [20, 50, 100, 200, 500, 1000].find((length) => lostMs / length <= 0.02) ?? 1000;
   advice.push(
-    `slots of ${slotMs} ms and longer lose at most about 2 % to switching (lateness and time until the first runs: ${ms(lostMs)} ms at the median)`,
+    `slots of ${slotMs} ms and longer lose at most about 2 % to switching (lateness plus time until the first process runs: ${ms(lostMs)} ms at the median)`,
   );
   if (load > cpus) {
     advice.push(
-      "the machine is busy with other work, which takes CPUs from the gangs in their slots too; measure again when it is quiet",
+      "the machine is busy with other work, which also takes CPU time from gangs during their slots; measure again when it is quiet",
     );
   } else if (clock.lateP99Ms > LATE_MS || switching.missed > 0) {
     advice.push(
-      "the clock is late at times though the machine is quiet: perhaps the virtual machine shares its CPUs",
+      "the clock is sometimes late although the machine is quiet; perhaps it is a virtual machine that shares its CPUs",
     );
   }
   if (diagnosis.priority === "none") {
     advice.push(
-      "the conductor gets no priority before the gangs it wakes; as root or with CAP_SYS_NICE the clock is exacter",
+      "the conductor gets no priority over the gangs that it continues; as root or with CAP_SYS_NICE, its clock is more exact",
     );
   }
-  if (!diagnosis.memoryLimit) advice.push("--mem is believed but not enforced");
+  if (!diagnosis.memoryLimit)
+    advice.push("memory limits (--mem) count for scheduling, but nothing enforces them");
   if (diagnosis.concurrentMode === "none") {
     advice.push(
-      "serve --mode concurrent is refused; it takes root, or CAP_SYS_NICE (AmbientCapabilities= of systemd) where the kernel does not group processes by session (sysctl kernel.sched_autogroup_enabled=0)",
+      "tutti serve --mode concurrent is refused here; it needs root, or CAP_SYS_NICE (systemd: AmbientCapabilities=) with a kernel that does not group processes by session (sysctl kernel.sched_autogroup_enabled=0)",
     );
   }
-  if (diagnosis.users === "own") advice.push("for several users on this machine, root starts the scheduler");
+  if (diagnosis.users === "own")
+    advice.push("to serve several users of this machine, start the scheduler as root");
   return advice;
 }
 

@@ -9,14 +9,12 @@ const LOOK_MS = 50;
 
 export function configure(command: Command): void {
   command
-    .option("--kill", "end running jobs too; without it they keep the scheduler from ending")
+    .option("--kill", "also end running jobs; without it, the scheduler does not end while jobs run")
     .action(async ({ kill = false }: { readonly kill?: boolean }) => {
       const client = new Client();
       await client.ask("/v1/shutdown", { method: "POST", body: { killJobs: kill } });
       await untilGone(client);
-      writeOut(
-        `The scheduler has ended; waiting jobs are kept and go on with the next ${commandName()} serve.\n`,
-      );
+      writeOut(`The scheduler has ended. Waiting jobs are kept for the next ${commandName()} serve.\n`);
     });
 }
 

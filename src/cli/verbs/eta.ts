@@ -12,7 +12,7 @@ const WAITING = ["queued", "held"] as const;
 
 export function configure(command: Command): void {
   command
-    .argument("[jobs...]", `${SELECTOR_HELP}; all that wait if left out`)
+    .argument("[jobs...]", `${SELECTOR_HELP} (default: all waiting jobs)`)
     .option("--json", "print as JSON")
     .action(run);
 }
@@ -37,7 +37,7 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
     writeOut(etaTable(waiting, present!, answer.atMs));
     if (present!.jobs.length < waiting.length) {
       hint(
-        `${NO_VALUE}: not yet, or none can be made; ${commandName()} why NUMBER says what the job waits for`,
+        `${NO_VALUE}: no forecast yet, or none is possible; ${commandName()} why NUMBER says what the job waits for`,
       );
     }
   }
@@ -57,12 +57,6 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
           ];
     return [String(job), visibleLine(name), ...told];
   });
-  const columns = [
-    right("job"),
-    left("name", 1),
-    right("starts in"),
-    left("at"),
-    left("with 80 % between", 2),
-  ];
+  const columns = [right("job"), left("name", 1), right("starts in"), left("at"), left("range of 80 %", 2)];
   return `${table(columns, rows)}\n${pastErrorText(present)}`;
 }

@@ -20,9 +20,9 @@ export function configure(command: Command): void {
   command
     .option(
       "-f, --follow",
-      `go on with those to come, until Ctrl-C; without --since from the last ${LAST} on`,
+      `keep printing new events until Ctrl-C; without --since, begin with the last ${LAST}`,
     )
-    .option("--since <n>", "those after this number (default: all that are kept)", integer(0))
+    .option("--since <n>", "only events after this number (default: all kept events)", integer(0))
     .option("--json", "one JSON object per line")
     .action(run);
 }

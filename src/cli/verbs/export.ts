@@ -41,7 +41,7 @@ const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
 export function configure(command: Command): void {
   command
     .addOption(
-      new Option("--format <format>", "SWF goes straight back into tutti simulate")
+      new Option("--format <format>", "format of the output; tutti simulate reads SWF")
         .choices(["swf", "csv"])
         .default("swf"),
     )

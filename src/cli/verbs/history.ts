@@ -11,7 +11,7 @@ import { hint, writeJsonList, writeOut, writePiece } from "../text/text.ts";
 
 export function configure(command: Command): void {
   command
-    .option("--last <n>", "so many", integer(1, 1_000_000), 20)
+    .option("--last <n>", "number of jobs", integer(1, 1_000_000), 20)
     .option("--json", "print as JSON")
     .action(run);
 }

@@ -20,10 +20,10 @@ interface Options {
 
 export function configure(command: Command): void {
   command
-    .argument("[jobs...]", `${SELECTOR_HELP} (default: those that have not ended)`)
-    .option("--all", "those that have ended too")
-    .option("--limit <n>", "show so many lines, those that run first", integer(1), 50)
-    .option("--json", "print all of them as JSON")
+    .argument("[jobs...]", `${SELECTOR_HELP} (default: jobs that have not ended)`)
+    .option("--all", "also list jobs that have ended")
+    .option("--limit <n>", "maximum number of lines; running jobs come first", integer(1), 50)
+    .option("--json", "print all jobs as JSON")
     .action(run);
 }
 
@@ -36,7 +36,7 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
     for (const job of page) lines.add(job);
   if (lines.count === 0) {
     writeOut(all ? "There are no jobs.\n" : "No job waits or runs.\n");
-    hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for those that have ended`);
+    hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
     return;
   }
   // The limit is for a terminal's sake.

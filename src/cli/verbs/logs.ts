@@ -17,9 +17,9 @@ interface Options {
 export function configure(command: Command): void {
   command
     .argument("<jobs...>", SELECTOR_HELP)
-    .option("-f, --follow", "go on until the job has ended")
-    .option("--stderr", "standard error instead of standard output")
-    .option("--tail <bytes>", "only the last so many bytes", integer(0))
+    .option("-f, --follow", "keep printing until the job has ended")
+    .option("--stderr", "show standard error instead of standard output")
+    .option("--tail <bytes>", "show only this many bytes from the end", integer(0))
     .option("--raw", "on a terminal, obey escape sequences instead of showing them as text")
     .action(run);
 }
@@ -37,7 +37,11 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     if (bytes > 0 || tail === 0) continue;
     const { job: now } = await connection.retry((client) => client.job(number));
     const other =
-      job.stdout === job.stderr ? "" : stderr ? "; there may be standard output" : "; there may be --stderr";
+      job.stdout === job.stderr
+        ? ""
+        : stderr
+          ? "; without --stderr, this shows its standard output"
+          : "; --stderr shows its standard error";
     const state = now.endedAtMs === undefined ? `job ${number} is ${now.state}` : outcomeText(now);
     hint(`tutti: nothing was written; ${state}${other}`);
   }

@@ -15,7 +15,7 @@ const SLOWEST_MS = 1000;
 
 export function configure(command: Command): void {
   command
-    .option("-w, --watch", "redraw as it turns, until Ctrl-C")
+    .option("-w, --watch", "keep redrawing as the rows take turns, until Ctrl-C")
     .option("--json", "print as JSON")
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       if (watch && !json) {

@@ -36,7 +36,7 @@ const GROUPS: readonly EntryGroup<Listed>[] = [
   },
 ];
 
-const NOTE = "tutti models NAME states rules and parameters.";
+const NOTE = "tutti models NAME states the rules and parameters of one.";
 
 export function configure(command: Command): void {
   command

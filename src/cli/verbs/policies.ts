@@ -61,14 +61,14 @@ interface Options {
 }
 
 const HELP = `
-A policy of your own: --policy ./mine.ts, a module that imports definePolicy of "tutti" and whose default export is
-definePolicy({ name, sharing, make }): sharing "space" or "time", make(machine, jobs, parameters) gives the policy.
-examples/my-policy.ts is a whole one.`;
+To run your own policy, give the path of a module: --policy ./mine.ts. The module imports definePolicy from "tutti",
+and its default export is definePolicy({ name, sharing, make }). sharing is "space" or "time", and
+make(machine, jobs, parameters) returns the policy. examples/my-policy.ts is a complete one.`;
 
 export function configure(command: Command): void {
   command
-    .argument("[name]", "a policy, name:parameter=value, or a file with one of your own")
-    .option("--all", "also the rules of what the policy stands on: its machine, a queue in front of it")
+    .argument("[name]", "a policy, name:parameter=value, or a file with your own policy")
+    .option("--all", "also state the rules of what the policy builds on: its machine, a queue in front of it")
     .option("--json", "print as JSON, with all rules")
     .addHelpText("after", HELP)
     .action(async (name: string | undefined, { all, json }: Options) => {
@@ -120,7 +120,7 @@ function overview(): string {
   const groups = GROUPS.map((group) => ({ ...group, title: `${group.title}: ${group.machine}` }));
   return overviewText(
     groups,
-    "tutti policies NAME states the exact rules, those of other settings with name:parameter=value.",
+    "tutti policies NAME states the exact rules; tutti policies NAME:PARAMETER=VALUE those of another setting.",
   );
 }
 
@@ -129,7 +129,7 @@ function description(grouped: Grouped, written: string, all = false): string {
   const { own, inherited } = rulesOf(grouped);
   const rules = [...own, ...(all ? inherited : [])].map(ruleText);
   if (!all && inherited.length > 0)
-    rules.push(`  ${dim(`${inherited.length} more of what it stands on: --all`)}`);
+    rules.push(`  ${dim(`--all adds ${inherited.length} rules of what it builds on`)}`);
   const { name, title } = choice.definition;
   return entryText({
     ...choice.definition,

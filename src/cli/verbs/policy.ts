@@ -11,8 +11,11 @@ interface Options {
 
 export function configure(command: Command): void {
   command
-    .argument("[policy]", "the one to change to, name:parameter=value; tutti policies lists them. Jobs go on")
-    .option("--all", "also the rules of what it stands on, such as the queue in front of it")
+    .argument(
+      "[policy]",
+      "policy to change to, name:parameter=value; tutti policies lists them; running jobs continue",
+    )
+    .option("--all", "also state the rules of what it builds on, such as the queue in front of it")
     .option("--json", "print as JSON")
     .action(async (policy: string | undefined, { all, json }: Options) => {
       const change = policy === undefined ? {} : { method: "PUT", body: { policy } };
@@ -20,7 +23,9 @@ export function configure(command: Command): void {
       if (json) writeJson(answer);
       else if (policy === undefined) writeOut(policyText(answer, all));
       else {
-        writeOut(`${bold(visibleLine(answer.policy))} from now on; running jobs go on as there is room\n`);
+        writeOut(
+          `${bold(visibleLine(answer.policy))} is in force from now on; running jobs continue as there is room\n`,
+        );
         hint(`next: ${commandName()} policy states its rules, ${commandName()} matrix shows what it does`);
       }
     });

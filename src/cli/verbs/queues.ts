@@ -18,7 +18,7 @@ function queuesText({ queues }: QueuesAnswer): string {
     left("queue"),
     right("waiting"),
     right("running"),
-    right("most CPUs", 1),
+    right("max CPUs", 1),
     right("time limit", 2),
   ];
   const rows = queues.map(({ name, queued, running, mostCpus, limitMs }) => [

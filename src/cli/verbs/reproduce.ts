@@ -25,8 +25,8 @@ const JSON_SCHEMA = "tutti.reproduction/1";
 
 export function configure(command: Command): void {
   command
-    .argument("[paper]", "key of a paper; without it they are listed")
-    .option("--all", "all papers, one after the other")
+    .argument("[paper]", "key of a paper (default: list all papers)")
+    .option("--all", "reproduce all papers, one after the other")
     .addOption(
       new Option("--seed <n>", "seed of the workloads (default: the paper's own)")
         .argParser(integer(0))
@@ -35,10 +35,10 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .option(
       "--html <path>",
-      "also write a page, a file; with --all a folder with a page per paper and an index",
+      "also write a page to this file; with --all, write a page per paper and an index to this folder",
     )
-    .option("--svg <folder>", "also draw the figures, one file each, in a folder that is there")
-    .option("--no-progress", "no progress bar");
+    .option("--svg <folder>", "also draw the figures, one file each, in this existing folder")
+    .option("--no-progress", "show no progress bar");
   addWorkersOption(command).action(run);
 }
 
@@ -49,7 +49,7 @@ async function run(key: string | undefined, options: ReproduceOptions): Promise<
       wrap(`${key}: ${authors}, ${title}, ${published}`, 2).replace(key, bold(key)),
     );
     writeOut(
-      `${lines.join("\n")}\n\ntutti reproduce KEY runs one, tutti reproduce --all every one of them.\n`,
+      `${lines.join("\n")}\n\ntutti reproduce KEY reproduces one, tutti reproduce --all reproduces all of them.\n`,
     );
     return;
   }

@@ -42,7 +42,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   // The script may ask for one, too.
   if (wanted.array !== undefined) {
     throw new UsageError(
-      "Cannot run an array: its output would be mixed; expected tutti submit and tutti wait",
+      "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
     );
   }
   const from = { stdout: sizeBefore(wanted, "stdout"), stderr: sizeBefore(wanted, "stderr") };
@@ -107,13 +107,13 @@ function cancelWhenLeft(connection: ReconnectingClient, job: number): () => bool
     if (isLeft) {
       hint(
         isTold
-          ? `\ntutti: job ${job} goes on ending; see tutti show ${job}`
-          : `\ntutti: job ${job} is not cancelled, the scheduler has not heard of it; later: tutti cancel ${job}`,
+          ? `\ntutti: job ${job} is still ending; see tutti show ${job}`
+          : `\ntutti: job ${job} is not cancelled, because the request has not reached the scheduler; try tutti cancel ${job} later`,
       );
       process.exit(ExitCode.interrupted);
     }
     isLeft = true;
-    hint(`\ntutti: ${what}, job ${job} is cancelled; again to leave at once`);
+    hint(`\ntutti: ${what}, cancelling job ${job}; press Ctrl-C again to leave at once`);
     // It may have ended meanwhile; its state will tell.
     ask().catch(() => {});
   };

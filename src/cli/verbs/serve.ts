@@ -43,14 +43,19 @@ const QUIET_MS = 200;
 const MAX_QUIET_MS = 2000;
 
 const HELP = `
-State is kept in TUTTI_STATE, else /var/lib/tutti for root or ~/.local/state/tutti; the socket is TUTTI_SOCKET, else below /run/tutti or
-XDG_RUNTIME_DIR. Run by root it serves all users of the machine: each has a token in a file that only that user can read, and
-jobs run as their users. Ctrl-C ends the front end; running jobs go on and are found again by the next tutti serve.`;
+The state is in the folder TUTTI_STATE. Without it, root uses /var/lib/tutti and other users ~/.local/state/tutti.
+The socket is TUTTI_SOCKET, otherwise a file below /run/tutti or XDG_RUNTIME_DIR.
+Started by root, it serves all users of the machine. Each job runs as the user who submitted it, and each user has
+a token in a file that only this user can read.
+Ctrl-C ends the front end. Running jobs continue, and the next tutti serve finds them again.`;
 
 export function configure(command: Command): void {
   command
-    .option("--state <folder>", "where jobs and their output are kept")
-    .option("--config <file>", "TOML or JSON: queues, limits and the settings below, which win over it")
+    .option("--state <folder>", "folder for jobs and their output")
+    .option(
+      "--config <file>",
+      "TOML or JSON file with queues, limits and the settings below; options win over it",
+    )
     .option(
       "--policy <policy>",
       `name:parameter=value; see tutti policies (default: ${DEFAULT_CONFIG.policy})`,
@@ -62,23 +67,23 @@ export function configure(command: Command): void {
     )
     .option(
       "--rows <n>",
-      `most rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`,
+      `maximum number of rows of the matrix (default: ${DEFAULT_CONFIG.mostRows})`,
       integer(1, MAX_ROWS),
     )
     .addOption(
       new Option(
         "--mode <mode>",
-        `what the other rows do in a slot (default: ${DEFAULT_CONFIG.mode})`,
+        `what the other rows do in a slot: stop, or run at low priority (default: ${DEFAULT_CONFIG.mode})`,
       ).choices(["gang", "concurrent"]),
     )
-    .option("--cpus <list>", "CPUs that jobs may have, such as 0-3,6 (default: all)", cpuList)
+    .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
-      `port of 127.0.0.1 for the API, 0 for any (default: ${USUAL_PORT}, or any when taken)`,
+      `port of 127.0.0.1 for the API, 0 for any free one (default: ${USUAL_PORT}, or any if that is taken)`,
       integer(0, 65_535),
     )
-    .option("--no-http", "the socket only")
-    .option("--private", "run by root: serve root alone")
+    .option("--no-http", "serve the API on the socket only")
+    .option("--private", "when started by root, serve only root")
     .addHelpText("after", HELP)
     .action(run);
 }
@@ -96,7 +101,7 @@ async function run(options: ServeOptions): Promise<void> {
   await api.close();
   await frontEnd.stop();
   if (why === "signal")
-    hint(`The front end has ended; running jobs go on. ${commandName()} serve goes on with them.`);
+    hint(`The front end has ended; running jobs continue. The next ${commandName()} serve takes them over.`);
   process.exit(0);
 }
 
@@ -155,7 +160,7 @@ function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();
   return isKept
     ? `${address} with the token in ${join(runtimeDirOf(socket).tokens, String(currentUid()))}`
-    : `open this address, with your token, for the page that describes it:\n${address}#token=${token}`;
+    : `to see the page that describes it, open this address, which contains your token:\n${address}#token=${token}`;
 }
 
 function settingsOf({ policy, slot, rows, mode, cpus }: ServeOptions): Partial<Config> {

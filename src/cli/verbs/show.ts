@@ -42,7 +42,7 @@ function jobText(job: Job): string {
     submitted: clockText(job.submittedAtMs),
     started: startedAtMs === undefined ? undefined : `${clockText(startedAtMs)}, ${waited(startedAtMs)}`,
     ended: endedAtMs === undefined ? undefined : clockText(endedAtMs),
-    ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its processors`,
+    ran: startedAtMs === undefined ? undefined : `${duration(job.ranMs)} with its CPUs`,
     attempt: job.attempt > 1 ? String(job.attempt) : undefined,
     stdout: job.stdout,
     stderr: job.stderr,

@@ -31,17 +31,17 @@ export function configure(command: Command): void {
     .argument("<trace>", RUN_HELP)
     .requiredOption(
       "--policy <policy>",
-      "name:parameter=value, or a file with a policy of your own; see tutti policies",
+      "name:parameter=value, or a file with your own policy; see tutti policies",
       onePolicy,
     );
   addRunOptions(command);
   addOutputOptions(command)
     .addOption(
-      new Option("--explain <job>", "say why this job started when it did, instead of the table")
+      new Option("--explain <job>", "instead of the table, explain why this job started when it did")
         .argParser(integer(0))
         .conflicts(["csv", "html"]),
     )
-    .option("--swf <file>", "also write the schedule as SWF, the waits filled in")
+    .option("--swf <file>", "also write the schedule as SWF, with the waits filled in")
     .action(run);
 }
 

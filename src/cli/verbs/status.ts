@@ -45,7 +45,7 @@ function howToStart(tutti: string): string {
   ${tutti} serve             start one for this machine's CPUs
   ${tutti} demo              watch six toy gangs take turns
   ${tutti} compare TRACE --policy fcfs,easy
-  ${" ".repeat(tutti.length)}                   replay a trace through policies: simulate, compare,
+  ${" ".repeat(tutti.length)}                   replay a trace under policies: simulate, compare,
   ${" ".repeat(tutti.length)}                   reproduce, policies, workload
   ${tutti} --help            all verbs
 `;
@@ -59,7 +59,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   const silent =
     silentMs === undefined
       ? undefined
-      : ` does not answer, for ${formatDuration(silentMs / 1000)} now: nothing starts or ends until it does`;
+      : ` has not answered for ${formatDuration(silentMs / 1000)}: nothing starts or ends until it does`;
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
     conductor: conductor.connected
@@ -99,7 +99,7 @@ function strayText(strays: readonly Stray[]): string {
   const [first] = strays;
   if (first === undefined) return "";
   const run = strays.length === 1 ? "runs" : "run";
-  const head = `${plural(strays.length, "attempt")} ${run} that the store does not know, because it is older. They run beside the gangs until they end, and leave what they write in their folders. ${tutti} cancel ${first.job} ends the first.`;
+  const head = `${plural(strays.length, "attempt")} ${run} that the store does not know, because the store is older. They run next to the gangs until they end, and their output stays in their folders. ${tutti} cancel ${first.job} ends the first.`;
   const lines = strays
     .slice(0, STRAYS_SHOWN)
     .map(
@@ -118,7 +118,7 @@ function strayText(strays: readonly Stray[]): string {
 function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
   const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
   const [half, most] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
-  return `off by ${half} at the median and ${most} at 90 % of the last ${plural(jobs, "start")}; ${Math.round(100 * withinShare)} % came within the range`;
+  return `of the last ${plural(jobs, "start")}, half were off by at most ${half}, 90 % by at most ${most}; ${Math.round(100 * withinShare)} % were in the forecast range`;
 }
 
 function tokenFile(socket: string): string {

@@ -46,7 +46,7 @@ export async function submit(connection: ReconnectingClient, job: SubmitJob): Pr
     if (!isUnknownMask(error)) throw error;
     const { umask, ...without } = job;
     hint(
-      `tutti: the scheduler is of an earlier version: the job has umask 022, not ${umask}; see tutti down`,
+      `tutti: the scheduler is an earlier version, so the job gets umask 022 instead of ${umask}; tutti down and tutti serve start the new version`,
     );
     return send(connection, { ...body, jobs: [without] });
   }

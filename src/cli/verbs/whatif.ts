@@ -29,7 +29,7 @@ export function configure(command: Command): void {
 function nothingText({ queued, held }: StatusAnswer["counts"]): string {
   if (queued + held === 0) return "No job waits.";
   if (queued === 0) return `${plural(held, "job")} held: tutti release lets them start.`;
-  return `No forecast for the ${plural(queued, "job")} queued: they have only just come, wait for other jobs to end, or are behind one that waits for memory; tutti why all tells.`;
+  return `No forecast for ${plural(queued, "queued job")}: just submitted, waiting for other jobs to end, or behind a job that waits for memory. tutti why all says which.`;
 }
 
 /** A table of jobs × policies: the median start, and the range from p10 to p90. */
@@ -61,5 +61,5 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     ],
   );
   const more = jobs.length > JOBS_SHOWN ? `and ${jobs.length - JOBS_SHOWN} more; --json has all\n` : "";
-  return `${bold("Expected starts (10 % to 90 % of the forecasts)")}\n${starting}\n${more}${pastErrorText(policies[0])}`;
+  return `${bold("Expected starts (in parentheses: 10 % to 90 % of the forecasts)")}\n${starting}\n${more}${pastErrorText(policies[0])}`;
 }

@@ -31,7 +31,7 @@ export function configure(command: Command): void {
         writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
       }
       if (!json && numbers.length > MAX_TOLD) {
-        writeOut(`and ${plural(numbers.length - MAX_TOLD, "job")} more; tutti why NUMBER tells of one\n`);
+        writeOut(`and ${plural(numbers.length - MAX_TOLD, "job")} more; tutti why NUMBER explains one\n`);
       }
     });
 }
@@ -63,10 +63,10 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
     return `${head}: ${stateText(job.state)}${text}\n`;
   }
   const sentences = [
-    `Waits for ${formatDuration(why.waitedMs / 1000)} in queue ${visibleLine(job.queue)}${
+    `Has waited ${formatDuration(why.waitedMs / 1000)} in queue ${visibleLine(job.queue)}${
       why.queueReason === undefined ? "" : ` (${visibleLine(why.queueReason)})`
     }.`,
-    ...(why.queuedBefore === 0 ? [] : [`${jobCount(why.queuedBefore)} of the queue before it.`]),
+    ...(why.queuedBefore === 0 ? [] : [`${jobCount(why.queuedBefore)} before it in the queue.`]),
     ...why.obstacles.map(obstacleText),
     // The forecast runs forward without regard to memory.
     ...(why.forecast === undefined || why.obstacles.some(({ kind }) => kind === "memory")
@@ -78,10 +78,10 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
 
 function runningText({ cpus, nodes, startedAtMs, ranMs, limitMs }: Job, isStopped: boolean): string {
   const since = startedAtMs === undefined ? "" : ` since ${clockText(startedAtMs)}`;
-  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its ${limitText(limitMs)}`}`;
+  const had = `has had ${formatDuration(ranMs / 1000)}${limitMs === undefined ? "" : ` of its limit of ${limitText(limitMs)}`}`;
   return isStopped
-    ? `Started${since.replace(" since", " at")} and stopped: the policy has no room for it now. It goes on when its CPUs are free, and ${had}.`
-    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since} and ${had}.`;
+    ? `Started${since.replace(" since", " at")}, but is stopped: the policy has no room for it now. It continues when its CPUs are free, and ${had}.`
+    : `Runs on ${cpus.length === 1 ? "CPU" : "CPUs"} ${cpusText(cpus, nodes)}${since}, and ${had}.`;
 }
 
 function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
@@ -91,20 +91,22 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
     case "dependency":
       return `It starts after ${jobsText(obstacle.jobs)}.`;
     case "array":
-      return `Of array ${obstacle.array} at most ${obstacle.atOnce} ${obstacle.atOnce === 1 ? "job goes" : "jobs go"} at a time.`;
+      return `At most ${plural(obstacle.atOnce, "job")} of array ${obstacle.array} may run at a time.`;
     case "cpus": {
       const { needed, free, rows, mostRows } = obstacle;
       // One row for all is space sharing: rows are not spoken of.
-      const row =
-        rows <= 1 && mostRows <= 1 ? "" : ` in the emptiest of ${rows} ${rows === 1 ? "row" : "rows"}`;
+      const needs = `It needs ${plural(needed, "CPU")}`;
+      const freeText = free === 0 ? "none" : free;
+      if (rows <= 1 && mostRows <= 1) return `${needs}; ${freeText} ${free <= 1 ? "is" : "are"} free.`;
+      const emptiest = rows === 1 ? "the only row" : `the emptiest of ${rows} rows`;
       const limit =
-        row === "" || mostRows === 0 || rows < mostRows ? "" : `; there may be no more than ${mostRows}`;
-      return `It needs ${needed} ${needed === 1 ? "CPU" : "CPUs"}, ${free === 0 ? "none" : free} ${free === 1 ? "is" : "are"} free${row}${limit}.`;
+        mostRows === 0 || rows < mostRows ? "" : `, and no more than ${plural(mostRows, "row")} may exist`;
+      return `${needs}; ${emptiest} has ${freeText} free${limit}.`;
     }
     case "memory":
-      return `It needs ${bytesText(obstacle.neededBytes)} of memory, ${bytesText(obstacle.freeBytes)} are free beside the other rows.`;
+      return `It needs ${bytesText(obstacle.neededBytes)} of memory; the other rows leave ${bytesText(obstacle.freeBytes)} free.`;
     case "order":
-      return `By the policy's order it is behind ${jobsText(obstacle.behind)}.`;
+      return `In the policy's order it comes after ${jobsText(obstacle.behind)}.`;
     case "reservation":
       return `It would delay job ${obstacle.holder}, which is promised a start at ${clockText(obstacle.startAtMs)}.`;
     case "conductor":
@@ -117,7 +119,7 @@ function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
   const past =
     errorMs === undefined
       ? ""
-      : `; forecasts so far were off by ${formatDuration(errorMs / 1000)} at the median`;
+      : `; half of the forecasts so far were off by at most ${formatDuration(errorMs / 1000)}`;
   return `Expected to start at ${startText(forecast)}${past}.`;
 }
 

@@ -55,7 +55,7 @@ const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name 
 export function configure(command: Command): void {
   command
     .command("info")
-    .description("what a trace or a model is like: jobs, load, run times, sizes, and what is odd about it")
+    .description("describe a trace or a model: jobs, load, run times, sizes and oddities")
     .argument("<trace>", SOURCE_HELP)
     .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
     .option("--seed <n>", "seed of a model", integer(0), 1)
@@ -75,7 +75,7 @@ export function configure(command: Command): void {
     .description("write a trace or a model in another format, or with other estimates")
     .argument("<trace>", SOURCE_HELP);
   addWriteOptions(converting)
-    .addHelpText("after", `\nFormats read, told by content:\n${formatsText()}`)
+    .addHelpText("after", `\nFormats that can be read, recognized by their content:\n${formatsText()}`)
     .action(convert);
   const scaling = command
     .command("scale")
@@ -83,7 +83,7 @@ export function configure(command: Command): void {
     .argument("<trace>", SOURCE_HELP)
     .option("-f, --factor <x>", "multiply the gaps between submits; 0.5 doubles the load", positive)
     .addOption(
-      new Option("-l, --load <x>", "the offered load that is wanted, 1 for a machine that is just full")
+      new Option("-l, --load <x>", "offered load to reach; 1 fills the machine exactly")
         .argParser(positive)
         .conflicts("factor"),
     )
@@ -134,7 +134,7 @@ function modelText({ name, summary, parameters, source }: ModelDefinition): stri
 async function checkSource(source: string): Promise<void> {
   if ((await asUsage(() => chooseWing(source))) !== undefined) {
     throw new UsageError(
-      `Cannot take the jobs of "${source}": they are not of one machine, expected a trace or a model; \`tutti simulate ${source}\` runs them`,
+      `Cannot use "${source}" here: its jobs are not for one machine, expected a trace or a model; \`tutti simulate ${source}\` runs them`,
     );
   }
   await asUsage(() => chooseModel(source));
@@ -155,8 +155,8 @@ async function info(source: string, options: InfoOptions): Promise<void> {
     [
       bold(workload.name),
       `${plural(jobs, "job")} over ${days}, on ${processors === undefined ? "an unknown number of processors" : plural(processors, "processor")}, offered load ${share(facts.offeredLoad)}`,
-      `${formatCount(facts.zeroRunJobs)} with run time 0; all below is over the others`,
-      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} of a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
+      `${formatCount(facts.zeroRunJobs)} with run time 0, left out of the numbers below`,
+      `${share(facts.serialShare)} serial, ${share(facts.powerOfTwoShare)} on a power of two above 1${users === undefined ? "" : `, ${formatCount(users)} users`}`,
       `${formatCount(facts.estimates)} with an estimate, ${formatCount(facts.overruns)} ran past it`,
       "",
       table(

@@ -67,8 +67,8 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
   const head = [
     "paper",
     "published values met within 10 %",
-    "beyond, with a reason",
-    "beyond, without",
+    "beyond 10 %, with a reason",
+    "beyond 10 %, without",
     "statements that hold",
   ].map((title) => `<th scope="col">${title}</th>`);
   return htmlPage({
@@ -91,9 +91,9 @@ function countFacts(reproduction: ReproducedPaper): [string, string][] {
   const facts: [string, string][] = [];
   if (compared > 0) {
     facts.push(["published values", formatCount(compared)], ["met within 10 %", formatCount(within)]);
-    facts.push(["beyond, with a reason", formatCount(explained)]);
+    facts.push(["beyond 10 %, with a reason", formatCount(explained)]);
   }
-  if (unexplained > 0) facts.push(["beyond, without a reason", formatCount(unexplained)]);
+  if (unexplained > 0) facts.push(["beyond 10 %, without a reason", formatCount(unexplained)]);
   if (statements > 0)
     facts.push(["statements that hold", `${formatCount(holding)} of ${formatCount(statements)}`]);
   return facts;
