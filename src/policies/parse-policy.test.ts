@@ -16,11 +16,11 @@ describe("the registry", () => {
   });
 
   test.each([
-    ["gang", "nobody waits: every arrival is placed at once", true],
-    ["gang:rows=4", "nobody waits: every arrival is placed at once", false],
-    ["gang:rows=4", "queue=fcfs: nobody passes the head", true],
-    ["gang:rows=4:queue=easy", "queue=fcfs: nobody passes the head", false],
-    ["random", "nobody waits: every arrival is placed at once", true],
+    ["gang", "no job waits: every arrival is placed at once", true],
+    ["gang:rows=4", "no job waits: every arrival is placed at once", false],
+    ["gang:rows=4", "queue=fcfs: no job passes the head", true],
+    ["gang:rows=4:queue=easy", "queue=fcfs: no job passes the head", false],
+    ["random", "no job waits: every arrival is placed at once", true],
   ])("%s: %s: %s", (text, rule, isInForce) => {
     const { own, inherited } = rulesOf(choosePolicy(text));
     expect([...own, ...inherited].includes(rule)).toBe(isInForce);

@@ -13,7 +13,7 @@ type OrderName = (typeof ORDERS)[number];
 export const ORDER_PARAMETER = choice(
   "order",
   ORDERS,
-  "queue order: arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, estimates below 1 s counted as 1 s, re-sorted at every decision (Tang et al., Cluster 2009)",
+  "queue order: by arrival; shortest or longest estimate first; smallest or largest size first; wfp: largest size × (wait ÷ estimate)³ first, re-sorted at every decision, with estimates below 1 s counted as 1 s (Tang et al., Cluster 2009)",
 );
 
 /** The waiting jobs of a policy in its queue order. */

@@ -1,18 +1,21 @@
-/** Rules of the simulator that decide results as much as the policy's own. */
+/** Rules of the simulator. They decide results as much as the policy's own rules do. */
 import { type PolicyChoice, type RulesInForce, rulesInForce } from "../core/policy.ts";
 
 /**
- * What the simulator of time sharing does that no policy decides, one sentence each. Simulators of gangs differ most in these; every
- * result of a gang policy names them beside the policy's own rules.
+ * What the simulator of time sharing does independently of the policy, one sentence each. Gang simulators differ most
+ * in these rules, so every result of a gang policy names them next to the policy's own.
  */
 export const ROUNDS_RULES: readonly string[] = [
   "simulated rounds: a job's work is its run time rounded up to whole slots, at least one",
-  "simulated rounds: jobs end, arrivals are noticed and decisions are taken at the beginnings of slots only; slots are counted from time 0, also while the machine is empty",
-  "simulated rounds: while there is more than one row, the switch comes before the service of every slot, so a job ends with its last slot; a lone row pays no switch",
-  "simulated rounds: a new row is last in the round; when a round has taken in as many rows as it began with, a further one has its first slot in the next round, so that no row waits without end",
+  "simulated rounds: jobs end, arrivals are noticed and decisions are made only when a slot begins",
+  "simulated rounds: slots are counted from time 0, even while the machine is empty",
+  "simulated rounds: with more than one row, every slot begins with a switch, so a job ends with its last slot",
+  "simulated rounds: a single row pays for no switches",
+  "simulated rounds: a new row is last in the round",
+  "simulated rounds: a round takes in at most as many new rows as it began with, and further rows get their first slot in the next round, so that no row waits forever",
 ];
 
-/** The rules of a run; those of the simulator are inherited, too. */
+/** The rules of a run. Those of the simulator count as inherited. */
 export function rulesOf({ definition, parameters }: PolicyChoice): RulesInForce {
   const { own, inherited } = rulesInForce(definition.rules, parameters);
   return { own, inherited: definition.sharing === "time" ? [...inherited, ...ROUNDS_RULES] : inherited };

@@ -33,6 +33,6 @@ export function simulate(instance: Instance, choice: PolicyChoice, options: Simu
 function requireFeature({ definition, parameters, label }: PolicyChoice, feature: Feature): void {
   if (definition.copesWith?.(parameters).includes(feature)) return;
   throw new InputError(
-    `Cannot run policy "${label}" here: ${FEATURES[feature]}, expected a policy that declares to cope with ${feature}`,
+    `Cannot run policy "${label}" here: ${FEATURES[feature]}, expected a policy whose copesWith lists "${feature}"`,
   );
 }

@@ -72,7 +72,7 @@ test("a policy that does not cope with outages is refused in words", () => {
   expect(refused.length).toBeLessThan(choices.length / 2);
   for (const choice of refused) {
     expect(() => simulate(instance, choice, SLOTS[0])).toThrow(
-      `Cannot run policy "${choice.label}" here: processors of the machine are away at times, expected a policy that declares to cope with outages`,
+      `Cannot run policy "${choice.label}" here: processors of the machine are unavailable at times, expected a policy whose copesWith lists "outages"`,
     );
   }
 });

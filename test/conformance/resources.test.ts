@@ -124,7 +124,7 @@ describe("hand-worked cases", () => {
 test("a policy that does not cope with resources is refused in words", () => {
   const instance = withResources(instanceOf(512, []), [{ name: "gpu", amount: 2 }], [[]]);
   expect(() => simulate(instance, choosePolicy("connected-reservation"), SLOTS)).toThrow(
-    'Cannot run policy "connected-reservation" here: jobs need resources besides processors, expected a policy that declares to cope with resources',
+    'Cannot run policy "connected-reservation" here: jobs need resources besides processors, expected a policy whose copesWith lists "resources"',
   );
 });
 

@@ -5,7 +5,13 @@ import { EXTRA_SLOTS, withExtraSlots } from "./extra-slots.ts";
 import { BlockIndex } from "./idle-index.ts";
 import { MIGRATE, MIGRATION_RULES, migrates, migrationOf, withMigration } from "./migration.ts";
 import { preset } from "./preset.ts";
-import { EXTRA_ORDER, EXTRA_PER_CHANGE, extraSlotRule, RepackingGang } from "./repacking-gang.ts";
+import {
+  DEPARTURES_FIRST,
+  EXTRA_ORDER,
+  EXTRA_PER_CHANGE,
+  extraSlotRule,
+  RepackingGang,
+} from "./repacking-gang.ts";
 import { withAdmission } from "./with-admission.ts";
 
 const blocks = withAdmission(
@@ -16,23 +22,24 @@ const blocks = withAdmission(
     summary:
       "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
     rules: [
-      "a job's block is the smallest buddy block that holds it; the job occupies its own processors at the block's left end, other jobs may use the rest",
-      "on a machine that is no power of two, a block that the machine's end cuts off takes a job that fits in what is left",
-      "an arrival is given the block with most idle slots among the blocks of its size in which every processor has one (ties: the leftmost)",
-      "a row is added, at the end of the round, only when no block of the job's size has an idle slot on every processor",
-      "idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
-      "before and after the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
+      "a job's block is the smallest buddy block that holds it",
+      "the job takes the leftmost processors of its block, and other jobs may use the rest",
+      "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the part that is there",
+      "an arrival gets the block with the most idle slots among the blocks of its size in which every processor has an idle slot (ties: the leftmost)",
+      "a row is added, at the end of the round, only if no block of the job's size has an idle slot on every processor",
+      "the idle slots of a block are gathered in one row by exchanging jobs between rows; no job moves to other processors",
+      "before and after the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
       ...MIGRATION_RULES,
-      { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
+      DEPARTURES_FIRST,
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
       ...when(withExtraSlots("kept"), [
-        "after each workload change jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
-        "a job keeps its extra slots to the end; they count as busy for all decisions",
+        "after each workload change, jobs whose block has an idle slot are offered one more slot each, in extraOrder, until extraPerChange slots are given out",
+        "a job keeps its extra slots until it ends, and they count as busy in all decisions",
       ]),
       ...when(withExtraSlots("returned"), [
-        "after each workload change jobs whose block has an idle slot take turns, the largest first (ties: submitted first), one more slot per turn, until no block of a job has an idle slot",
-        "blocks are chosen, and rows added and deleted, as if every job had one slot: for the same arrivals and departures there are exactly as many rows as with extraSlots=none, where nobody migrates",
-        "when an arrival or the deletion of a row needs a processor that is busy in every row, the job there that has most slots (ties: submitted last) gives back its last one in the round",
+        "after each workload change, jobs whose block has an idle slot take turns, largest first (ties: submitted first), and get one more slot per turn until no job's block has an idle slot",
+        "blocks are chosen, and rows added and deleted, as if every job had one slot, so that there are exactly as many rows as with extraSlots=none for the same arrivals and departures, unless gangs migrate",
+        "when an arrival or the deletion of a row needs a processor that is busy in every row, the job on it with the most slots (ties: submitted last) gives back its last slot of the round",
       ]),
     ],
     source: "Zhou, Walsh and Brent 2000, sections 3 and 4.1, scheme BR",
@@ -57,7 +64,7 @@ export const brms = preset(
   {
     name: "brms",
     title: "Buddy, re-packing, multiple slots",
-    summary: "As br, and jobs also run in idle slots of their block, which they keep to the end.",
+    summary: "Like br, but jobs also run in idle slots of their block and keep these slots until they end.",
     source:
       "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMS; order and number of extra slots are not printed there",
   },
@@ -70,7 +77,7 @@ export const brmms = preset(
     name: "brmms",
     title: "Buddy, re-packing, multiple slots, fewest rows",
     summary:
-      "As br, and jobs also run in idle slots of their block, which they give back when a row can be saved.",
+      "Like br, but jobs also run in idle slots of their block and give them back when that saves a row.",
     source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BRMMS",
   },
 );

@@ -14,11 +14,11 @@ export const buddy = withAdmission(
     sharing: "time",
     summary: "Gang scheduling on buddy blocks, each row by itself, with or without slot unification.",
     rules: [
-      "a job is given a whole buddy block, its size rounded up to a power of two; no other job uses the rest of it",
-      "an arrival takes the leftmost free block of the first row, in order of the round, that has one; without one a new row is added at the end of the round",
+      "a job gets a whole buddy block, its size rounded up to a power of two, and no other job uses the rest of the block",
+      "an arrival takes the leftmost free block of the first row of the round that has one; if no row has one, a row is added at the end of the round",
       ...when(
         (parameters) => !withExtraSlots("none")(parameters),
-        ["an extra slot needs the job's whole block free in the row"],
+        ["an extra slot needs the job's whole block to be free in that row"],
       ),
       ...ROW_BY_ROW_RULES,
     ],
@@ -39,7 +39,7 @@ export const bc = preset(
     name: "bc",
     title: "Buddy, conventional",
     summary:
-      "Gang scheduling on buddy blocks, each row by itself: the first row with a free block takes the job.",
+      "Gang scheduling on buddy blocks, each row by itself: a job goes to the first row with a free block.",
     source: "Zhou, Walsh and Brent 2000, section 4.1, scheme BC",
   },
 );

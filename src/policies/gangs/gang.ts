@@ -17,17 +17,19 @@ export const gang = withAdmission(
     title: "Gang scheduling, row by row",
     sharing: "time",
     summary:
-      "Conventional gang scheduling: an arrival goes to the first (or best) row with room; nothing moves.",
+      "Conventional gang scheduling: an arrival goes to the first (or best) row with room, and jobs never move.",
     rules: [
-      "an arrival takes idle processors side by side in one row; without such a row a new row is added at the end of the round",
+      "an arrival takes consecutive idle processors in one row; if no row has enough of them, a row is added at the end of the round",
       ...when(
         ({ fit }) => fit === "first",
-        ["fit=first: the leftmost gap of the first row, in order of the round, that has one wide enough"],
+        [
+          "fit=first: an arrival takes the leftmost gap that is wide enough in the first row of the round that has one",
+        ],
       ),
       ...when(
         ({ fit }) => fit === "best",
         [
-          "fit=best: the narrowest gap wide enough over all rows; among equals the first row, there the leftmost",
+          "fit=best: an arrival takes the narrowest gap of all rows that is wide enough (ties: the first row, then the leftmost gap)",
         ],
       ),
       ...ROW_BY_ROW_RULES,

@@ -225,17 +225,22 @@ export class Migration {
 export const MIGRATE = number(
   "migrate",
   { min: 0, max: 1e15, default: NOT_SET, noneFrom: -1, unit: "s" },
-  "service that a gang loses when it is moved to other processors to save a row; none: gangs keep their processors. In simulations only",
+  "service that a gang loses when it moves to other processors to save a row, in simulations only; none: gangs keep their processors",
 );
 
 /** Sentences that hold with `migrate`. */
 export const MIGRATION_RULES = when(
   (parameters) => migrationCostS(parameters) !== undefined,
   [
-    "migrate=S: after the arrivals of an instant, while a row is left that exchanges cannot save, gangs are moved to other processors if that saves it and pays; each needs S seconds more of service for it. A live scheduler never does",
-    "migrate: from the left, on each processor without an idle slot the gang is moved that reaches furthest over such processors (ties: the smallest, then submitted first), to the place that an arrival would be given in a matrix with one row less; either every such processor gets an idle slot so, or nobody is moved",
-    "migrate: a gang is moved if it has one slot per round, has had a slot and, if it was moved before, as much service since as that cost",
-    "migrate: it pays if S × the processors of the moved gangs is at most T × W ÷ (R − 1), W being the slots taken of a round of R rows and T the service until on every processor without an idle slot a gang has ended, if each needs as much again as it has had (Harchol-Balter and Downey 1997)",
+    "migrate=S: after the arrivals of an instant, when exchanges can save no more rows, gangs move to other processors as long as that saves a row and pays",
+    "migrate=S: each gang that moves needs S more seconds of service",
+    "migrate=S: a live scheduler never moves gangs",
+    "migrate: the policy goes through the processors without an idle slot from left to right; from each it moves the gang that reaches furthest over such processors (ties: the smallest, then submitted first)",
+    "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
+    "migrate: either every processor gets an idle slot in this way, or no gang moves",
+    "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",
+    "migrate: moving pays if S × (processors of the moved gangs) ≤ T × W ÷ (R − 1), where R is the number of rows and W the number of slots taken in a round",
+    "migrate: T is the service until a gang has ended on every processor without an idle slot, if each gang needs as much again as it has had (Harchol-Balter and Downey 1997)",
   ],
 );
 
@@ -263,7 +268,7 @@ export function migrationOf(
   if (costS === undefined) return undefined;
   if (!machine.movesGangs) {
     throw new InputError(
-      `Cannot run a gang policy with "migrate=${costS}" here: gangs keep their processors, expected a simulation of rows of the matrix; leave migrate out`,
+      `Cannot run a gang policy with "migrate=${costS}" here: this machine cannot move gangs, expected a simulation of rows of the matrix; leave migrate out`,
     );
   }
   return new Migration(machine, jobs, inBlocks, costS);
@@ -272,5 +277,5 @@ export function migrationOf(
 /** Why rows and memory cannot be limited where gangs migrate. */
 export function migrates({ migrate }: ParameterValues): readonly [string, string] | undefined {
   if (setNumber(migrate) === undefined) return undefined;
-  return [`migrate=${migrate}`, "reservations are forecast on processors that gangs keep"];
+  return [`migrate=${migrate}`, "reservations are forecast for gangs that keep their processors"];
 }

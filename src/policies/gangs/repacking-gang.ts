@@ -20,6 +20,7 @@ import {
   type ParameterSpec,
   type ParameterValues,
   type RowId,
+  type Rule,
   type RunId,
   setNumber,
 } from "../../core/policy.ts";
@@ -60,7 +61,12 @@ export const EXTRA_PER_CHANGE: ParameterSpec = {
   max: 1_000_000,
   noneFrom: 0,
   default: 1,
-  description: "extra slots given out per workload change, all jobs together; none for one to every job",
+  description: "extra slots given out per workload change, to all jobs together; none: one to every job",
+};
+
+export const DEPARTURES_FIRST: Rule = {
+  text: "departures are handled before arrivals, and arrivals in order of submission",
+  isInherited: true,
 };
 
 /** Undefined: every job has one slot per round. */

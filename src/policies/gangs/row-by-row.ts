@@ -219,20 +219,22 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
 /** Sentences that hold for every fit. */
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   "arrivals of one instant are placed in order of submission",
-  "a job keeps its row and its processors to the end",
+  "a job keeps its row and its processors until it ends",
   ...when(withExtraSlots("none"), ["a job has one slot per round"]),
   ...when(withExtraSlots("kept"), [
-    "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors are idle in another row, the first such row of the round; the job keeps it to the end",
+    "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors are idle in another row",
+    "extraSlots=kept: the extra slot is in the first such row of the round, and the job keeps it until it ends",
   ]),
   ...when(withExtraSlots("returned"), [
-    "extraSlots=returned: after each workload change every job, the largest first, is given every row in which its processors are idle; such slots count for nothing when room is searched, and go when an arrival is given some of their processors",
+    "extraSlots=returned: after each workload change, every job, largest first, gets a slot in every row in which its processors are idle",
+    "extraSlots=returned: extra slots count as idle when a place for an arrival is searched, and they end when the arrival gets some of their processors",
   ]),
   ...when(
     (parameters) => !withExtraSlots("returned")(parameters),
-    ["a row that becomes empty is deleted, except the last one"],
+    ["a row that becomes empty is deleted, unless it is the last one"],
   ),
   ...when(withExtraSlots("returned"), [
-    "a row that becomes empty, extra slots that are returned left out, is deleted, except the last one",
+    "a row in which only extra slots are left is deleted, unless it is the last one",
   ]),
 ];
 

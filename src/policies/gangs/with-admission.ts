@@ -24,23 +24,23 @@ const QUEUES = ["fcfs", "first-fit", "easy"] as const;
 const ROWS = integer(
   "rows",
   { min: 1, max: 1_000_000, default: NONE, noneFrom: 0 },
-  "most rows of the matrix; 1 is space sharing",
+  "maximum number of rows in the matrix; 1 is space sharing",
 );
 const QUEUE = choice(
   "queue",
   QUEUES,
-  "who is let in from the queue in front of the matrix; nobody waits without a limit",
+  "which jobs are admitted from the queue in front of the matrix; without a limit no job waits",
 );
 const MEMORY: readonly ParameterSpec[] = [
   integer(
     "memory",
     { min: 1, max: 1_000_000_000, default: NONE, noneFrom: 0, unit: "MB" },
-    "memory of each processor in MB of 1024 KB",
+    "memory of each processor, in MB of 1024 KB",
   ),
   integer(
     "jobMemory",
     { min: 0, max: 1_000_000_000, default: 0, unit: "MB" },
-    "memory per processor of a job of which the workload tells none",
+    "memory per processor of a job whose memory the workload does not state",
   ),
 ];
 
@@ -53,33 +53,39 @@ const limitedBy =
 
 const NOBODY_WAITS: Rule = {
   when: (parameters) => !limited(parameters),
-  text: "nobody waits: every arrival is placed at once",
+  text: "no job waits: every arrival is placed at once",
 };
 
 /** Sentences that hold with a limit. @param asks as in `MatrixUse` */
 function admissionRules(asks: boolean): readonly Rule[] {
   return [
     ...when(limited, [
-      "with a limit on rows or memory jobs wait in a queue in front of the matrix, in queueOrder; a job that is let in arrives at the policy, which then decides for it alone",
-      "the head of the queue is let in as soon as the policy can place it without a row too many",
+      "with a limit on rows or memory, jobs wait in a queue in front of the matrix, in queueOrder",
+      "an admitted job arrives at the policy, which then decides for this job alone",
+      "the head of the queue is admitted as soon as the policy can place it within the limits",
     ]),
-    ...when(limitedBy("fcfs"), ["queue=fcfs: nobody passes the head"]),
+    ...when(limitedBy("fcfs"), ["queue=fcfs: no job passes the head"]),
     ...when(limitedBy("first-fit"), [
-      "queue=first-fit: the rest of the queue is searched once in order, and all that can be placed are let in",
+      "queue=first-fit: the rest of the queue is searched once, in order, and every job that can be placed is admitted",
     ]),
     ...when(limitedBy("easy"), [
-      "queue=easy: the head that cannot be placed holds a reservation at the shadow time; others are let in, in order, if they do not delay it",
-      "the shadow time is forecast by estimates: a job in the matrix gets one slot in every `rows` slots (each slotS + switchS long, slotS with one row; without a limit, one more than there are) until it has had all slots of its estimate; the head starts when by these ends a block of its size is free",
+      "queue=easy: a head that cannot be placed holds a reservation at the shadow time",
+      "queue=easy: other jobs are admitted, in order, if they do not delay that reservation",
+      "queue=easy: a job in the matrix is expected to get one slot in every `rows` slots until it has had all slots of its estimate; that is its expected end",
+      "queue=easy: for expected ends a slot takes slotS + switchS, or slotS if there is at most one row; without a limit, `rows` is one more than there are",
+      "queue=easy: the shadow time is when a block of the head's size is free by the expected ends",
       asks
-        ? "a job delays nothing if by the same rule it has ended by the shadow time, or if at the shadow time each of its processors that belong to the reserved block has a slot (and memory) left over for it"
-        : "a job delays nothing if by the same rule it has ended by the shadow time (the policy chooses the processors itself, so later ends are not let in)",
-      "with more than one row the shadow time is a forecast, not a promise: rows that come and go within a round, and re-packing, can cost a job its turn",
+        ? "queue=easy: a job does not delay the reservation if its expected end is by the shadow time, or if each of its processors in the reserved block has a slot (and memory) to spare for it at that time"
+        : "queue=easy: a job does not delay the reservation if its expected end is by the shadow time; jobs with later ends are not admitted, because the policy chooses their processors itself",
+      "queue=easy: with more than one row, the shadow time is a forecast and not a promise, because re-packing and rows that come and go within a round can cost a job its turn",
     ]),
     ...when(
       (parameters) => memoryRule(parameters) !== undefined,
       [
-        "memory: all jobs of the matrix keep their memory on their processors, whether it is their turn or not; per processor the sum stays within the limit",
-        "a job needs the memory it asked for per processor, else what it used, else jobMemory; one that needs more than the limit counts as the limit",
+        "memory: all jobs in the matrix keep their memory on their processors, even when it is not their turn",
+        "memory: on each processor, the sum stays within the limit",
+        "memory: a job counts with the memory per processor that it requested, else with what it used, else with jobMemory",
+        "memory: a job that needs more than the limit counts as the limit",
       ],
     ),
   ].map((rule) => ({ ...rule, isInherited: true }));

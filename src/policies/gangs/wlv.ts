@@ -13,7 +13,7 @@ import {
   migrationOf,
   withMigration,
 } from "./migration.ts";
-import { extraSlotRule, RepackingGang } from "./repacking-gang.ts";
+import { DEPARTURES_FIRST, extraSlotRule, RepackingGang } from "./repacking-gang.ts";
 import { RingGang } from "./ring-gang.ts";
 import { withAdmission } from "./with-admission.ts";
 
@@ -23,26 +23,33 @@ export const wlv = withAdmission(
     title: "Workload vector, re-packing",
     sharing: "time",
     summary:
-      "Gang scheduling on any processors side by side: least loaded window first, rows saved by re-packing.",
+      "Gang scheduling on consecutive processors: least loaded window first, rows saved by re-packing.",
     rules: [
-      "an arrival is given the window of its size with most idle slots among those in which every processor has one (ties: the leftmost); without one a row is added at the end of the round and counts as idle",
-      "idle slots of a window are gathered in one row by exchanging jobs between rows; no job moves to other processors",
-      "before the arrivals of an instant rows are re-packed and deleted while every processor has an idle slot",
+      "an arrival gets the window of its size with the most idle slots among the windows in which every processor has an idle slot (ties: the leftmost)",
+      "if there is no such window, a row is added at the end of the round and counts as idle",
+      "the idle slots of a window are gathered in one row by exchanging jobs between rows; no job moves to other processors",
+      "before the arrivals of an instant, rows are re-packed and deleted as long as every processor has an idle slot",
       ...when(
         ({ array }) => array === "ring",
         [
-          "array=ring: the last processor and the first are neighbours, windows and jobs may go around; where no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows and the least loaded window of that array taken, and without one a row is added; a row is deleted only if re-packing finds it free",
+          "array=ring: the last processor and the first are neighbours, and windows and jobs may wrap around",
+          "array=ring: if no legal cut lets a window be gathered, the ring is opened at the first cut that is legal in all rows, and the least loaded window of that array is taken",
+          "array=ring: if there is no such cut or no such window, a row is added",
+          "array=ring: a row is deleted only if re-packing finds it free",
         ],
       ),
       ...when(withExtraSlots("none"), ["a job has one slot per round"]),
       ...when(withExtraSlots("kept"), [
-        "extraSlots=kept: after each workload change one extra slot is given out, to the largest job (ties: submitted first) whose processors have an idle slot each; the job keeps it to the end",
+        "extraSlots=kept: each workload change gives one extra slot to the largest job (ties: submitted first) whose processors have an idle slot each",
+        "extraSlots=kept: a job keeps its extra slots until it ends",
       ]),
       ...when(withExtraSlots("returned"), [
-        "extraSlots=returned: after each workload change jobs take turns, the largest first, one more slot per turn, until nobody can have one; windows are chosen, and rows added and deleted, as if every job had one slot, and where a processor has no idle slot, the job on it that has most slots (ties: submitted last) gives its last one of the round back",
+        "extraSlots=returned: after each workload change, jobs take turns, largest first, and get one more slot per turn until no job can get one",
+        "extraSlots=returned: windows are chosen, and rows added and deleted, as if every job had one slot",
+        "extraSlots=returned: if a processor is needed that has no idle slot, the job on it with the most slots (ties: submitted last) gives back its last slot of the round",
       ]),
       ...MIGRATION_RULES,
-      { text: "departures come before arrivals, arrivals in order of submission", isInherited: true },
+      DEPARTURES_FIRST,
     ],
     source: "Zhou, Brent, Johnson and Walsh 1999, sections 3 and 4",
     parameters: [
@@ -56,7 +63,7 @@ export const wlv = withAdmission(
       const isRing = parameters.array === "ring";
       if (isRing && migrationCostS(parameters) !== undefined) {
         throw new InputError(
-          `Cannot run wlv with "array=ring" and "migrate=${parameters.migrate}": whether a row can be saved depends on legal cuts there, expected array=linear or no migrate`,
+          `Cannot run wlv with "array=ring" and "migrate=${parameters.migrate}": on a ring, legal cuts decide whether a row can be saved; expected array=linear or no migrate`,
         );
       }
       const extra = extraSlotRule(parameters);
@@ -74,7 +81,7 @@ export const wlv = withAdmission(
     refuses: (parameters) =>
       parameters.array === "ring" &&
       (parameters.queue === "easy" || setNumber(parameters.memory) !== undefined)
-        ? ["array=ring", "which window a gang will have depends on legal cuts"]
+        ? ["array=ring", "legal cuts decide which window a gang will get"]
         : migrates(parameters),
   },
 );

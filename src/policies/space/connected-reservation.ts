@@ -280,12 +280,12 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "selection",
     SELECTIONS,
-    "who chooses the queue: automatic, the tightest class that admits the job; user, as the workload says",
+    "how the queue is chosen: automatic, the tightest class that admits the job; user, as the workload says",
   ),
   number(
     "passing",
     { min: 0, max: 1, default: 1 },
-    "share of the machine's processors that running jobs which passed waiting ones may have together (section 3 says that the HPC2500 limits their nodes, not to how many)",
+    "maximum share of the machine's processors that running jobs which passed waiting ones hold together (section 3 says that the HPC2500 limits their nodes, but not to how many)",
   ),
 ];
 
@@ -301,17 +301,18 @@ export function connectedReservationOver(
     title: "Batch queues with connected reservations",
     sharing: "space",
     summary:
-      "Jobs wait in queues by their shape and start first fit; one that is passed too often inherits the processors of running jobs.",
+      "Jobs wait in queues by their shape and start first fit; a job that is passed too often inherits the processors of running jobs.",
     rules: [
-      "one decision per instant, after all of its ends and arrivals",
-      `queues share all processors and are served in the order ${names}`,
-      "automatic selection takes the class with the tightest limit that admits the job: fewest processors, then processes, then threads, then elapsed time; without shape columns a job is one process of one thread per processor",
-      "when a job has ended, each queue is searched once in order of arrival and every job that fits starts; an arrival starts at once if it fits, past waiting jobs, else it goes to the tail",
-      "each job of the queue that is passed gains ((threads / most threads) · (processors / most processors))^(−1/2), the most by its class",
-      "a job asks for a connected reservation when its priority is above the threshold of its class, when it cannot start on arrival and nobody waits in its queue, or (only where the class says so) when it is the first without a reservation and still cannot start after a job has ended",
-      "the reservation is on the running job of its queue with as many processors that started first; else on the largest of its queue (ties: most threads, then first start) until they suffice; else on the largest of all queues; a running job carries at most one reservation",
-      "processors of an ended donor are held for the requester, beyond its need released by the donor gathered last; the requester starts when its last donor ends and does not start otherwise",
-      "a request beyond the limit of its class, or without enough donors, is refused; the job waits on as before",
+      "the policy decides once per instant, after all ends and arrivals of that instant",
+      `all queues share all processors and are served in the order ${names}`,
+      "automatic selection takes the tightest class that admits the job, by processors, then processes, threads and elapsed time; without shape columns, a job counts as one single-threaded process per processor",
+      "after a job has ended, each queue is searched once, in order of arrival, and every job that fits starts",
+      "an arrival that fits starts at once, even past waiting jobs; otherwise it joins the tail of its queue",
+      "a job that is passed within its queue gains a priority of ((threads ÷ T) · (processors ÷ P))^(−1/2), where T and P are the limits of its class",
+      "a job asks for a connected reservation if its priority is above the threshold of its class, if it cannot start on arrival and no job waits in its queue, or (only if the class says so) if it is the first job without a reservation and still cannot start after a job has ended",
+      "the donor is the running job of the same queue and size that started first; without one, the donors are the largest running jobs of the queue, or of all queues if these do not suffice (ties: most threads, then first start); a running job is a donor for at most one requester",
+      "processors of a donor that has ended are held for the requester, the donor chosen last gives only what is still missing, and the requester starts exactly when its last donor ends",
+      "a request is refused if its class has reached its limit or if there are not enough donors, and the job keeps waiting",
     ],
     source: "Kawanami, Yoshihisa and Kanazawa, Kyoto University, 2008, section 3",
     parameters: PARAMETERS,

@@ -75,19 +75,20 @@ export const fpmpfs: SpacePolicyDefinition = {
   sharing: "space",
   summary: "Of the waiting jobs that fit, the largest starts; a job past the wait limit blocks all others.",
   rules: [
-    "one decision per instant, after all of its ends and arrivals",
-    "jobs that have waited longer than waitLimit start in order of arrival; while the first of them does not fit, nobody starts",
-    "otherwise, while any waiting job fits, the one with most processors starts; among equals the one that arrived first",
-    "how long a job waits beyond the limit is not bounded: the running jobs end when they end",
+    "the policy decides once per instant, after all ends and arrivals of that instant",
+    "jobs that have waited longer than waitLimit start in order of arrival",
+    "while the first of these jobs does not fit, no other job starts",
+    "otherwise, while any waiting job fits, the one with the most processors starts (ties: the one that arrived first)",
+    "the wait beyond the limit is not bounded, because running jobs are not stopped",
     "estimates are not used",
   ],
   source:
-    "FPMPFS of Aida, Kasahara and Narita, JSSPP 1998; the wait limit as told by Kawanami et al. 2008, section 2.3",
+    "FPMPFS of Aida, Kasahara and Narita, JSSPP 1998; the wait limit as described by Kawanami et al. 2008, section 2.3",
   parameters: [
     number(
       "waitLimit",
       { min: 0, max: 1e12, default: 86_400, unit: "s" },
-      "a job that has waited longer is treated like the head of a first come, first served queue",
+      "a job that has waited longer than this is treated like the head of a first-come, first-served queue",
     ),
   ],
   copesWith: () => ["outages", "resources"],
