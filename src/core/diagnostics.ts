@@ -1,16 +1,16 @@
 /**
- * What a reader or a rule did to the input: nothing is repaired or dropped silently.
- * Counts are complete; examples are kept for the first few of each kind so that memory stays bounded.
+ * What a reader or a rule did to the input. Nothing is repaired or dropped silently. Counts are complete; only the first
+ * few examples of each kind are kept, so that memory stays bounded.
  */
 
-/** What was done with the value or the line. */
+/** What happened to the value or the line. */
 type DiagnosticAction = "kept" | "repaired" | "dropped";
 
 export interface Diagnostic {
-  /** Stable word for programs, such as `short-line`. */
+  /** Stable identifier for programs, such as `short-line`. */
   readonly code: string;
   readonly action: DiagnosticAction;
-  /** A sentence for people; says what was expected and what was done. */
+  /** A sentence for people that says what was expected and what was done. */
   readonly message: string;
   /** How often this code occurred. */
   readonly count: number;
@@ -18,9 +18,9 @@ export interface Diagnostic {
 }
 
 interface DiagnosticExample {
-  /** Line in the source, from 1; undefined where there are no lines. */
+  /** Line in the source, from 1; undefined if the source has no lines. */
   readonly line: number | undefined;
-  /** Number of the job in its source, where known. */
+  /** Number of the job in its source, if known. */
   readonly job: number | undefined;
   /** The field's name, such as `run time`. */
   readonly field: string | undefined;
@@ -34,11 +34,11 @@ export type Diagnostics = readonly Diagnostic[];
 const EXAMPLES_KEPT = 5;
 const VALUE_LENGTH = 40;
 
-/** What is done about findings, by their codes. */
+/** Action and message for each code. */
 type DiagnosticRules<Code extends string> = Readonly<Record<Code, DiagnosticRule>>;
 type DiagnosticRule = Pick<Diagnostic, "action" | "message">;
 
-/** Rules from their messages: of what is dropped, what is repaired, and what is kept. */
+/** Makes rules from messages that are grouped by action. */
 export function diagnosticRules<Code extends string>(
   messages: {
     readonly [Action in DiagnosticAction]?: { readonly [Each in Code]?: string };

@@ -1,6 +1,6 @@
 /**
- * Logarithm and exponential from additions, multiplications and divisions only. ECMAScript leaves the last bits of
- * Math.log, Math.exp and Math.pow to the engine; workloads have to be the same to the last bit in every engine.
+ * Logarithm and exponential, computed with additions, multiplications and divisions only. ECMAScript leaves the last bits
+ * of Math.log, Math.exp and Math.pow to the engine, but workloads must be bit-identical in every engine.
  */
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -8,7 +8,7 @@ const LN2_HIGH = 45426 / 65536; // 16 significant bits, so that multiples up to 
 const LN2_LOW = 1.4286068203094173e-6; // ln 2 − LN2_HIGH
 const SQRT_2 = Math.SQRT2;
 
-/** 2 to an integer power in −1022 … 1023, exactly. */
+/** 2 to the power of an integer in −1022 … 1023, exactly. */
 function powerOfTwo(exponent: number): number {
   bits.setUint32(0, (exponent + 1023) << 20);
   bits.setUint32(4, 0);
@@ -33,7 +33,7 @@ export function ln(x: number): number {
   const f = mantissa - 1;
   const s = f / (2 + f);
   const z = s * s;
-  // Σ z^k/(2k + 1) for k ≥ 1; z ≤ 0.0295, so the first term left out is below 2^−58.
+  // Σ z^k/(2k + 1) for k ≥ 1; z ≤ 0.0295, so the first omitted term is below 2^−58.
   let sum = 1 / 23;
   for (let odd = 21; odd >= 3; odd -= 2) sum = sum * z + 1 / odd;
   // 2s + 2s·z·sum, with 2s = f − s·f so that the leading term is exact.

@@ -1,26 +1,29 @@
 /**
- * Kinds of trouble, never mixed: a bug is a plain Error (`assert`, `RuleViolation`) and stops the run; bad input
- * is an InputError and is shown without a stack trace, as is the disk's refusal, a StorageError; an expected refusal is a value with a
- * reason.
+ * Kinds of failure, which are never mixed:
+ *
+ *   a bug              a plain Error (`assert`, `RuleViolation`), which stops the run
+ *   bad input          an InputError, shown without a stack trace
+ *   a failing disk     a StorageError, also shown without a stack trace
+ *   expected refusal   not an exception but a value with a reason
  */
 
-/** The user's input cannot be used as it is. The message names the place, the value and what was expected. */
+/** The input cannot be used. The message names the place, the value and what was expected. */
 export class InputError extends Error {
   override name = "InputError";
 }
 
-/** Parameters of a model, each possible by itself, contradict each other. */
+/** Parameters of a model that are each valid contradict each other. */
 export class ModelError extends InputError {}
 
-/** A place that we must read or write does not let us: a full disk, a file system that is read-only, an error of the device. */
+/** A file cannot be read or written: the disk is full, the file system is read-only, or the device fails. */
 export class StorageError extends Error {
   override name = "StorageError";
 }
 
-/** A policy asked the machine for something that is not allowed, such as giving a processor twice. */
+/** A policy asked the machine for something that is not allowed, such as using a processor twice. */
 export class RuleViolation extends Error {
   override name = "RuleViolation";
-  /** Stable word for the rule that was broken, such as `processor-twice`. */
+  /** Stable identifier of the broken rule, such as `processor-twice`. */
   readonly rule: string;
   /** Row of the job, or −1. */
   readonly job: number;
@@ -34,7 +37,7 @@ export class RuleViolation extends Error {
   }
 }
 
-/** Throws a plain Error when an invariant of our own does not hold. */
+/** Throws a plain Error if one of our own invariants does not hold. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`Broken invariant: ${message}`);
 }

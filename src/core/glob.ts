@@ -1,11 +1,12 @@
 /**
- * Whether a text fits a pattern in which `*` stands for anything and everything else for itself. Takes at most the product of both lengths:
- * a star that has taken too little takes one character more, and only the last star has to, since what fits the stars before it fits still.
+ * Whether a text matches a pattern in which `*` stands for any text and every other character for itself. Takes at most
+ * the product of both lengths: after a mismatch, the last star takes one more character. Earlier stars need not change,
+ * because what they matched still matches.
  */
 export function matchesGlob(text: string, pattern: string): boolean {
   let place = 0;
   let next = 0;
-  /** The last star, and where what it takes ends. */
+  /** The last star, and the end of the text that it takes. */
   let star = -1;
   let taken = 0;
   while (place < text.length) {

@@ -1,21 +1,21 @@
 /**
- * The capacity of a machine as a function of time: when processors are away, and when jobs are stopped.
+ * The capacity of a machine as a function of time: when processors are unavailable, and when jobs are stopped.
  *
  *   processors  7 ┌────┬────┬───────────
- *               6 │    │away│                an outage has processors of its own: at one time no two have one in common
+ *               6 │    │away│                outages at the same time never share a processor
  *               5 ├────┴────┴────┬──────
- *                 │   job 1   ···│           what stands on them when they go is stopped, keeps the work that it has done,
- *               0 └──────────────┴──────▶    and waits anew with what is left of its estimate
+ *                 │   job 1   ···│           a job that loses a processor is stopped, keeps the work that it has done,
+ *               0 └──────────────┴──────▶    and waits again with the rest of its estimate
  */
 import { InputError } from "./errors.ts";
 
-/** Processors first … first + processors − 1 are away from one instant to another. */
+/** Processors first … first + processors − 1 are unavailable from `fromS` to `untilS`. */
 export interface Outage {
   readonly first: number;
   readonly processors: number;
   readonly fromS: number;
   readonly untilS: number;
-  /** When policies are told of it, with its end. Left out: a sudden loss, whose end they hear of when it has come. */
+  /** When policies learn of the outage and of its end. Default: a sudden loss, whose end nobody knows in advance. */
   readonly announcedS?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Stop {
   /** Its row in the table. */
   readonly job: number;
   readonly fromS: number;
-  /** From then on it waits anew. */
+  /** From then on the job waits again. */
   readonly untilS: number;
 }
 
@@ -33,31 +33,40 @@ export interface Interruptions {
   readonly stops: readonly Stop[];
 }
 
-/** What a policy knows of an outage that is not over: from when to when how many processors are away; to Infinity where nobody knows. */
+/** What a policy knows about an outage that is not over. `untilS` is Infinity if the end is unknown. */
 export type KnownOutage = Pick<Outage, "processors" | "fromS" | "untilS">;
 
-/** @throws InputError unless every outage lies on the machine and no two have a processor in common at one time */
+/** @throws InputError unless every outage lies within the machine and no two share a processor at the same time */
 export function checkOutages(outages: readonly Outage[], processors: number): void {
-  for (const [i, one] of outages.entries()) {
-    const { first, fromS, untilS, announcedS = fromS } = one;
-    const what = `Cannot take processors ${first} to ${first + one.processors - 1} away from ${fromS} to ${untilS} s`;
-    if (!(Number.isInteger(first) && Number.isInteger(one.processors) && first >= 0 && one.processors >= 1)) {
-      throw new InputError(`${what}: expected whole numbers, 1 processor or more`);
+  for (const [i, outage] of outages.entries()) {
+    const { first, fromS, untilS, announcedS = fromS } = outage;
+    const end = first + outage.processors;
+    const what = `Cannot take processors ${first} to ${end - 1} away from ${fromS} to ${untilS} s`;
+    if (
+      !(
+        Number.isInteger(first) &&
+        Number.isInteger(outage.processors) &&
+        first >= 0 &&
+        outage.processors >= 1
+      )
+    ) {
+      throw new InputError(`${what}: expected whole numbers, and 1 processor or more`);
     }
-    if (first + one.processors > processors) throw new InputError(`${what}: there are ${processors}`);
+    if (end > processors) throw new InputError(`${what}: there are ${processors}`);
     if (!(fromS < untilS && announcedS <= fromS)) {
       throw new InputError(
-        `${what}, told at ${announcedS} s: expected an end after the beginning, told by then`,
+        `${what}, announced at ${announcedS} s: expected an end after the beginning, and an announcement no later than the beginning`,
       );
     }
     const other = outages.findIndex(
-      (two, k) =>
+      (earlier, k) =>
         k < i &&
-        two.fromS < untilS &&
-        fromS < two.untilS &&
-        two.first < first + one.processors &&
-        first < two.first + two.processors,
+        earlier.fromS < untilS &&
+        fromS < earlier.untilS &&
+        earlier.first < end &&
+        first < earlier.first + earlier.processors,
     );
-    if (other >= 0) throw new InputError(`${what}: some are away by outage ${other + 1} then`);
+    if (other >= 0)
+      throw new InputError(`${what}: outage ${other + 1} takes some of them away at the same time`);
   }
 }

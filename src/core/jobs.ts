@@ -2,9 +2,9 @@
  * The job table: a struct of arrays, one column per property, one row per job.
  *
  * Three stages, each a type of its own:
- *   Workload  what a reader or a generator returns; values as the source has them
- *   Instance  a workload made ready for one machine under stated rules; the simulator's input
- *   JobsView  what a policy may look at: no run times
+ *   Workload  what a reader or a generator returns, with the values of the source
+ *   Instance  a workload prepared for one machine under stated rules; the simulator's input
+ *   JobsView  what a policy may see: no run times
  */
 import type { Diagnostics } from "./diagnostics.ts";
 import type { Interruptions } from "./interruptions.ts";
@@ -18,7 +18,7 @@ export type JobIndex = number;
 /** Stands for "no job" wherever a JobIndex is expected. */
 export const NO_JOB: JobIndex = -1;
 
-/** A value that the source does not know, in every column where −1 is not a legal value. */
+/** A value that the source does not give, in every column in which −1 is not a legal value. */
 export const UNKNOWN = -1;
 
 /** A column that may be read but not written. */
@@ -27,7 +27,7 @@ export interface ReadonlyColumn {
   readonly [row: number]: number;
 }
 
-/** Columns every source has. All have the length of the workload's `count`. */
+/** Columns that every source has. All of them have `count` rows. */
 export interface JobColumns {
   /** Number of the job in its source, as printed in tables and accepted by `--explain`. */
   readonly id: Int32Array;
@@ -37,13 +37,13 @@ export interface JobColumns {
   readonly runS: Float64Array;
   /** Processors, 1 or more. */
   readonly size: Int32Array;
-  /** The user's estimate of the run time in seconds; UNKNOWN where there is none. */
+  /** The user's estimate of the run time in seconds; UNKNOWN if there is none. */
   readonly estimateS: Float64Array;
 }
 
 /**
- * Further columns of a trace, kept so that a schedule can be written back in the trace's own format.
- * Named after SWF 2.2; every value UNKNOWN (−1) where the source has none.
+ * Further columns of a trace, kept so that a schedule can be written in the trace's own format. The names follow SWF
+ * 2.2; a value that the source does not have is UNKNOWN (−1).
  */
 export interface TraceColumns {
   readonly waitS: Float64Array;
@@ -62,34 +62,34 @@ export interface TraceColumns {
   readonly thinkTimeS: Float64Array;
 }
 
-/** How jobs divide their processors, and where their users sent them. Few sources know. */
+/** How jobs divide their processors, and which queue their users chose. Few sources have these columns. */
 export interface ShapeColumns {
   /** Processes, 1 or more. */
   readonly processes: Int32Array;
   /** Threads of each process, 1 or more. */
   readonly threads: Int32Array;
-  /** Place of the queue that the user chose in the list of queue classes; UNKNOWN where the user chose none. */
+  /** The queue that the user chose, as an index into the list of queue classes; UNKNOWN if the user chose none. */
   readonly queue: Int32Array;
 }
 
-/** A workload as its source has it: jobs sorted by submit time (ties: order in the source). */
+/** A workload as given by its source: jobs sorted by submit time (ties: order in the source). */
 export interface Workload {
   /** File name without folder, or the generator with its parameters. */
   readonly name: string;
   readonly count: number;
   readonly jobs: JobColumns;
-  /** Processors of the machine that the source names; undefined where it names none. */
+  /** Number of processors of the machine according to the source; undefined if it does not say. */
   readonly processors: number | undefined;
   /** Only traces have them. */
   readonly trace: TraceColumns | undefined;
   readonly shape?: ShapeColumns | undefined;
-  /** On which sizes jobs can run; left out where each runs on its own only. */
+  /** The sizes on which jobs can run; left out if each job can run only on its own size. */
   readonly molding?: Molding | undefined;
   /** What jobs need besides processors. */
   readonly demand?: readonly Demand[] | undefined;
-  /** What happens to machine and jobs beside arrivals; jobs by their rows here. */
+  /** Outages of the machine and stops of jobs; jobs are given by their rows in this workload. */
   readonly interruptions?: Interruptions | undefined;
-  /** Header comment lines of a trace, as they stand in the file, without the line ends. */
+  /** Header comment lines of a trace, as they are in the file, without line ends. */
   readonly header: readonly string[];
   /** What the reader repaired or dropped. */
   readonly diagnostics: Diagnostics;
@@ -111,42 +111,44 @@ export interface Instance {
   readonly estimateS: Float64Array;
   readonly shape?: ShapeColumns | undefined;
   readonly molding?: Molding | undefined;
-  /** Countable resources of the machine; left out where it has none. */
+  /** Countable resources of the machine; left out if it has none. */
   readonly resources?: readonly ResourceKind[] | undefined;
-  /** What each job needs of them, in their order. */
+  /** What each job needs of them, one column per kind, in the same order. */
   readonly demand?: readonly Int32Array[] | undefined;
   readonly interruptions?: Interruptions | undefined;
-  /** Memory of each job per processor in KB; UNKNOWN where the source does not tell. Undefined when it tells of no job. */
+  /** Memory of each job per processor in KB, or UNKNOWN. Undefined if the source gives it for no job. */
   readonly memoryKB?: Float64Array | undefined;
-  /** Row of each job in the workload's columns; undefined when the rows are the same. */
+  /** Row of each job in the workload's columns; undefined if the rows are the same. */
   readonly workloadRow: Int32Array | undefined;
   /** What the rules changed or left out, on top of the workload's own. */
   readonly diagnostics: Diagnostics;
 }
 
 /**
- * What a policy may know of the jobs. The cells of a job are filled when it arrives and not before; of one that was stopped, with what is
- * left of its estimate when it arrives anew. A job that is started on another size has that size, and its estimate on it, from then on; one
- * that was stopped can go on on no other. Columns that grow are replaced,
- * so read them through the view each time; columns of a policy's own that grow: structures/job-column.ts.
+ * What a policy may know about the jobs. The cells of a job are filled when it arrives, and not before. When a stopped
+ * job arrives again, its estimate is what is left of the old one. A job that is started on another size has that size
+ * from then on, with the estimate for that size, and it keeps the size if it is stopped and continued.
+ *
+ * Columns that grow are replaced, so read them through the view each time. Columns of a policy's own that grow with the
+ * number of jobs: structures/job-column.ts.
  */
 export interface JobsView {
-  /** Rows that there is room for: a power of two, which grows as jobs arrive. */
+  /** Number of rows in the columns: a power of two that grows as jobs arrive. */
   readonly capacity: number;
   readonly size: ReadonlyColumn;
   readonly submitS: ReadonlyColumn;
   readonly estimateS: ReadonlyColumn;
-  /** On which sizes jobs can run; undefined where each runs on its own only. */
+  /** The sizes on which jobs can run; undefined if each job can run only on its own size. */
   readonly molding?: Molding<ReadonlyColumn, ReadonlyColumn> | undefined;
-  /** By kind of the machine's resources. */
+  /** One column per kind of the machine's resources. */
   readonly demand: readonly ReadonlyColumn[];
-  /** Undefined where nobody knows how jobs divide their processors. */
+  /** Undefined if it is not known how jobs divide their processors. */
   readonly shape?:
     | { readonly processes: ReadonlyColumn; readonly threads: ReadonlyColumn; readonly queue: ReadonlyColumn }
     | undefined;
-  /** Memory of each job per processor in KB; UNKNOWN where nobody told. Undefined where it is told of no job. */
+  /** Memory of each job per processor in KB, or UNKNOWN. Undefined if it is known for no job. */
   readonly memoryKB?: ReadonlyColumn | undefined;
-  /** Numbers of the job's user and so on; UNKNOWN where nobody told. Undefined where they are told of no job. */
+  /** Numbers of the job's user, group, queue and application, or UNKNOWN. Undefined if they are known for no job. */
   readonly origin?:
     | {
         readonly user: ReadonlyColumn;

@@ -1,15 +1,16 @@
 /**
- * The nodes of a machine. Policies see its processors in one linear order, 0 … P−1; which CPU of which node each is, the table says.
+ * The nodes of a machine. Policies see its processors in one linear order, 0 … P−1; the table here says which CPU of
+ * which node each of them is.
  *
- * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the largest power of two that
- * divides its size, without gaps, and a buddy block of that size or less lies in one node:
+ * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the largest
+ * power of two that divides its size, without gaps, and every buddy block of that size or less lies within one node:
  *
  *   sizes as given   6, 8, 3, 8
  *   in order         8, 8, 6, 3      first processors 0, 8, 16, 22
  */
 import { rangesOf, rangesText } from "./number-ranges.ts";
 
-/** CPUs of one node, by their numbers there. */
+/** CPUs of one node, numbered as on that node. */
 export interface NodeCpus {
   readonly node: string;
   readonly cpus: readonly number[];
@@ -21,7 +22,7 @@ interface Processor {
   readonly cpu: number;
 }
 
-/** Name of the node that is the machine itself, where there is one only. */
+/** Name of the node if there is only one, the machine itself. */
 export const THIS_NODE = "localhost";
 
 export class NodeTable {
@@ -30,31 +31,30 @@ export class NodeTable {
   readonly #order: readonly Processor[];
   readonly #indices = new Map<string, Map<number, number>>();
 
-  /** @param nodes each with a name of its own; their CPUs in the order in which they are to be numbered */
+  /** @param nodes with unique names, and with their CPUs in the order in which they will be numbered */
   constructor(nodes: readonly NodeCpus[]) {
-    // Stable: of equal alignment in the order given.
+    // The sort is stable: nodes of equal alignment keep the order given.
     this.nodes = [...nodes].sort((a, b) => alignment(b.cpus.length) - alignment(a.cpus.length));
     this.#order = this.nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => ({ node, cpu })));
     for (const { node } of nodes) this.#indices.set(node, new Map());
     for (const [index, { node, cpu }] of this.#order.entries()) this.#indices.get(node)?.set(cpu, index);
   }
 
-  /** Processors of all nodes. */
+  /** Number of processors on all nodes. */
   get processors(): number {
     return this.#order.length;
   }
 
-  /** Which CPU a processor is. */
   processorAt(index: number): Processor {
     return this.#order[index];
   }
 
-  /** Place of a CPU in the linear order; −1 when the machine does not have it. */
+  /** Index of a CPU in the linear order; −1 if the machine does not have it. */
   indexOf({ node, cpu }: Processor): number {
     return this.#indices.get(node)?.get(cpu) ?? -1;
   }
 
-  /** The CPUs of some processors, node by node. */
+  /** The CPUs at the given indices, grouped by node. */
   cpusAt(indices: readonly number[]): NodeCpus[] {
     const found: { node: string; cpus: number[] }[] = [];
     let last: (typeof found)[number] | undefined;
@@ -70,13 +70,13 @@ export class NodeTable {
     return found;
   }
 
-  /** The processors that some CPUs are; −1 for one that the machine does not have. */
+  /** Indices of CPUs in the linear order; −1 for a CPU that the machine does not have. */
   indicesOf(nodes: readonly NodeCpus[]): number[] {
     return nodes.flatMap(({ node, cpus }) => cpus.map((cpu) => this.indexOf({ node, cpu })));
   }
 }
 
-/** Whether both are the same CPUs in the same order. */
+/** Whether both lists have the same CPUs in the same order. */
 export function areSameCpus(a: readonly NodeCpus[], b: readonly NodeCpus[]): boolean {
   return (
     a.length === b.length &&
@@ -94,7 +94,7 @@ function alignment(size: number): number {
   return size & -size;
 }
 
-/** CPU numbers as runs, 0-3,6; by node, where they are not all of one machine: n1:0-3 n2:0. */
+/** CPU numbers as ranges, such as `0-3,6`, or by node if `nodes` is given: `n1:0-3 n2:0`. */
 export function cpusText(cpus: readonly number[], nodes?: readonly NodeCpus[]): string {
   if (nodes !== undefined) return nodes.map((one) => `${one.node}:${cpusText(one.cpus)}`).join(" ");
   return rangesText(rangesOf(cpus));

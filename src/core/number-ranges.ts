@@ -8,7 +8,7 @@ export interface NumberRange {
 
 const RANGE = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
-/** The ranges as they are written, or undefined when the text is no list of numbers from 1 on. */
+/** The ranges as written, or undefined if the text is not a list of positive whole numbers and ranges. */
 export function parseRanges(text: string): NumberRange[] | undefined {
   const ranges: NumberRange[] = [];
   for (const part of text.split(",")) {
@@ -19,7 +19,7 @@ export function parseRanges(text: string): NumberRange[] | undefined {
   return ranges;
 }
 
-/** The same numbers in rising ranges that neither overlap nor touch. */
+/** The same numbers as ascending ranges that neither overlap nor touch. */
 export function mergeRanges(ranges: readonly NumberRange[]): NumberRange[] {
   const merged: NumberRange[] = [];
   for (const range of [...ranges].sort((a, b) => a.first - b.first)) {
@@ -30,7 +30,7 @@ export function mergeRanges(ranges: readonly NumberRange[]): NumberRange[] {
   return merged;
 }
 
-/** Numbers as the fewest ranges. */
+/** Combines numbers into as few ranges as possible. */
 export function rangesOf(numbers: Iterable<number>): NumberRange[] {
   return mergeRanges([...numbers].map((one) => ({ first: one, last: one })));
 }
@@ -40,7 +40,7 @@ export function rangesText(ranges: readonly NumberRange[], between = ","): strin
   return ranges.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(between);
 }
 
-/** Whether one of the ranges, which rise and do not overlap, holds the number. */
+/** Whether one of the ranges contains the number. The ranges must ascend and not overlap. */
 export function holds(ranges: readonly NumberRange[], number: number): boolean {
   let from = 0;
   let to = ranges.length;

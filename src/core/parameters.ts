@@ -1,4 +1,4 @@
-/** Parameters of policies and models: from `name=value` texts to checked values and back. */
+/** Parameters of policies and models: reads `name=value` texts into checked values, and writes them back. */
 import { closest } from "./did-you-mean.ts";
 import { InputError } from "./errors.ts";
 import { NONE, type ParameterSpec, type ParameterValues } from "./policy.ts";
@@ -32,10 +32,10 @@ export function choice(name: string, choices: readonly string[], description: st
 }
 
 /**
- * Values for all specs; those not set keep their defaults.
+ * Returns values for all specs; parameters that are not set keep their defaults.
  * @param owner what the parameters belong to, for messages, such as `policy "easy"`
  * @param settings texts of the form `name=value`
- * @throws InputError naming the parameter, the value and what was expected
+ * @throws InputError that names the parameter, the value and what was expected
  */
 export function parseParameters(
   owner: string,

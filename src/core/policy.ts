@@ -1,11 +1,12 @@
 /**
- * The policy contract. A policy is a deterministic state machine: it owns no clock, no randomness and does no I/O. It
- * is told what happened, and decides by calling the machine that it was made for. The simulator, the browser and
+ * The policy contract. A policy is a deterministic state machine without a clock, true randomness or I/O. It learns of
+ * events through its hooks, and it decides by calling the machine that it was made for. The simulator, the browser and
  * the daemon offer the same machines, so a policy cannot tell which of them drives it.
  *
- * Order of events. At one instant departures are told first (in order of start); then `decide` is called, once, with the
- * arrivals (in order of submission). A job with run time 0 departs in the instant in which it starts; that instant is then
- * decided again. A job that is stopped departs, too, after those that have ended, and arrives anew when it may go on.
+ * Order of events at one instant: first `depart` for each job that has ended, in order of start; then `decide`, once,
+ * with the arrivals in order of submission. A job with run time 0 departs in the instant in which it starts, and that
+ * instant is then decided again. A job that is stopped from outside departs after the jobs that have ended, and arrives
+ * again when it may continue.
  */
 import type { KnownOutage } from "./interruptions.ts";
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
@@ -13,26 +14,27 @@ import type { ResourceKind } from "./resources.ts";
 
 /** The hooks of a policy, in life-cycle order. */
 export interface Policy {
-  /** The job has ended; the machine has already taken its processors (or its slots) back. */
+  /** The job has ended. The machine has already taken back its processors (or its slots). */
   depart(job: JobIndex): void;
   /**
-   * Called once per instant, after all of its events. All decisions are taken here.
-   * @param arrived the jobs that have arrived since the last decision; the list may be read until `decide` returns
+   * Called once per instant, after all events of that instant. The policy makes all its decisions here.
+   * @param arrived the jobs that have arrived since the last decision; valid until `decide` returns
    */
   decide(arrived: readonly JobIndex[]): void;
 
-  // Between decisions, if the definition declares them (`capabilities`). Without them a new policy is made and told all again.
+  // Optional hooks, called between decisions if the definition declares them in `capabilities`. For a policy without
+  // them, the caller makes a new policy object and repeats all events to it.
 
-  /** A job that waits is not to be started any more. */
+  /** The waiting job must not be started any more. */
   withdraw?(job: JobIndex): void;
   /**
-   * Before the first decision, in order of start: a job that the policy has not been told of runs since `startS`. The machine has
-   * given it its processors, or its row of the matrix.
+   * Called before the first decision, in order of start: a job that the policy has not seen has been running since
+   * `startS`. The machine has already given it its processors, or its row of the matrix.
    */
   restore?(job: JobIndex, startS: number): void;
 }
 
-/** What not every policy can do, declared so that nobody has to try. */
+/** What a policy can do beyond the required hooks, declared so that callers need not try. */
 interface Capabilities {
   /** It has the hook `withdraw`. */
   readonly withdraw?: boolean | undefined;
@@ -40,21 +42,21 @@ interface Capabilities {
   readonly restore?: boolean | undefined;
 }
 
-/** Why a job was started; recorded with the decision, counted in results and told by `--explain`. */
+/** Why a job was started; recorded with the decision, counted in results and shown by `--explain`. */
 export const StartRule = {
   /** It was the first in queue order. */
   head: 0,
-  /** Behind a reservation: by its estimate it ends by the shadow time. */
+  /** Passed a reservation: according to its estimate, it ends by the shadow time. */
   beforeShadow: 1,
-  /** Behind a reservation: it uses only processors that the reservation leaves over. */
+  /** Passed a reservation: it uses only processors that the reservation does not need. */
   spareProcessors: 2,
-  /** First in queue order that fits, nobody holds a reservation. */
+  /** The first job in queue order that fits, while no job holds a reservation. */
   firstFit: 3,
-  /** Its own reservation came due, or was the present instant. */
+  /** Its own reservation was due, or was made for the present instant. */
   reserved: 4,
   /** It was placed in a row of the Ousterhout matrix. */
   placed: 5,
-  /** A rule that is the policy's own. */
+  /** A rule of the policy itself. */
   other: 6,
 } as const;
 export type StartRule = (typeof StartRule)[keyof typeof StartRule];
@@ -70,127 +72,138 @@ export const START_RULE_NAMES = [
   "policy's own rule",
 ] as const;
 
-/** A machine whose processors are given to one job at a time, whole: space sharing. */
+/** A machine on which a processor serves one job until that job ends: space sharing. */
 export interface Pool {
   readonly processors: number;
   /** Idle processors. */
   readonly free: number;
   /** The present instant in seconds. */
   readonly nowS: number;
-  /** Outages that are known and not over; another list when that changes. */
+  /** Known outages that are not over. The list object changes whenever its content does. */
   readonly outages: readonly KnownOutage[];
   /** Kinds of countable resources, in the order of `jobs.demand`. */
   readonly resources: readonly ResourceKind[];
-  /** Whether the job waits and all that it needs is free: processors, `size` or as many as it asks for, and resources. */
+  /**
+   * Whether the job is waiting and everything it needs is free: its resources and its processors.
+   * @param size number of processors; default: what the job asks for
+   */
   fits(job: JobIndex, size?: number): boolean;
   /**
-   * Starts a waiting job. Throws RuleViolation when the job has not arrived, has started, or does not fit.
-   * @param rule default: a rule that is the policy's own
-   * @param size another one than the job asks for, only where `jobs.molding` allows it and the job has not run before
+   * Starts a waiting job. Throws RuleViolation if the job has not arrived, has already started, or does not fit.
+   * @param rule default: `StartRule.other`
+   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not run before
    */
   start(job: JobIndex, rule?: StartRule, size?: number): void;
-  /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
+  /** Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else. */
   promise(job: JobIndex, startS: number): void;
-  /** Asks for a decision at a later time even if nothing happens then. One wish is kept, replaced by the next. */
+  /** Requests a decision at a later time even if nothing happens then. Each call replaces the previous request. */
   wakeAt(timeS: number): void;
 }
 
-/** A row of the Ousterhout matrix. The number stays with the row while it exists and is used again after it is deleted. */
+/** A row of the Ousterhout matrix. A row keeps its number while it exists; after that, the number is reused. */
 export type RowId = number;
 
 /**
- * Processors of one job in one row that stand side by side, from `runFirst` on. Most jobs have one run per row, as long as the job's
- * size; a job placed in several stretches has one run for each. −1 ends a list.
+ * A run: consecutive processors of one job in one row, starting at `runFirst`. Most jobs have one run per row, which is
+ * as long as the job's size; a job placed in several stretches has one run for each. −1 ends a list.
  */
 export type RunId = number;
 
 /**
- * The Ousterhout matrix to read: rows × processors, kept as one sorted list of runs per row. Row order is the order
- * in which rows get their slots in a round.
+ * Read access to the Ousterhout matrix: rows × processors, stored as one sorted list of runs per row. Row order is the
+ * order in which rows get their slots in a round.
  */
 export interface MatrixView {
   readonly processors: number;
   readonly rowCount: number;
-  /** Row at a position 0 … rowCount − 1 of the round. */
+  /** Row at a position of the round, 0 … rowCount − 1. */
   rowAt(position: number): RowId;
   /** Position of a row in the round. */
   positionOf(row: RowId): number;
   firstRun(row: RowId): RunId;
   nextRun(run: RunId): RunId;
-  /** Last run of the row that begins at or before the processor; −1 when there is none. Cost: near constant, not linear in the row. */
+  /** Last run of the row that begins at or before the processor; −1 if there is none. Takes nearly constant time. */
   runBefore(row: RowId, processor: number): RunId;
   runJob(run: RunId): JobIndex;
   runRow(run: RunId): RowId;
   runFirst(run: RunId): number;
   runSize(run: RunId): number;
-  /** The next stretch of the same job in the same row, ascending; −1 behind the last. */
+  /** The next stretch of the same job in the same row, ascending; −1 after the last. */
   nextStretch(run: RunId): RunId;
-  /** First run of a job, one per slot of a round (of several stretches the first), in no particular order of rows. */
+  /**
+   * First run of a job; `nextRunOfJob` gives the others. A job has one such run per slot of a round (of several stretches
+   * the first), in no particular order of rows.
+   */
   firstRunOfJob(job: JobIndex): RunId;
   nextRunOfJob(run: RunId): RunId;
-  /** Slots per round that the job has. */
+  /** Number of slots per round that the job has. */
   slotsOf(job: JobIndex): number;
   /** Whether processors first … end − 1 are all idle in the row. */
   isIdle(row: RowId, first: number, end: number): boolean;
 }
 
-/** What a machine has room for, beside its processors. */
+/** Limits of a machine besides its processors. */
 export interface GangLimits {
-  /** Rows of the matrix at most; Infinity: no limit. */
+  /** Maximum number of rows; Infinity: no limit. */
   readonly maxRows: number;
-  /** Whether the job can be in the matrix together with the jobs that are there, rows and processors aside. */
+  /** Whether the job's other needs allow it into the matrix together with the jobs already there. */
   fits(job: JobIndex): boolean;
-  /** Whether processors first … end − 1 are all there; left out: they always are. */
+  /** Whether processors first … end − 1 are all present; default: they always are. */
   areThere?(first: number, end: number): boolean;
 }
 
 /** A machine whose rows take turns, one slot each per round: time sharing by gangs. */
 export interface GangMachine extends MatrixView {
-  /** Kept by an admission queue in front of the policy; left out: there are none. */
+  /** Enforced by an admission queue in front of the policy; default: no limits. */
   readonly limits?: GangLimits | undefined;
   readonly nowS: number;
   /** Useful length of a slot in seconds. */
   readonly slotS: number;
   /** Time of one switch between rows in seconds. */
   readonly switchS: number;
-  /** Whether `migrate` may be called: a live process, for one, is not moved. */
+  /** Whether `migrate` may be called. Live machines, for example, do not move processes. */
   readonly movesGangs: boolean;
-  /** Adds an empty row: last in the round, or in the next one when this one has taken in as many as it began with. */
+  /**
+   * Appends an empty row to the round. A round takes in at most as many new rows as it began with; later ones wait for
+   * the next round.
+   */
   addRow(): RowId;
-  /** Removes an empty row. Throws RuleViolation when it holds a job. */
+  /** Removes an empty row. Throws RuleViolation if it holds a job. */
   deleteRow(row: RowId): void;
   /**
-   * Gives the job the processors first … first + size − 1 in the row; a second call for another row gives it a second slot per round.
-   * @param size another one than the job asks for, only where `jobs.molding` allows it and the job has not been placed before
+   * Gives the job processors first … first + size − 1 in the row. Another call with another row gives it another slot
+   * per round.
+   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not been placed yet
    */
   place(job: JobIndex, row: RowId, first: number, size?: number): void;
   /**
-   * As `place` on processors that need not stand side by side: `count` stretches in ascending order, apart from each other, the
-   * first processor of each and its end in turn.
+   * Like `place`, on processors that need not be consecutive.
+   * @param stretches first processor and end of each stretch in turn; the stretches ascend and do not touch
+   * @param count number of stretches
    */
   placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void;
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void;
   /**
-   * Exchanges what the two rows hold on processors first … end − 1. Throws RuleViolation unless both cuts are legal:
-   * no job of either row on both sides of `first` or of `end`.
+   * Exchanges what the two rows hold on processors first … end − 1. Throws RuleViolation unless both cuts are legal,
+   * which means that no job of either row is on both sides of `first` or of `end`.
    */
   exchange(a: RowId, b: RowId, first: number, end: number): void;
   /**
-   * Moves a gang that has one slot per round to processors first … first + size − 1 of a row, which must be idle. It then needs the
-   * seconds of service more that `guarantees` declares (`migrationS`). Throws RuleViolation when none are declared.
+   * Moves a gang that has one slot per round to idle processors first … first + size − 1 of a row. The gang then needs
+   * `migrationS` more seconds of service. Throws RuleViolation if `guarantees` does not declare `migrationS`.
    */
   migrate(job: JobIndex, row: RowId, first: number): void;
   /** Slots of service that a job has had; 0 on machines that do not count them. */
   servedSlots(job: JobIndex): number;
-  /** Records that the job is promised a start no later than `startS` while estimates hold. Changes nothing else. */
+  /** Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else. */
   promise(job: JobIndex, startS: number): void;
 }
 
 /** One parameter of a policy (or of a model): plain data, so that help, validation and charts share it. */
 export type ParameterSpec = {
   readonly name: string;
-  /** Older names, still taken. */
+  /** Older names, still accepted. */
   readonly aliases?: readonly string[];
   readonly description: string;
 } & (
@@ -201,11 +214,11 @@ export type ParameterSpec = {
       readonly max: number;
       readonly default: number | typeof NONE;
       readonly unit?: string;
-      /** Present where `none` is a value, too: numbers from this one up to below `min` are an older way to say it. */
+      /** Set if `none` is a value, too. Numbers from this one up to but excluding `min` are an older way to write it. */
       readonly noneFrom?: number;
     }
   | {
-      /** Numbers with commas between, such as `64,64`; the value is their text. */
+      /** Numbers separated by commas, such as `64,64`; the value is this text. */
       readonly kind: "list";
       readonly of: "integer" | "number";
       /** Of each number. */
@@ -219,7 +232,7 @@ export type ParameterSpec = {
 /** Value of a number that is not set. */
 export const NONE = "none";
 
-/** The number, where it is set. */
+/** The number; undefined if it is not set. */
 export function setNumber(value: string | number | undefined): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
@@ -227,27 +240,26 @@ export function setNumber(value: string | number | undefined): number | undefine
 /** Values by parameter name, complete and checked against the specs. */
 export type ParameterValues = Readonly<Record<string, string | number>>;
 
-/** Whether something holds with these parameters. */
 export type Condition = (parameters: ParameterValues) => boolean;
 
 /** One sentence of a policy's rules. */
 export interface Rule {
   readonly text: string;
-  /** Left out: it always holds. */
+  /** Default: the rule always holds. */
   readonly when?: Condition;
-  /** Whether it is a rule of what the policy stands on, such as a queue in front of it. */
+  /** Whether the rule comes from what the policy builds on, such as a queue in front of it. */
   readonly isInherited?: boolean;
 }
 
-/** Rules that hold under a condition. */
+/** Rules that all hold under the same condition. */
 export function when(condition: Condition, texts: readonly string[]): Rule[] {
   return texts.map((text) => ({ text, when: condition }));
 }
 
-/** Sentences that are in force. */
+/** The sentences that hold with given parameters. */
 export interface RulesInForce {
   readonly own: readonly string[];
-  /** Those of what the policy stands on. */
+  /** Rules of what the policy builds on. */
   readonly inherited: readonly string[];
 }
 
@@ -260,56 +272,56 @@ export function rulesInForce(rules: readonly (Rule | string)[], parameters: Para
   return { own: texts(false), inherited: texts(true) };
 }
 
-/** What is said of a policy of any kind. `Claims`: what policies of its kind may promise. */
+/** Description of a policy of any kind. `Claims`: what policies of that kind may guarantee. */
 export interface PolicyDescription<Claims = Guarantees> {
   /** As written on the command line, in tables and in charts. */
   readonly name: string;
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** The exact rules, one sentence each; `tutti policies NAME` prints those in force. A string holds with all parameters. */
+  /** The exact rules, one sentence each; `tutti policies NAME` prints those in force. A plain string always holds. */
   readonly rules: readonly (Rule | string)[];
   /** Paper and section, or "folklore" with a reference. */
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
-  /** Features that the machine may have; it refuses the policy when it has another one. */
+  /** Features that the policy can handle. A machine with any other feature refuses the policy. */
   copesWith?(parameters: ParameterValues): readonly Feature[];
-  /** What the checker may expect; a capability that a policy lacks is declared here, not skipped silently. */
+  /** What the checker may expect. What a policy does not guarantee is declared here and not skipped silently. */
   guarantees(parameters: ParameterValues): Claims;
-  /** Left out: none. */
+  /** Default: none. */
   readonly capabilities?: Capabilities;
 }
 
-/** What a machine may have that not every policy can live with, and what is said of a policy that cannot. */
+/** Features of a machine that not every policy can handle, each in the words of the message to a user. */
 export const FEATURES = {
-  outages: "processors of the machine are away at times",
+  outages: "processors of the machine are unavailable at times",
   resources: "jobs need resources besides processors",
 } as const;
 export type Feature = keyof typeof FEATURES;
 
-/** Statements that `--audit` holds a policy to, beyond those that hold for all. */
+/** Statements that `--audit` checks for this policy, in addition to those that hold for all policies. */
 export interface Guarantees {
   /** After `decide`, the first job in queue order does not fit on the free processors. */
   readonly headNeverFits: boolean;
   /** After `decide`, no waiting job at all fits on the free processors. */
   readonly workConserving: boolean;
-  /** A job starts no later than the machine was last told by `promise`, and promises to one job never grow later while it waits. */
+  /** A job starts no later than its last `promise`, and while it waits its promises never become later. */
   readonly keepsPromises: boolean;
-  /** Space sharing: by the estimates no job that is started runs into an outage that is known. Left out: they may. */
+  /** Space sharing: according to the estimates, no job that starts runs into a known outage. Default: jobs may. */
   readonly avoidsOutages?: boolean | undefined;
-  /** Time sharing: never more rows than these. Left out: rows are added without limit, and nobody waits for one. */
+  /** Time sharing: maximum number of rows. Default: no limit, and no job waits for a row. */
   readonly maxRows?: number | undefined;
-  /** Time sharing: the jobs in the matrix on one processor never need more memory than this. Left out: no limit. */
+  /** Time sharing: memory limit for the jobs in the matrix on one processor. Default: no limit. */
   readonly memory?: MemoryRule | undefined;
-  /** Time sharing: gangs may be moved to other processors, each time for so many seconds of service. Left out: never. */
+  /** Time sharing: gangs may move to other processors, and each move costs this many seconds of service. Default: never. */
   readonly migrationS?: number | undefined;
 }
 
-/** Memory of one processor, shared by all jobs that have a row there, whether it is their turn or not. */
+/** Memory of one processor, shared by all jobs that have a row there, even when it is not their turn. */
 export interface MemoryRule {
-  /** Whole KB, above 0. A job that tells of more than this counts as this: it has a processor to itself. */
+  /** Whole KB, above 0. A job that states more than this counts as this, so it has its processors to itself. */
   readonly limitKB: number;
-  /** What a job counts as that tells of no memory, in KB. */
+  /** What a job counts as that states no memory, in KB. */
   readonly unknownKB: number;
 }
 
@@ -327,7 +339,7 @@ export interface GangPolicyDefinition extends PolicyDescription {
 
 export type PolicyDefinition = SpacePolicyDefinition | GangPolicyDefinition;
 
-/** A policy with its parameters filled in: what a run is made with. */
+/** A policy with its parameters filled in, as a run uses it. */
 export interface PolicyChoice<Definition = PolicyDefinition> {
   readonly definition: Definition;
   readonly parameters: ParameterValues;

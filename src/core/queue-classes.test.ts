@@ -62,7 +62,11 @@ describe("checkQueueClasses()", () => {
     ["no classes", [], "Cannot use 0 queue classes: expected 1 to 127"],
     ["a name with a colon", [{ ...one, name: "a:b" }], 'Cannot use "a:b" as name of queue class 1'],
     ["an empty name", [one, { ...one, name: "" }], 'Cannot use "" as name of queue class 2'],
-    ["a name twice", [one, one], 'Cannot use "short" as name of queue class 2: an earlier class has it'],
+    [
+      "a name twice",
+      [one, one],
+      'Cannot use "short" as name of queue class 2: an earlier class has that name; choose another',
+    ],
     ["no processors", [{ ...one, processors: 0 }], 'Cannot use 0 as processors of queue class "short"'],
     ["half a process", [{ ...one, processes: 1.5 }], 'Cannot use 1.5 as processes of queue class "short"'],
     ["NaN threads", [{ ...one, threads: Number.NaN }], 'Cannot use NaN as threads of queue class "short"'],

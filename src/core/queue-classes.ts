@@ -1,39 +1,39 @@
 /**
- * Queue classes: what a batch queue admits, and how its jobs may reserve. Plain data, so that a site's queues are a
- * configuration and not a program. The preset is table 2 of Kawanami, Yoshihisa and Kanazawa 2008 with the thresholds
- * of its table 3 and the limits of its table 4 (proposal 2).
+ * Queue classes: which jobs a batch queue admits, and how its jobs may reserve. They are plain data, so that a site
+ * configures its queues and needs no program. The preset is table 2 of Kawanami, Yoshihisa and Kanazawa 2008 with the
+ * thresholds of its table 3 and the limits of its table 4 (proposal 2).
  *
- * The order of a list of classes is the order in which queues are served when processors become free; the paper does
- * not print one, so the preset keeps that of its table 2.
+ * The order of a list of classes is the order in which queues are served when processors become free. The paper does not
+ * print such an order, so the preset keeps the order of its table 2.
  */
 import { InputError } from "./errors.ts";
 
 export interface QueueClass {
   /** As users write it; without spaces and colons. */
   readonly name: string;
-  /** Highest number of processors of one job. */
+  /** Maximum number of processors of one job. */
   readonly processors: number;
-  /** Highest number of processes of one job. */
+  /** Maximum number of processes of one job. */
   readonly processes: number;
-  /** Highest number of threads per process. */
+  /** Maximum number of threads per process. */
   readonly threads: number;
-  /** Only jobs with an estimate below this many seconds are admitted; undefined: any. */
+  /** Only jobs with an estimate below this many seconds are admitted; undefined: no limit. */
   readonly elapsedBelowS?: number | undefined;
   /** Undefined: jobs of this class never reserve. */
   readonly reservations?: ReservationRule | undefined;
 }
 
-/** When jobs of a class make connected reservations. An arrival that cannot start in an empty queue always asks for one. */
+/** When jobs of a class make connected reservations. An arrival in an empty queue that cannot start always requests one. */
 export interface ReservationRule {
-  /** Highest number of reservations that jobs of the class hold at a time, 1 or more. */
+  /** Maximum number of reservations that jobs of the class hold at a time, 1 or more. */
   readonly limit: number;
-  /** A waiting job whose priority is above this asks for a reservation. */
+  /** A waiting job whose priority is above this requests a reservation. */
   readonly threshold: number;
-  /** Whether the first waiting job asks when processors were released and it cannot start. */
+  /** Whether the first waiting job requests a reservation if it cannot start when processors were released. */
   readonly whenHeadBlocked: boolean;
 }
 
-/** What a job asks of a queue. */
+/** What a job asks for, as its queue sees it. */
 export interface JobShape {
   readonly processors: number;
   readonly processes: number;
@@ -41,34 +41,34 @@ export interface JobShape {
   readonly estimateS: number;
 }
 
-/** What a class limits, in the order in which classes are compared for tightness. */
+/** The limits of a class, in the order in which classes are compared to find the tightest. */
 export const CLASS_LIMITS = ["processors", "processes", "threads", "elapsed"] as const;
 export type ClassLimit = (typeof CLASS_LIMITS)[number];
 
-/** Stands for "no class admits the job" wherever a place in a list of classes is expected. */
+/** Stands for "no class admits the job" wherever an index into a list of classes is expected. */
 export const NO_QUEUE = -1;
 
-/** Which class a job was given and why; queues are named by their place in the list of classes. */
+/** Which class a job got, and why. A queue is an index into the list of classes. */
 export interface QueueSelection {
-  /** NO_QUEUE when no class admits the job. */
+  /** NO_QUEUE if no class admits the job. */
   readonly queue: number;
   /**
-   * What decided: `none` or `only` one class admits the job; a limit, by which the class is tighter than the last
-   * that was as tight so far; or `order`, where all limits are alike.
+   * What decided. `none`: no class admits the job. `only`: only one class does. A limit: the first one by which the class
+   * is tighter than all others that were equally tight so far. `order`: all limits are equal, and the first class wins.
    */
   readonly rule: "none" | "only" | ClassLimit | "order";
-  /** Classes that do not admit the job, each with the first limit that it exceeds. */
+  /** Classes that do not admit the job, each with the first limit that the job exceeds. */
   readonly ruledOut: readonly RuledOutQueue[];
-  /** Classes that admit it too, but are not as tight. */
+  /** Classes that also admit the job, but are not as tight. */
   readonly passedOver: readonly number[];
 }
 
 export interface RuledOutQueue {
   readonly queue: number;
   readonly limit: ClassLimit;
-  /** What the job asks. */
+  /** What the job asks for. */
   readonly asked: number;
-  /** What the class allows; for `elapsed` the first value that it does not allow. */
+  /** What the class allows; for `elapsed`, the smallest value that it does not allow. */
   readonly allowed: number;
 }
 
@@ -106,7 +106,7 @@ export const HPC2500_CLASSES: readonly QueueClass[] = [
   },
 ];
 
-/** The first limit of the class that the job exceeds; undefined when the class admits it. */
+/** The first limit of the class that the job exceeds; undefined if the class admits the job. */
 export function exceededLimit(queueClass: QueueClass, job: JobShape): ClassLimit | undefined {
   if (job.processors > queueClass.processors) return "processors";
   if (job.processes > queueClass.processes) return "processes";
@@ -115,14 +115,14 @@ export function exceededLimit(queueClass: QueueClass, job: JobShape): ClassLimit
   return elapsedBelowS === undefined || job.estimateS < elapsedBelowS ? undefined : "elapsed";
 }
 
-/** The value of a limit; Infinity for a class that does not ask about elapsed time. */
+/** The value of a limit; Infinity for a class that does not limit the elapsed time. */
 export function limitOf(queueClass: QueueClass, limit: ClassLimit): number {
   return limit === "elapsed" ? (queueClass.elapsedBelowS ?? Number.POSITIVE_INFINITY) : queueClass[limit];
 }
 
 /**
  * Checks a configuration and returns it.
- * @throws InputError naming the class and the field
+ * @throws InputError that names the class and the field
  */
 export function checkQueueClasses(classes: readonly QueueClass[]): readonly QueueClass[] {
   if (classes.length === 0 || classes.length > 127) {
@@ -137,7 +137,7 @@ export function checkQueueClasses(classes: readonly QueueClass[]): readonly Queu
     }
     if (names.has(one.name)) {
       throw new InputError(
-        `Cannot use "${one.name}" as name of queue class ${i + 1}: an earlier class has it`,
+        `Cannot use "${one.name}" as name of queue class ${i + 1}: an earlier class has that name; choose another`,
       );
     }
     names.add(one.name);
@@ -157,7 +157,7 @@ function checkClass(one: QueueClass): void {
       "elapsedBelowS",
       seconds,
       Number.isFinite(seconds) && seconds > 0,
-      "seconds above 0, or nothing for no limit",
+      "seconds above 0; leave it out for no limit",
     );
   }
   const rule = one.reservations;

@@ -1,8 +1,8 @@
 /**
  * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators"),
- * 32-bit, period 2^128 − 1, tested against the published reference values. State is filled from a seed
- * and a stream name by a hash in two lanes, so arrivals, sizes and run times of one replication come from streams of their own and changing one
- * leaves the others as they were (common random numbers).
+ * 32-bit, period 2^128 − 1, tested against the published reference values. A two-lane hash of a seed and a stream name
+ * fills the state. So arrivals, sizes and run times of one replication come from separate streams, and changing one of
+ * them leaves the others as they are (common random numbers).
  */
 import { ln } from "./elementary.ts";
 
@@ -22,7 +22,7 @@ export class Random {
     if (!Number.isSafeInteger(seed)) {
       throw new RangeError(`Cannot seed the generator with ${seed}: expected an integer of at most 53 bits`);
     }
-    // Two lanes of 32 bits, so that streams of different seeds do not meet in one state.
+    // Two lanes of 32 bits, so that streams of different seeds do not get the same state.
     let a = fold(0x9e3779b9, seed, stream);
     let b = fold(0x85ebca6b, seed, stream);
     this.#s0 = mix(a);
@@ -53,14 +53,14 @@ export class Random {
     return scrambled >>> 0;
   }
 
-  /** A number in (0, 1): 52 bits and a half, so that it is neither 0, whose logarithm does not exist, nor 1. */
+  /** A number in (0, 1): 52 bits plus one half, so that it is never 1 and never 0, whose logarithm does not exist. */
   uniform(): number {
     const high = this.nextUint32() >>> 6;
     const low = this.nextUint32() >>> 6;
     return (high * 67108864 + low + 0.5) * TWO_TO_MINUS_52;
   }
 
-  /** An integer in 0 … bound − 1 without bias. Bound: 1 … 2^32. */
+  /** An unbiased integer in 0 … bound − 1; `bound` is 1 … 2^32. */
   below(bound: number): number {
     if (!(Number.isInteger(bound) && bound >= 1 && bound <= 4294967296)) {
       throw new RangeError(`Cannot draw below ${bound}: expected an integer from 1 to 2^32`);
@@ -76,7 +76,7 @@ export class Random {
     return -mean * ln(this.uniform());
   }
 
-  /** A standard normal number (Marsaglia's polar method; the second one of each pair is thrown away). */
+  /** A standard normal number (Marsaglia's polar method; the second number of each pair is discarded). */
   normal(): number {
     for (;;) {
       const u = 2 * this.uniform() - 1;
@@ -91,7 +91,7 @@ function rotateLeft(x: number, by: number): number {
   return (x << by) | (x >>> (32 - by));
 }
 
-/** A hash of seed and stream name; the salt chooses the lane. */
+/** A hash of seed and stream name; the salt selects the lane. */
 function fold(salt: number, seed: number, stream: string): number {
   let hash = mix(mix((seed | 0) + salt) ^ Math.floor(seed / 4294967296));
   for (let i = 0; i < stream.length; i++) hash = mix((hash ^ stream.charCodeAt(i)) + salt);

@@ -1,4 +1,7 @@
-/** Countable resources besides processors, such as GPUs or licences: whole numbers by kind. A job holds its share while it runs. */
+/**
+ * Countable resources besides processors, such as GPUs or licenses, in whole numbers by kind. A job holds its share while
+ * it runs.
+ */
 import { InputError } from "./errors.ts";
 
 export interface ResourceKind {
@@ -7,13 +10,13 @@ export interface ResourceKind {
   readonly amount: number;
 }
 
-/** What each job needs of a kind, 0 or more. */
+/** How much each job needs of a kind, 0 or more. */
 export interface Demand {
   readonly kind: string;
   readonly amount: Int32Array;
 }
 
-/** @throws InputError unless the kinds have names of their own and whole amounts */
+/** @throws InputError unless all kinds have unique names and whole amounts */
 export function checkResources(kinds: readonly ResourceKind[]): void {
   for (const [i, { name, amount }] of kinds.entries()) {
     if (!(Number.isInteger(amount) && amount >= 0)) {

@@ -1,26 +1,26 @@
 /**
- * Rules that decide results and that simulators leave unsaid. Every result names the ones it was made with.
+ * Rules that affect results and that simulators usually do not state. Every result names the rules it was made with.
  */
 
-/** What becomes of a job whose run time is above its estimate. */
+/** What happens to a job whose run time is above its estimate. */
 export type OverrunRule =
   /** The estimate is raised to the run time before the simulation: no job is killed. */
   | "raise"
   /** The job is killed at its estimate, as a resource manager would. */
   | "kill";
 
-/** What a policy is told of a job that has no estimate. */
+/** The estimate that a policy sees for a job without one. */
 type MissingEstimateRule =
   /** The run time, as a perfect estimate. */
   | "run"
-  /** A fixed number of seconds, then subject to the overrun rule. */
+  /** A fixed number of seconds, to which the overrun rule then applies. */
   | { readonly seconds: number };
 
-/** What becomes of a job that is larger than the machine. */
+/** What happens to a job that is larger than the machine. */
 type OversizeRule =
   /** Left out, counted and listed in the diagnostics. */
   | "drop"
-  /** Given the whole machine instead, run time unchanged. */
+  /** Gets the whole machine instead; its run time stays the same. */
   | "clip";
 
 export interface Rules {
@@ -35,13 +35,13 @@ export const DEFAULT_RULES: Rules = { overrun: "raise", missingEstimate: "run", 
 export function describeRules(rules: Rules): string[] {
   return [
     rules.overrun === "raise"
-      ? "overrun=raise: an estimate below the run time is raised to the run time; no job is killed"
+      ? "overrun=raise: an estimate below the run time is raised to the run time, and no job is killed"
       : "overrun=kill: a job that runs past its estimate is killed at its estimate",
     rules.missingEstimate === "run"
-      ? "missing-estimate=run: a job without an estimate is given its run time as estimate"
-      : `missing-estimate=${rules.missingEstimate.seconds}: a job without an estimate is given ${rules.missingEstimate.seconds} s, then the overrun rule applies`,
+      ? "missing-estimate=run: a job without an estimate gets its run time as estimate"
+      : `missing-estimate=${rules.missingEstimate.seconds}: a job without an estimate gets ${rules.missingEstimate.seconds} s as estimate, and then the overrun rule applies`,
     rules.oversize === "drop"
       ? "oversize=drop: a job larger than the machine is left out and listed"
-      : "oversize=clip: a job larger than the machine is given the whole machine, its run time unchanged",
+      : "oversize=clip: a job larger than the machine gets the whole machine, and its run time stays the same",
   ];
 }

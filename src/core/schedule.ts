@@ -1,4 +1,4 @@
-/** What a simulation returns: when each job ran, and how the machine's state changed over time. */
+/** The result of a simulation: when each job ran, and how the machine's state changed over time. */
 import type { Instance, JobIndex } from "./jobs.ts";
 import type { RowId, StartRule } from "./policy.ts";
 
@@ -10,15 +10,15 @@ export interface Schedule {
   /** Instants decided, and jobs started by each start rule (index: StartRule). */
   readonly instants: number;
   readonly startsByRule: readonly number[];
-  /** Sizes that the jobs were given, and their run times on them; undefined where no job could run on another size than its own. */
+  /** Sizes that the jobs got and their run times at these sizes; undefined if no job could run on another size. */
   readonly given?: Pick<Instance, "size" | "runS"> | undefined;
-  /** Times in which jobs that had started were stopped, in order of their beginning; undefined for none. */
+  /** Times during which started jobs were stopped, in order of their beginning; undefined if there are none. */
   readonly pauses?: readonly Pause[] | undefined;
   /** Only time sharing has rows. */
   readonly gang: GangRecord | undefined;
 }
 
-/** The instance with the sizes that its jobs were given, and their run times on them. */
+/** The instance with the sizes that its jobs got and their run times at these sizes. */
 export function asGiven(instance: Instance, { given }: Schedule): Instance {
   return given === undefined ? instance : { ...instance, ...given };
 }
@@ -26,15 +26,16 @@ export function asGiven(instance: Instance, { given }: Schedule): Instance {
 export interface Pause {
   readonly job: JobIndex;
   readonly fromS: number;
-  /** NaN for a job that did not go on. */
+  /** NaN for a job that never continued. */
   untilS: number;
 }
 
 export interface GangRecord {
   readonly slotS: number;
   readonly switchS: number;
-  /** Times at which the number of rows changed, ascending, and the number from then on. The record begins at the first submit. */
+  /** Times at which the number of rows changed, ascending. The record begins at the first submit. */
   readonly rowsAtS: Float64Array;
+  /** Number of rows from each of these times on. */
   readonly rows: Int32Array;
   /** Largest number of rows at any time (n_l of zhou2000). */
   readonly maxRows: number;
@@ -46,8 +47,9 @@ export interface GangRecord {
   readonly unifications: number;
   /** How often a job changed its row in an exchange, both rows' jobs counted. */
   readonly moves: number;
-  /** How often a gang was moved to other processors, and the seconds of its service that each time cost, summed over the gangs. */
+  /** How often a gang moved to other processors. */
   readonly migrations: number;
+  /** Seconds of service that all migrations cost together. */
   readonly migrationS: number;
 }
 
@@ -55,22 +57,22 @@ export interface GangRecord {
 export interface Observer {
   arrived?(timeS: number, job: JobIndex): void;
   departed?(timeS: number, job: JobIndex): void;
-  /** The job that starts next, or is placed next, has been given another size than it asks for. */
+  /** The job that starts or is placed next gets another size than it asks for. */
   molded?(timeS: number, job: JobIndex, size: number): void;
   started?(timeS: number, job: JobIndex, rule: StartRule): void;
-  /** The job has been stopped and has given its processors back; it keeps the work that it has done. */
+  /** The job has been stopped and its processors are free; it keeps the work that it has done. */
   suspended?(timeS: number, job: JobIndex): void;
-  /** It waits anew. */
+  /** The job is waiting again. */
   resumed?(timeS: number, job: JobIndex): void;
   promised?(timeS: number, job: JobIndex, startS: number): void;
   /** After each `decide`. */
   decided?(timeS: number): void;
-  /** `stretches` only when the processors do not stand side by side: first processor and end of each stretch in turn. */
+  /** @param stretches only if the processors are not consecutive: first processor and end of each stretch in turn */
   placed?(timeS: number, job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void;
   released?(timeS: number, job: JobIndex, row: RowId): void;
   rowAdded?(timeS: number, row: RowId): void;
   rowDeleted?(timeS: number, row: RowId): void;
   exchanged?(timeS: number, a: RowId, b: RowId, first: number, end: number): void;
-  /** The job has left its processors for those from `first` on, in the row, and needs `costS` more of service. */
+  /** The job has moved to the processors from `first` on, in the row, and needs `costS` more seconds of service. */
   migrated?(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void;
 }

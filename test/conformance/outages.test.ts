@@ -181,7 +181,7 @@ test.each<[string, Outage[]]>([
   ["expected an end after the beginning", [window(2, 2, 1)]],
   ["expected an end after the beginning", [window(2, 3, 1, 0, 2.5)]],
   ["expected whole numbers", [window(2, 3, 0)]],
-  ["some are away by outage 1 then", [window(0, 9, 2), window(8, 10, 1, 1)]],
+  ["outage 1 takes some of them away at the same time", [window(0, 9, 2), window(8, 10, 1, 1)]],
 ])("checkOutages() refuses what cannot be: %s", (message, outages) => {
   expect(() => checkOutages(outages, 4)).toThrow(message);
 });

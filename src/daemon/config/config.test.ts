@@ -92,7 +92,11 @@ processors = 4
       "processors = 4\ndefaultLimitMs = 0.5",
       /queues\[1\].defaultLimitMs in "f.toml", line 12/,
     ],
-    ['"long"', '"short"', /queue class 2 in "f.toml", line 9: an earlier class has it/],
+    [
+      '"long"',
+      '"short"',
+      /queue class 2 in "f.toml", line 9: an earlier class has that name; choose another/,
+    ],
     ["slotMs = 100", "# slotMs = 100\nslotMs = 1", /as slotMs in "f.toml", line 2: /],
     [
       "processors = 4",
