@@ -99,11 +99,11 @@ describe("explain() under EASY", () => {
       "It arrived at 1 s, started at 10 s and waited 9 s.",
       "When it arrived, 1 of 4 processors was free, 1 job ran and 0 jobs (0 processors) waited before it.",
       "It did not fit: it needs 4 processors, 1 was left free, 3 were missing.",
-      "By estimates 1 running job had to end first: job 11 (3; expected 12 s, ended 10 s).",
-      "2 jobs passed it, 7 processor-seconds; 2 by the rule: backfilled before the shadow time.",
+      "According to the estimates, 1 running job had to end first: job 11 (3; expected 12 s, ended 10 s).",
+      "2 jobs passed it, with 7 processor-seconds in all; 2 by the rule: backfilled before the shadow time.",
       "The largest of them: job 13 (1 for 4 s, at 2 s), job 15 (1 for 3 s, at 6 s).",
-      "It was promised a start no later than 12 s (told at 1 s).",
-      "In the instant of its start 3 processors came free: job 11 (3) ended.",
+      "It was promised a start no later than 12 s (promised at 1 s).",
+      "At the instant of its start, 3 processors became free: job 11 (3) ended.",
       "It started by the rule: head of queue.",
       "Of its wait: 9 s (100 %) too few processors were left free.",
     ]);
@@ -149,7 +149,7 @@ describe("explain() under EASY", () => {
     expect(lines).toContain(
       "Job 12 (4) held a reservation from 2 s to 10 s, first for 12 s; it started at 10 s.",
     );
-    expect(lines).toContain("Nobody passed it.");
+    expect(lines).toContain("No job passed it.");
   });
 
   test("a job that passes starts at once", () => {
@@ -160,7 +160,7 @@ describe("explain() under EASY", () => {
       obstacle: { kind: "none" },
       waitParts: { tooFewFreeS: 0, reservedS: 0, notItsTurnS: 0 },
     });
-    expect(explanationLines(explanation)).toContain("It started in the instant in which it arrived.");
+    expect(explanationLines(explanation)).toContain("It started at the instant of its arrival.");
   });
 });
 
@@ -244,7 +244,7 @@ describe("explain() of gangs", () => {
       "It arrived at 0 s, started at 1 s and waited 1 s.",
       "It was placed at 0 s in row 2 of 2, on processors 0 to 3; it started with its first slot.",
       "Its work is 3 slots of 1 s.",
-      "It ended at 6 s, 2 times as long in the system as its work takes alone: while it was in the matrix it had 1 of 1.83 rows on average (at most 2 rows).",
+      "It ended at 6 s. It was in the system 2 times as long as its work takes alone: while it was in the matrix, it had 1 of 1.83 rows on average (at most 2 rows).",
     ]);
   });
 
@@ -380,7 +380,7 @@ describe("explanationLines() of times close to each other", () => {
   test("the last of many promises is told as the last", () => {
     const listed = [9, 8, 7, 6, 3].map((startS, i) => ({ atS: i, startS }));
     expect(linesWith({ promises: { count: 7, listed } })).toContain(
-      "It was promised a start no later than 9 s (told at 0 s), 8 s (told at 1 s), 7 s (told at 2 s), 6 s (told at 3 s), 2 more, and at last 3 s (told at 4 s).",
+      "It was promised a start no later than 9 s (promised at 0 s), 8 s (promised at 1 s), 7 s (promised at 2 s), 6 s (promised at 3 s), 2 more, and finally 3 s (promised at 4 s).",
     );
   });
 });

@@ -80,7 +80,7 @@ function survivalFigure(data: PageData): Figure {
   return {
     chart: "survival",
     title: metric === "wait" ? "How many wait how long" : "How many take how long",
-    note: `Share of the jobs whose ${metric} is longer than a time; lower is better. Logarithmic time, from one second.`,
+    note: `Share of the jobs whose ${metric} is longer than a given time; lower is better. The time axis is logarithmic and starts at one second.`,
     table: dataTable([metric, ...data.policies], rows),
   };
 }
@@ -97,7 +97,7 @@ function classesFigure({ policies }: Comparison, data: PageData): Figure {
   return {
     chart: "classes",
     title: "Who pays: means by class of job",
-    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic where the means differ by more than a factor of 50.`,
+    note: `Classes: ${escapeHtml(classScheme)}. ${empty === "" ? "" : `Without jobs: ${escapeHtml(empty)}. `}The axis is logarithmic if the means differ by more than a factor of 50.`,
     selects: metricSelect(data, "bounded-slowdown"),
     table: dataTable(["mean of", ...data.policies], rows),
   };
@@ -109,7 +109,7 @@ function utilisationFigure({ policies }: Comparison, data: PageData): Figure {
     chart: "utilisation",
     height: 62 + 84 * Math.max(2, data.policies.length),
     title: gang ? "Demand of the running jobs over time" : "Utilisation over time",
-    note: `Processors of the running jobs, as a share of the machine.${gang ? " Where rows take turns it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time move together.`,
+    note: `Processors of the running jobs, as a share of the machine.${gang ? " If rows take turns, it exceeds 100 % as soon as there is more than one full row." : ""} Scroll or drag to zoom; the charts over time zoom together.`,
     table: timeTable(data, data.utilisation, formatPercent),
   };
 }
@@ -118,7 +118,7 @@ function queueFigure(data: PageData): Figure {
   return {
     chart: "queue",
     title: "Queue length over time",
-    note: "Jobs submitted and not yet started. Click a name to hide its line; the axis follows.",
+    note: "Jobs that are submitted but not yet started. Click a name to hide its line; the axis adapts.",
     selects: select("value", "per interval", Object.entries({ mean: "mean", max: "longest" }), "mean"),
     table: timeTable(data, data.queueMean, formatNumber),
   };
@@ -128,7 +128,7 @@ function rowsFigure(data: PageData): Figure {
   return {
     chart: "rows",
     title: "Rows of the matrix over time",
-    note: "Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. Policies with time sharing only.",
+    note: "Each row gets one slot per round, so a job in one row runs at 1/rows of its speed. The chart shows only policies with time sharing.",
     table: timeTable(data, data.rows, formatNumber),
   };
 }
@@ -147,15 +147,15 @@ function ganttFigure(data: PageData): Figure | undefined {
   const isZoomed = gantt.shown.fromS > gantt.fromS || gantt.shown.toS < gantt.toS;
   const about = whole ? "the whole run" : `the time around the longest queue, ${stretch(gantt)}`;
   const span = isZoomed
-    ? `At first ${stretch(gantt.shown)}; zoom out for ${about}`
+    ? `At first, the chart shows the time ${stretch(gantt.shown)}; zoom out for ${about}`
     : `${about[0].toUpperCase()}${about.slice(1)}`;
   const wait = data.metrics.find(({ name }) => name === "wait");
   const waited = wait === undefined ? formatDuration : statisticFormatter(wait, "max");
   const gangs = drawn.some(({ chart }) => chart.boxRow !== null)
-    ? "; gangs that share processors lie on one another, and their colour says in which row they were placed"
+    ? "; gangs that share processors overlap, and their colour shows in which row they were placed"
     : "";
   const isDealt = drawn.some(({ chart }) => chart.boxRow === null);
-  const dealt = isDealt ? "Processors are dealt out lowest first." : "";
+  const dealt = isDealt ? "Jobs get the free processors with the lowest numbers." : "";
   const policies = drawn.map(({ i, policy }) => [i, policy] as const);
   const rows = drawn.map(({ policy, chart }) => {
     const waits = chart.id.map((_, job) => chart.startS[job] - chart.submitS[job]);
@@ -169,7 +169,7 @@ function ganttFigure(data: PageData): Figure | undefined {
   return {
     chart: "gantt",
     title: "Who ran where",
-    note: `${span}. A box is a job on consecutive processors; the colour says how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover for the job. ${dealt}`,
+    note: `${span}. A box is a job on consecutive processors; the colour shows how long it had waited${gangs}. Scroll to zoom in time, with Shift in processors; hover over a box to see its job. ${dealt}`,
     selects: select("policy", "policy", policies, String(gantt.first)),
     table: dataTable(["policy", "jobs shown", "longest wait among them"], rows),
     height: 540,
@@ -195,7 +195,7 @@ function matrixFigure(data: PageData): Figure {
   return {
     chart: "matrix",
     title: "The matrix",
-    note: "A line is a row of the round, a box a gang: what stands in one line runs together, and the lines take turns. At first the instant with the most rows; the slider goes through the run.",
+    note: "A line is a row of the round, and a box is a gang. Gangs in one line run together, and the lines take turns. At first, the chart shows the instant with the most rows; the slider moves through the run.",
     selects: `${select("policy", "policy", policies, policies[0][0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
     table: dataTable(["policy", "most rows after", "rows", "gangs in them", "instants kept"], rows),
     height: Math.min(640, Math.max(220, 70 + 28 * most)),

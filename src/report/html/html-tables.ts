@@ -25,7 +25,7 @@ export function rankingTable({ policies }: Comparison): string {
   });
   return `<section>
 <h2>${policies.length > 1 ? `Policies by mean ${comparedMetric(policies)}` : "In numbers"}</h2>
-<p class="note">${policies.length > 1 ? "The best value of each column is marked, where the column says the same of all policies. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "Where rows take turns jobs start early and run slowly, so policies are compared by response, not by their waits. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
+<p class="note">${policies.length > 1 ? "The best value of each column is marked if the column means the same for all policies. " : ""}The longest wait is shown with the number of its job. ${comparedMetric(policies) === "response" ? "If rows take turns, jobs start early and run slowly, so policies are compared by response, not by wait. " : ""}${policies.length > 1 ? "Click a heading to sort." : ""}</p>
 <div class="scroll"><table class="sortable"><thead><tr>${heading.join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>
 </section>`;
 }
@@ -54,7 +54,7 @@ export function replicationsTable({ policies }: Comparison): string {
       : heads(REPLICATED.map(({ title }) => `${title}, difference from ${escapeHtml(first!.label)}`));
   return `<section>
 <h2>${count} replications</h2>
-<p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies see the same jobs in each replication, so differences are paired; two policies differ where the interval excludes 0. The longest wait is that of any job under any seed. The table above, the charts and the hashes below are of the first seed.</p>
+<p class="note">Means over the seeds ± half of the 95 % confidence interval (Student). All policies get the same jobs in each replication, so differences are paired; two policies differ if the interval excludes 0. The longest wait is that of any job under any seed. The table above, the charts and the hashes below show the first seed.</p>
 <div class="scroll"><table><thead><tr><th scope="col">policy</th>${titles}${differenceTitles}</tr></thead><tbody>${rows.join("")}</tbody></table></div>
 </section>`;
 }

@@ -182,7 +182,9 @@ describe("chart options", () => {
     const option = ganttOption({ ...page, gantt }, theme, gantt.charts[0]!);
     expect((option.dataZoom as object[])[0]).toMatchObject({ start: 20, end: 80 });
     const text = chartFigures(made, { ...page, gantt });
-    expect(text).toContain("At first from 11 s to 44 s after the first submit; zoom out for the whole run.");
+    expect(text).toContain(
+      "At first, the chart shows the time from 11 s to 44 s after the first submit; zoom out for the whole run.",
+    );
     expect(chartFigures(made, page)).toContain("The whole run.");
   });
 

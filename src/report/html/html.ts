@@ -93,13 +93,13 @@ function rulesSection(comparison: Comparison): string {
   const metrics = summary.metrics.map(({ title, definition }): [string, string] => [title, definition]);
   return `<section>
 <h2>How these numbers were made</h2>
-<p class="note">Results of simulators called alike differ because their rules differ. These are the rules used here.</p>
+<p class="note">Policies of the same name give different results in different simulators, because their rules differ. These are the rules used here.</p>
 <details><summary>Provenance and rules</summary>
 ${termList(entries)}
 <h3>Rules for all policies</h3>${bullets(rules)}</details>
 <details><summary>Rules of each policy</summary>${policyParts.join("")}</details>
 <details><summary>Definitions of the metrics</summary>${termList(metrics)}
-<p class="note">Percentiles interpolate linearly between neighbouring values. Utilisation is busy over available processor-seconds; on machines whose rows take turns, the run time × size of the jobs that ended over the makespan.</p></details>
+<p class="note">Percentiles interpolate linearly between neighbouring values. Utilisation is busy ÷ available processor-seconds. On machines whose rows take turns, busy is the run time × size of the jobs that ended, and available covers the makespan.</p></details>
 </section>`;
 }
 
@@ -118,7 +118,7 @@ function diagnosticsSection({ instance, policies }: Comparison): string {
     const shown = places.filter((place) => place !== "").join(", ");
     return `<tr><td>${escapeHtml(action)}</td><td>${formatCount(count)}</td><td class="words">${escapeHtml(message)}</td><td class="words">${escapeHtml(shown)}</td></tr>`;
   });
-  const table = `<details${rows.length > 0 && rows.length <= 6 ? " open" : ""}><summary>${rows.length} kinds of remarks on the input</summary><div class="scroll"><table class="left">
+  const table = `<details${rows.length > 0 && rows.length <= 6 ? " open" : ""}><summary>${rows.length} kinds of diagnostics</summary><div class="scroll"><table class="left">
 <thead><tr><th>what was done</th><th>times</th><th class="words">why</th><th class="words">for example</th></tr></thead><tbody>${rows.join("")}</tbody></table></div></details>`;
   return `<section>
 <h2>Diagnostics of the input</h2>

@@ -66,7 +66,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
   });
   const head = [
     "paper",
-    "published values met within 10 %",
+    "published values reproduced within 10 %",
     "beyond 10 %, with a reason",
     "beyond 10 %, without",
     "statements that hold",
@@ -75,7 +75,7 @@ export function papersIndex(papers: readonly ReproducedPaper[]): string {
     title: "Papers reproduced",
     version,
     brand: "Tutti · laboratory",
-    lead: `<p>Every table and figure, computed anew: the published value beside ours, the deviation, and the reason where it exceeds 10 %.</p>`,
+    lead: `<p>Every table and figure, recomputed: the published value next to ours, the deviation, and the reason if it exceeds 10 %.</p>`,
     main: `<section><div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div></section>
 <section><h2>How these pages were made</h2>${termList([
       ["command", "tutti reproduce --all --html docs/papers"],
@@ -90,7 +90,7 @@ function countFacts(reproduction: ReproducedPaper): [string, string][] {
   const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
   const facts: [string, string][] = [];
   if (compared > 0) {
-    facts.push(["published values", formatCount(compared)], ["met within 10 %", formatCount(within)]);
+    facts.push(["published values", formatCount(compared)], ["reproduced within 10 %", formatCount(within)]);
     facts.push(["beyond 10 %, with a reason", formatCount(explained)]);
   }
   if (unexplained > 0) facts.push(["beyond 10 %, without a reason", formatCount(unexplained)]);
@@ -124,7 +124,7 @@ function tableSection(table: ReproducedTable): string {
   ];
   const legend = [
     `Ours${hasIntervals ? " ± half of the 95 % confidence interval" : ""}`,
-    isCompared ? "; below it the published value and the deviation of ours" : "",
+    isCompared ? "; below it the published value and our deviation from it" : "",
   ].join("");
   return `<section>
 <h2>${escapeHtml(`${id}. ${title}`)}</h2>

@@ -38,7 +38,7 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
       (one) => `job ${one.id} (${one.size}; expected ${span(one.expectedEndS)}, ended ${span(one.endS)})`,
     );
     lines.push(
-      `By estimates ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
+      `According to the estimates, ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
     );
   }
   for (const held of facts.reservations.listed) lines.push(reservationLine(held));
@@ -46,27 +46,27 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   if (more > 0) lines.push(`${plural(more, "more job")} held reservations while it waited.`);
   lines.push(...passerLines(facts));
   if (promises.count > 0) {
-    const listed = promises.listed.map((one) => `${span(one.startS)} (told at ${span(one.atS)})`);
+    const listed = promises.listed.map((one) => `${span(one.startS)} (promised at ${span(one.atS)})`);
     const more = promises.count - listed.length;
     // The list has the first promises and the last one.
     const told =
       more === 0
         ? listed.join(", ")
-        : `${listed.slice(0, -1).join(", ")}, ${formatCount(more)} more, and at last ${listed.at(-1)}`;
+        : `${listed.slice(0, -1).join(", ")}, ${formatCount(more)} more, and finally ${listed.at(-1)}`;
     lines.push(`It was promised a start no later than ${told}.`);
   }
   if (job.startS === null || rule === null) return lines;
   if (freedBy.count > 0) {
     const listed = freedBy.listed.map((one) => `job ${one.id} (${one.size})`);
     lines.push(
-      `In the instant of its start ${plural(freedBy.processors, "processor")} came free: ${list(listed, freedBy.count)} ended.`,
+      `At the instant of its start, ${plural(freedBy.processors, "processor")} became free: ${list(listed, freedBy.count)} ended.`,
     );
   }
   lines.push(`It started by the rule: ${START_RULE_NAMES[rule]}.`);
   const waitS = waitParts.tooFewFreeS + waitParts.reservedS + waitParts.notItsTurnS;
   const parts = [
     [waitParts.tooFewFreeS, "too few processors were left free"],
-    [waitParts.reservedS, "enough were left free, but kept for a reservation"],
+    [waitParts.reservedS, "enough were left free, but they were kept for a reservation"],
     [waitParts.notItsTurnS, "enough were left free, but it was not its turn"],
   ] as const;
   const told = parts.filter(([partS]) => partS > 0).map(([partS, why]) => `${share(partS, waitS)} ${why}`);
@@ -77,7 +77,7 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
 function obstacleLine(size: number, obstacle: Obstacle): string {
   switch (obstacle.kind) {
     case "none":
-      return "It started in the instant in which it arrived.";
+      return "It started at the instant of its arrival.";
     case "size":
       return `It did not fit: it needs ${plural(size, "processor")}, ${were(obstacle.free)} left free, ${were(obstacle.missing)} missing.`;
     case "reservation":
@@ -97,7 +97,7 @@ function reservationLine(held: HeldReservation): string {
 }
 
 function passerLines({ passers }: SpaceFacts): string[] {
-  if (passers.count === 0) return ["Nobody passed it."];
+  if (passers.count === 0) return ["No job passed it."];
   const ahead = passers.byRule.reduce((sum, one) => sum + (one.isAheadInOrder ? one.count : 0), 0);
   const rules = passers.byRule
     .filter((one) => !one.isAheadInOrder)
@@ -107,7 +107,7 @@ function passerLines({ passers }: SpaceFacts): string[] {
     (one) => `job ${one.id} (${one.size} for ${span(one.runS)}, at ${span(one.startS)})`,
   );
   return [
-    `${plural(passers.count, "job")} passed it, ${formatCount(Math.round(passers.processorSeconds))} processor-seconds; ${rules.join("; ")}.`,
+    `${plural(passers.count, "job")} passed it, with ${formatCount(Math.round(passers.processorSeconds))} processor-seconds in all; ${rules.join("; ")}.`,
     `The largest of them: ${list(listed, passers.count)}.`,
   ];
 }
@@ -124,7 +124,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
   ];
   if (facts.slotsGiven + facts.slotsTaken > 0) {
     lines.push(
-      `It was given ${plural(facts.slotsGiven, "extra slot")} per round, ${were(facts.slotsTaken)} taken back: ${facts.changes
+      `It was given ${plural(facts.slotsGiven, "extra slot")} per round, and ${were(facts.slotsTaken)} taken back: ${facts.changes
         .map(({ atS, slots, rows }) => `${slots} of ${rows} from ${span(atS)}`)
         .join(", ")}${facts.changes.length < facts.slotsGiven + facts.slotsTaken ? ", …" : ""}.`,
     );
@@ -139,7 +139,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
     );
   if (job.endS !== null) {
     lines.push(
-      `It ended at ${span(job.endS)}, ${facts.slowdown === 1 ? "" : `${formatNumber(facts.slowdown)} times `}as long in the system as its work takes alone: while it was in the matrix it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${plural(facts.mostRows, "row")}).`,
+      `It ended at ${span(job.endS)}. It was in the system ${facts.slowdown === 1 ? "exactly" : `${formatNumber(facts.slowdown)} times`} as long as its work takes alone: while it was in the matrix, it had ${formatNumber(facts.meanSlots)} of ${formatNumber(facts.meanRows)} ${facts.meanRows === 1 ? "row" : "rows"} on average (at most ${plural(facts.mostRows, "row")}).`,
     );
   }
   return lines;

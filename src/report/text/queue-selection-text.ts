@@ -18,7 +18,7 @@ export function tellQueueSelection(classes: readonly QueueClass[], selection: Qu
   const { queue, rule } = selection;
   const ruledOut = selection.ruledOut.map(
     (one) =>
-      `${classes[one.queue].name} allows ${one.limit === "elapsed" ? "less than " : ""}${one.allowed} ${LIMIT_WORDS[one.limit]}, the job asks ${one.asked}`,
+      `${classes[one.queue].name} allows ${one.limit === "elapsed" ? "less than " : ""}${one.allowed} ${LIMIT_WORDS[one.limit]}, the job asks for ${one.asked}`,
   );
   if (queue === NO_QUEUE) return `No queue admits the job: ${ruledOut.join("; ")}`;
   const name = classes[queue].name;
@@ -27,7 +27,7 @@ export function tellQueueSelection(classes: readonly QueueClass[], selection: Qu
     rule === "only"
       ? "the only queue that admits the job"
       : rule === "order"
-        ? `as tight as any queue that admits the job and the first of them (also ${others})`
+        ? `the first of the queues that admit the job equally tightly (also ${others})`
         : `the tightest queue that admits the job (also ${others}), decided by ${limitOf(classes[queue], rule as ClassLimit)} ${LIMIT_WORDS[rule as ClassLimit]}`;
   return `${name}: ${why}${ruledOut.length === 0 ? "" : `; ${ruledOut.join("; ")}`}`;
 }
