@@ -2,7 +2,7 @@ import type { JobIndex } from "../core/jobs.ts";
 
 const NOBODY: readonly JobIndex[] = [];
 
-/** The jobs that have arrived since the last decision. The list that is handed over is used again for the next one. */
+/** The jobs that have arrived since the last decision. The list that `take` returns is reused for the next decision. */
 export class Arrivals {
   readonly #jobs: JobIndex[] = [];
   #count = 0;
@@ -11,12 +11,12 @@ export class Arrivals {
     this.#jobs[this.#count++] = job;
   }
 
-  /** What a policy is told when it decides. */
+  /** The arrivals for the next decision of the policy. */
   take(): readonly JobIndex[] {
     const count = this.#count;
     if (count === 0) return NOBODY;
     this.#count = 0;
-    // An array that has been emptied would be allocated anew.
+    // Setting the length to 0 would free the array's memory.
     if (this.#jobs.length !== count) this.#jobs.length = count;
     return this.#jobs;
   }

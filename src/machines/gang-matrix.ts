@@ -1,17 +1,19 @@
 /**
- * The machine of gang scheduling, whatever its clock: an Ousterhout matrix whose rows take turns, one slot each per round (Zhou,
- * Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each job has had, and knows when a job has its first one.
+ * The machine of gang scheduling, without a clock: an Ousterhout matrix whose rows take turns, one slot each per round
+ * (Zhou, Walsh and Brent 2000, section 1). It refuses wrong decisions, counts the slots that each job has had, and knows
+ * when a job has its first one.
  *
  *   slot        0    1    2    3    4    5         rows in order of the round (structures/matrix/round-robin.ts)
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…
  *
- * What is left to a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real time): when a slot begins, how
- * many slots have passed, who arrives and who leaves.
+ * A subclass with a clock (simulator/rounds.ts in virtual time, daemon/scheduling/live-rounds.ts in real time) adds when
+ * a slot begins, how many slots have passed, and which jobs arrive and leave.
  *
- * Slots are not stepped. Let a job with k rows have had S slots when it has been served in full rounds and part of one: in round r, with b of
- * its rows already passed, S grows exactly as r·k + b does. So `base` = S − (r·k + b) stays fixed while the job's rows do. Adding a
- * row or deleting another job's row changes neither r·k + b nor the order of the job's rows. Only jobs that are placed,
- * released, exchanged or moved are settled (`touch`) and get a new base after the decision (`settle`).
+ * Slots are not stepped. Let S be the number of slots that a job with k rows has had. In round r, after b of the job's
+ * rows have had their turn, S grows exactly as r·k + b does. So `base` = S − (r·k + b) stays fixed as long as the job's
+ * rows do. Adding a row or deleting another job's row changes neither r·k + b nor the order of the job's rows. Only for
+ * jobs that are placed, released, exchanged or moved, S is computed before the change (`touch`), and a new base after the
+ * decision (`settle`).
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Outage } from "../core/interruptions.ts";
@@ -26,7 +28,7 @@ import { type Interruptible, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
 import { type MachineFeatures, Stock } from "./stock.ts";
 
-/** What has become of a job, by its row of the table. */
+/** Where a job is, by its row in the job table. */
 const Presence = { unknown: 0, here: 1, stopped: 2, gone: 3 } as const;
 
 interface GangMatrixOptions extends MachineFeatures {
@@ -40,34 +42,34 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   override readonly switchS: number;
   protected readonly observer: Observer | undefined;
   protected readonly roundRobin = new RoundRobin();
-  /** Beginning of a job's first slot, in seconds; NaN before. */
+  /** Beginning of a job's first slot, in seconds; NaN before that. */
   protected readonly startS: Float64Array;
   /** Jobs that have a row. */
   protected placedCount = 0;
   protected startedCount = 0;
-  /** Slots given to jobs that had one already. */
+  /** How often a job that already had a slot got one more. */
   protected unifications = 0;
-  /** Jobs that changed their row in an exchange. */
+  /** How often a job changed its row in an exchange. */
   protected moves = 0;
 
   readonly pauses = new Pauses();
   readonly #arrivals = new Arrivals();
   readonly #sizes: Sizes;
   readonly #stock: Stock | undefined;
-  /** 1 for each processor that is away; undefined while none has been. */
+  /** 1 for each processor that is away; undefined as long as all have been present. */
   #away: Uint8Array | undefined;
   readonly #presence: Uint8Array;
-  /** Slots that a job has had while it is touched or has no row; its base (see above) otherwise. */
+  /** Number of slots that a job has had while it is touched or has no row; otherwise its base (see above). */
   readonly #served: Float64Array;
   readonly #isTouched: Uint8Array;
   #touched = new Int32Array(64);
   #touchedCount = 0;
-  /** Jobs placed that have not had a slot yet, in order of placing. */
+  /** Placed jobs that have not had a slot yet, in order of placement. */
   #unstarted = new Int32Array(16);
   #unstartedCount = 0;
   readonly #startedNow: JobIndex[] = [];
 
-  /** @param size processors of each job, by its row of the table; a job's other size is written into it */
+  /** @param size processors of each job, by its row in the table. Written to when a job gets another size. */
   constructor(processors: number, size: Int32Array, options: GangMatrixOptions) {
     const { slotS, switchS, observer, resources = [], demand = [], molding } = options;
     super(processors, size);
@@ -84,7 +86,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   // What a clock provides.
 
-  /** Beginning of the slot that lies `ahead` slots after the present one, in seconds. */
+  /** Beginning of the slot that is `ahead` slots after the present one, in seconds. */
   protected abstract slotStartS(ahead: number): number;
 
   /** The job has got its first row. */
@@ -99,7 +101,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** The job has left its rows, though it has not ended. */
   protected onSuspend(_job: JobIndex): void {}
 
-  /** The job has been given another size and takes `factor` times as long. */
+  /** The job has got another size and takes `factor` times as long. */
   protected onMold(_job: JobIndex, _factor: number): void {}
 
   // What a clock calls.
@@ -110,22 +112,22 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.observer?.arrived?.(this.nowS, job);
   }
 
-  /** The job may be placed, though it does not arrive: it has been there before. */
+  /** The job may be placed without an arrival, because the policy already knows it. */
   protected enterUntold(job: JobIndex): void {
     this.#presence[job] = Presence.here;
   }
 
-  /** The job is not to be placed any more. */
+  /** The job must not be placed any more. */
   protected forget(job: JobIndex): void {
     this.#presence[job] = Presence.gone;
   }
 
-  /** The jobs that have arrived since they were asked for last. */
+  /** The jobs that have arrived since the last call. */
   protected takeArrivals(): readonly JobIndex[] {
     return this.#arrivals.take();
   }
 
-  /** Takes a job that has ended out of its rows. */
+  /** Removes a job that has ended from its rows. */
   protected leave(job: JobIndex): void {
     this.#takeOut(job);
     this.#presence[job] = Presence.gone;
@@ -142,7 +144,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   announce(): void {}
 
-  /** Jobs that have one of the processors are stopped. */
+  /** Stops all jobs that have one of the processors. */
   lose({ first, processors }: Outage): readonly JobIndex[] {
     const end = first + processors;
     const stopped = new Set<JobIndex>();
@@ -182,19 +184,19 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     return this.#stock?.lacking(job) === undefined;
   }
 
-  /** Whether the processors are all there. */
+  /** Whether all of the processors are present. */
   protected areThere(first: number, end: number): boolean {
     return this.#away === undefined || !this.#away.subarray(first, end).includes(1);
   }
 
-  /** Lets slots pass. */
+  /** Advances the round by a number of slots. */
   protected pass(slots: number): void {
     if (this.placedCount === 0) return;
     this.#startJobs(slots);
     this.roundRobin.pass(slots, this.rowCount);
   }
 
-  /** After a decision: jobs whose rows have changed get their base. */
+  /** After a decision, computes the base of jobs whose rows have changed. */
   protected settle(): void {
     for (let i = 0; i < this.#touchedCount; i++) {
       const job = this.#touched[i];
@@ -206,17 +208,17 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     this.#touchedCount = 0;
   }
 
-  /** Slots that the job has had, of a job that is taken over. */
+  /** Sets the number of slots that a job has had, for a job that another machine has served before. */
   protected setServed(job: JobIndex, slots: number): void {
     this.#served[job] = slots;
   }
 
-  /** See the head comment; of a job that is settled. */
+  /** The base of a settled job; see the head comment. */
   protected baseOf(job: JobIndex): number {
     return this.#served[job];
   }
 
-  /** Settles the slots that a job has had, before its rows change. */
+  /** Computes the slots that a job has had, before its rows change. */
   protected touch(job: JobIndex): void {
     if (this.#isTouched[job] === 1) return;
     this.#isTouched[job] = 1;
@@ -231,7 +233,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     return (this.positionOf(this.runRow(run)) - this.roundRobin.pointer + rows) % rows;
   }
 
-  /** By first slot, jobs that have had none last; then by index. */
+  /** Order by first slot (jobs without one last), then by index. */
   protected startsBefore(a: JobIndex, b: JobIndex): boolean {
     const aS = this.startS[a];
     const bS = this.startS[b];
@@ -278,8 +280,8 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     super.placeStretches(job, row, stretches, count);
     this.#afterPlacing(job, row);
     if (this.observer?.placed === undefined) return;
-    const told = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
-    this.observer.placed(this.nowS, job, row, stretches[0], told);
+    const copied = count === 1 ? undefined : Array.from({ length: 2 * count }, (_, i) => stretches[i]);
+    this.observer.placed(this.nowS, job, row, stretches[0], copied);
   }
 
   override release(job: JobIndex, row: RowId): void {
@@ -318,7 +320,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     const isFixed = this.slotsOf(job) > 0 || !Number.isNaN(this.startS[job]);
     const expected = this.#sizes.refusal(job, size, isFixed);
     if (expected !== undefined)
-      this.#refuse("wrong-size", job, `on ${size} processors it cannot run, expected ${expected}`);
+      this.#refuse("wrong-size", job, `it cannot run on ${size} processors, expected ${expected}`);
     this.onMold(job, this.#sizes.give(job, size));
     this.observer?.molded?.(this.nowS, job, size);
   }
@@ -354,7 +356,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     }
   }
 
-  /** r·k + b of the head comment, now. */
+  /** The present value of r·k + b; see the head comment. */
   #service(job: JobIndex): number {
     let passed = 0;
     for (let run = this.firstRunOfJob(job); run !== -1; run = this.nextRunOfJob(run)) {
@@ -363,7 +365,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
     return this.roundRobin.round * this.slotsOf(job) + passed;
   }
 
-  /** Notes the first slot of each job whose row comes up within the next `passed` slots. */
+  /** Records the first slot of each job that has its first turn within the next `passed` slots. */
   #startJobs(passed: number): void {
     const unstarted = this.#unstarted;
     let left = 0;

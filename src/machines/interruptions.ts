@@ -1,32 +1,32 @@
-/** Outages and stops (core/interruptions.ts) in order of time, as a clock tells its machine and its policy of them. */
+/** Outages and stops (core/interruptions.ts) in order of time, as a clock applies them to its machine and its policy. */
 import type { Interruptions, KnownOutage, Outage } from "../core/interruptions.ts";
 import type { JobIndex } from "../core/jobs.ts";
 import type { Policy } from "../core/policy.ts";
 import type { Pause } from "../core/schedule.ts";
 
-/** What a machine does about them. */
+/** How a machine reacts to them. */
 export interface Interruptible {
-  /** The outage may be known from now on. */
+  /** Policies may know of the outage from now on. */
   announce(outage: Outage): void;
-  /** Its processors go; returns the jobs that have been stopped for it. */
+  /** The outage begins. Returns the jobs that were stopped because of it. */
   lose(outage: Outage): readonly JobIndex[];
-  /** Its processors are back. */
+  /** The outage ends. */
   regain(outage: Outage): void;
-  /** Stops a job that runs; false when it does not. */
+  /** Stops a running job. Returns false if it does not run. */
   suspend(job: JobIndex): boolean;
-  /** A job that was stopped waits anew. */
+  /** A job that was stopped waits again. */
   resume(job: JobIndex): void;
 }
 
 interface Event {
   readonly timeS: number;
-  /** At one instant what is told comes first, then what comes back, then what goes. */
+  /** Order at one instant: 0 announcements, 1 what comes back, 2 what goes away. */
   readonly rank: number;
   happen(machine: Interruptible, policy: Policy): void;
 }
 
 export class InterruptionQueue {
-  /** When the next of them happens; Infinity when no more do. */
+  /** Time of the next event; Infinity if there are no more. */
   nextS = Number.POSITIVE_INFINITY;
   readonly #events: readonly Event[];
   #next = 0;
@@ -56,7 +56,7 @@ export class InterruptionQueue {
     this.#findNext();
   }
 
-  /** Lets happen what is due. */
+  /** Applies all events that are due. */
   happen(nowS: number, machine: Interruptible, policy: Policy): void {
     while (this.nextS <= nowS) {
       this.#events[this.#next++].happen(machine, policy);
@@ -75,7 +75,7 @@ function goAway(machine: Interruptible, policy: Policy, outage: Outage): void {
   for (const job of stopped) machine.resume(job);
 }
 
-/** What policies know of outages that are not over: a new list with each change. */
+/** What policies know about outages that are not over. Each change makes a new list. */
 export class KnownOutages {
   readonly #known = new Map<Outage, KnownOutage>();
 
@@ -91,12 +91,12 @@ export class KnownOutages {
   }
 }
 
-/** When jobs that had started were stopped. */
+/** The times during which started jobs were stopped. */
 export class Pauses {
   readonly #list: Pause[] = [];
   readonly #open = new Map<JobIndex, Pause>();
 
-  /** In order of their beginning; undefined for none. */
+  /** In order of their beginning; undefined if there are none. */
   get list(): readonly Pause[] | undefined {
     return this.#list.length > 0 ? this.#list : undefined;
   }
@@ -107,12 +107,12 @@ export class Pauses {
     this.#open.set(job, pause);
   }
 
-  /** Whether any job is stopped, or waits anew. */
+  /** Whether any job is stopped, or waits to continue. */
   get hasOpen(): boolean {
     return this.#open.size > 0;
   }
 
-  /** The job goes on; false when it was not stopped. */
+  /** The job continues. Returns false if it was not stopped. */
   end(job: JobIndex, nowS: number): boolean {
     const pause = this.#open.get(job);
     if (pause === undefined) return false;

@@ -1,22 +1,22 @@
 /**
- * The jobs as a policy is shown them (core/jobs.ts). Who drives the policy fills a job's cells when the job arrives. It is a copy
- * made for one policy, so what a policy writes here misleads nobody but itself.
+ * The jobs as a policy sees them (core/jobs.ts). The driver of the policy fills a job's cells when the job arrives. Every
+ * policy gets its own copy, so a policy that writes here misleads only itself.
  *
- * Most policies look at sizes and times only. The other columns are made, and filled for the jobs that are there, when somebody
- * asks for one of them.
+ * Most policies use only sizes and times. The other columns are created when one of them is first read, and then filled
+ * for the jobs that have arrived.
  */
 import { type JobIndex, type JobsView, UNKNOWN } from "../core/jobs.ts";
 import { grown } from "../structures/grow.ts";
 
 const FIRST_CAPACITY = 64;
-/** Rows that nobody has written yet cost next to nothing, copies do. */
+/** Growth is fast because unwritten rows cost almost nothing, but copies do. */
 const GROWTH = 4;
 
 type Integers = Int32Array<ArrayBuffer>;
 type Doubles = Float64Array<ArrayBuffer>;
 type Group<Names extends string> = Record<Names, Integers> | undefined;
 
-/** Which columns there are beside size and times. */
+/** Which columns there are besides size and times. */
 interface KnownColumns {
   readonly shape: boolean;
   readonly memory: boolean;
@@ -26,12 +26,12 @@ interface KnownColumns {
   readonly molding?: boolean;
 }
 
-/** The columns that are made when they are asked for. */
+/** The columns that are created when one of them is first read. */
 export interface JobDetails {
   memoryKB: Doubles | undefined;
   readonly shape: Group<"processes" | "threads" | "queue">;
   readonly origin: Group<"user" | "group" | "queue" | "application">;
-  /** By kind of resource. */
+  /** One column per kind of resource. */
   readonly demand: Integers[];
   readonly molding: (Record<"minSize" | "maxSize", Integers> & { serialShare: Doubles }) | undefined;
 }
@@ -45,7 +45,7 @@ export class JobTable implements JobsView {
   readonly #fill: (details: JobDetails) => void;
   #details: JobDetails | undefined;
 
-  /** @param fill called once, when the other columns are asked for: fills those of the jobs that have arrived */
+  /** @param fill called once, when the other columns are first read: fills them for the jobs that have arrived */
   constructor(known: KnownColumns, fill: (details: JobDetails) => void = () => {}) {
     this.#known = known;
     this.#fill = fill;
@@ -71,7 +71,7 @@ export class JobTable implements JobsView {
     return this.#ask().molding;
   }
 
-  /** Makes room for the row of a job that arrives. Returns the columns that it has, too, if anybody has asked for them. */
+  /** Makes room for the row of an arriving job. Returns the other columns if they exist. */
   reserve(job: JobIndex): JobDetails | undefined {
     while (job >= this.capacity) this.#grow();
     return this.#details;

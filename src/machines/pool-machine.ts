@@ -1,7 +1,8 @@
 /**
- * The machine of space sharing, whatever its clock: processors, each given to one job at a time until the job ends. It refuses wrong
- * decisions and counts what is free. What is left to a clock (simulator/pool.ts in virtual time, daemon/scheduling/live-pool.ts in real time): when
- * jobs arrive and end, which processors they get, and when the policy is woken.
+ * The machine of space sharing, without a clock: every processor serves one job until that job ends. The machine refuses
+ * wrong decisions and counts what is free. A subclass with a clock (simulator/pool.ts in virtual time,
+ * daemon/scheduling/live-pool.ts in real time) adds when jobs arrive and end, which processors they get, and when the
+ * policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { KnownOutage, Outage } from "../core/interruptions.ts";
@@ -14,14 +15,14 @@ import { type Interruptible, KnownOutages, Pauses } from "./interruptions.ts";
 import { Sizes } from "./sizes.ts";
 import { type MachineFeatures, Stock } from "./stock.ts";
 
-/** What has become of a job, by its row of the table. */
+/** The state of a job, by its row in the job table. */
 const Stage = { unknown: 0, waiting: 1, started: 2, stopped: 3, ended: 4 } as const;
 
 export abstract class PoolMachine implements Pool, Interruptible {
   readonly processors: number;
   free: number;
   nowS = 0;
-  /** Start of each job, in seconds; NaN before. */
+  /** Start of each job, in seconds; NaN before that. */
   readonly startS: Float64Array;
   readonly startsByRule: number[] = new Array(START_RULE_NAMES.length).fill(0);
   readonly pauses = new Pauses();
@@ -34,10 +35,10 @@ export abstract class PoolMachine implements Pool, Interruptible {
   readonly #known = new KnownOutages();
 
   readonly resources: readonly ResourceKind[];
-  /** Undefined where there are none. */
+  /** Undefined if there are no resources. */
   readonly #stock: Stock | undefined;
 
-  /** @param size processors of each job, by its row of the table; a job's other size is written into it */
+  /** @param size processors of each job, by its row in the table. Written to when a job gets another size. */
   constructor(
     processors: number,
     size: Int32Array,
@@ -60,15 +61,15 @@ export abstract class PoolMachine implements Pool, Interruptible {
   /** The job has its processors from now on. */
   protected abstract onStart(job: JobIndex, rule: StartRule): void;
 
-  /** The job has given its processors back, though it has not ended. */
+  /** The job has lost its processors, though it has not ended. */
   protected abstract onSuspend(job: JobIndex): void;
 
-  /** The job has been given another size and takes `factor` times as long. */
+  /** The job has got another size and takes `factor` times as long. */
   protected onMold(_job: JobIndex, _factor: number): void {}
 
   abstract wakeAt(timeS: number): void;
 
-  /** How messages name a job; here by its row in the table. */
+  /** The name of a job in messages: its row in the table, unless a subclass knows better. */
   protected jobName(job: JobIndex): string {
     return `row ${job}`;
   }
@@ -81,12 +82,12 @@ export abstract class PoolMachine implements Pool, Interruptible {
     if (this.observer?.arrived !== undefined) this.observer.arrived(this.nowS, job);
   }
 
-  /** The job is not to be started any more. */
+  /** The job must not be started any more. */
   protected forget(job: JobIndex): void {
     this.#stage[job] = Stage.unknown;
   }
 
-  /** The job has run since an earlier instant. */
+  /** The job has been running since an earlier instant. */
   protected resumeFrom(job: JobIndex, startS: number): void {
     this.#stage[job] = Stage.started;
     this.startS[job] = startS;
@@ -94,7 +95,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
     this.#stock?.take(job);
   }
 
-  /** The jobs that have arrived since they were asked for last. */
+  /** The jobs that have arrived since the last call. */
   protected takeArrivals(): readonly JobIndex[] {
     return this.#arrivals.take();
   }
@@ -140,8 +141,8 @@ export abstract class PoolMachine implements Pool, Interruptible {
   }
 
   /**
-   * The jobs that are to be stopped when processors go. Where they are only counted idle ones go first, then those of the jobs that
-   * started last (ties: submitted last).
+   * The jobs that must be stopped when processors go away. Here processors are only counted, so idle ones go first, then
+   * those of the jobs that started last (ties: submitted last).
    */
   protected standingOn({ processors }: Outage): JobIndex[] {
     let missing = processors - this.free;
@@ -181,7 +182,7 @@ export abstract class PoolMachine implements Pool, Interruptible {
     if (this.observer?.promised !== undefined) this.observer.promised(this.nowS, job, startS);
   }
 
-  /** Of a job that has not arrived nothing is told. */
+  /** A job that has not arrived is not checked here: the message must not reveal anything about it. */
   #checkSize(job: JobIndex, size: number): void {
     if (this.#stage[job] !== Stage.waiting) return;
     const expected = this.#sizes.refusal(job, size, !Number.isNaN(this.startS[job]));

@@ -1,19 +1,22 @@
-/** The sizes of jobs that can run on several (core/molding.ts): which are possible, and how much longer the job takes on another one. */
+/** Sizes of moldable jobs (core/molding.ts): which sizes are possible, and how the run time changes with the size. */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import { timeFactor } from "../core/molding.ts";
 
 export class Sizes {
-  /** As the jobs ask for, or as they were given. */
+  /** The size that each job asks for, or that it has got. */
   readonly #size: Int32Array;
   readonly #molding: JobsView["molding"];
 
-  /** @param size is written to */
+  /** @param size written to when a job gets another size */
   constructor(size: Int32Array, molding: JobsView["molding"]) {
     this.#size = size;
     this.#molding = molding;
   }
 
-  /** What is expected instead; undefined for a size on which the job can run. @param isFixed it has run before, or is running */
+  /**
+   * The expected range of sizes if the job cannot run on this one; undefined if it can.
+   * @param isFixed whether the job is running or has run before
+   */
   refusal(job: JobIndex, size: number, isFixed: boolean): string | undefined {
     const own = this.#size[job];
     if (size === own) return undefined;
@@ -23,7 +26,7 @@ export class Sizes {
     return Number.isInteger(size) && size >= least && size <= most ? undefined : `${least} to ${most}`;
   }
 
-  /** Gives the job another size; returns how many times as long it takes on that. */
+  /** Gives the job another size. Returns the factor by which its run time changes. */
   give(job: JobIndex, size: number): number {
     const factor = timeFactor(this.#molding?.serialShare[job] ?? 1, this.#size[job], size);
     this.#size[job] = size;

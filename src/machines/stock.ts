@@ -1,28 +1,28 @@
 import type { JobIndex, JobsView, ReadonlyColumn } from "../core/jobs.ts";
 import type { ResourceKind } from "../core/resources.ts";
 
-/** What a machine may have besides processors, and its jobs besides one size. */
+/** What a machine may have besides processors, and what its jobs may have besides one size. */
 export interface MachineFeatures {
   readonly resources?: readonly ResourceKind[] | undefined;
-  /** What each job needs of the resources, by kind. */
+  /** What each job needs of the resources, one column per kind. */
   readonly demand?: readonly ReadonlyColumn[] | undefined;
   readonly molding?: JobsView["molding"];
 }
 
-/** What is left of the resources of a machine. */
+/** The free resources of a machine. */
 export class Stock {
   readonly kinds: readonly ResourceKind[];
   readonly #demand: readonly ReadonlyColumn[];
   readonly #free: number[];
 
-  /** @param demand by kind, in their order, by job */
+  /** @param demand one column per kind, in the same order, by job */
   constructor(kinds: readonly ResourceKind[], demand: readonly ReadonlyColumn[]) {
     this.kinds = kinds;
     this.#demand = demand;
     this.#free = kinds.map(({ amount }) => amount);
   }
 
-  /** The first kind of which the job needs more than is free; undefined where it fits. */
+  /** The first kind of which the job needs more than is free; undefined if the job fits. */
   lacking(job: JobIndex): ResourceKind | undefined {
     return this.kinds.find((_, k) => this.#demand[k][job] > this.#free[k]);
   }

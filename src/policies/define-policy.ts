@@ -1,4 +1,4 @@
-/** What a policy of the user's own has to say, and what is said for it where it says nothing. */
+/** Policies of users: which parts they must define, and defaults for the others. */
 import type { GangPolicyDefinition, PolicyDefinition, SpacePolicyDefinition } from "../core/policy.ts";
 
 type Described = "title" | "summary" | "rules" | "source" | "parameters" | "guarantees";
@@ -8,7 +8,7 @@ type WithDefaults<Definition> = Omit<Definition, Described> & Partial<Definition
 export type PolicyParts = WithDefaults<SpacePolicyDefinition> | WithDefaults<GangPolicyDefinition>;
 
 /**
- * A policy of your own, for the default export of its file:
+ * Defines a policy of your own. Make it the default export of its file:
  *
  *     export default definePolicy({
  *       name: "mine",
@@ -16,7 +16,7 @@ export type PolicyParts = WithDefaults<SpacePolicyDefinition> | WithDefaults<Gan
  *       make: (pool, jobs, parameters) => new Mine(pool, jobs, parameters),
  *     });
  *
- * Left out, there are no rules and no parameters, and nothing is guaranteed beyond what the machine enforces.
+ * By default a policy has no rules and no parameters, and it guarantees nothing beyond what the machine enforces.
  */
 export function definePolicy(parts: PolicyParts): PolicyDefinition {
   return {

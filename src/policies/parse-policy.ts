@@ -1,4 +1,4 @@
-/** From the text `easy:order=shortest` to a policy with all its parameters. */
+/** Turns a text such as `easy:order=shortest` into a policy with all its parameters. */
 import { closest } from "../core/did-you-mean.ts";
 import { InputError } from "../core/errors.ts";
 import { parameterSuffix, parseParameters } from "../core/parameters.ts";
@@ -7,14 +7,14 @@ import { POLICIES } from "./registry.ts";
 
 /**
  * Reads `name` or `name:parameter=value:parameter=value`.
- * @param own policies of the user's, looked at before the registry
+ * @param own the user's policies, which are searched before the registry
  * @throws InputError for an unknown name (suggests the closest), an unknown parameter, or a value out of range
  */
 export function choosePolicy(text: string, own: readonly PolicyDefinition[] = []): PolicyChoice {
   return chooseAmong([...own, ...POLICIES], text);
 }
 
-/** As `choosePolicy`, among the policies of a list. */
+/** Like `choosePolicy`, among the policies of a list. */
 export function chooseAmong<Definition extends PolicyDescription<unknown>>(
   known: readonly Definition[],
   text: string,
@@ -28,7 +28,7 @@ export function chooseAmong<Definition extends PolicyDescription<unknown>>(
   );
 }
 
-/** Fills in the parameters of a policy from `parameter=value` texts; those not named keep their defaults. */
+/** Fills in the parameters of a policy from `parameter=value` texts; the others keep their defaults. */
 export function makeChoice<Definition extends PolicyDescription<unknown>>(
   definition: Definition,
   settings: readonly string[] = [],

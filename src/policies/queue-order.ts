@@ -1,5 +1,6 @@
 /**
- * The order in which waiting jobs are considered, a parameter of every space-sharing policy. Equal keys: order of submission.
+ * The order in which waiting jobs are considered, a parameter of most space-sharing policies. Jobs with equal keys are in
+ * order of submission.
  */
 
 import type { JobIndex, JobsView } from "../core/jobs.ts";
@@ -19,7 +20,7 @@ export const ORDER_PARAMETER = choice(
 /** The waiting jobs of a policy in its queue order. */
 export class WaitingQueue {
   readonly list: OrderedJobs;
-  /** Whether keys change as time passes, so that an order found earlier says nothing now. */
+  /** Whether keys change over time, so that an order computed earlier is no longer valid. */
   readonly isDynamic: boolean;
   readonly #order: OrderName;
   readonly #jobs: JobsView;
@@ -33,7 +34,7 @@ export class WaitingQueue {
     this.isDynamic = this.#order === "wfp";
   }
 
-  /** Key by which the job stands in the queue; the smallest is first. */
+  /** The job's sort key in the queue; the smallest is first. */
   key(job: JobIndex): number {
     switch (this.#order) {
       case "arrival":
@@ -47,7 +48,7 @@ export class WaitingQueue {
       case "largest":
         return -this.#jobs.size[job];
       case "wfp": {
-        // An estimate below a second counts as one, so that the quotient exists.
+        // An estimate below a second counts as one second, so that the quotient exists.
         const estimateS = Math.max(this.#jobs.estimateS[job], 1);
         const ratio = (this.#keyedAtS - this.#jobs.submitS[job]) / estimateS;
         return -this.#jobs.size[job] * ratio * ratio * ratio;
@@ -55,7 +56,7 @@ export class WaitingQueue {
     }
   }
 
-  /** The jobs in the order in which they stand, or would stand, in the queue. */
+  /** The jobs in the order that they have, or would have, in the queue. */
   inQueueOrder(jobs: readonly JobIndex[]): readonly JobIndex[] {
     return jobs.length > 1 ? [...jobs].sort((a, b) => this.key(a) - this.key(b) || a - b) : jobs;
   }
@@ -64,12 +65,12 @@ export class WaitingQueue {
     this.list.insert(job, this.key(job));
   }
 
-  /** Removes a job that waits. */
+  /** Removes a waiting job. */
   remove(job: JobIndex): void {
     this.list.remove(job, this.key(job));
   }
 
-  /** Brings a dynamic order up to date; to be called before the queue is looked at in `decide`. */
+  /** Updates a dynamic order. Call it in `decide` before you look at the queue. */
   update(nowS: number): void {
     if (!this.isDynamic) return;
     const count = this.copyInOrder();
@@ -78,7 +79,7 @@ export class WaitingQueue {
     for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
   }
 
-  /** Copies the queue in order into `inOrder` and returns its length; valid until the next call. */
+  /** Copies the queue, in order, into `inOrder` and returns its length; the copy is valid until the next call. */
   copyInOrder(): number {
     if (this.#scratch.length < this.list.length) this.#scratch = new Int32Array(2 * this.list.length);
     return this.list.copyTo(this.#scratch);

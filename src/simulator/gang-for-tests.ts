@@ -43,18 +43,19 @@ export class NaiveMachine implements GangMachine {
   readonly slotS: number;
   nowS = 0;
   readonly rows: { id: RowId; cells: JobIndex[] }[] = [];
-  /** The row that is served next. */
+  /** The row that gets the next slot. */
   next: RowId = -1;
   /** Slots of service that each job has had. */
   readonly served: number[] = [];
   switchS = 0;
   readonly movesGangs = true;
-  /** What a migration costs; and what each job has lost by migrations. */
+  /** Cost of one migration. */
   migrationS = 0;
+  /** What each job has lost by migrations. */
   readonly lostS: number[] = [];
   readonly #size: ArrayLike<number>;
   #nextId = 0;
-  /** Rows when the round began, and those that it has taken in since. */
+  /** Number of rows when the round began, and number of rows added to it since. */
   #begunWith = 0;
   #joined = 0;
 
@@ -108,7 +109,7 @@ export class NaiveMachine implements GangMachine {
     while (cells[end] === cells[first]) end++;
     return end - first;
   }
-  /** The next stretch of the job in the row; a job is never side by side with itself, so a run ends where its cells do. */
+  /** The next stretch of the job in the row. Stretches of a job never touch, so a run ends where the job's cells end. */
   nextStretch(run: RunId): RunId {
     const cells = this.cells(this.runRow(run));
     const job = this.runJob(run);
@@ -154,7 +155,7 @@ export class NaiveMachine implements GangMachine {
     this.rows.splice(this.positionOf(row), 1);
     if (this.rows.length === 0) this.next = -1;
   }
-  /** The row that is next has its slot. */
+  /** Gives the next row its slot. */
   serve(): void {
     if (this.positionOf(this.next) === 0) {
       this.#begunWith = this.rows.length;
@@ -162,7 +163,7 @@ export class NaiveMachine implements GangMachine {
     }
     this.serveNext();
   }
-  /** Lets the turn pass to the row behind the one that has it. */
+  /** Passes the turn to the following row. */
   serveNext(): void {
     this.next = this.rows[(this.positionOf(this.next) + 1) % this.rows.length].id;
   }

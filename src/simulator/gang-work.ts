@@ -1,14 +1,14 @@
 /**
- * How much service each gang needs, in whole slots: its run time, and what its migrations cost. Cost is added up in seconds before it is
- * rounded, so two migrations of half a slot cost one slot.
+ * How much service each gang needs, in whole slots: its run time plus the cost of its migrations. Costs are summed in
+ * seconds before they are rounded, so two migrations of half a slot cost one slot.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
 
-/** Slots of work of a job: the least whole number w ≥ 1 with w × slotS ≥ runS. */
+/** Slots of work of a job: the smallest integer w ≥ 1 with w × slotS ≥ runS. */
 export function slotsOfWork(runS: number, slotS: number): number {
   const slots = Math.ceil(runS / slotS);
-  // A quotient that should be whole may lie just above it.
+  // Because of rounding, a quotient that should be an integer may be slightly larger.
   return slots > 1 && (slots - 1) * slotS >= runS ? slots - 1 : Math.max(1, slots);
 }
 
@@ -22,21 +22,21 @@ export class GangWork {
   /** Seconds that a gang has lost; gangs that have never moved are not here. */
   readonly #lostS = new Map<JobIndex, number>();
 
-  /** @param migrationS what the policy declares, asked when a gang moves; undefined: gangs keep their processors */
+  /** @param migrationS the policy's declaration, read when a gang moves; undefined: gangs keep their processors */
   constructor(instance: Instance, slotS: number, migrationS: () => number | undefined) {
     this.#instance = instance;
     this.#slotS = slotS;
     this.#migrationS = migrationS;
   }
 
-  /** Slots that the job needs in all, from its first to its last. */
+  /** Slots that the job needs in total. */
   slotsOf(job: JobIndex): number {
     const runS = this.#instance.runS[job];
     const lostS = this.lostS === 0 ? 0 : (this.#lostS.get(job) ?? 0);
     return slotsOfWork(lostS === 0 ? runS : runS + lostS, this.#slotS);
   }
 
-  /** Seconds of service that a migration costs. Throws RuleViolation where the policy declares none. */
+  /** Seconds of service that a migration costs. Throws RuleViolation if the policy declares no migrations. */
   migrationCostS(job: JobIndex, nowS: number): number {
     const costS = this.#migrationS();
     if (costS !== undefined && costS >= 0) return costS;
@@ -44,11 +44,11 @@ export class GangWork {
       "migrated",
       job,
       nowS,
-      `Cannot move job ${this.#instance.id[job] ?? job} to other processors: the policy declares no migrationS in its guarantees, expected 0 or more seconds`,
+      `Cannot move job ${this.#instance.id[job] ?? job} to other processors: the policy's guarantees declare no migrationS, expected 0 or more seconds`,
     );
   }
 
-  /** Counts a migration; returns the slots that the job needs more for it. */
+  /** Counts a migration. Returns the number of additional slots that the job needs. */
   addMigration(job: JobIndex, costS: number): number {
     const before = this.slotsOf(job);
     this.migrations++;

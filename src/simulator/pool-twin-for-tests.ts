@@ -1,6 +1,7 @@
 /**
- * A naive twin of the pool and of three policies on it: seconds are stepped, processors and resources summed up anew each time, and
- * nothing is kept but who runs since when. It shares no line with the machine, its structures or the policies.
+ * A naive twin of the pool and of three policies on it. It steps every second, sums processors and resources again each
+ * time, and keeps nothing but which job has been running since when. It shares no code with the machine, its structures
+ * or the policies.
  */
 import type { Instance } from "../core/jobs.ts";
 
@@ -31,7 +32,7 @@ export type Decide = (waiting: readonly TwinJob[], twin: Twin) => void;
 /** Later than the last end in any test. */
 const HORIZON_S = 2500;
 
-/** What there is of everything at a second: processors that are there, then resources. */
+/** The capacity at a second: processors that are available, then resources. */
 function capacityAt({ processors, resources = [], interruptions }: Instance, nowS: number): number[] {
   const outages = interruptions?.outages ?? [];
   const away = outages.filter(({ fromS, untilS }) => fromS <= nowS && nowS < untilS);
@@ -64,7 +65,7 @@ export function runTwin(instance: Instance, decide: Decide): { startS: number[];
   );
   for (let nowS = 0; jobs.some(({ state }) => state !== "ended"); nowS++) {
     const capacity = capacityAt(instance, nowS);
-    // Jobs without length end in the second in which they start, and that second is decided again.
+    // Jobs of length 0 end in the second in which they start, and that second is decided again.
     for (let isFirst = true, ended = true; ended; isFirst = false) {
       ended = false;
       for (const one of jobs) {
@@ -112,7 +113,7 @@ export const twinFirstFit: Decide = (waiting, { fits, start }) => {
   for (const one of waiting) if (fits(one)) start(one);
 };
 
-/** Those that can run for their estimates start in order; of the others the first holds a reservation. */
+/** Jobs that can run for their estimates start in order; the first of the others holds a reservation. */
 export const twinEasy: Decide = (waiting, twin) => {
   if (waiting.length === 0) return;
   const plan = planOf(twin);
@@ -129,7 +130,7 @@ export const twinEasy: Decide = (waiting, twin) => {
   }
 };
 
-/** What is free in each second to come, by estimates and by what is known of outages. */
+/** What will be free in each future second, according to estimates and known outages. */
 function planOf({ instance, jobs, nowS }: Twin): number[][] {
   const { processors, resources = [], interruptions } = instance;
   const everything = [processors, ...resources.map(({ amount }) => amount)];

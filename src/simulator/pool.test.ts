@@ -36,7 +36,7 @@ function jobs(...rows: [number, number, number][]): Instance {
   };
 }
 
-/** A policy whose decision is the given function; it is told of nothing else. */
+/** A policy whose decision is the given function. */
 function deciding(decide: (pool: Pool) => void): SpacePolicyDefinition {
   return {
     name: "test",

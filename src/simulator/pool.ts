@@ -1,6 +1,6 @@
 /**
- * Space sharing in virtual time: the clock of machines/pool-machine.ts. Processors are interchangeable, so the pool counts them;
- * metrics/processors.ts says afterwards which ones a job had.
+ * Space sharing in virtual time: the clock of machines/pool-machine.ts. Processors are interchangeable, so the pool only
+ * counts them. Afterwards, metrics/processors.ts assigns them to jobs.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
@@ -17,13 +17,13 @@ interface PoolOptions {
 }
 
 const PROGRESS_MASK = 0xffff;
-/** A policy that asks to be woken this often in a row without starting anything would go on for ever. */
+/** A policy that is woken this many times in a row at its own request, without starting a job, would never stop. */
 const MAX_IDLE_WAKES = 1_000_000;
 
 /**
- * Runs every job of the instance through the policy until nothing more can happen. A job that the policy never starts
- * has NaN as its start and end.
- * @throws RuleViolation when the policy decides something that is not allowed
+ * Runs the jobs of the instance through the policy until nothing more can happen. The start and end of a job that the
+ * policy never starts are NaN.
+ * @throws RuleViolation if the policy makes a decision that is not allowed
  */
 export function simulatePool(
   instance: Instance,
@@ -38,7 +38,7 @@ export function simulatePool(
   return { startS, endS, instants, startsByRule, given, pauses: pauses.list, gang: undefined };
 }
 
-/** The event loop: departures, interruptions, arrivals, one decision, per instant. Returns the number of instants. */
+/** The event loop. Each instant has departures, interruptions, arrivals, one decision. Returns the number of instants. */
 function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, options: PoolOptions): number {
   const { count, submitS } = instance;
   const { ends } = pool;
@@ -69,7 +69,7 @@ function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, optio
 class SimulatedPool extends PoolMachine {
   /** Jobs 0 … arrived − 1 have arrived. */
   arrived = 0;
-  /** The instant for which a decision was asked; Infinity for none. */
+  /** The instant for which the policy requested a decision; Infinity for none. */
   wakeS = Number.POSITIVE_INFINITY;
   #idleWakes = 0;
   readonly ends = new EventHeap();
@@ -78,7 +78,7 @@ class SimulatedPool extends PoolMachine {
   readonly given: Schedule["given"];
   readonly #instance: Instance;
   readonly #runS: Float64Array;
-  /** Run time still to come of jobs that have been stopped. */
+  /** Remaining run time of jobs that have been stopped. */
   readonly #leftS = new Map<JobIndex, number>();
   readonly #leftEstimateS = new Map<JobIndex, number>();
 
@@ -95,18 +95,22 @@ class SimulatedPool extends PoolMachine {
 
   wakeAt(timeS: number): void {
     if (!(timeS > this.nowS)) {
-      throw this.violation("wake-in-the-past", -1, `Cannot wake at ${timeS} s: it is ${this.nowS} s`);
+      throw this.violation(
+        "wake-in-the-past",
+        -1,
+        `Cannot wake the policy at ${timeS} s: it is ${this.nowS} s, expected a later time`,
+      );
     }
     this.wakeS = timeS;
   }
 
-  /** @throws RuleViolation when the policy is woken again and again and never starts a job */
+  /** @throws RuleViolation if the policy is woken again and again and never starts a job */
   countWake(): void {
     if (++this.#idleWakes < MAX_IDLE_WAKES) return;
     throw this.violation(
       "wakes-for-ever",
       -1,
-      `Cannot go on at ${this.nowS} s: the policy was woken ${MAX_IDLE_WAKES} times in a row at times of its own and started no job`,
+      `Cannot continue at ${this.nowS} s: the policy was woken ${MAX_IDLE_WAKES} times in a row at its own request and started no job`,
     );
   }
 
@@ -135,7 +139,7 @@ class SimulatedPool extends PoolMachine {
     const leftS = this.ends.remove(job) - this.nowS;
     const ranS = this.#stillS(job) - leftS;
     this.#leftS.set(job, leftS);
-    // A rounded difference: never below what is left to run.
+    // The difference is rounded, but the estimate must not be below the remaining run time.
     this.#leftEstimateS.set(job, Math.max(leftS, this.shown.table.estimateS[job] - ranS));
   }
 
@@ -149,13 +153,13 @@ class SimulatedPool extends PoolMachine {
     this.shown.mold(job, this.given!.size[job], factor);
   }
 
-  /** Run time of a job from its start, or from when it goes on. */
+  /** Run time of a job from its start, or from the instant at which it continues. */
   #stillS(job: JobIndex): number {
     const leftS = this.#leftS.size > 0 ? this.#leftS.get(job) : undefined;
     return leftS ?? this.#runS[job];
   }
 
-  /** By its number in the source, as tables name it. */
+  /** The job's number in the source, as in tables. */
   protected override jobName(job: JobIndex): string {
     return String(this.#instance.id[job]);
   }

@@ -6,14 +6,16 @@
  *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     jobs of its row and takes slotS + switchS of time (just slotS
  *   events    ^    ^    ^    ^    ^    ^           when there is one row, since nothing is switched)
  *
- * Rules. Work is a whole number of slots, at least one: the least w with w × slotS ≥ run time. Ends, arrivals and
- * decisions happen between slots only: first all jobs that have just ended (by start, then by index), then all
- * arrivals up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
- * clock starts at time 0; while no row holds a job, time goes on in slots of slotS and the rounds stand still. A new row is last in the
- * round, or in the next one (structures/matrix/round-robin.ts). When the round has served its last row, the next one begins at once, before the decision.
+ * Rules. Work is a whole number of slots, at least one: the smallest w with w × slotS ≥ run time. Ends, arrivals and
+ * decisions happen only between slots: first all jobs that have just ended (by start, then by index), then all arrivals
+ * up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
+ * clock starts at time 0. While no row holds a job, time advances in slots of slotS and the rounds stand still. A new row
+ * is last in the round, or in the next one (structures/matrix/round-robin.ts). When the round has served its last row, the
+ * next one begins at once, before the decision.
  *
- * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays fixed while the job's rows do: it
- * ends in round ⌊(target − 1)/k⌋ with its row number (target − 1) mod k in order of the round. A migration adds to the slots needed.
+ * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays fixed as long
+ * as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in order of the
+ * round. A migration adds to the slots needed.
  */
 import { assert } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";
@@ -51,7 +53,7 @@ const PROGRESS_MASK = 0xffff;
 /**
  * Runs an instance through a gang policy.
  *
- * @throws RuleViolation when the policy asks for something that is not allowed
+ * @throws RuleViolation if the policy asks for something that is not allowed
  */
 export function simulateRounds(
   instance: Instance,
@@ -85,9 +87,9 @@ class Rounds extends GangMatrix {
   readonly #endS: Float64Array;
   readonly #clock: SlotClock;
   readonly #needed: GangWork;
-  /** With the sizes that the jobs were given, and their times on these. */
+  /** The instance with the sizes that the jobs got, and their times at these sizes. */
   readonly #given: Instance;
-  /** Jobs by their last slot: round and row of it. */
+  /** Jobs by the round and the row of their last slot. */
   readonly #finish: FinishQueue;
   /** Row in which a job in the queue has its last slot. */
   readonly #finishRow: Int32Array;
@@ -95,19 +97,19 @@ class Rounds extends GangMatrix {
   #ending = new Int32Array(16);
   #rowsOfJob = new Int32Array(16);
 
-  // What the record needs.
+  // For the record of the schedule.
   #instants = 0;
   #activeProcessorSlots = 0;
   #firstSlot = 0;
   #lastEndSlot = 0;
   readonly #rows = new RowsRecord();
 
-  /** @param migrationS what the policy declares that a migration costs */
+  /** @param migrationS the cost of a migration that the policy declares */
   constructor(instance: Instance, options: RoundsOptions, migrationS: () => number | undefined) {
     const { interruptions, resources, demand, molding } = instance;
     const size = molding === undefined ? instance.size : instance.size.slice();
     super(instance.processors, size, { ...options, resources, demand, molding });
-    assert(options.slotS > 0 && options.switchS >= 0, "a slot is longer than 0 and a switch no shorter");
+    assert(options.slotS > 0 && options.switchS >= 0, "slotS is above 0, and switchS is 0 or more");
     this.#clock = new SlotClock(options.slotS);
     const copy = (column: Float64Array) => (molding === undefined ? column : column.slice());
     this.#given = { ...instance, size, runS: copy(instance.runS), estimateS: copy(instance.estimateS) };
@@ -142,7 +144,7 @@ class Rounds extends GangMatrix {
     this.observer?.migrated?.(this.nowS, job, row, first, costS);
   }
 
-  /** By its number in the source, as tables name it. */
+  /** The job's number in the source, as in tables. */
   protected override jobName(job: JobIndex): string {
     return String(this.#instance.id[job] ?? `in row ${job} of the table`);
   }
@@ -154,13 +156,13 @@ class Rounds extends GangMatrix {
     return this.#clock.slotAtOrAfter(timeS);
   }
 
-  /** Number of the slot at whose beginning the next job has ended; Infinity when no row holds a job. */
+  /** Number of the slot at whose beginning the next job has ended; Infinity if no row holds a job. */
   nextEndSlot(): number {
     const job = this.#finish.first();
     return job === NO_JOB ? Infinity : this.#endSlot(job);
   }
 
-  /** Lets the slots before `slot` pass. */
+  /** Advances the machine to the beginning of `slot`. */
   advanceTo(slot: number): void {
     this.pass(slot - this.#clock.slot);
     this.#clock.slot = slot;
@@ -258,7 +260,7 @@ class Rounds extends GangMatrix {
     return this.#clock.startS(this.#clock.slot + ahead);
   }
 
-  /** Enters a job whose rows have changed in the queue of finishes. */
+  /** Updates the finish of a job whose rows have changed. */
   protected override onSettled(job: JobIndex): void {
     const slots = this.slotsOf(job);
     const target = this.#needed.slotsOf(job) - this.baseOf(job);

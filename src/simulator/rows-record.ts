@@ -1,4 +1,4 @@
-/** How many rows the matrix had, when: a step function that grows at its end. */
+/** The number of rows of the matrix over time: a step function that grows at its end. */
 import { doubled } from "../structures/grow.ts";
 
 export class RowsRecord {
@@ -8,7 +8,10 @@ export class RowsRecord {
   #rows = new Int32Array(64);
   #count = 0;
 
-  /** Notes the number of rows from a time on, not before the last one noted; at the same time it replaces that one. */
+  /**
+   * Records the number of rows from a time on. Times must not decrease; a second number for the same time replaces the
+   * first.
+   */
   note(timeS: number, rows: number): void {
     if (this.#count > 0 && this.#rows[this.#count - 1] === rows) return;
     if (this.#count > 0 && this.#atS[this.#count - 1] === timeS) this.#count--;
@@ -26,7 +29,7 @@ export class RowsRecord {
     return this.#atS.slice(0, this.#count);
   }
 
-  /** Number of rows from each of the times on. */
+  /** Number of rows from each of these times on. */
   rows(): Int32Array {
     return this.#rows.slice(0, this.#count);
   }

@@ -1,9 +1,9 @@
-/** What a policy is shown of an instance: the rows of the jobs that have arrived, and no reference to run times and jobs still to come. */
+/** What a policy sees of an instance: the jobs that have arrived, without any reference to run times or future jobs. */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { type JobDetails, JobTable } from "../machines/job-table.ts";
 
 export class ShownJobs {
-  /** What the policy is given. */
+  /** The table that the policy gets. */
   readonly table: JobTable;
   readonly #instance: Instance;
   readonly #size: Int32Array;
@@ -43,13 +43,13 @@ export class ShownJobs {
     if (details !== undefined) this.#addDetails(details, job);
   }
 
-  /** The job is given another size. */
+  /** The job gets another size. */
   mold(job: JobIndex, size: number, factor: number): void {
     this.table.size[job] = size;
     this.table.estimateS[job] *= factor;
   }
 
-  /** A job that was stopped arrives anew, and goes on on the size that it has. */
+  /** A job that was stopped arrives again. It keeps the size that it has. */
   addAgain(job: JobIndex, estimateS: number): void {
     const { size, molding } = this.table;
     this.table.estimateS[job] = estimateS;

@@ -1,4 +1,4 @@
-/** One entrance to the simulator for every policy. */
+/** The entry point of the simulator, for every policy. */
 import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
 import { FEATURES, type Feature, type PolicyChoice } from "../core/policy.ts";
@@ -18,8 +18,8 @@ interface SimulationOptions {
 
 /**
  * Runs the instance under the policy.
- * @throws InputError when the machine has a feature that the policy does not cope with
- * @throws RuleViolation when the policy decides something that the machine does not allow
+ * @throws InputError if the machine has a feature that the policy cannot handle
+ * @throws RuleViolation if the policy makes a decision that the machine does not allow
  */
 export function simulate(instance: Instance, choice: PolicyChoice, options: SimulationOptions): Schedule {
   const { definition, parameters } = choice;

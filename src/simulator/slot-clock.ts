@@ -1,6 +1,6 @@
 /**
- * The clock of a machine that gives time in slots: slot number n begins at base + (n − base slot) × length. The length may
- * change from one slot on; as long as it stays, times carry no accumulated rounding.
+ * The clock of a machine with slots: slot number n begins at base + (n − base slot) × length. The length may change from
+ * the present slot on. While it stays the same, rounding errors do not accumulate.
  */
 export class SlotClock {
   /** The present slot, which begins now. */
@@ -14,12 +14,12 @@ export class SlotClock {
     this.#lengthS = lengthS;
   }
 
-  /** Beginning of a slot, in seconds; slots before the present one only as far as the length has not changed. */
+  /** Beginning of a slot, in seconds. For past slots, this is right only since the last change of the length. */
   startS(slot: number): number {
     return this.#baseS + (slot - this.#baseSlot) * this.#lengthS;
   }
 
-  /** Number of the first slot, from the present one on, that begins at or after a time. */
+  /** Number of the first present or future slot that begins at or after a time. */
   slotAtOrAfter(timeS: number): number {
     let slot = Math.max(this.slot, this.#baseSlot + Math.ceil((timeS - this.#baseS) / this.#lengthS));
     // The quotient may be one off by rounding.

@@ -1,32 +1,32 @@
 /**
- * The availability profile: how many processors are free from each future instant on, given what runs and what is
- * reserved. A step function as two sorted arrays.
+ * The availability profile: the number of free processors at each future instant, given what is running and what is
+ * reserved. It is a step function, stored as two sorted arrays.
  *
  *   free  4│        ┌──────
  *         2│  ┌─────┘             atS   [0, 5, 12]
  *         0└──┘                   free  [0, 2, 4]
  *          0  5     12    time
  *
- * Finding a segment costs O(log n), changing one O(n) in the worst case by moving the arrays' tails.
+ * Finding a segment takes O(log n). Changing one takes O(n) in the worst case, because the arrays' tails move.
  */
 import { assert } from "../core/errors.ts";
 
 export class AvailabilityProfile {
   readonly processors: number;
-  // Segments #begin … #end − 1: #free[i] processors from #atS[i] to #atS[i + 1], the last one for ever.
+  // Segments #begin … #end − 1: #free[i] processors from #atS[i] to #atS[i + 1], the last one forever.
   #atS = new Float64Array(64);
   #free = new Int32Array(64);
   #begin = 0;
   #end = 1;
 
-  /** All processors free from −∞ on. */
+  /** All processors are free from −∞ on. */
   constructor(processors: number) {
     this.processors = processors;
     this.#atS[0] = Number.NEGATIVE_INFINITY;
     this.#free[0] = processors;
   }
 
-  /** Forgets what lies before an instant; earlier instants must not be asked for again. */
+  /** Forgets everything before an instant. Earlier instants must not be used again. */
   forgetBefore(timeS: number): void {
     while (this.#begin + 1 < this.#end && this.#atS[this.#begin + 1] <= timeS) this.#begin++;
   }
@@ -49,29 +49,32 @@ export class AvailabilityProfile {
     return most;
   }
 
-  /** Takes `size` processors from startS to endS. Throws when they are not free. */
+  /** Takes `size` processors from startS to endS. Throws if they are not free. */
   reserve(startS: number, endS: number, size: number): void {
     this.#change(startS, endS, -size);
   }
 
-  /** Gives `size` processors back from startS to endS. Throws when more would be free than there are. */
+  /** Gives back `size` processors from startS to endS. Throws if more would be free than the machine has. */
   release(startS: number, endS: number, size: number): void {
     this.#change(startS, endS, size);
   }
 
-  /** Takes `size` processors whether they are free or not; a negative size gives them back. Where none are left, less than 0 is free. */
+  /**
+   * Takes `size` processors even if they are not free, so the number of free ones may become negative. A negative size
+   * gives them back.
+   */
   block(startS: number, endS: number, size: number): void {
     this.#change(startS, endS, -size, Number.NEGATIVE_INFINITY);
   }
 
-  /** Earliest start at or after fromS from which `size` processors are free for `durationS`. Size must not exceed the machine. */
+  /** Earliest start at or after `fromS` from which `size` processors, at most all, are free for `durationS`. */
   earliest(size: number, durationS: number, fromS: number): number {
     return this.earlier(size, durationS, fromS, Number.POSITIVE_INFINITY);
   }
 
   /**
-   * Earliest start at or after fromS for something that holds a reservation from heldS on, or heldS when there is no earlier
-   * one. What it holds itself counts as free from heldS on, so a start is possible if `size` processors are free until heldS.
+   * Earliest start at or after `fromS` for a job that holds a reservation from `heldS` on, or `heldS` if no earlier start
+   * is possible. The job's own reservation counts as free, so it suffices that `size` processors are free until `heldS`.
    */
   earlier(size: number, durationS: number, fromS: number, heldS: number): number {
     const atS = this.#atS;
@@ -88,7 +91,7 @@ export class AvailabilityProfile {
     return heldS;
   }
 
-  /** Start of the segment that holds the instant, but not before fromS. */
+  /** Start of the segment that contains the instant, but not before `fromS`. */
   segmentStart(timeS: number, fromS: number): number {
     const startS = this.#atS[this.#segmentAt(timeS)];
     return Math.max(startS, fromS);
@@ -157,7 +160,7 @@ export class AvailabilityProfile {
     return i;
   }
 
-  /** Joins a segment with the one before if both have the same number of free processors. */
+  /** Merges a segment into the previous one if both have the same number of free processors. */
   #mergeAt(i: number): void {
     if (i <= this.#begin || i >= this.#end || this.#free[i] !== this.#free[i - 1]) return;
     this.#atS.copyWithin(i, i + 1, this.#end);
@@ -165,7 +168,7 @@ export class AvailabilityProfile {
     this.#end--;
   }
 
-  /** Moves the segments to the front of the arrays, into larger ones when they fill more than half. */
+  /** Moves the segments to the front of the arrays, or of larger arrays if they fill more than half. */
   #makeRoom(): void {
     const count = this.#end - this.#begin;
     const capacity = 2 * count > this.#atS.length ? 2 * this.#atS.length : this.#atS.length;

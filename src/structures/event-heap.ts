@@ -1,6 +1,6 @@
 /**
- * A priority queue of events in a total order: time, then the order in which they were pushed. A 4-ary heap over
- * parallel typed arrays: half as deep as a binary one, and four siblings share a cache line.
+ * A priority queue of events in a total order: by time, then in the order in which they were pushed. It is a 4-ary heap
+ * over parallel typed arrays, which is half as deep as a binary heap and has four siblings in one cache line.
  */
 import { assert } from "../core/errors.ts";
 
@@ -12,12 +12,12 @@ export class EventHeap {
   #ids = new Int32Array(64);
   #pushed = 0;
 
-  /** Time of the next event; Infinity when there is none. */
+  /** Time of the next event; Infinity if there is none. */
   nextTime(): number {
     return this.length === 0 ? Number.POSITIVE_INFINITY : this.#times[0];
   }
 
-  /** Throws RangeError for NaN, which would corrupt the order silently. */
+  /** Throws RangeError for a NaN time, which would silently corrupt the order. */
   push(time: number, id: number): void {
     if (Number.isNaN(time))
       throw new RangeError(`Cannot schedule event ${id}: its time is NaN, expected a number`);
@@ -26,7 +26,7 @@ export class EventHeap {
     const sequences = this.#sequences;
     const ids = this.#ids;
     let at = this.length++;
-    // The new event has the largest sequence number, so it rises past later times only.
+    // The new event has the largest sequence number, so it moves up only past later times.
     while (at > 0) {
       const parent = (at - 1) >> 2;
       if (times[parent] <= time) break;
@@ -40,12 +40,12 @@ export class EventHeap {
     ids[at] = id;
   }
 
-  /** Takes an event out by its id and returns its time; linear in the events. Throws when it is not there. */
+  /** Removes an event by its id and returns its time; linear in the events. Throws if the event is not in the heap. */
   remove(id: number): number {
     const at = this.#ids.indexOf(id);
-    if (at < 0 || at >= this.length) throw new RangeError(`Cannot remove event ${id}: it is not there`);
+    if (at < 0 || at >= this.length) throw new RangeError(`Cannot remove event ${id}: it is not in the heap`);
     const time = this.#times[at];
-    // Earlier than all others it rises to the top.
+    // Made earlier than all others, it moves to the top.
     let hole = at;
     for (; hole > 0; hole = (hole - 1) >> 2) {
       const parent = (hole - 1) >> 2;
@@ -57,7 +57,7 @@ export class EventHeap {
     return time;
   }
 
-  /** Removes the next event and returns its id. Throws when the heap is empty. */
+  /** Removes the next event and returns its id. Throws if the heap is empty. */
   pop(): number {
     if (this.length === 0) throw new RangeError("Cannot pop an event: the heap is empty");
     const times = this.#times;
@@ -98,7 +98,7 @@ export class EventHeap {
     this.#pushed = 0;
   }
 
-  /** Throws when a parent comes after one of its children. */
+  /** Throws if a parent comes after one of its children. */
   audit(): void {
     for (let at = 1; at < this.length; at++) {
       const parent = (at - 1) >> 2;

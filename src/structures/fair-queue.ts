@@ -1,17 +1,18 @@
 /**
- * Who is served next, when all want the same thing: users take turns by what they have cost. Each user has a virtual time that grows
- * with the cost of what was done for the user, and the one whose time is least is next; within a user the order is that of arrival.
- * A user who comes back after a pause begins at the present virtual time, so nobody saves up credit, and debts are kept.
+ * A fair queue over users (fair queueing by virtual time). Each user has a virtual time that grows with the cost of the
+ * user's served items, and the user with the smallest virtual time is next. The items of one user are served in order of
+ * arrival. A user who returns after a pause starts at the present virtual time at the earliest: nobody saves up credit,
+ * but debts remain.
  *
- * The queue knows no clock: the caller says what something has cost, in any unit. `take` looks at each user that waits.
+ * The queue has no clock; the caller reports the cost of each item, in any unit. `take` is linear in the waiting users.
  */
 export class FairQueue<Item> {
   readonly #lines = new Map<number, Line<Item>>();
-  /** Virtual time of the user that was served last. */
+  /** Virtual time of the user who was served last. */
   #now = 0;
   #waiting = 0;
 
-  /** Items that wait, of all users. */
+  /** Number of waiting items of all users. */
   get size(): number {
     return this.#waiting;
   }
@@ -22,7 +23,7 @@ export class FairQueue<Item> {
     this.#waiting++;
   }
 
-  /** Takes the next item out; tell its cost with `charge` before the next call. */
+  /** Removes and returns the next item. Call `charge` with its cost before the next call. */
   take(): { readonly user: number; readonly item: Item } | undefined {
     let next: number | undefined;
     let least = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
  * Jobs by the slot in which they finish: an indexed binary heap over (round, row, job). The round and the row's rank
- * within the round change when a job gains or loses slots; jobs that are not touched keep theirs. Where there are no rounds, it is
- * times that stand for them, and processors may stand for jobs.
+ * within the round change when a job gains or loses slots; other jobs keep theirs. Users without rounds can store times
+ * instead of rounds, and processors instead of jobs.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, NO_JOB } from "../core/jobs.ts";
@@ -10,12 +10,12 @@ import { doubled } from "./grow.ts";
 export class FinishQueue {
   readonly #round: Float64Array;
   readonly #rank: Float64Array;
-  /** Place of each job in the heap, −1 for a job that is not in it. */
+  /** Index of each job in the heap; −1 for a job that is not in it. */
   readonly #place: Int32Array;
   #heap = new Int32Array(64);
   #count = 0;
 
-  /** @param jobs one more than the largest job index */
+  /** @param jobs number of job indices, 0 … jobs − 1 */
   constructor(jobs: number) {
     this.#round = new Float64Array(jobs);
     this.#rank = new Float64Array(jobs);
@@ -26,12 +26,12 @@ export class FinishQueue {
     return this.#count;
   }
 
-  /** The job that finishes first, NO_JOB when there is none. */
+  /** The job that finishes first; NO_JOB if there is none. */
   first(): JobIndex {
     return this.#count === 0 ? NO_JOB : this.#heap[0];
   }
 
-  /** The round of that job, Infinity when there is none. */
+  /** The round of the job that finishes first; Infinity if there is none. */
   firstRound(): number {
     return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#round[this.#heap[0]];
   }
@@ -40,7 +40,7 @@ export class FinishQueue {
     return this.#round[job];
   }
 
-  /** Enters a job or moves it to where its new key belongs. */
+  /** Adds a job, or changes the key of a job in the queue. */
   set(job: JobIndex, round: number, rank: number): void {
     let place = this.#place[job];
     if (place === -1) {
@@ -58,7 +58,7 @@ export class FinishQueue {
     else this.#down(job, place);
   }
 
-  /** Takes a job out. */
+  /** Removes a job. */
   remove(job: JobIndex): void {
     const place = this.#place[job];
     assert(place !== -1, `job ${job} is in the queue`);

@@ -1,4 +1,4 @@
-/** What tasks do with their slots, kept for the last few of each: Silva and Scherson 1999, section 2.2. */
+/** What tasks did in their last few slots: Silva and Scherson 1999, section 2.2. */
 /** Classes of tasks, the columns of `Grades`: computation, I/O, communication, synchronisation. */
 const CLASSES = 4;
 
@@ -8,14 +8,14 @@ export class Grades {
   readonly #shares: Float64Array;
   readonly #recorded: Int32Array;
 
-  /** @param slotsAveraged how many of a task's slots are remembered, 1 or more */
+  /** @param slotsAveraged number of slots remembered per task, 1 or more */
   constructor(taskCount: number, slotsAveraged: number) {
     this.slotsAveraged = slotsAveraged;
     this.#shares = new Float64Array(taskCount * slotsAveraged * CLASSES);
     this.#recorded = new Int32Array(taskCount);
   }
 
-  /** Adds a slot of the task; the oldest one remembered is forgotten. Shares: 0 … 1. */
+  /** Adds a slot of the task and forgets the oldest one. Shares: 0 … 1. */
   record(task: number, compute: number, io: number, message: number, barrier: number): void {
     const slots = this.slotsAveraged;
     const at = (task * slots + (this.#recorded[task]++ % slots)) * CLASSES;
@@ -25,7 +25,7 @@ export class Grades {
     this.#shares[at + 3] = barrier;
   }
 
-  /** Grade of the task in the class with that number, 0 … 1; 0 before its first slot. */
+  /** Grade of the task in a class, 0 … 1; 0 before the task's first slot. */
   grade(task: number, taskClass: number): number {
     const count = Math.min(this.#recorded[task], this.slotsAveraged);
     if (count === 0) return 0;
@@ -35,7 +35,7 @@ export class Grades {
     return sum / count;
   }
 
-  /** Forgets the task, so that its index can stand for another one. */
+  /** Forgets the task, so that its index can be reused. */
   clear(task: number): void {
     this.#recorded[task] = 0;
   }

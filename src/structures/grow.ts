@@ -1,15 +1,15 @@
-/** Growing typed arrays: contents kept, the new part filled. */
+/** Longer copies of typed arrays, with the new part filled. */
 
 type Int32 = Int32Array<ArrayBuffer>;
 type Float64 = Float64Array<ArrayBuffer>;
 type Uint8 = Uint8Array<ArrayBuffer>;
 
-/** Twice as long, the new half 0. */
+/** A copy of twice the length; the new half is 0. */
 export function doubled<Numbers extends Int32 | Float64 | Uint8>(array: Numbers): Numbers {
   return grown(array, 2 * array.length, 0);
 }
 
-/** `length` long (not shorter than before), the new part `fill`. */
+/** A copy of the given length (not shorter than before); the new part is `fill`. */
 export function grown<Numbers extends Int32 | Float64 | Uint8>(
   array: Numbers,
   length: number,

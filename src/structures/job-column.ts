@@ -1,13 +1,13 @@
 /**
- * Columns of a policy's own: a number for each job, whatever jobs come. They grow as they are written; a cell that has not been
- * written holds what the column was made with.
+ * A policy's own columns: a number for each job. A column grows as it is written; a cell that has not been written has
+ * the column's initial value.
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { grown } from "./grow.ts";
 
 const FIRST_LENGTH = 64;
 
-/** Whole numbers of 32 bits. */
+/** 32-bit integers. */
 export class JobIntegers {
   readonly #initial: number;
   #cells: Int32Array<ArrayBuffer>;
@@ -47,7 +47,7 @@ export class JobNumbers {
   }
 }
 
-/** The power of two that is above the job. */
+/** The smallest power of two that is above the job's index. */
 function lengthFor(job: JobIndex): number {
   return 2 ** (32 - Math.clz32(job));
 }

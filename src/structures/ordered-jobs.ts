@@ -1,7 +1,7 @@
 /**
- * Jobs in a total order (key, job), with three summaries that schedulers ask for: the smallest size, the smallest
- * value and the sum of sizes of any stretch. It serves as the waiting queue (key: queue order, value: estimate)
- * and as the list of running jobs (key: expected end).
+ * Jobs in a total order (key, job), with three summaries that schedulers need: smallest size, smallest value and sum of
+ * sizes. It serves as the waiting queue (key: queue order, value: estimate) and as the list of running jobs (key:
+ * expected end).
  *
  *   position     0          1          2           sorted blocks of at most 64 entries, in order
  *              ┌──────────┬──────────┬──────────┐
@@ -9,8 +9,8 @@
  *              └──────────┴──────────┴──────────┘
  *   summary       leaf       leaf       leaf        a segment tree over the blocks' positions
  *
- * Insert, remove and search cost O(log n) plus the scan of one block. A block that splits or vanishes shifts the
- * leaves behind it, O(n / 64), at most once in 16 operations.
+ * Insert, remove and search take O(log n) plus the scan of one block. A block that splits or becomes empty shifts the
+ * leaves after it, which takes O(n / 64) and happens at most once in 16 operations.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
@@ -20,18 +20,19 @@ import { NO_SIZE, SummaryTree } from "./summary-tree.ts";
 const BLOCK = 64;
 const MERGE_BELOW = BLOCK / 4;
 
-/** Sizes, and the estimates that are the values. */
+/** The columns used: sizes, and estimates as values. */
 type Known = Pick<JobsView, "size" | "estimateS">;
 
 export class OrderedJobs {
   /** Number of jobs in the list. */
   length = 0;
-  /** Set by `cover`: the key at which the wanted sum is reached (Infinity when it never is), and the sum up to and with that key. */
+  /** Set by `cover`: the key at which the wanted sum is reached; Infinity if it never is. */
   coverKey = 0;
+  /** Set by `cover`: the sum of sizes up to and including `coverKey`. */
   coverSum = 0;
 
   readonly #known: Known;
-  /** Whether the smallest size and value are kept exact after removals; else they may be too small. */
+  /** Whether the smallest size and value stay exact after removals; otherwise they may be too small. */
   readonly #isSearched: boolean;
 
   // Entries by block: entry e of block b is at b·BLOCK + begin[b] + e.
@@ -42,13 +43,13 @@ export class OrderedJobs {
   #begin = new Int32Array(1);
   #count = new Int32Array(1);
 
-  // Blocks by position, and the block numbers not in use behind them.
+  // Block numbers by position; after them, the unused block numbers.
   #order = new Int32Array(1);
   #blocks = 0;
 
   readonly #tree = new SummaryTree();
 
-  // Where `nextFitting` goes on: position of a block and number of the entry in it.
+  // Where `nextFitting` continues: position of a block, and index of the entry in it.
   #cursorPosition = 0;
   #cursorEntry = 0;
 
@@ -84,7 +85,7 @@ export class OrderedJobs {
     this.#tree.add(position, size, value);
   }
 
-  /** Removes a job by the key it was inserted with. Returns false when it is not in the list. */
+  /** Removes a job by the key with which it was inserted. Returns false if it is not in the list. */
   remove(job: JobIndex, key: number): boolean {
     if (this.length === 0) return false;
     const position = this.#blockBefore(key, job);
@@ -100,15 +101,15 @@ export class OrderedJobs {
     this.#removeEntry(0, 0);
   }
 
-  /** RuntimeDir the cursor of `nextFitting` behind the first `skip` jobs; skip is 0 or 1. */
+  /** Puts the cursor of `nextFitting` after the first `skip` jobs; `skip` is 0 or 1. */
   startSearch(skip: number): void {
     this.#cursorPosition = 0;
     this.#cursorEntry = skip;
   }
 
   /**
-   * The next job at or after the cursor with size ≤ free, and with value ≤ maxValue or size ≤ spare; NO_JOB when there
-   * is none. The cursor stays on the job found, so the next call finds it again unless `takeFound` was called.
+   * The next job at or after the cursor with size ≤ free, and with value ≤ maxValue or size ≤ spare; NO_JOB if there is
+   * none. The cursor stays on the job found. The next call finds it again unless `takeFound` or `skipFound` was called.
    */
   nextFitting(free: number, maxValue: number, spare: number): JobIndex {
     if (this.length === 0) return NO_JOB;
@@ -128,18 +129,18 @@ export class OrderedJobs {
     }
   }
 
-  /** Leaves the job that `nextFitting` found in the list; the cursor then stands on the one after it. */
+  /** Leaves the job that `nextFitting` found in the list, and moves the cursor to the next job. */
   skipFound(): void {
     this.#cursorEntry++;
   }
 
-  /** Removes the job that `nextFitting` found; the cursor then stands on the one after it. */
+  /** Removes the job that `nextFitting` found; the cursor is then on the next job. */
   takeFound(): void {
     this.#removeEntry(this.#cursorPosition, this.#cursorEntry);
   }
 
   /**
-   * Finds the smallest key such that the sizes of all jobs with that key or a smaller one sum to `need` or more, and sets
+   * Finds the smallest key for which the jobs with that key or a smaller one have a total size of at least `need`. Sets
    * `coverKey` and `coverSum`.
    */
   cover(need: number): void {
@@ -151,7 +152,7 @@ export class OrderedJobs {
     let position = this.#tree.positionOfSum(need);
     let sum = this.#tree.sumBefore;
     let key = Number.NaN;
-    // Past the entry that reaches the need, all entries of the same key still count.
+    // After the entry that reaches the need, all entries with the same key still count.
     for (; position < this.#blocks; position++) {
       const block = this.#order[position];
       const start = block * BLOCK + this.#begin[block];
@@ -175,7 +176,7 @@ export class OrderedJobs {
     return this.#tree.total();
   }
 
-  /** Copies the jobs in order into `target` and returns how many there are. */
+  /** Copies the jobs, in order, into `target` and returns their number. */
   copyTo(target: Int32Array): number {
     let n = 0;
     for (let position = 0; position < this.#blocks; position++) {
@@ -193,7 +194,7 @@ export class OrderedJobs {
     this.#tree.clear();
   }
 
-  /** Recomputes all bookkeeping from the entries and throws where it disagrees. */
+  /** Recomputes all bookkeeping from the entries and throws if it differs. */
   audit(): void {
     let total = 0;
     let previousKey = Number.NEGATIVE_INFINITY;
@@ -228,7 +229,7 @@ export class OrderedJobs {
     this.#tree.audit(summaries, this.#isSearched);
   }
 
-  /** Position of the last block whose first entry is at or before (key, job); 0 when there is none. */
+  /** Position of the last block whose first entry is at or before (key, job); 0 if there is none. */
   #blockBefore(key: number, job: JobIndex): number {
     let low = 0;
     let high = this.#blocks - 1;
@@ -243,7 +244,7 @@ export class OrderedJobs {
     return low;
   }
 
-  /** Number of the first entry of the block at or after (key, job); the block's count when there is none. */
+  /** Index of the first entry of the block at or after (key, job); the block's count if there is none. */
   #entryAt(block: number, key: number, job: JobIndex): number {
     const start = block * BLOCK + this.#begin[block];
     let low = 0;
@@ -257,11 +258,11 @@ export class OrderedJobs {
     return low;
   }
 
-  /** Makes room beside a full block for (key, job) and returns the position of the block to insert into. */
+  /** Splits a full block, or adds one after it, and returns the position of the block to insert (key, job) into. */
   #makeRoom(position: number, key: number, job: JobIndex): number {
     const block = this.#order[position];
     if (position === this.#blocks - 1 && this.#entryAt(block, key, job) === BLOCK) {
-      // Appending in order, as arrivals do: a fresh block keeps the others full.
+      // For appends in order, such as arrivals, a new block keeps the others full.
       this.#insertBlock(position + 1);
       return position + 1;
     }
@@ -278,7 +279,7 @@ export class OrderedJobs {
     return this.#blockBefore(key, job);
   }
 
-  /** Shifts entries of a block that is not full so that (key, job) has a place; returns its address. */
+  /** Shifts entries of a block that is not full to make a gap for (key, job). Returns the gap's address. */
   #openGap(block: number, key: number, job: JobIndex): number {
     const entry = this.#entryAt(block, key, job);
     const count = this.#count[block];
@@ -337,7 +338,7 @@ export class OrderedJobs {
     return NO_JOB;
   }
 
-  /** Takes an unused block, empty, into the order at a position. */
+  /** Inserts an unused, empty block into the order at a position. */
   #insertBlock(position: number): void {
     if (this.#blocks === this.#order.length) this.#grow();
     const block = this.#order[this.#blocks];

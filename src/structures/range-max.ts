@@ -1,22 +1,22 @@
 /**
- * A number per processor that is added to by ranges, and the largest of a range: memory in use, jobs on a processor.
+ * One number per processor, such as memory in use, with two operations: add to a range, and find the maximum of a range.
  *
- *   root            7 +0          a node: the largest number below it, without what is added above it;
- *              5 +2      6 +0     +x is added to everything below and stays there
+ *   root            7 +0          a node has the maximum of the numbers below it, without what is added above it;
+ *              5 +2      6 +0     +x applies to everything below the node and stays at the node
  *             3   5     6   1
  *
- * Adding and asking cost the height of the tree.
+ * Both operations take time proportional to the height of the tree.
  */
 import { assert } from "../core/errors.ts";
 
 export class RangeMax {
   readonly processors: number;
   readonly #leaves: number;
-  // In heap order from 1. Leaves behind the last processor stay at −Infinity.
+  // In heap order from 1. Leaves after the last processor stay at −Infinity.
   readonly #most: Float64Array;
   readonly #added: Float64Array;
 
-  /** All numbers are 0. Processors: 1 … 2^24. */
+  /** All numbers are 0 at first. @param processors 1 … 2^24 */
   constructor(processors: number) {
     this.processors = processors;
     let leaves = 1;
@@ -29,13 +29,13 @@ export class RangeMax {
       this.#most[node] = Math.max(this.#most[2 * node], this.#most[2 * node + 1]);
   }
 
-  /** Adds to the processors first … end − 1. Whole numbers stay exact up to 2^53. */
+  /** Adds to processors first … end − 1. Integers stay exact up to 2^53. */
   add(first: number, end: number, delta: number): void {
     assert(first >= 0 && first <= end && end <= this.processors, `processors ${first} to ${end - 1} exist`);
     if (first < end) this.#add(1, 0, this.#leaves, first, end, delta);
   }
 
-  /** The largest number of the processors first … end − 1; −Infinity when there are none. */
+  /** The maximum over processors first … end − 1; −Infinity for an empty range. */
   max(first: number, end: number): number {
     return first < end ? this.#max(1, 0, this.#leaves, first, end) : Number.NEGATIVE_INFINITY;
   }

@@ -1,16 +1,16 @@
 /**
- * A segment tree over a row of blocks: smallest size, smallest value and sum of sizes of every stretch. The part of
- * OrderedJobs that finds a block without looking into the others.
+ * A segment tree over a sequence of blocks, with the smallest size, the smallest value and the sum of sizes of each
+ * subtree. OrderedJobs uses it to find a block without scanning the others.
  *
  *   node 1                 [0 … 3]
  *   nodes 2, 3       [0 1]        [2 3]
  *   leaves 4 … 7    [0]  [1]     [2]  [3]        the leaf of position p is node `leaves + p`
  *
- * Leaves behind the last block are neutral: no size, no value, sum 0.
+ * Leaves after the last block are neutral: no size, no value, sum 0.
  */
 import { assert } from "../core/errors.ts";
 
-/** Smallest size of an empty stretch. */
+/** Smallest size of an empty block. */
 export const NO_SIZE = 0x7fffffff;
 
 export class SummaryTree {
@@ -26,7 +26,7 @@ export class SummaryTree {
     return this.#sumSize[1];
   }
 
-  /** Takes an entry into the summaries of its block. */
+  /** Adds an entry to the summaries of its block. */
   add(position: number, size: number, value: number): void {
     for (let node = this.#leaves + position; node >= 1; node >>= 1) {
       this.#sumSize[node] += size;
@@ -35,18 +35,18 @@ export class SummaryTree {
     }
   }
 
-  /** Takes an entry out that is neither the smallest nor of the smallest value in its block. */
+  /** Removes an entry that has neither the smallest size nor the smallest value of its block. */
   subtract(position: number, size: number): void {
     for (let node = this.#leaves + position; node >= 1; node >>= 1) this.#sumSize[node] -= size;
   }
 
-  /** Whether the size or the value is the smallest of the block, so that the block has to be scanned when it goes. */
+  /** Whether the size or the value is the smallest of the block, so that the block must be scanned after a removal. */
   isSmallest(position: number, size: number, value: number): boolean {
     const leaf = this.#leaves + position;
     return size === this.#minSize[leaf] || value === this.#minValue[leaf];
   }
 
-  /** Sets the summary of one block; `update` or `updateFrom` has to follow. */
+  /** Sets the summary of one block; call `update` or `updateFrom` afterwards. */
   set(position: number, minSize: number, minValue: number, sumSize: number): void {
     const leaf = this.#leaves + position;
     this.#minSize[leaf] = minSize;
@@ -54,12 +54,12 @@ export class SummaryTree {
     this.#sumSize[leaf] = sumSize;
   }
 
-  /** Brings the nodes above one block up to date. */
+  /** Updates the nodes above one block. */
   update(position: number): void {
     for (let node = (this.#leaves + position) >> 1; node >= 1; node >>= 1) this.#summarise(node);
   }
 
-  /** Brings all nodes up to date above the blocks from a position on; `end` is behind the last leaf that may have changed. */
+  /** Updates all nodes above the blocks from a position on. @param end one past the last leaf that may have changed */
   updateFrom(position: number, end: number): void {
     let from = (this.#leaves + position) >> 1;
     let to = (this.#leaves + Math.min(end, this.#leaves) - 1) >> 1;
@@ -71,7 +71,7 @@ export class SummaryTree {
   /** Makes room for an empty block at a position; `count` blocks were there before. */
   insert(position: number, count: number): void {
     if (count === this.#leaves) this.#grow();
-    if (position === count) return; // behind the last block every leaf is neutral
+    if (position === count) return; // after the last block, every leaf is neutral
     const leaf = this.#leaves + position;
     const end = this.#leaves + count;
     this.#minSize.copyWithin(leaf + 1, leaf, end);
@@ -98,14 +98,14 @@ export class SummaryTree {
     return this.#minSize[leaf] <= free && (this.#minValue[leaf] <= maxValue || this.#minSize[leaf] <= either);
   }
 
-  /** Position of the next block behind `position` that may hold such a job; −1 when there is none. */
+  /** Position of the next block after `position` that may hold such a job; −1 if there is none. */
   nextPromising(position: number, free: number, maxValue: number, either: number): number {
     const minSize = this.#minSize;
     const minValue = this.#minValue;
     const leaves = this.#leaves;
     let node = leaves + position;
     for (;;) {
-      // To the next subtree on the right. A summary may promise what neither child keeps, so a descent can fail.
+      // Go to the next subtree on the right. Smallest size and value may come from different jobs, so a descent can fail.
       while (node & 1) node >>= 1;
       if (node === 0) return -1;
       node++;
@@ -122,7 +122,10 @@ export class SummaryTree {
     }
   }
 
-  /** Position of the block in which the sum of sizes from the front reaches `need`, which must not be above the total; sets `sumBefore`. */
+  /**
+   * Position of the block in which the sum of sizes from the front reaches `need`, which must not exceed the total. Sets
+   * `sumBefore`.
+   */
   positionOfSum(need: number): number {
     let sum = 0;
     let node = 1;
@@ -143,7 +146,7 @@ export class SummaryTree {
     this.#sumSize.fill(0);
   }
 
-  /** Throws where a node does not agree with its children, or a leaf with the summary given. Smallest ones only on request. */
+  /** Throws if a node disagrees with its children, or a leaf with the given summary; smallest ones only on request. */
   audit(leaves: readonly { minSize: number; minValue: number; sumSize: number }[], smallest: boolean): void {
     for (let position = 0; position < this.#leaves; position++) {
       const leaf = this.#leaves + position;

@@ -1,13 +1,14 @@
 /**
- * Admission in front of a gang policy: at most m rows (a multiprogramming level) and at most so much memory per processor, or
- * what else the machine has no room for, with a queue of jobs that wait outside the matrix. One row is space sharing, unlimited
- * rows are plain gang scheduling; this gives everything between, in the laboratory and live.
+ * Admission in front of a gang policy: a queue of jobs that wait outside the matrix. It limits the rows (the
+ * multiprogramming level), the memory per processor, and whatever else the machine limits. One row is space sharing, and
+ * unlimited rows are plain gang scheduling; admission gives everything in between, in the laboratory and live.
  *
- *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which waiting job is let in: first come, first served, first fit or
- *                          └─────────────────────────┘      EASY, in any queue order
+ *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which waiting job is admitted: first come, first served,
+ *                          └─────────────────────────┘      first fit or EASY, in any queue order
  *
- * The gang policy says whether a job fits, and places it when it is let in. A row limit is the multiprogramming level of Feitelson
- * and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and Brent 2000, section 5.
+ * The gang policy says whether a job fits, and it places the job once it is admitted. The row limit is the
+ * multiprogramming level of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and
+ * Brent 2000, section 5.
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import type { GangMachine, MemoryRule, ParameterValues, Policy } from "../../core/policy.ts";
@@ -34,14 +35,14 @@ export class Admission implements Policy {
   readonly #queue: WaitingQueue;
   readonly #passes: "nobody" | "fitting" | "harmless";
   readonly #forecast: HeadForecast;
-  /** The reservation of a head stands, and jobs that would delay it are not let in. */
+  /** Whether the head has a reservation, so that jobs which would delay it are not admitted. */
   #isReserved = false;
-  /** The job that is tried, and its expected end. */
+  /** The job under consideration, and its expected end. */
   #tried: JobIndex = NO_JOB;
   #triedEndS = 0;
   #hasDecided = true;
   readonly #noRoom = new Refusals();
-  /** Refusals of jobs that are not gone by the shadow time. */
+  /** Refusals of jobs that are expected to run beyond the shadow time. */
   readonly #noRoomForLong = new Refusals();
 
   constructor(machine: GangMachine, jobs: JobsView, gangs: AskedGangs, options: AdmissionOptions) {
@@ -82,14 +83,14 @@ export class Admission implements Policy {
       this.#admit(head);
       head = list.first();
     }
-    // When the machine will have room for the head, beside processors, nobody knows.
+    // It cannot be forecast when the machine's other limits will allow the head.
     if (head !== NO_JOB && this.#machine.limits?.fits(head) !== false) this.#lookBehind(head);
-    // After departures the gang policy has rows to save even when nobody is let in.
+    // After departures, the gang policy may save rows even if no job is admitted.
     if (!this.#hasDecided) this.#gangs.decide([]);
     this.#hasDecided = true;
   }
 
-  /** Lets in jobs behind the head, as the queue allows it. */
+  /** Admits jobs after the head as the queue parameter allows. */
   #lookBehind(head: JobIndex): void {
     const { length } = this.#queue.list;
     if (this.#passes === "fitting" && length > 1) this.#letPass();
@@ -112,7 +113,7 @@ export class Admission implements Policy {
       const memoryKB = this.#memory?.of(job) ?? 0;
       if (this.#machine.limits?.fits(job) === false || this.#noRoom.covers(size, memoryKB)) continue;
       if (this.#isReserved) this.#triedEndS = this.#forecast.expectedEndS(job, false);
-      // A policy that does not ask where it may place a job can take only those that are gone in time.
+      // A policy that does not ask where it may place a job gets only jobs that end in time.
       const inTime = !this.#isReserved || this.#triedEndS <= this.#forecast.shadowS;
       if (!inTime && (!this.#gangs.use.asks || this.#noRoomForLong.covers(size, memoryKB))) continue;
       if (this.#hasRoom(job)) {
@@ -128,14 +129,14 @@ export class Admission implements Policy {
     return this.#machine.limits?.fits(job) !== false && this.#gangs.fits(job, this.#maxRows, this.#mayBegin);
   }
 
-  /** RuntimeDir the job that was tried. */
+  /** Admits the job under consideration. */
   #admit(job: JobIndex): void {
     this.#gangs.decide([job], this.#mayBegin);
     this.#hasDecided = true;
     this.#memory?.add(job, this.#machine.runFirst(this.#machine.firstRunOfJob(job)));
   }
 
-  /** Where the tried job may begin; undefined: anywhere. */
+  /** Where the job under consideration may begin; undefined: anywhere. */
   get #mayBegin(): MayBegin | undefined {
     const isLimited = this.#memory !== undefined || this.#machine.limits?.areThere !== undefined;
     return isLimited || this.#isReserved ? this.#mayTriedBegin : undefined;
@@ -148,8 +149,9 @@ export class Admission implements Policy {
 }
 
 /**
- * Jobs that had no room in one pass over the queue. In that pass room only shrinks, and where a job has room a smaller one that needs
- * no more memory has room, too; so what is at least as large as a refused one in both is not tried.
+ * Jobs that had no room in one pass over the queue. During a pass, room only shrinks. Where a job has room, a job that is
+ * no larger and needs no more memory has room, too. So a job that is at least as large as a refused one in both respects
+ * need not be tried.
  */
 class Refusals {
   readonly #sizes: number[] = [];
@@ -166,7 +168,7 @@ class Refusals {
     return false;
   }
 
-  /** Notes a refusal that is not covered; those that it covers are forgotten. */
+  /** Adds a refusal that is not covered yet, and drops those that it covers. */
   note(size: number, memoryKB: number): void {
     let kept = 0;
     for (let i = 0; i < this.#sizes.length; i++) {
@@ -181,7 +183,7 @@ class Refusals {
   }
 }
 
-/** A policy that cannot be asked is taken to use a gap of some row, though it may not. */
+/** For a policy that cannot be asked, assumes that it uses any gap of any row that is wide enough, although it may not. */
 export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: JobsView): AskedGangs {
   if ("fits" in policy) return policy;
   return {
@@ -194,7 +196,7 @@ export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: J
   };
 }
 
-/** Whether some row has so many idle processors side by side. */
+/** Whether some row has at least `size` consecutive idle processors. */
 function hasGap(machine: GangMachine, size: number): boolean {
   for (let position = 0; position < machine.rowCount; position++) {
     let end = 0;

@@ -1,4 +1,4 @@
-/** A gang policy that can be asked whether a job fits, as admission in front of it needs. */
+/** The contract between admission and a gang policy that can be asked whether a job fits. */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { Policy, RunId } from "../../core/policy.ts";
 
@@ -8,11 +8,11 @@ export type MayBegin = (first: number) => boolean;
 /** How a gang policy uses the matrix. */
 export interface MatrixUse {
   /**
-   * A job needs idle processors within one row; or idle slots of different rows are gathered (re-packing), so that a
-   * processor has room while fewer than m of its slots are taken.
+   * `rows`: a job needs idle processors within one row. `columns`: idle slots of different rows can be gathered
+   * (re-packing), so a processor has room as long as fewer than m of its slots are taken.
    */
   readonly lines: "rows" | "columns";
-  /** Where a job may begin; `whole`: nobody else uses what it leaves of its block. */
+  /** Where a job may begin. `whole buddy`: no other job uses the rest of its block. */
   readonly blocks: "side by side" | "buddy" | "whole buddy";
   /** Whether the policy asks `mayBegin`. */
   readonly asks: boolean;
@@ -21,9 +21,9 @@ export interface MatrixUse {
 /** A gang policy that can be asked. */
 export interface AskedGangs extends Policy {
   readonly use: MatrixUse;
-  /** Whether the job can be placed now in a matrix of at most so many rows. @param mayBegin left out: anywhere */
+  /** Whether the job can be placed now in a matrix of at most `maxRows` rows. @param mayBegin default: anywhere */
   fits(job: JobIndex, maxRows: number, mayBegin?: MayBegin): boolean;
-  /** Whether a job has the slot for good; no: it is an extra one that goes when somebody needs it. */
+  /** Whether the job keeps this slot until it ends. False for an extra slot that is given back when it is needed. */
   isTaken(run: RunId): boolean;
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void;
 }

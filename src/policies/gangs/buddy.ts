@@ -1,4 +1,7 @@
-/** Buddy blocks row by row, with slot unification: the allocation of distributed hierarchical control without its controllers. */
+/**
+ * Buddy blocks row by row, with slot unification: the allocation scheme of distributed hierarchical control without its
+ * controllers.
+ */
 
 import { when } from "../../core/policy.ts";
 import { extraSlotsOf, UNIFY, withExtraSlots } from "./extra-slots.ts";

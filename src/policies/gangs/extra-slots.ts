@@ -9,15 +9,15 @@ export const EXTRA_SLOTS = choice(
   ["none", "kept", "returned"],
   "slot unification: whether jobs also run in other rows, and whether they keep these slots",
 );
-/** As it was called where it comes from; the other policies never had that name. */
+/** The same with the older name `unify`, for the policies that had it. */
 export const UNIFY: ParameterSpec = { ...EXTRA_SLOTS, aliases: ["unify"] };
 
-/** What the parameter says; none where it is not set. */
+/** Value of the parameter; `none` if it is not set. */
 export function extraSlotsOf({ extraSlots }: ParameterValues): ExtraSlots {
   return extraSlots === "kept" || extraSlots === "returned" ? extraSlots : "none";
 }
 
-/** The condition of a rule. */
+/** A condition for rules. */
 export function withExtraSlots(value: ExtraSlots): Condition {
   return (parameters) => extraSlotsOf(parameters) === value;
 }

@@ -1,15 +1,16 @@
 /**
- * When will the head of an admission queue have room in a matrix of at most m rows? The reservation of EASY, in front of gangs.
+ * Forecasts when the head of an admission queue will have room in a matrix of at most m rows: the reservation of EASY, in
+ * front of gangs.
  *
- * The rule is pessimistic: a job in the matrix is taken to get one slot in every m from now on, until it has had all slots of its
- * estimate. In order of these ends jobs are taken out of the matrix; every processor (of every row, where nothing is re-packed)
- * becomes free for the head at some time, a block of processors when its last one does, and the head starts in the block
- * that is free first (the leftmost among equals):
+ * The rule is pessimistic: a job in the matrix is assumed to get one slot in every m from now on, until it has had all
+ * slots of its estimate. Jobs are taken out of the matrix in order of these ends. So every processor (of every row, if
+ * nothing is re-packed) becomes free for the head at some time, and a block when its last processor does. The head starts
+ * in the block that is free first (ties: the leftmost):
  *
  *   free from   0 0 7 7 3 3 3 9        a head of size 3: 7 7 7 3 …  → processors 4, 5, 6 at 3 s
  *
- * Another job may pass when by the same rule it has ended by then, or when it takes only processors of which the reserved block
- * will have a slot (and memory) to spare at that time.
+ * Another job may pass if by the same rule it ends by that time, or if its processors within the reserved block will have
+ * a slot (and memory) to spare at that time.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
@@ -21,7 +22,7 @@ import type { MatrixMemory } from "./matrix-memory.ts";
 const NONE = -1;
 
 export class HeadForecast {
-  /** The time at which the head has room, by the rule. */
+  /** The time at which the head will have room, by the rule. */
   shadowS = 0;
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
@@ -31,12 +32,13 @@ export class HeadForecast {
   readonly #switchS: number;
   /** Expected end of each job in the matrix, as of the last `reserve`. */
   readonly #endS = new JobNumbers();
-  /** Jobs of the matrix, as of then. */
+  /** Jobs of the matrix by expected end, as of the last `reserve`. */
   readonly #byEnd: JobIndex[] = [];
-  /** Slots of a round that each of them holds for good. */
+  /** Slots per round that each of them keeps until it ends. */
   readonly #slots = new JobIntegers();
 
-  // Per processor, of the line of the head's block. When the head may have it; how much is left then beside the head.
+  // By processor, in the row (or, with re-packing, the matrix) of the head's block: when the head may have the processor,
+  // and what is then left besides the head.
   readonly #freeS: Float64Array;
   readonly #memoryFreeS: Float64Array;
   readonly #spareSlots: Float64Array;
@@ -70,8 +72,8 @@ export class HeadForecast {
   }
 
   /**
-   * The end of a job by the rule: one slot in every m from now on, for all slots of its estimate that it has not had. Without a
-   * limit of the rows m is one more than there are.
+   * The expected end of a job: it gets one slot in every m from now on, until it has had all slots of its estimate. Without
+   * a row limit, m is the present number of rows plus one.
    */
   expectedEndS(job: JobIndex, isPlaced: boolean): number {
     const served = isPlaced ? this.#machine.servedSlots(job) : 0;
@@ -99,7 +101,7 @@ export class HeadForecast {
     this.#findSpare();
   }
 
-  /** Whether a job that ends at `endS` may be placed from `first` on without a delay of the reservation. */
+  /** Whether a job that ends at `endS` may be placed from `first` on without delaying the reservation. */
   allows(job: JobIndex, endS: number, first: number): boolean {
     if (endS <= this.shadowS) return true;
     const memoryKB = this.#memoryOf(job);
@@ -131,7 +133,7 @@ export class HeadForecast {
     this.#byEnd.sort((a, b) => ends.get(a) - ends.get(b) || a - b);
   }
 
-  /** Notes the jobs of a row, and how many slots they have for good. */
+  /** Collects the jobs of a row, and counts the slots that they keep. */
   #collect(row: RowId): void {
     const machine = this.#machine;
     for (let run = machine.firstRun(row); run !== NONE; run = machine.nextRun(run)) {
@@ -143,7 +145,7 @@ export class HeadForecast {
     }
   }
 
-  /** When each processor has memory for the head. */
+  /** Computes when each processor will have memory for the head. */
   #findMemoryFree(head: JobIndex): void {
     this.#memoryFreeS.fill(this.#machine.nowS);
     if (this.#memory === undefined) return;
@@ -151,13 +153,16 @@ export class HeadForecast {
     this.#findFree(this.#memoryFreeS, this.#spareKB, most, (job) => this.#memoryOf(job));
   }
 
-  /** When fewer than m slots of each processor are taken. */
+  /** Computes when fewer than m slots of each processor will be taken. */
   #findColumnsFree(): void {
     this.#freeS.fill(this.#machine.nowS);
     this.#findFree(this.#freeS, this.#spareSlots, this.#maxRows - 1, (job) => this.#slots.get(job));
   }
 
-  /** When no more than `most` of each processor is in use: at the end of the job that is the last one above, if more is now. */
+  /**
+   * Computes when at most `most` will be in use on each processor. If more is in use now, that is at the end of the last
+   * job that keeps the use above `most`.
+   */
   #findFree(
     freeS: Float64Array,
     inUse: Float64Array,
@@ -178,7 +183,7 @@ export class HeadForecast {
     }
   }
 
-  /** When each processor of the row is idle. */
+  /** Computes when each processor of the row will be idle. */
   #findRowFree(row: RowId): void {
     const machine = this.#machine;
     const freeS = this.#freeS.fill(machine.nowS);
@@ -189,7 +194,7 @@ export class HeadForecast {
     }
   }
 
-  /** Takes the block that is free first, if it is earlier than what was found before. */
+  /** Finds the block that is free first, and takes it if it is earlier than the best one so far. */
   #findBlock(): void {
     const size = this.#jobs.size[this.#head];
     const step = this.#stepOf(size);
@@ -225,7 +230,7 @@ export class HeadForecast {
     }
   }
 
-  /** What is left of the head's block at the shadow time, beside the head and the jobs expected to be there still. */
+  /** Computes what is left in the head's block at the shadow time besides the head and the jobs still expected there. */
   #findSpare(): void {
     const size = this.#jobs.size[this.#head];
     const slots = this.#spareSlots.fill(Number.POSITIVE_INFINITY);
@@ -248,18 +253,18 @@ export class HeadForecast {
     return this.#memory?.of(job) ?? 0;
   }
 
-  /** Processors between two places at which a job of the size may begin. */
+  /** Distance between two processors at which a job of the size may begin. */
   #stepOf(size: number): number {
     return this.#gangs.use.blocks === "side by side" ? 1 : 1 << blockLevel(size);
   }
 
-  /** Processors that have to be idle for a job that begins at `first`. */
+  /** End of the processors that must be idle for a job that begins at `first`. */
   #endOf(size: number, first: number): number {
     if (this.#gangs.use.blocks === "side by side") return first + size;
     return Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
   }
 
-  /** Processors that nobody else can use in the row while the job is there. */
+  /** End of the processors that no other job can use in the row while the job is there. */
   #takenEnd(job: JobIndex): number {
     const size = this.#jobs.size[job];
     const first = this.#firstOf(job);
@@ -273,7 +278,7 @@ export class HeadForecast {
   }
 }
 
-/** The least whole number of slots, at least one, that covers the estimate. */
+/** The smallest whole number of slots, at least one, that covers the estimate. */
 function slotsOfEstimate(estimateS: number, slotS: number): number {
   const slots = Math.ceil(estimateS / slotS);
   return slots > 1 && (slots - 1) * slotS >= estimateS ? slots - 1 : Math.max(1, slots);

@@ -1,6 +1,7 @@
 /**
- * How many slots per round every processor has idle, and which window for a job is least loaded: what a re-packing gang policy must know of
- * the matrix. Two kinds: windows anywhere (the workload vector of zhou1999) and buddy blocks (the workload tree of zhou2000).
+ * What a re-packing gang policy must know about the matrix: the number of idle slots of every processor, and the least
+ * loaded window for a job. There are two kinds: windows anywhere (the workload vector of zhou1999) and buddy blocks (the
+ * workload tree of zhou2000).
  */
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
@@ -18,13 +19,16 @@ export interface IdleIndex {
   hasIdleRow(): boolean;
   /** Whether every processor of the window of a job that begins at `first` has an idle slot. */
   hasIdleSlot(first: number, size: number): boolean;
-  /** First processor of the least loaded window for a job of the size (ties: the leftmost), among those allowed; −1 when none has room. */
+  /**
+   * First processor of the least loaded window for a job of this size (ties: the leftmost), among the allowed ones; −1 if
+   * no window has room.
+   */
   leastLoaded(size: number, mayBegin?: MayBegin): number;
   /** Writes the idle slots of every processor. */
   copyTo(out: Int32Array): void;
 }
 
-/** Windows of any processors side by side. */
+/** Windows of any consecutive processors. */
 export class WindowIndex extends WorkloadVector implements IdleIndex {
   readonly blocks = "side by side";
 
@@ -40,7 +44,7 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
     if (mayBegin === undefined) return this.leastLoadedWindow(size, 0, this.processors);
     let best = NONE;
     let mostIdle = 0;
-    // Idle slots of the window that ends with `at`, and how many of its processors before `at` have one each.
+    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with an idle slot.
     let idle = 0;
     let free = 0;
     for (let at = 0; at < this.processors; at++) {
@@ -55,15 +59,15 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
   }
 }
 
-/** Windows that may go on from the last processor at the first one. */
+/** Windows that may wrap around from the last processor to the first. */
 export class RingIndex extends WindowIndex {
   override leastLoaded(size: number): number {
     const { processors } = this;
-    // A window as large as the ring is taken from its beginning.
+    // A window as large as the ring begins at processor 0.
     return this.leastLoadedWindow(size, 0, size < processors ? processors + size - 1 : processors);
   }
 
-  /** As `leastLoaded` on the array that begins at a cut. */
+  /** Like `leastLoaded`, on the linear array that begins at a cut. */
   leastLoadedFrom(cut: number, size: number): number {
     const { processors } = this;
     const first = this.leastLoadedWindow(size, cut, cut + processors);

@@ -1,4 +1,4 @@
-/** Memory of each processor under a limit: all jobs of the matrix keep theirs there, whether it is their turn or not. */
+/** Memory in use on each processor, under a limit. All jobs in the matrix use memory, even when it is not their turn. */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MemoryRule } from "../../core/policy.ts";
 import { RangeMax } from "../../structures/range-max.ts";
@@ -8,7 +8,7 @@ export class MatrixMemory {
   readonly #rule: MemoryRule;
   readonly #jobs: JobsView;
   readonly #inUse: RangeMax;
-  /** First processor of the jobs that are there; the machine has forgotten a job that has ended. */
+  /** First processor of each job in the matrix. The machine no longer knows it when the job has ended. */
   readonly #first = new Map<JobIndex, number>();
 
   constructor(rule: MemoryRule, jobs: JobsView, processors: number) {
@@ -18,18 +18,18 @@ export class MatrixMemory {
     this.#inUse = new RangeMax(processors);
   }
 
-  /** What the job counts as on each of its processors: whole KB, never more than the limit. */
+  /** The memory that the job counts with on each of its processors: whole KB, never more than the limit. */
   of(job: JobIndex): number {
     const toldKB = this.#jobs.memoryKB?.[job] ?? 0;
     return Math.min(Math.ceil(toldKB > 0 ? toldKB : this.#rule.unknownKB), this.limitKB);
   }
 
-  /** Whether the job has memory from a processor on. */
+  /** Whether there is memory for the job on the processors from `first` on. */
   has(job: JobIndex, first: number): boolean {
     return this.#inUse.max(first, first + this.#jobs.size[job]) <= this.limitKB - this.of(job);
   }
 
-  /** The job has been placed from a processor on. */
+  /** The job has been placed on the processors from `first` on. */
   add(job: JobIndex, first: number): void {
     this.#first.set(job, first);
     this.#inUse.add(first, first + this.#jobs.size[job], this.of(job));

@@ -304,6 +304,6 @@ describe("gangs that migrate", () => {
 
   test("refused on a machine whose gangs keep their processors", () => {
     const { parameters } = choosePolicy("wlv:migrate=5");
-    expect(() => gangBench(wlv, parameters, 4, [1])).toThrow(/"migrate=5" here: gangs keep their processors/);
+    expect(() => gangBench(wlv, parameters, 4, [1])).toThrow(/"migrate=5" here: this machine cannot move gangs/);
   });
 });

@@ -1,19 +1,20 @@
 /**
- * Re-packing with migration at a cost: when exchanges between rows cannot empty a row any more, gangs on full processors (those
- * without an idle slot) are moved to other ones, if that saves a row and pays.
+ * Re-packing with migration at a cost. When exchanges between rows cannot empty a row any more, gangs on full processors
+ * (those without an idle slot) move to other processors, if that saves a row and pays.
  *
  *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
  *   CC..   →  CC..   →           A moves, then they can
  *
- * Who moves: from the left, on each processor that is full, the gang that reaches furthest over the full ones, to the window that
- * an arrival would be given in a matrix with one row less. So the full processors are covered by the fewest gangs, as long as each of
- * these finds a window.
+ * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the gang that
+ * reaches furthest over full processors, to the window that an arrival would get in a matrix with one row fewer. So as
+ * few gangs as possible move, provided that each of them finds a window.
  *
- * Does it pay? Nobody knows how long a gang still runs. Processes were found to need, in the median, as much again as they have had (Harchol-Balter and
- * Downey, ACM TOCS 15(3), 1997, who derive from it which processes should migrate); that is all that is assumed here. Without migration
- * the row goes when on every full processor a gang has ended: after T seconds of service. Until then every round is one slot
- * shorter with the row gone, and the machine has, per slot, W ÷ (R − 1) processors at work (W slots of a round taken, R rows). So
- * T × W ÷ (R − 1) processor-seconds are won; cost × processors of the moved gangs are lost.
+ * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much service again
+ * as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3), 1997, who derive from it
+ * which processes should migrate). Without migration, the row goes when a gang has ended on every full processor, after T
+ * seconds of service. Until then, migration makes every round one slot shorter, and per slot W ÷ (R − 1) processors are
+ * at work (W: slots of a round that are taken, R: rows). So migration gains T × W ÷ (R − 1) processor-seconds, and it
+ * loses the cost × the processors of the moved gangs.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -38,16 +39,16 @@ export class Migration {
   /** The moves of the plan, in order. */
   readonly jobs: JobIndex[] = [];
   readonly firsts: number[] = [];
-  /** The policy writes here how many idle slots each processor has; kept up to date while the plan is made. */
+  /** Number of idle slots of each processor. The policy fills it in; `plan` keeps it up to date while it plans. */
   readonly idle: Int32Array;
   readonly #jobs: JobsView;
   readonly #inBlocks: boolean;
   readonly #costS: number;
   /** Slots that a gang must have had before it is moved, by job. */
   readonly #movableAt = new JobNumbers(1);
-  /** Behind the last full processor. */
+  /** One past the last full processor. */
   #fullEnd = 0;
-  /** Processors side by side that have two idle slots each: the most there are. */
+  /** Length of the longest run of processors with at least two idle slots each. */
   #widest = 0;
 
   /** @param inBlocks windows are buddy blocks: aligned, and all of the block's processors count */
@@ -59,14 +60,17 @@ export class Migration {
     this.idle = new Int32Array(machine.processors);
   }
 
-  /** Plans the moves after which every processor has an idle slot, from `idle`. No moves: there are none, or they do not pay. */
+  /**
+   * Plans moves after which every processor has an idle slot, starting from `idle`. The plan is empty if there are no such
+   * moves, or if they do not pay.
+   */
   plan(): void {
     this.jobs.length = 0;
     this.firsts.length = 0;
     const { idle } = this;
     this.#fullEnd = 1 + idle.lastIndexOf(0);
     this.#findWidest();
-    // A gang that leaves a full processor needs another one with two idle slots: one that it takes and one that the row takes.
+    // A gang that leaves a full processor needs one with two idle slots: one for the gang, and one for the row to delete.
     if (this.#widest === 0) return;
     const gain = this.#gainOfARow();
     let processors = 0;
@@ -81,7 +85,7 @@ export class Migration {
     for (const job of this.jobs) this.#noteMove(job);
   }
 
-  /** Processor-seconds that are won by a row less, until it would go by itself. */
+  /** Processor-seconds gained by deleting a row now, until it could be deleted without migration. */
   #gainOfARow(): number {
     const { rowCount, slotS } = this.machine;
     let taken = rowCount * this.idle.length;
@@ -89,7 +93,7 @@ export class Migration {
     return (this.#restSlots() * slotS * taken) / (rowCount - 1);
   }
 
-  /** Slots until on every full processor a gang has ended, if each needs as many as it has had. */
+  /** Slots until a gang has ended on every full processor, if each gang needs as many again as it has had. */
   #restSlots(): number {
     const machine = this.machine;
     let rest = 0;
@@ -111,7 +115,7 @@ export class Migration {
     return rest;
   }
 
-  /** Adds a move of a gang that stands on a full processor to the plan; −1 when none of them can be moved. */
+  /** Adds a move of a gang on the given full processor to the plan; returns −1 if no gang there can move. */
   #moveAway(processor: number): JobIndex {
     const machine = this.machine;
     let best: RunId = NONE;
@@ -135,7 +139,7 @@ export class Migration {
     return job;
   }
 
-  /** The furthest reach over full processors first, then the smallest, then the one submitted first. */
+  /** Prefers the gang that reaches furthest over full processors, then the smallest, then the one submitted first. */
   #comesBefore(a: RunId, b: RunId): boolean {
     const machine = this.machine;
     const reachA = Math.min(machine.runFirst(a) + machine.runSize(a), this.#fullEnd);
@@ -149,18 +153,18 @@ export class Migration {
     return this.machine.slotsOf(job) === 1 && this.machine.servedSlots(job) >= this.#movableAt.get(job);
   }
 
-  /** It is moved again when it has had a slot, and all slots that the move has cost. */
+  /** The gang may move again when it has had all slots that this move costs, and at least one. */
   #noteMove(job: JobIndex): void {
     const costSlots = Math.max(1, this.#costS / this.machine.slotS);
     this.#movableAt.set(job, this.machine.servedSlots(job) + costSlots);
   }
 
-  /** The least loaded window of the gang's size that has room beside a deleted row; −1 when there is none. */
+  /** The least loaded window of the gang's size that has room even after a row is deleted; −1 if there is none. */
   #windowFor(run: RunId): number {
     const size = this.machine.runSize(run);
     const own = this.machine.runFirst(run);
     this.#add(own, size, 1);
-    // Without a wide enough stretch elsewhere the window needs some of the gang's own processors.
+    // If no stretch elsewhere is wide enough, the window must include some of the gang's own processors.
     const from = size <= this.#widest ? 0 : Math.max(0, own - size);
     const end = size <= this.#widest ? this.idle.length : Math.min(own + 2 * size, this.idle.length);
     const first = this.#inBlocks ? this.#leastLoadedBlock(size) : this.#leastLoadedWindow(size, from, end);
@@ -182,7 +186,7 @@ export class Migration {
     const { idle } = this;
     let best = NONE;
     let mostIdle = 0;
-    // Idle slots of the window that ends with `at`, and how many processors up to `at` have two each.
+    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two each.
     let sum = 0;
     let free = 0;
     for (let at = from; at < end; at++) {
@@ -202,7 +206,7 @@ export class Migration {
     let mostIdle = 0;
     for (let first = 0; first + size <= idle.length; first += width) {
       const end = Math.min(first + width, idle.length);
-      // In a matrix with one row less.
+      // As in a matrix with one row fewer.
       let sum = 0;
       let at = first;
       for (; at < end && idle[at] > 1; at++) sum += idle[at] - 1;
@@ -228,7 +232,7 @@ export const MIGRATE = number(
   "service that a gang loses when it moves to other processors to save a row, in simulations only; none: gangs keep their processors",
 );
 
-/** Sentences that hold with `migrate`. */
+/** Rules that hold with `migrate`. */
 export const MIGRATION_RULES = when(
   (parameters) => migrationCostS(parameters) !== undefined,
   [
@@ -244,7 +248,7 @@ export const MIGRATION_RULES = when(
   ],
 );
 
-/** Seconds that a migration costs; undefined when gangs keep their processors. */
+/** Seconds that a migration costs; undefined if gangs keep their processors. */
 export function migrationCostS(parameters: ParameterValues): number | undefined {
   return setNumber(parameters.migrate);
 }
@@ -255,7 +259,7 @@ export function withMigration(guarantees: Guarantees, parameters: ParameterValue
 }
 
 /**
- * What plans migrations; undefined when gangs keep their processors.
+ * The planner of migrations; undefined if gangs keep their processors.
  * @throws InputError on a machine that does not move gangs
  */
 export function migrationOf(
@@ -274,7 +278,7 @@ export function migrationOf(
   return new Migration(machine, jobs, inBlocks, costS);
 }
 
-/** Why rows and memory cannot be limited where gangs migrate. */
+/** The setting and the reason why rows and memory cannot be limited if gangs migrate. */
 export function migrates({ migrate }: ParameterValues): readonly [string, string] | undefined {
   if (setNumber(migrate) === undefined) return undefined;
   return [`migrate=${migrate}`, "reservations are forecast for gangs that keep their processors"];

@@ -1,4 +1,4 @@
-/** A gang policy with some of its parameters fixed: a name of its own for what is published under it. */
+/** Fixes some parameters of a gang policy, so that a published scheme has its own name. */
 import type { GangPolicyDefinition, ParameterValues } from "../../core/policy.ts";
 
 export function preset(

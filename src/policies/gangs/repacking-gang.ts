@@ -1,18 +1,19 @@
 /**
- * Gang scheduling with re-packing: what br, brms, brmms and wlv have in common (Zhou, Brent, Johnson and Walsh 1999, section 4; Zhou,
- * Walsh and Brent 2000, sections 3 and 4.1). They differ in their windows (idle-index.ts) and in their extra slots.
+ * Gang scheduling with re-packing: what br, brms, brmms and wlv have in common (Zhou, Brent, Johnson and Walsh 1999,
+ * section 4; Zhou, Walsh and Brent 2000, sections 3 and 4.1). They differ in their windows (idle-index.ts) and in their
+ * extra slots.
  *
- *   departure   while every processor has an idle slot: re-pack these into one row and delete the row (property 2)
- *   arrival     take the least loaded window in which every processor has an idle slot, without one add a row; gather the window's
- *               idle slots in one row by re-packing (property 1); place the job there
- *   extra slots after both, jobs whose window still has an idle slot may run in it, too
+ *   departure   while every processor has an idle slot, re-pack these slots into one row and delete it (property 2)
+ *   arrival     take the least loaded window in which every processor has an idle slot, or add a row if there is none;
+ *               gather the window's idle slots in one row by re-packing (property 1); place the job there
+ *   extra slots after both, jobs whose window still has an idle slot may also run in it
  *
- * How we read zhou2000: a job occupies only its own processors, at the left end of its block, and the tree counts idle slots
- * per processor, so other jobs fill the rest of the block (with whole blocks BR comes out 30 % worse than printed).
+ * How we read zhou2000: a job occupies only its own processors, at the left end of its block. The tree counts idle slots
+ * per processor, so other jobs fill the rest of the block. (With whole blocks, BR is 30 % worse than printed.)
  *
  * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one slot. All
- * decisions about rows and windows are made on it, so they are the very ones made without extra slots for the same arrivals
- * and departures: never more rows.
+ * decisions about rows and windows use it. So for the same arrivals and departures they are the same as without extra
+ * slots, and there are never more rows.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import {
@@ -35,12 +36,12 @@ import { type ExtraOrder, JobsInOrder } from "./slot-unification.ts";
 const NONE = -1;
 
 export interface ExtraSlotRule {
-  /** Whether jobs give extra slots back when a row can be saved by it. */
+  /** Whether jobs give extra slots back when that saves a row. */
   readonly returned: boolean;
   readonly order: ExtraOrder;
-  /** Turns per workload change: in each, every job may get one slot. */
+  /** Turns per workload change. In each turn, every job may get one slot. */
   readonly turns: number;
-  /** Extra slots per workload change, all jobs together. */
+  /** Extra slots per workload change, for all jobs together. */
   readonly perChange: number;
 }
 
@@ -74,7 +75,7 @@ export function extraSlotRule(parameters: ParameterValues): ExtraSlotRule | unde
   const all = Number.POSITIVE_INFINITY;
   const extraSlots = extraSlotsOf(parameters);
   if (extraSlots === "none") return undefined;
-  // As many as there are idle slots, until they are needed.
+  // All idle slots are given out, until they are needed.
   if (extraSlots === "returned") return { returned: true, order: "largest", turns: all, perChange: all };
   const { extraOrder = "largest", extraPerChange = 1 } = parameters;
   const order = extraOrder as ExtraOrder;
@@ -91,15 +92,15 @@ interface RepackingOptions<Index extends IdleIndex> {
 
 export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotReclaimer {
   protected readonly machine: GangMachine;
-  /** Idle slots if extra slots were given back; the same index as `#idle` when they never are. */
+  /** Idle slots if all extra slots were given back; the same index as `#idle` if they never are. */
   protected readonly baseIdle: Index;
-  /** Takes extra slots back; undefined where jobs keep them. */
+  /** Takes extra slots back; undefined if jobs keep them. */
   protected readonly reclaimer: SlotReclaimer | undefined;
   readonly #jobs: JobsView;
   /** Idle slots as they are. */
   readonly #idle: Index;
   readonly #extra: ExtraSlotRule | undefined;
-  /** Placed jobs, where they may get extra slots. */
+  /** Placed jobs; undefined if there are no extra slots. */
   protected readonly placed: JobsInOrder | undefined;
   readonly #migration: Migration | undefined;
   /** First processor and slots per round of each placed job. */
@@ -146,25 +147,26 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void {
     this.deleteRows();
     for (const job of arrived) this.#place(job, mayBegin);
-    // A job may leave part of its block idle, and on a ring not every idle row is found, so a row that was added may be one too many.
+    // A row that was added may be unnecessary: a job may leave part of its block idle, and on a ring re-packing does not
+    // find every idle row.
     this.deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
     if (this.#extra && this.placed) this.#giveExtraSlots(this.#extra, this.placed);
   }
 
-  // What a ring does otherwise.
+  // What a ring does differently.
 
-  /** Gathers the window's idle slots in one row; −1 when that is not possible. */
+  /** Gathers the window's idle slots in one row; −1 if that is not possible. */
   protected free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
     return gather(this.machine, first, first + size, reclaimer);
   }
 
-  /** Empties a row; every processor has an idle slot. −1 when that is not possible. */
+  /** Empties a row, given that every processor has an idle slot; −1 if that is not possible. */
   protected freeRow(): RowId {
     return gather(this.machine, 0, this.machine.processors, this.reclaimer);
   }
 
-  /** A window for a job where the least loaded one could not be gathered; −1 for none. */
+  /** A window for a job if the least loaded one could not be gathered; −1 if there is none. */
   protected otherWindow(_size: number): number {
     return NONE;
   }
@@ -182,7 +184,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     }
   }
 
-  /** Moves gangs while that saves rows. */
+  /** Moves gangs as long as that saves rows. */
   #migrateGangs(migration: Migration): void {
     for (;;) {
       this.baseIdle.copyTo(migration.idle);
@@ -215,7 +217,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
       this.machine.addRow();
       this.#addEverywhere(1);
       first = this.baseIdle.leastLoaded(size, mayBegin);
-      // Not always the new row: in a block that had none idle the job's own processors may be idle in another one.
+      // This is not always the new row: in a block without an idle row, the job's own processors may be idle in one.
       row = this.free(first, size, this.reclaimer);
     }
     this.placeAt(job, row, first);
@@ -225,7 +227,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.placed?.insert(job);
   }
 
-  /** Adds idle slots to the job's processors: as they are, and as if every job had one slot. */
+  /** Adds idle slots to the job's processors: `slots` to the actual index, `baseSlots` to the base index. */
   #add(job: JobIndex, slots: number, baseSlots: number): void {
     const first = this.#first.get(job);
     const size = this.#jobs.size[job];
@@ -239,8 +241,8 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   }
 
   /**
-   * Takes a slot back from the job on the processor that has most slots (ties: submitted last), its last one in the round.
-   * There is an extra slot: fewer jobs are on the processor than rows, and no row is idle there.
+   * Takes a slot back from the job with the most slots on the processor (ties: submitted last): its last slot of the
+   * round. An extra slot always exists, because the processor is busy in all rows but has fewer jobs than rows.
    */
   reclaim(processor: number): void {
     const { machine } = this;
@@ -260,7 +262,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#reclaimSlot(richest, machine.rowAt(last));
   }
 
-  /** Takes all extra slots back; whether there were any. */
+  /** Takes all extra slots back. Returns whether there were any. */
   protected takeBackAll(): boolean {
     let found = false;
     for (const job of this.placed?.jobs ?? []) {
@@ -285,7 +287,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#idle.add(this.#first.get(job), this.#jobs.size[job], 1);
   }
 
-  /** Jobs take turns in order, one more slot each, until `turns` or `perChange` is reached or nobody can have one. */
+  /** Jobs take turns in order and get one slot each, until `turns` or `perChange` is reached or no job can get one. */
   #giveExtraSlots({ turns, perChange }: ExtraSlotRule, placed: JobsInOrder): void {
     let inTurn: readonly JobIndex[] = placed.jobs;
     let left = perChange;
@@ -300,7 +302,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     }
   }
 
-  /** Gives the job one more slot, if its window has an idle one. */
+  /** Gives the job one more slot if its window has an idle one. */
   #giveSlot(job: JobIndex): boolean {
     const first = this.#first.get(job);
     const size = this.#jobs.size[job];

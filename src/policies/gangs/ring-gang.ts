@@ -1,7 +1,8 @@
 /**
- * Re-packing on a ring: windows and gangs may go on from the machine's last processor at its first. Property 1 of zhou1999 asks for a
- * second legal cut there, which may not exist (structures/matrix/ring-repacking.ts). Then the ring is opened at a cut that is legal in all rows
- * and the least loaded window of that array is taken; without such a cut or such a window a row is added.
+ * Re-packing on a ring: windows and gangs may wrap around from the machine's last processor to its first. Property 1 of
+ * zhou1999 then needs a second legal cut, which may not exist (structures/matrix/ring-repacking.ts). If it does not, the
+ * ring is opened at a cut that is legal in all rows, and the least loaded window of that array is taken. Without such a
+ * cut or such a window, a row is added.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
@@ -25,7 +26,10 @@ export class RingGang extends RepackingGang<RingIndex> {
     this.#jobs = jobs;
   }
 
-  /** A window of the ring opened at a cut that is legal in all rows can always be gathered. There may be a row to be saved first. */
+  /**
+   * A window of the ring opened at a cut that is legal in all rows can always be gathered. Rows that can be saved are
+   * deleted first.
+   */
   override fits(job: JobIndex, maxRows: number): boolean {
     this.deleteRows();
     return this.machine.rowCount < maxRows || this.otherWindow(this.#jobs.size[job]) !== NONE;
@@ -33,7 +37,7 @@ export class RingGang extends RepackingGang<RingIndex> {
 
   protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
     const row = gatherOnRing(this.machine, first, size, reclaimer);
-    // Extra slots may stand where a second cut would have been.
+    // Extra slots may block a second cut.
     if (row !== NONE || reclaimer === undefined || !this.takeBackAll()) return row;
     return gatherOnRing(this.machine, first, size);
   }

@@ -1,12 +1,12 @@
 /**
- * Gang scheduling row by row: every row of the matrix is filled by itself, nothing moves (Ousterhout 1982; the conventional schemes
- * of Zhou, Brent, Johnson and Walsh 1999, section 2). How room is found in a row is the fit: row-fits.ts.
+ * Gang scheduling row by row: every row of the matrix is filled separately, and jobs never move (Ousterhout 1982; the
+ * conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit* finds room in a row: row-fits.ts.
  *
- * With slot unification a job also runs in other rows in which its processors are idle. Either it keeps such extra slots to its
- * end, or they count for nothing when room is searched and go when an arrival is given some of their processors, or when
- * their row has no other jobs left:
+ * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps these extra
+ * slots until it ends, or they count as idle when room is searched, and they end when an arrival gets some of their
+ * processors or when their row has no other jobs left:
  *
- *   AAA..BBB      C ends, which had processors 0 to 4        AAA..BBB
+ *   AAA..BBB      C, on processors 0 to 4, ends              AAA..BBB
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -18,7 +18,7 @@ import { type ExtraSlotHost, SlotUnification } from "./slot-unification.ts";
 
 const NONE = -1;
 
-/** How room is found in the rows. */
+/** Finds room in the rows. */
 export interface RowFit {
   readonly blocks: MatrixUse["blocks"];
   /** Processors that `take` has found: first and end of each stretch in turn. */
@@ -28,17 +28,17 @@ export interface RowFit {
   /** A row was added and is empty. */
   rowAdded(row: RowId): void;
   hasRoom(row: RowId, size: number): boolean;
-  /** Finds room in a row, takes it and returns the row; −1 when no row has room. */
+  /** Finds room in a row, takes it and returns the row; −1 if no row has room. */
   take(size: number): RowId;
-  /** Takes the same processors, which are idle, in another row: those of a job that begins at `first`. */
+  /** Takes the idle processors of a job that begins at `first` in another row, too. */
   takeAlso(row: RowId, first: number, size: number): void;
   /** Gives back the processors of a job that began at `first`. */
   give(row: RowId, first: number, size: number): void;
-  /** Whether a job may have an extra slot in a row in which its processors are idle; always if left out. */
+  /** Whether a job may have an extra slot in a row in which its processors are idle; default: always. */
   admits?(row: RowId, first: number, size: number): boolean;
 }
 
-/** The first row in order of the round that has room; −1 when none has. */
+/** The first row of the round that has room; −1 if no row has. */
 export function firstRowWithRoom(machine: GangMachine, fit: Pick<RowFit, "hasRoom">, size: number): RowId {
   for (let position = 0; position < machine.rowCount; position++) {
     const row = machine.rowAt(position);
@@ -47,7 +47,7 @@ export function firstRowWithRoom(machine: GangMachine, fit: Pick<RowFit, "hasRoo
   return NONE;
 }
 
-/** What a fit may look at. */
+/** What a fit may use. */
 export interface RowLayout {
   readonly machine: GangMachine;
   /** Whether the processors of a run are taken; false for extra slots that will be given back. */
@@ -90,7 +90,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     this.#unification?.jobEnded(job);
   }
 
-  /** For fits that could have put the job where it stands. */
+  /** Works for fits that could have put the job where it is. */
   restore(job: JobIndex): void {
     const { machine } = this;
     const run = machine.firstRunOfJob(job);
@@ -105,7 +105,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     return { lines: "rows", blocks: this.#fit.blocks, asks: false };
   }
 
-  /** It chooses the processors itself, by what is idle only. */
+  /** The policy chooses processors only by what is idle, so it has no use for `mayBegin`. */
   fits(job: JobIndex, maxRows: number): boolean {
     const { machine } = this;
     return machine.rowCount < maxRows || firstRowWithRoom(machine, this.#fit, this.#jobs.size[job]) !== NONE;
@@ -203,7 +203,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
     for (;;) {
       let run = machine.runBefore(row, end - 1);
       while (run !== NONE && this.isTaken(run)) {
-        // What is taken may be neighbour to what is to go.
+        // A run that stays may lie between the end and an extra slot that must go.
         run = machine.runFirst(run) > first ? machine.runBefore(row, machine.runFirst(run) - 1) : NONE;
       }
       if (run === NONE || machine.runFirst(run) + machine.runSize(run) <= first) return;
@@ -216,7 +216,7 @@ export class RowByRow implements AskedGangs, RowLayout, ExtraSlotHost {
   }
 }
 
-/** Sentences that hold for every fit. */
+/** Rules that hold for every fit. */
 export const ROW_BY_ROW_RULES: readonly (Rule | string)[] = [
   "arrivals of one instant are placed in order of submission",
   "a job keeps its row and its processors until it ends",

@@ -1,4 +1,4 @@
-/** How room is found in the rows of a matrix that are filled one by one: first and best fit, buddy blocks, at random. */
+/** Ways to find room in the rows of a matrix that are filled separately: first and best fit, buddy blocks, random. */
 import type { GangMachine, RowId } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { BuddyRows, blockLevel } from "../../structures/matrix/buddy.ts";
@@ -6,7 +6,10 @@ import { firstRowWithRoom, type RowFit, type RowLayout } from "./row-by-row.ts";
 
 const NONE = -1;
 
-/** First fit: the leftmost gap of the first row that has one wide enough. Best fit: the narrowest gap wide enough over all rows. */
+/**
+ * First fit: the leftmost wide enough gap of the first row that has one. Best fit: the narrowest wide enough gap of all
+ * rows.
+ */
 export class GapFit implements RowFit {
   readonly blocks = "side by side";
   readonly stretches = new Int32Array(2);
@@ -14,9 +17,9 @@ export class GapFit implements RowFit {
   readonly #layout: RowLayout;
   readonly #machine: GangMachine;
   readonly #best: boolean;
-  /** Widest gap of each row, so that rows without room are passed over without being searched; −1: to be measured. */
+  /** Width of the widest gap of each row, so that rows without room are skipped without a search; −1: not measured yet. */
   readonly #widest: number[] = [];
-  // What the last search of a row found.
+  // The gap that the last search of a row found.
   #gapFirst = NONE;
   #gapSize = 0;
 
@@ -58,7 +61,7 @@ export class GapFit implements RowFit {
     return row;
   }
 
-  /** Row with the narrowest gap that has the size; among equals the first row, there the leftmost gap. */
+  /** Row with the narrowest gap of at least the size (ties: the first row, then the leftmost gap). */
   #bestRow(size: number): RowId {
     const machine = this.#machine;
     let best = NONE;
@@ -148,7 +151,7 @@ export class BuddyFit implements RowFit {
     this.#blocks.give(row, first, size);
   }
 
-  /** The block has to be idle as a whole, and free. */
+  /** The whole block must be idle, and free in the allocator. */
   admits(row: RowId, first: number, size: number): boolean {
     if (!this.#blocks.isFree(row, first, size)) return false;
     const end = Math.min(first + (1 << blockLevel(size)), this.#machine.processors);
@@ -156,7 +159,7 @@ export class BuddyFit implements RowFit {
   }
 }
 
-/** Any idle processors of the first row that has enough of them, drawn at random. */
+/** Idle processors of the first row that has enough of them, drawn at random. */
 export class RandomFit implements RowFit {
   readonly blocks = "side by side";
   readonly stretches: Int32Array;

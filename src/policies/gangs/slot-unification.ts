@@ -1,13 +1,13 @@
 /**
- * Slot unification where nothing moves: after a workload change jobs are given rows in which their processors are idle (Feitelson
- * 1996; Zhou, Brent, Johnson and Walsh 1999, section 2). Only what may have become possible is tried: jobs placed since the
- * last time in every row, the others in rows that have changed.
+ * Slot unification without moves: after a workload change, jobs get slots in rows in which their processors are idle
+ * (Feitelson 1996; Zhou, Brent, Johnson and Walsh 1999, section 2). Only what may have become possible is tried: jobs
+ * placed since the last time in every row, and the other jobs in rows that have changed.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MatrixView, RowId } from "../../core/policy.ts";
 import { JobNumbers } from "../../structures/job-column.ts";
 
-/** Who decides about extra slots and gives them. */
+/** Decides about extra slots and gives them. */
 export interface ExtraSlotHost {
   admits(job: JobIndex, row: RowId): boolean;
   giveSlot(job: JobIndex, row: RowId): void;
@@ -18,15 +18,17 @@ export class SlotUnification {
   readonly #host: ExtraSlotHost;
   readonly #oneAtATime: boolean;
   readonly #placed: JobsInOrder;
-  /** Changes are numbered. Of each row the last one; of each job the one up to which it has been tried in all rows. */
+  /** Number of the last change; changes are numbered from 1. */
   #change = 0;
+  /** Number of each row's last change. */
   readonly #changeOfRow: number[] = [];
+  /** The change up to which each job has been tried in all rows. */
   readonly #triedUpTo = new JobNumbers();
   /** Rows by their last change, the latest at the end. */
   readonly #rows: RowId[] = [];
   #isDone = true;
 
-  /** @param oneAtATime gives out one slot at a time instead of all that can be used */
+  /** @param oneAtATime gives out one slot per call instead of all that can be used */
   constructor(matrix: MatrixView, jobs: JobsView, host: ExtraSlotHost, oneAtATime: boolean) {
     this.#matrix = matrix;
     this.#host = host;
@@ -61,7 +63,7 @@ export class SlotUnification {
     if (this.#isDone) return;
     for (const job of this.#placed.jobs) {
       if (this.#triedUpTo.get(job) === this.#change) continue;
-      // What it was not tried in yet is tried the next time.
+      // This job's remaining rows, and the remaining jobs, are tried the next time.
       if (this.#oneAtATime && this.#giveOne(job)) return;
       if (!this.#oneAtATime) this.#giveAll(job);
       this.#triedUpTo.set(job, this.#change);
@@ -69,7 +71,7 @@ export class SlotUnification {
     this.#isDone = true;
   }
 
-  /** Gives the job the first row of the round that admits it; whether there was one. */
+  /** Gives the job a slot in the first row of the round that admits it. Returns whether there was one. */
   #giveOne(job: JobIndex): boolean {
     const matrix = this.#matrix;
     let first: RowId = -1;
@@ -94,10 +96,10 @@ export class SlotUnification {
   }
 }
 
-/** Which job comes first when extra slots are given out. Ties: the job submitted first. */
+/** Which job gets extra slots first. Ties: the job submitted first. */
 export type ExtraOrder = "largest" | "smallest" | "oldest" | "newest";
 
-/** Jobs in that order. */
+/** Jobs in the order in which they get extra slots. */
 export class JobsInOrder {
   readonly jobs: JobIndex[] = [];
   readonly #known: JobsView;
@@ -116,7 +118,7 @@ export class JobsInOrder {
     this.jobs.splice(this.#find(job), 1);
   }
 
-  /** Where the job is, or belongs. */
+  /** The index of the job, or the index at which it belongs. */
   #find(job: JobIndex): number {
     let low = 0;
     let high = this.jobs.length;

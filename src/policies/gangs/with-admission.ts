@@ -1,4 +1,4 @@
-/** Admission (admission.ts) as further parameters of a gang policy, and on machines with limits of their own. */
+/** Adds admission (admission.ts) to a gang policy: as parameters, and for machines that have limits themselves. */
 
 import { InputError } from "../../core/errors.ts";
 import { choice, integer } from "../../core/parameters.ts";
@@ -56,7 +56,7 @@ const NOBODY_WAITS: Rule = {
   text: "no job waits: every arrival is placed at once",
 };
 
-/** Sentences that hold with a limit. @param asks as in `MatrixUse` */
+/** Rules that hold with a limit. @param asks as in `MatrixUse` */
 function admissionRules(asks: boolean): readonly Rule[] {
   return [
     ...when(limited, [
@@ -92,15 +92,15 @@ function admissionRules(asks: boolean): readonly Rule[] {
 }
 
 interface AdmissionUse {
-  /** Whether the policy takes limits as parameters; always those of the machine. */
+  /** Whether limits are parameters of the policy. It respects the limits of the machine in any case. */
   readonly parameters: boolean;
-  /** Whether it asks where a job may begin (`MatrixUse.asks`); memory per processor can be limited only then. */
+  /** Whether it asks where a job may begin (`MatrixUse.asks`). Memory per processor can be limited only then. */
   readonly asks: boolean;
-  /** What cannot be limited: the setting and the reason. */
+  /** If nothing can be limited with these parameters: the setting and the reason. */
   readonly refuses?: (parameters: ParameterValues) => readonly [string, string] | undefined;
 }
 
-/** The gang policy with an admission queue in front of it. Without limits it is the policy itself. */
+/** Puts an admission queue in front of the gang policy. Without limits, the policy runs without the queue. */
 export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): GangPolicyDefinition {
   const { asks, refuses } = use;
   const order = { ...ORDER_PARAMETER, name: "queueOrder" };
@@ -109,7 +109,7 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
     ...inner,
     isAdmitted: true,
     capabilities: { ...inner.capabilities, withdraw: true },
-    // Resources limit who is in the matrix, as rows do; outages where a job may begin, as memory does.
+    // Resources limit which jobs are in the matrix, as rows do. Outages limit where a job may begin, as memory does.
     copesWith: (parameters) => {
       const canBe = (limit: ParameterValues) => refuses?.({ ...parameters, ...limit }) === undefined;
       if (!canBe({ rows: 1 })) return [];
@@ -123,7 +123,7 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
       const [setting, reason] = (limited(parameters) ? refuses?.(parameters) : undefined) ?? [];
       if (setting !== undefined) {
         throw new InputError(
-          `Cannot limit rows or memory with "${setting}": ${reason}, expected no limit or another setting`,
+          `Cannot limit rows or memory with "${setting}": ${reason}; leave out the limit or choose another setting`,
         );
       }
       const gangs = inner.make(machine, jobs, parameters);
@@ -155,7 +155,7 @@ function admissionGuarantees(inner: Guarantees, parameters: ParameterValues): Gu
   return {
     headNeverFits: true,
     workConserving: parameters.queue === "first-fit",
-    // With one row nothing can cost a job its turn, and in order of arrival nobody takes the head's place.
+    // With one row, nothing can cost a job its turn. In order of arrival, no other job can become the head.
     keepsPromises: maxRows === 1 && (parameters.queueOrder ?? "arrival") === "arrival",
     maxRows,
     memory,

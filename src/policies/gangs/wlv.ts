@@ -1,4 +1,4 @@
-/** WLV: windows of any processors side by side, found with a workload vector and freed by re-packing. */
+/** WLV: windows of consecutive processors, found with a workload vector and freed by re-packing. */
 
 import { InputError } from "../../core/errors.ts";
 import { choice } from "../../core/parameters.ts";

@@ -272,7 +272,7 @@ describe("queues", () => {
   test("a chosen queue that does not admit the job is refused with the limit", () => {
     expect(() => run(16, [job("A", 0, 1, 9, { queue: X })], classes())).toThrow(InputError);
     expect(() => run(16, [job("A", 0, 1, 9, { queue: X })], classes())).toThrow(
-      'Cannot put job row 0 into queue "x": it asks 9 processors, the queue\'s limit is 8',
+      'Cannot put job row 0 into queue "x": it asks for 9 processors, but the queue\'s limit is 8',
     );
   });
 

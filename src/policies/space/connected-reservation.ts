@@ -1,17 +1,17 @@
 /**
- * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). Queues share all processors; within
- * a queue jobs start first fit, and an arrival starts at once where it fits, past the jobs that wait. A job that others
- * pass too often, or that has no chance to see enough free processors at once, is connected to running jobs and inherits
- * their processors when they end (see reservation-book.ts).
+ * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues share all processors.
+ * Within a queue, jobs start first fit, and an arrival that fits starts at once, past the waiting jobs. A job that is
+ * passed too often, or that has no chance of seeing enough free processors at once, is connected to running jobs and
+ * inherits their processors when they end (see reservation-book.ts).
  *
  *   reservations  selection      in the paper
  *   none          user           conventional (従来)
  *   none          automatic      proposal 1: every limit of its table 4 is 0
  *   limited       automatic      proposal 2
  *
- * Where the paper leaves things open: queues are served in the order of the classes; a job with a reservation no longer
- * takes part in first fit; a job that was refused asks again at every instant while its priority is above the threshold;
- * "overtaken" is meant within a queue.
+ * What the paper leaves open is read as follows. Queues are served in the order of the classes. A job with a reservation
+ * no longer takes part in first fit. A job that was refused asks again at every instant while its priority is above the
+ * threshold. "Overtaken" means within the same queue.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -43,21 +43,21 @@ const RESERVATIONS = ["none", "limited", "unlimited"] as const;
 const SELECTIONS = ["automatic", "user"] as const;
 
 export class ConnectedReservation implements Policy {
-  /** For audits and tests; nobody else may change it. */
+  /** Public for audits and tests, which must not change it. */
   readonly book: ReservationBook;
   readonly #pool: Pool;
   readonly #jobs: JobsView;
   readonly #classes: readonly QueueClass[];
   readonly #byUser: boolean;
-  /** Highest number of reservations by queue; 0 where jobs never reserve. */
+  /** Maximum number of reservations by queue; 0 if its jobs never reserve. */
   readonly #limits: readonly number[];
-  /** Processors that running jobs which passed others may have together. */
+  /** Maximum number of processors for all running jobs that have passed others. */
   readonly #passLimit: number;
   #passing = 0;
   readonly #hasPassed = new JobIntegers();
 
   readonly #queueOf = new JobIntegers();
-  /** Jobs that wait without a reservation, in order of arrival, by queue. */
+  /** Jobs waiting without a reservation, in order of arrival, by queue. */
   readonly #waiting: readonly OrderedJobs[];
   /** Priority by job; it grows each time the job is overtaken. */
   readonly #priority = new JobNumbers();
@@ -89,7 +89,7 @@ export class ConnectedReservation implements Policy {
   depart(job: JobIndex): void {
     this.book.end(job);
     this.#passing -= this.#hasPassed.get(job) * this.#jobs.size[job];
-    // A job that was stopped may come again.
+    // A job that was stopped may arrive again.
     this.#hasPassed.set(job, 0);
     this.#wasReleased = true;
   }
@@ -187,7 +187,7 @@ export class ConnectedReservation implements Policy {
     }
   }
 
-  /** A waiting job asks for a reservation; nothing changes when the limit is reached or too few jobs can be donors. */
+  /** Requests a reservation for a waiting job. Nothing changes if the limit is reached or donors do not suffice. */
   #reserve(job: JobIndex): void {
     const queue = this.#queueOf.get(job);
     if (this.book.openIn(queue) >= this.#limits[queue]) return;
@@ -221,7 +221,7 @@ export class ConnectedReservation implements Policy {
     return Math.min(this.#free(), this.#passLimit - this.#passing);
   }
 
-  /** What a job gains each time it is overtaken: formula (1), larger for smaller jobs. */
+  /** Priority that a job gains each time it is overtaken: formula (1), larger for smaller jobs. */
   #gainOf(job: JobIndex, queue: number): number {
     const { threads, processors } = this.#classes[queue];
     const share = ((this.#jobs.shape?.threads[job] ?? 1) / threads) * (this.#jobs.size[job] / processors);
@@ -246,7 +246,7 @@ export class ConnectedReservation implements Policy {
       if (limit === undefined) return chosen;
       const asked = limit === "elapsed" ? shape.estimateS : shape[limit];
       throw new InputError(
-        `Cannot put job row ${job} into queue "${this.#classes[chosen].name}": it asks ${asked} ${limit}, the queue's limit is ${limitOf(this.#classes[chosen], limit)}`,
+        `Cannot put job row ${job} into queue "${this.#classes[chosen].name}": it asks for ${asked} ${limit}, but the queue's limit is ${limitOf(this.#classes[chosen], limit)}`,
       );
     }
     const queue = selectQueue(this.#classes, shape);
@@ -258,7 +258,7 @@ export class ConnectedReservation implements Policy {
   }
 }
 
-/** The job as its queue sees it; without shape columns every processor runs one process of one thread. */
+/** The job as its queue sees it. Without shape columns, every processor runs one single-threaded process. */
 function shapeOf(jobs: JobsView, job: JobIndex): JobShape {
   return {
     processors: jobs.size[job],
@@ -289,7 +289,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   ),
 ];
 
-/** The policy over a site's own queue classes. @throws InputError for classes that cannot be used */
+/** The policy for a site's own queue classes. @throws InputError if the classes are not valid */
 export function connectedReservationOver(
   classes: readonly QueueClass[],
   name = "connected-reservation",

@@ -1,11 +1,12 @@
 /**
  * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a reservation, the
- * earliest that was possible when it was made. When a job ends before its expected end, the hole is closed by compression:
- * each waiting job in queue order gives up its reservation and takes the earliest one now possible, which is never
- * later than the one given up.
+ * earliest one that was possible when it was made. When a job ends before its expected end, compression closes the hole:
+ * each waiting job, in queue order, gives up its reservation and takes the earliest one possible now, which is never
+ * later than the old one.
  *
- * Compression looks only where something has changed: a job can move only into a window that meets a stretch of the
- * profile that became freer, so a job that starts before that stretch, or is larger than its freest point, stays.
+ * Compression looks only where something has changed. A job can move only into a window that overlaps a part of the
+ * profile in which more has become free. So a job that starts before that part, or that is larger than the maximum free
+ * there, keeps its reservation.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -20,7 +21,7 @@ class ConservativeBackfilling implements Policy {
   readonly #jobs: JobsView;
   readonly #queue: WaitingQueue;
   readonly #plan: Plan;
-  /** Those that stand in the plan. */
+  /** The outages that the plan contains. */
   #outages: readonly KnownOutage[] = [];
   /** Reserved start while the job waits, start once it runs. */
   readonly #startS = new JobNumbers();
@@ -28,7 +29,8 @@ class ConservativeBackfilling implements Policy {
   #nextDueS = Number.POSITIVE_INFINITY;
   /** Whether a job has ended before its expected end since the last decision. */
   #endedEarly = false;
-  // The stretch of the profile that became freer since every waiting job was last looked at, and its freest point or more.
+  // The part of the profile in which more has become free since the last compression, and an upper bound of what is
+  // free there.
   #freerFromS = Number.POSITIVE_INFINITY;
   #freerUntilS = Number.NEGATIVE_INFINITY;
   #freest = 0;
@@ -49,7 +51,7 @@ class ConservativeBackfilling implements Policy {
     this.#endedEarly = true;
   }
 
-  /** What it held is free, as if it had been running and had ended. */
+  /** Frees the job's reservation, as if the job had been running and had ended. */
   withdraw(job: JobIndex): void {
     this.#queue.remove(job);
     const heldS = this.#startS.get(job);
@@ -71,11 +73,11 @@ class ConservativeBackfilling implements Policy {
     if (this.#endedEarly) this.#compress(nowS);
     this.#reserveArrivals(this.#queue.inQueueOrder(arrived), nowS);
     if (this.#nextDueS <= nowS) this.#startDue(nowS);
-    // Compression leaves holes, so a reservation need not begin with the end of a job.
+    // Compression leaves holes, so a reservation need not begin when a job ends.
     this.#pool.wakeAt(this.#nextDueS);
   }
 
-  /** Where capacity changes otherwise than was known, all waiting jobs take new reservations in queue order, earlier or later ones. */
+  /** If outages differ from what was known, all waiting jobs get new reservations in queue order, earlier or later. */
   #learnOutages(nowS: number): void {
     const before = this.#outages;
     const now = this.#pool.outages;
@@ -95,7 +97,7 @@ class ConservativeBackfilling implements Policy {
   }
 
   #compress(nowS: number): void {
-    // What a job gives up behind it is there for the jobs before it in the queue only at the next compression.
+    // Jobs earlier in the queue can use what a later job gives up only at the next compression.
     let givenUpFromS = Number.POSITIVE_INFINITY;
     let givenUpUntilS = Number.NEGATIVE_INFINITY;
     const count = this.#queue.copyInOrder();
@@ -151,7 +153,7 @@ class ConservativeBackfilling implements Policy {
     }
   }
 
-  /** Length of the job's reservation. Without a length it would keep no processors for the instant of the start. */
+  /** Length of the job's reservation, never 0: such a reservation would keep no processors at the instant of the start. */
   #lengthS(job: JobIndex): number {
     const estimateS = this.#jobs.estimateS[job];
     return estimateS > 0 ? estimateS : 1;

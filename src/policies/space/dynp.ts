@@ -1,13 +1,13 @@
 /**
- * dynP (Streit, HiPC 2001 and HCW 2004): the queue order is chosen at every decision from first come, first served,
- * shortest job first and longest job first, by the load; then all waiting jobs are planned anew in that order, each at the
- * earliest time that delays none planned before it, and those planned for the present instant start.
+ * dynP (Streit, HiPC 2001 and HCW 2004): at every decision, the load decides the queue order: first come, first served,
+ * shortest job first or longest job first. Then all waiting jobs are replanned in that order, each at the earliest time
+ * that does not delay jobs planned before it. Jobs that are planned for the present instant start.
  *
- * The simple decider looks at the mean estimate of the waiting jobs:
+ * The simple decider uses the mean estimate of the waiting jobs:
  *
  *   0 ──── shortest first ────┤ lower ├──── first come, first served ────┤ upper ├──── longest first ────▶ mean estimate
  *
- * We differ from the later papers in not having the self-tuning deciders, which plan with all three orders and compare.
+ * The self-tuning deciders of the later papers, which plan with all three orders and compare, are not implemented.
  */
 
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -18,7 +18,7 @@ import { JobNumbers } from "../../structures/job-column.ts";
 import { OrderedJobs } from "../../structures/ordered-jobs.ts";
 import { Plan } from "./plan.ts";
 
-/** Factor of the estimate in the sort key, by queue order. */
+/** Each queue order as the factor of the estimate in the sort key. */
 const FIRST_COME = 0;
 const SHORTEST = 1;
 const LONGEST = -1;
@@ -28,7 +28,7 @@ class DynamicPolicySwitching implements Policy {
   readonly #jobs: JobsView;
   readonly #lowerS: number;
   readonly #upperS: number;
-  /** Waiting jobs, keyed by the order of the last decision. */
+  /** Waiting jobs, in the order of the last decision. */
   readonly #queue: OrderedJobs;
   #order = FIRST_COME;
   #estimateSumS = 0;
@@ -83,14 +83,14 @@ class DynamicPolicySwitching implements Policy {
     for (let i = 0; i < count; i++) this.#queue.insert(this.#scratch[i], this.#key(this.#scratch[i]));
   }
 
-  /** Plans the queue in order, until nothing that is still to be planned fits on the processors free now. */
+  /** Plans the queue in order, until no unplanned job fits on the processors that are free now. */
   #plan(): void {
     const nowS = this.#pool.nowS;
     const plan = Plan.of(this.#pool, this.#jobs, this.#running, this.#expectedEndS);
     const count = this.#copy(this.#queue);
     this.#findSmallest(count);
     for (let i = 0; i < count; i++) {
-      // A job of estimate 0 takes nothing from the profile, only from the pool.
+      // A job with an estimate of 0 takes nothing from the profile, only from the pool.
       if (this.#smallestFrom[i] > Math.min(plan.processors.freeAt(nowS), this.#pool.free)) return;
       const job = this.#scratch[i];
       const lengthS = this.#jobs.estimateS[job];
@@ -113,7 +113,7 @@ class DynamicPolicySwitching implements Policy {
     this.#running.insert(job, endS);
   }
 
-  /** Smallest size among the copied jobs from each place on. */
+  /** For each index, computes the smallest size among the copied jobs from there on. */
   #findSmallest(count: number): void {
     if (this.#smallestFrom.length < count) this.#smallestFrom = new Int32Array(this.#scratch.length);
     let smallest = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 /**
  * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the only
- * reservation: the shadow time, at which enough running jobs will have ended by their estimates. Jobs behind it may
- * pass, tried in queue order (queue-order.ts), when they end by the shadow time, or when they use only processors that the
- * reservation leaves over:
+ * reservation, at the shadow time: when enough running jobs will have ended according to their estimates. Later jobs are
+ * tried in queue order (queue-order.ts). They may pass if they end by the shadow time, or if they use only processors
+ * that the reservation does not need:
  *
  *   processors ┌─────────┬──────────────
  *              │ running │   reserved for the head of the queue
@@ -11,8 +11,9 @@
  *              └─────┴───┴──────────────▶ time
  *                    now  shadow time
  *
- * When nothing has ended since the last decision and the head is the same, its reservation stands and jobs refused
- * then would be refused now (less is free, less time is left): only new arrivals are looked at.
+ * If no job has ended since the last decision and the head is the same, its reservation is still valid. Jobs that were
+ * refused then would be refused again, because fewer processors are free and less time is left. So only new arrivals are
+ * considered.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -34,7 +35,7 @@ class EasyBackfilling implements Policy {
   readonly #running: OrderedJobs;
   readonly #expectedEndS = new JobNumbers();
 
-  // The reservation of the head as last computed; void when a job has ended or a head has started since.
+  // The last computed reservation of the head. It becomes invalid when a job ends or a head starts.
   #reservedFor: JobIndex = NO_JOB;
   #shadowS = 0;
   #spare = 0;
@@ -89,7 +90,10 @@ class EasyBackfilling implements Policy {
     return head;
   }
 
-  /** The same around outages that are known, where what is free does not only grow, and with resources: by a plan, made anew each time. */
+  /**
+   * The same with known outages or resources, by a plan that is rebuilt each time. With outages, the number of free
+   * processors can also fall over time, so a shadow time and a spare count are not enough.
+   */
   #decideByPlan(): void {
     this.#reservedFor = NO_JOB;
     const plan = Plan.of(this.#pool, this.#jobs, this.#running, this.#expectedEndS);
@@ -101,7 +105,7 @@ class EasyBackfilling implements Policy {
     }
     if (head === NO_JOB) return;
     const { estimateS } = this.#jobs;
-    // Without a length a reservation would keep nothing for the instant of the start.
+    // A reservation of length 0 would keep nothing free at the instant of the start.
     const lengthS = estimateS[head] > 0 ? estimateS[head] : 1;
     this.#shadowS = plan.earliest(head, lengthS, this.#pool.nowS);
     plan.reserve(head, this.#shadowS, this.#shadowS + lengthS);
@@ -117,7 +121,7 @@ class EasyBackfilling implements Policy {
     }
   }
 
-  /** Whether the job can start now and run for its estimate; then it stands in the plan. */
+  /** Whether the job can start now and run for its estimate. If so, adds it to the plan. */
   #startsByPlan(plan: Plan, job: JobIndex): boolean {
     const { nowS } = this.#pool;
     const lengthS = this.#jobs.estimateS[job];
@@ -137,7 +141,7 @@ class EasyBackfilling implements Policy {
 
   #backfill(): void {
     const list = this.#queue.list;
-    // Sums of times are rounded: the search takes in all that may end by the shadow time, endsByShadow decides.
+    // Sums of times are rounded: the search returns all jobs that may end by the shadow time, and endsByShadow decides.
     const mostS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
     list.startSearch(1);
     while (this.#pool.free > 0) {
@@ -164,7 +168,7 @@ class EasyBackfilling implements Policy {
     }
   }
 
-  /** Whether a job that starts now ends by the shadow time, by the very sum that its expected end would be. */
+  /** Whether a job that starts now ends by the shadow time; computes exactly the same sum as for its expected end. */
   #endsByShadow(job: JobIndex): boolean {
     return this.#pool.nowS + this.#jobs.estimateS[job] <= this.#shadowS;
   }
@@ -209,7 +213,7 @@ export const easy: SpacePolicyDefinition = {
   guarantees: (parameters) => ({
     headNeverFits: true,
     workConserving: false,
-    // In another order an arrival may take the head's place, and with it the only reservation.
+    // In any other order, an arrival may become the head and take the only reservation.
     keepsPromises: parameters.order === "arrival",
     avoidsOutages: true,
   }),

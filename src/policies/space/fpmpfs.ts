@@ -1,8 +1,8 @@
 /**
- * Fit processors, most processors first served (Aida, Kasahara and Narita, JSSPP 1998): among the waiting jobs that fit,
- * the one with most processors starts. (Their FPFS, first in order of arrival, is `first-fit` here.) Small jobs could starve,
- * and large ones behind larger ones, so a job that has waited longer than a limit is treated like the head of a first come,
- * first served queue: until it starts, nobody else does.
+ * Fit Processors Most Processors First Served (Aida, Kasahara and Narita, JSSPP 1998): of the waiting jobs that fit, the
+ * one with the most processors starts. (Their FPFS, in order of arrival, is `first-fit` here.) Small jobs could starve,
+ * and so could large ones because of larger ones. Therefore a job that has waited longer than a limit is treated like the
+ * head of a first-come, first-served queue: until it starts, no other job starts.
  */
 
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
@@ -15,7 +15,7 @@ class MostProcessorsFirst implements Policy {
   readonly #pool: Pool;
   readonly #jobs: JobsView;
   readonly #waitLimitS: number;
-  // The same waiting jobs twice: in order of arrival and, keyed by −size, largest first.
+  // Both lists hold the same waiting jobs: in order of arrival and, keyed by −size, largest first.
   readonly #byArrival: OrderedJobs;
   readonly #bySize: OrderedJobs;
 
@@ -57,7 +57,7 @@ class MostProcessorsFirst implements Policy {
     }
   }
 
-  /** Starts jobs past the limit in order of arrival; returns whether one of them has to wait on and blocks the others. */
+  /** Starts jobs past the limit in order of arrival. Returns whether one of them does not fit and blocks the others. */
   #startOverdue(): boolean {
     for (;;) {
       const job = this.#byArrival.first();

@@ -1,6 +1,6 @@
 /**
- * What a machine has free from each instant on, of its processors and of each kind of resource, by the expected ends of the jobs that run
- * and by the outages that are known. A policy that plans with it starts no job into an outage.
+ * What a machine will have free at each future time: processors and each kind of resource, according to the expected ends
+ * of running jobs and the known outages. A policy that plans with it starts no job that runs into a known outage.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -11,7 +11,7 @@ import type { OrderedJobs } from "../../structures/ordered-jobs.ts";
 
 export class Plan {
   readonly processors: AvailabilityProfile;
-  /** By kind of resource. */
+  /** One profile per kind of resource. */
   readonly #kinds: readonly AvailabilityProfile[];
   readonly #jobs: JobsView;
 
@@ -22,11 +22,11 @@ export class Plan {
     this.#jobs = jobs;
   }
 
-  /** @param running the jobs that run, by expected end */
+  /** @param running the running jobs by expected end */
   static of(pool: Pool, jobs: JobsView, running: OrderedJobs, expectedEndS: JobNumbers): Plan {
     const plan = new Plan(pool, jobs);
     const order = new Int32Array(running.length);
-    // Latest end first: each reservation then cuts the profile's first segment only.
+    // Latest end first, so that each reservation cuts only the profile's first segment.
     for (let i = running.copyTo(order) - 1; i >= 0; i--) {
       plan.reserve(order[i], pool.nowS, expectedEndS.get(order[i]));
     }
@@ -34,7 +34,9 @@ export class Plan {
     return plan;
   }
 
-  /** Notes outages, or takes them back (sign −1), as far as they lie ahead. Jobs that run into one are stopped then: they may overlap. */
+  /**
+   * Adds the future part of outages, or removes it (sign −1). Outages may overlap with running jobs, which will be stopped.
+   */
   noteOutages(outages: readonly KnownOutage[], nowS: number, sign: 1 | -1): void {
     for (const { processors, fromS, untilS } of outages) {
       this.processors.block(Math.max(fromS, nowS), untilS, sign * processors);
@@ -58,19 +60,22 @@ export class Plan {
       this.#kinds[k].release(startS, endS, this.#jobs.demand[k][job]);
   }
 
-  /** Earliest start at or after fromS for which all that the job needs is free for `durationS`; Infinity for none. */
+  /** Earliest start at or after `fromS` at which everything that the job needs is free for `durationS`, or Infinity. */
   earliest(job: JobIndex, durationS: number, fromS: number): number {
     return this.earlier(job, durationS, fromS, Number.POSITIVE_INFINITY);
   }
 
-  /** The same for a job that holds a reservation from heldS on, which counts as free; heldS when there is no earlier one. */
+  /**
+   * The same for a job that holds a reservation from `heldS` on, which counts as free. Returns `heldS` if no earlier start
+   * is possible.
+   */
   earlier(job: JobIndex, durationS: number, fromS: number, heldS: number): number {
     const size = this.#jobs.size[job];
     let startS = this.processors.earlier(size, durationS, fromS, heldS);
     for (let k = 0; k < this.#kinds.length; k++) {
       const laterS = this.#kinds[k].earlier(this.#jobs.demand[k][job], durationS, startS, heldS);
       if (laterS === startS) continue;
-      // All have to agree.
+      // Processors and all kinds of resources must be free at the same time, so start again from the later time.
       startS = this.processors.earlier(size, durationS, laterS, heldS);
       k = -1;
     }

@@ -1,11 +1,12 @@
 /**
- * Automatic queue selection (Kawanami, Yoshihisa and Kanazawa 2008, section 3.1): a job goes to the class with the tightest
- * limit among those that admit it. The paper spells this out for the HPC2500 in six sentences (8 or fewer processors: ss8
- * or s8; more than 32 threads: s128; more than 8 processes: d32, d128 or d512); all of them follow from its principle.
+ * Automatic queue selection (Kawanami, Yoshihisa and Kanazawa 2008, section 3.1): a job goes to the class with the
+ * tightest limit among those that admit it. The paper spells this out for the HPC2500 in six sentences (8 or fewer
+ * processors: ss8 or s8; more than 32 threads: s128; more than 8 processes: d32, d128 or d512). All six follow from the
+ * principle.
  *
- * Shapes that no sentence covers (few processes, few threads, more than 8 processors in all) follow the same principle.
- * Where two classes allow as many processors, the one with fewer processes is tighter, then the one with fewer threads,
- * then the one with the shorter elapsed time, then the one that stands first: 2 processes × 24 threads go to s128, not d128.
+ * Shapes that no sentence covers (few processes, few threads, but more than 8 processors) follow the same principle. If
+ * two classes allow the same number of processors, the one with fewer processes is tighter, then the one with fewer
+ * threads, then the one with the shorter elapsed time, then the first one: 2 processes × 24 threads go to s128, not d128.
  */
 import {
   CLASS_LIMITS,
@@ -18,7 +19,7 @@ import {
   type RuledOutQueue,
 } from "../../core/queue-classes.ts";
 
-/** Place of the tightest class that admits the job; NO_QUEUE when none does. */
+/** Index of the tightest class that admits the job; NO_QUEUE if no class does. */
 export function selectQueue(classes: readonly QueueClass[], job: JobShape): number {
   let best = NO_QUEUE;
   for (let i = 0; i < classes.length; i++) {
@@ -54,7 +55,7 @@ function isTighter(a: QueueClass, b: QueueClass): boolean {
   return false;
 }
 
-/** The first limit by which the chosen class differs from every class that it was as tight as up to then. */
+/** The first limit by which the chosen class differs from every class that was equally tight up to then. */
 function decidingRule(
   classes: readonly QueueClass[],
   chosen: number,

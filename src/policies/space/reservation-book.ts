@@ -1,6 +1,6 @@
 /**
- * The running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa 2008, section 3.2).
- * A waiting job, the requester, is connected to running jobs, its donors, and inherits their processors:
+ * The running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa 2008, section
+ * 3.2). A waiting job, the requester, is connected to running jobs, its donors, and inherits their processors:
  *
  *   matching donor                       gathered donors, largest first
  *   ┌───────────────┬───────────┐        ┌───────────────┬─────┬─────────────┐
@@ -9,51 +9,52 @@
  *                                        │ donor,24│ held 16   ├─────────────┘
  *                                        └─────────┴───────────┘ 8 released when this donor ends
  *
- * A running job is the donor of at most one requester. What a donor leaves to its requester is held back: nobody else
- * may use it. The pool only counts processors, so holding back is a matter of counting too.
+ * A running job is the donor of at most one requester. What a donor leaves to its requester is held: no other job may use
+ * it. The pool only counts processors, so this book only counts held processors, too.
  */
 import { assert } from "../../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 
 export class ReservationBook {
-  /** Processors of ended donors whose requesters still wait for others. */
+  /** Processors of ended donors whose requesters still wait for other donors, or are due. */
   held = 0;
-  /** Requesters whose donors have all ended, in the order in which the last donors ended; the owner empties it. */
+  /** Requesters whose donors have all ended, in the order in which the last donors ended. The owner empties the list. */
   readonly due: JobIndex[] = [];
 
   readonly #jobs: JobsView;
   readonly #queue: JobIntegers;
-  /** Reservations held by the jobs of each queue. */
+  /** Number of reservations held by the jobs of each queue. */
   readonly #open: Int32Array;
 
-  // Running jobs in no particular order, and where each of them stands.
+  // Running jobs in no particular order, and the index of each of them.
   #running = new Int32Array(64);
   #count = 0;
   readonly #place = new JobIntegers();
-  /** Number of the start: jobs that started earlier have smaller ones. */
+  /** Sequence number of the job's start: jobs that started earlier have smaller numbers. */
   readonly #started = new JobIntegers();
   readonly #expectedEndS = new JobNumbers();
   #starts = 0;
 
-  // Reservations: by donor its requester and what it leaves to it, by requester the donors that still run.
+  // Reservations: for each donor, its requester and the processors left to it; for each requester, the number of
+  // donors that still run.
   readonly #requester = new JobIntegers(NO_JOB);
   readonly #leaves = new JobIntegers();
   readonly #donors = new JobIntegers();
 
-  /** @param queue place of the job's queue, filled in by the owner before the job starts or asks */
+  /** @param queue index of each job's queue; the owner fills it in before the job starts or requests a reservation */
   constructor(jobs: JobsView, queue: JobIntegers, queueCount: number) {
     this.#jobs = jobs;
     this.#queue = queue;
     this.#open = new Int32Array(queueCount);
   }
 
-  /** Reservations that jobs of the queue hold. */
+  /** Number of reservations that jobs of the queue hold. */
   openIn(queue: number): number {
     return this.#open[queue];
   }
 
-  /** Requester that the running job is a donor of, or NO_JOB. */
+  /** The requester for which the running job is a donor, or NO_JOB. */
   requesterOf(donor: JobIndex): JobIndex {
     return this.#requester.get(donor);
   }
@@ -83,17 +84,18 @@ export class ReservationBook {
     if (left === 0) this.due.push(requester);
   }
 
-  /** A requester whose donors have all ended starts: what was held for it is its own. */
+  /** A requester whose donors have all ended starts, so its processors are no longer held. */
   inherit(requester: JobIndex): void {
     this.held -= this.#jobs.size[requester];
     this.#open[this.#queue.get(requester)]--;
   }
 
   /**
-   * Connects the job to donors: the running job of its queue with as many processors that started first; else the
-   * largest of its queue (ties: most threads, then first start) until they suffice; else, when its queue's do not
-   * suffice, the largest of all queues. Jobs that are donors already are not looked at.
-   * @returns the instant by which all donors will have ended while estimates hold; NaN when there are not enough
+   * Connects the job to donors. First choice is the running job of its queue with the same number of processors that
+   * started first. Without one, the largest jobs of its queue are gathered until they suffice (ties: most threads, then
+   * first start), or the largest of all queues if those of its queue do not suffice. Jobs that are already donors are
+   * ignored.
+   * @returns when all donors will have ended if estimates hold; NaN if there are not enough donors
    */
   request(job: JobIndex): number {
     const need = this.#jobs.size[job];
@@ -118,7 +120,7 @@ export class ReservationBook {
     return this.#expectedEndS.get(match);
   }
 
-  /** Recomputes the bookkeeping from the running jobs and throws where it disagrees. Linear in the jobs. */
+  /** Recomputes the bookkeeping from the running jobs and throws if it differs. Takes time linear in the jobs. */
   audit(): void {
     const left = new Map<JobIndex, number>();
     for (let i = 0; i < this.#count; i++) {
@@ -151,7 +153,7 @@ export class ReservationBook {
     }
   }
 
-  /** Largest donors first from one queue (−1: from all) until they suffice; the last one leaves only what is missing. */
+  /** Takes the largest donors of one queue (−1: of all) until they suffice. The last one leaves only what is missing. */
   #gather(job: JobIndex, need: number, queue: number): number {
     let missing = need;
     let byS = Number.NEGATIVE_INFINITY;
