@@ -1,23 +1,27 @@
 #!/usr/bin/env node
-// Starts the command line. Plain JavaScript that an old Node can read, so that it can say what is needed.
+// Starts the command line. This is plain JavaScript, so that an old Node can read it and say which version is
+// needed.
 import fs from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 const NEEDED_MAJOR = 24;
-/** The scheduler lives long, makes much that soon goes, and shares the machine with jobs: V8's three spaces of 32 MiB become 8 MiB each. */
+/**
+ * The scheduler runs long, creates many short-lived objects, and shares the machine with jobs. So each of
+ * V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
+ */
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
 const root = new URL("../", import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
   await restartWithNewerNode();
 } else if (process.argv[2] === "serve" && !process.execArgv.includes(SCHEDULER_OPTION) && process.execve) {
-  // The same process with other options: they are read at the start only.
+  // Node reads these options only at its start, so the process replaces itself.
   process.execve(
     process.execPath,
     [process.execPath, ...process.execArgv, SCHEDULER_OPTION, ...process.argv.slice(1)],
-    // glibc gives each thread an arena of its own, and what is freed in one is not used by another.
+    // glibc gives each thread its own arena, and memory that is freed in one arena is not reused in another.
     { MALLOC_ARENA_MAX: "2", ...process.env },
   );
 } else {
@@ -26,7 +30,7 @@ if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
   await import(isBundleFresh() ? "../dist/tutti.js" : "../src/cli/main.ts");
 }
 
-/** In a checkout `npm ci` has brought a newer Node; elsewhere there is nothing to do but to say so. */
+/** In a checkout, `npm ci` has installed a newer Node. Elsewhere, we can only say which version is needed. */
 async function restartWithNewerNode() {
   const node = fileURLToPath(new URL("node_modules/.bin/node", root));
   if (!fs.existsSync(node)) {
@@ -44,7 +48,7 @@ async function restartWithNewerNode() {
   });
 }
 
-/** Whether the bundle is there and, in a checkout, no source file is newer. */
+/** Whether the bundle exists and, in a checkout, no source file is newer than the bundle. */
 function isBundleFresh() {
   const builtMs = modifiedMs(new URL("dist/tutti.js", root));
   if (builtMs === undefined) return false;

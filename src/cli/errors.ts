@@ -1,4 +1,7 @@
-/** Exit codes, and how an error is shown: one line for what people can mend, a stack only for our own bugs. */
+/**
+ * Exit codes, and how errors are shown: one line for what the user can fix, a stack trace only for bugs in
+ * Tutti.
+ */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
 import { closest } from "../core/did-you-mean.ts";
 import { InputError, ModelError, RuleViolation, StorageError } from "../core/errors.ts";
@@ -8,52 +11,55 @@ import { PolicyError } from "../own-policies/guarded-policy.ts";
 /** Listed in docs/cli.md. */
 export const ExitCode = {
   ok: 0,
-  /** The run was made and failed: a rule was broken, a check did not hold, a job ended badly. */
+  /** The run failed: a policy broke a rule, a check did not hold, or a job did not end well. */
   failed: 1,
   /** The command line is wrong: unknown verb, option, policy or parameter, value out of range. */
   usage: 2,
   /** No scheduler runs that this user could talk to. */
   noDaemon: 3,
-  /** The scheduler has refused. */
+  /** The scheduler refused the request. */
   refused: 4,
-  /** There is no such job. */
+  /** The job does not exist. */
   notFound: 5,
   /** The input cannot be read or used. */
   input: 66,
-  /** A bug of Tutti's. */
+  /** A bug in Tutti. */
   bug: 70,
   /** The result cannot be written, or the scheduler cannot write its state. */
   output: 74,
-  /** The scheduler cannot take it now; the same command may work later. */
+  /** The scheduler cannot accept the request now; the same command may work later. */
   tryLater: 75,
   /** Interrupted with Ctrl-C. */
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** The command line asks for something that there is not. */
+/** The command line is wrong. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** A word of the command line that names nothing there is. */
+/** The error for an unknown name, with the closest known name. */
 export function unknownName(what: string, name: string, known: readonly string[]): UsageError {
   return new UsageError(
     `Cannot find ${what} "${name}"${closest(name, known)}: expected one of ${known.join(", ")}`,
   );
 }
 
-/** No job is meant by what was given. */
+/** A selector matches no job. */
 export class NotFoundError extends Error {
   override name = "NotFoundError";
 }
 
-/** A check did not hold; what it found has been said already. */
+/** A check did not hold. The verb has already printed what it found, so nothing more is shown. */
 export class CheckFailed extends Error {
   override name = "CheckFailed";
 }
 
-/** Runs something that reads the command line: what it refuses is a matter of usage, not of the input's content. */
+/**
+ * Runs a function that reads a word of the command line. Its InputErrors become UsageErrors: the command line
+ * is wrong, not a file.
+ */
 export async function asUsage<Result>(read: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await read();

@@ -5,7 +5,7 @@ import { makeProgram } from "./program.ts";
 import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
 
-/** Verbs of Slurm and of a shell that people's fingers know. */
+/** Verbs of Slurm and of a shell that people type by habit, with the verb to use here. */
 const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   sbatch: "submit",
   srun: "run",
@@ -29,6 +29,7 @@ const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   tail: "logs -f",
 };
 
+/** Options of Slurm that people type by habit, with what to use here. */
 const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
   "--cpus-per-task": "-n 4, with one CPU per process",
@@ -80,12 +81,14 @@ function report(error: unknown): number {
   }
   if (error instanceof CheckFailed) return ExitCode.failed;
   const { message, exitCode } = explainError(error);
-  // The client below does not know how it was called.
+  // The client that made this message does not know whether the program was called as `tutti` or `npx tutti`.
   process.stderr.write(`tutti: ${message.replace("\n  next: tutti ", `\n  next: ${commandName()} `)}\n`);
   return exitCode;
 }
 
-/** A reader that has closed its end (`| head`) has what it wanted; anything else that stops output is told. */
+/**
+ * If the reader of a pipe closes it (`| head`), that is a normal end. Any other failure to write is reported.
+ */
 function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(ExitCode.ok);

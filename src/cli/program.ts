@@ -1,4 +1,7 @@
-/** The command line as a tree of commands; only the verb that is used has its options. */
+/**
+ * The command line as a tree of commands. Only the verb in use gets its options, so that the program starts
+ * fast.
+ */
 import { Command } from "commander";
 import { ownVersion } from "../lab/experiments/provenance.ts";
 import { VERBS } from "./registry.ts";
@@ -16,7 +19,7 @@ Examples:
 
 /**
  * The whole command line.
- * @param verb the one whose arguments and options are filled in; `all` fills in every one
+ * @param verb the verb that gets its arguments and options; `all` for every verb
  */
 export async function makeProgram(verb: string | undefined): Promise<Command> {
   const program = new Command("tutti");

@@ -1,14 +1,20 @@
-/** The one list of verbs. A verb's file is loaded when it is used, so that `tutti --help` starts fast. */
+/**
+ * The list of all verbs. The file of a verb is loaded when the verb is used, so that `tutti --help` starts
+ * fast.
+ */
 import type { Command } from "commander";
 
 interface VerbModule {
-  /** Adds the verb's arguments, options and action. `wholeProgram` gives the command line with all options of all verbs. */
+  /**
+   * Adds the verb's arguments, options and action. `wholeProgram` returns the command line with all options
+   * of all verbs.
+   */
   configure(command: Command, wholeProgram: () => Promise<Command>): void;
 }
 
 type Verbs = Readonly<Record<string, readonly [summary: string, load: () => Promise<VerbModule>]>>;
 
-/** By the headings of the help under which they stand. */
+/** Verbs by their heading in the help. */
 const GROUPS: Readonly<Record<string, Verbs>> = {
   Scheduler: {
     serve: ["start the scheduler of this machine", () => import("./verbs/serve.ts")],

@@ -1,4 +1,6 @@
-/** A small comparison with a space-sharing and, if wanted, a gang policy, for the tests of the report. */
+/**
+ * A small comparison for the tests of the report, with a space-sharing policy and optionally a gang policy.
+ */
 import type { GangRecord } from "../core/schedule.ts";
 import { handMade } from "../metrics/schedules-for-tests.ts";
 import { summarise } from "../metrics/summary.ts";
@@ -13,7 +15,9 @@ const JOBS = [
   { id: 15, submitS: 10, runS: 30, size: 1 },
 ];
 
-/** Starts of the five jobs above on 4 processors: in order of arrival, and with jobs 14 and 15 ahead of 13. */
+/**
+ * Starts of the five jobs above on 4 processors: in order of arrival, and with jobs 14 and 15 ahead of 13.
+ */
 const IN_ORDER = [0, 0, 20, 25, 25]; // waits 0, 0, 15, 19, 15
 const BACKFILLED = [0, 0, 40, 10, 10]; // waits 0, 0, 35, 4, 0
 
@@ -31,7 +35,10 @@ const GANG: GangRecord = {
   migrationS: 0,
 };
 
-/** Two policies, the second one time sharing if wanted. Mean waits: (0 + 0 + 15 + 19 + 15)/5 and (0 + 0 + 35 + 4 + 0)/5: 9.8 s and 7.8 s. */
+/**
+ * Two policies; the second is time sharing if `gang` is set.
+ * Mean waits: (0 + 0 + 15 + 19 + 15)/5 = 9.8 s and (0 + 0 + 35 + 4 + 0)/5 = 7.8 s.
+ */
 export function comparison(
   options: {
     readonly name?: string;
@@ -69,7 +76,7 @@ export function comparison(
   };
 }
 
-/** Labels of the policies whose value is marked as the best in a column of the ranking table. */
+/** Labels of the policies that are marked as the best in a column of the ranking table. */
 export function bestOf(policies: readonly ComparedPolicy[], title: string): string[] {
   const column = rankingColumns(policies).find((one) => one.title === title);
   if (column === undefined) throw new Error(`There is no column "${title}"`);

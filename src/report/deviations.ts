@@ -1,25 +1,25 @@
-/** Published values beside ours: how far apart they are, as text, and how many need a reason. */
+/** Published values next to ours: their deviations as text, and how many of them need a reason. */
 import type { ReproducedTable, ReproducedValue, Reproduction } from "../results/reproduction.ts";
 import { formatCount, formatDigits, formatDuration, formatNumber, NO_VALUE } from "./text/format.ts";
 
-/** Deviations up to here need no reason. */
+/** Deviations up to this share need no reason. */
 const TOLERANCE = 0.1;
 
-/** Ours over published less 1; NaN where nothing is published, or 0 and ours is not. */
+/** Ours ÷ published − 1. NaN if nothing is published, or if the published value is 0 and ours is not. */
 export function deviation({ published, ours }: ReproducedValue): number {
   if (published === null) return Number.NaN;
   if (published === ours) return 0;
   return published === 0 ? Number.NaN : ours / published - 1;
 }
 
-/** Whether a value is further from the published one than needs no reason. A published 0 is met by 0 only. */
+/** Whether the deviation needs a reason. From a published 0, every other value deviates. */
 export function deviates(value: ReproducedValue): boolean {
   const { published, ours } = value;
   if (published === null || published === ours) return false;
   return published === 0 || !(Math.abs(deviation(value)) <= TOLERANCE);
 }
 
-/** `+12.3 %`; empty where there is nothing to compare with. */
+/** Such as `+12.3 %`; empty if there is nothing to compare with. */
 export function deviationText(value: ReproducedValue): string {
   const share = deviation(value);
   if (Number.isNaN(share)) return deviates(value) ? "∞" : "";
@@ -27,7 +27,10 @@ export function deviationText(value: ReproducedValue): string {
   return `${text === "0.0" ? "" : share < 0 ? "−" : "+"}${text} %`;
 }
 
-/** Headings of a table's value columns, and whether seconds there are printed in units that suit each, since nothing is compared. */
+/**
+ * Headings of a table's value columns. In a column without published values, seconds are printed as
+ * durations, each in a suitable unit.
+ */
 export function valueColumns({ valueColumns, rows }: ReproducedTable): {
   readonly heading: string;
   readonly areDurations: boolean;
@@ -38,7 +41,10 @@ export function valueColumns({ valueColumns, rows }: ReproducedTable): {
   });
 }
 
-/** A value as it is printed: the published one with the paper's digits, ours with at least as many after the point. */
+/**
+ * A value as text: the published one with the paper's digits, ours with at least as many digits after the
+ * point.
+ */
 export function valueTexts(
   { published, ours, halfWidth }: ReproducedValue,
   areDurations: boolean,
@@ -61,25 +67,28 @@ function decimalsOf(value: number): number {
   return text.includes(".") && !text.includes("e") ? text.length - text.indexOf(".") - 1 : 0;
 }
 
-/** What came out of a paper, counted. */
+/** Counts of the values and statements of a paper. */
 export function countReproduction({ tables, statements }: Reproduction) {
   const values = tables.flatMap(({ rows }) => rows.flatMap((row) => row.values));
   const compared = values.filter(({ published }) => published !== null);
   const beyond = compared.filter(deviates);
   const explained = beyond.filter(({ reason = "" }) => reason !== "").length;
   return {
-    /** Values with a published one beside them. */
+    /** Values with a published value. */
     compared: compared.length,
     within: compared.length - beyond.length,
     explained,
-    /** Beyond the tolerance without a reason: something is still to be done. */
+    /** Values beyond the tolerance without a reason. There should be none. */
     unexplained: beyond.length - explained,
     statements: statements.length,
     holding: statements.filter(({ holds }) => holds).length,
   };
 }
 
-/** What came out of a paper for a table of papers: values within the tolerance, beyond it with a reason and without, statements that hold. */
+/**
+ * The counts of a paper for a table of papers: values within the tolerance, values beyond it with and without
+ * a reason, statements that hold.
+ */
 export function countTexts(reproduction: Reproduction): string[] {
   const { compared, within, explained, unexplained, statements, holding } = countReproduction(reproduction);
   const shareText = (count: number, of: number) =>
@@ -91,7 +100,7 @@ export function countTexts(reproduction: Reproduction): string[] {
   ];
 }
 
-/** From 1, among the reasons so far, to which a new one is added: the same reason has the same number. */
+/** The number of a reason, from 1. Adds a new reason to the list; the same reason keeps its number. */
 export function reasonNumber(reason: string, reasons: string[]): number {
   const known = reasons.indexOf(reason);
   return known >= 0 ? known + 1 : reasons.push(reason);

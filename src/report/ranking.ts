@@ -1,15 +1,21 @@
-/** Policies beside one another: the columns of the ranking, its order and what stands out in it. */
+/** Policies side by side: the columns of the ranking, its order, and the findings in words. */
 
 import { type MetricSummary, metricOf, type Summary } from "../metrics/summary.ts";
 import type { ComparedPolicy, Comparison } from "../results/comparison.ts";
 import { durationFormatter, formatCount, formatNumber, formatPercent } from "./text/format.ts";
 
-/** The rules by their settings, such as `overrun=raise`: what stands before the words. A rule without a setting stays as it is. */
+/**
+ * The settings of rules, such as `overrun=raise`, without their descriptions. A rule without a setting stays
+ * as it is.
+ */
 export function ruleSettings(rules: readonly string[]): string {
   return rules.map((rule) => /^((?:[\w-]+=\S+ ?)+):\s/.exec(rule)?.[1] ?? rule).join(" ");
 }
 
-/** The program that made a result, as people cite it: no revision outside a repository, changed files named as such. */
+/**
+ * The program that made a result, as people cite it. Outside a repository, there is no revision; local
+ * changes are mentioned.
+ */
 export function programText({ version, revision }: Comparison["made"]): string {
   if (revision === "" || revision === "unknown") return `tutti ${version}`;
   const [, commit = "", changed] = /^(.*?)(-dirty)?$/.exec(revision)!;
@@ -22,14 +28,17 @@ type Measured = Pick<ComparedPolicy, "summary">;
 interface RankingColumn {
   readonly title: string;
   readonly better: "low" | "high" | "neither";
-  /** Where it says the same of space and time sharing; elsewhere none is the best. Default everywhere. */
+  /**
+   * When the column means the same for all policies; otherwise no value is marked as the best. Default:
+   * always.
+   */
   readonly comparable?: "without gangs" | "unless mixed";
   /** See TableColumn. */
   readonly dropOrder: number;
   value(summary: Summary): number;
-  /** How the values of the column are printed; sees all of them, to find a common unit. */
+  /** Returns the format of the column. It gets all values, to find a common unit. */
   formatter(values: readonly number[]): (value: number) => string;
-  /** Said after the value. */
+  /** Printed after the value. */
   remark?(summary: Summary): string;
 }
 
@@ -67,8 +76,9 @@ const MIGRATIONS = fact("migrations", 6, formatCount, ({ gang }) => gang?.migrat
 const KILLED = fact("killed", 2, formatCount, ({ jobs }) => jobs.killed);
 
 /**
- * The columns by which the policies are ranked; those that say something here. A makespan that is alike for all says nothing. With
- * gangs waits are no measure (they start early and run slowly), and beside space sharing their utilisation is another quantity.
+ * The columns of the ranking. A makespan that is the same for all policies is left out. With gangs, waits are
+ * not a measure, because gangs start early and run slowly; and their utilisation cannot be compared with that
+ * of space sharing.
  */
 export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
   const compared = `mean ${comparedMetric(policies)}`;
@@ -92,7 +102,7 @@ export function rankingColumns(policies: readonly Measured[]): RankingColumn[] {
   return columns;
 }
 
-/** Whether several policies have values that print alike. */
+/** Whether there are several policies and all their values look the same when printed. */
 function isAlike(column: RankingColumn, policies: readonly Measured[]): boolean {
   const values = policies.map(({ summary }) => column.value(summary));
   const format = column.formatter(values);
@@ -103,9 +113,12 @@ function isAlike(column: RankingColumn, policies: readonly Measured[]): boolean 
 interface RankingCell {
   readonly value: number;
   readonly text: string;
-  /** Said after the text; "" for nothing. */
+  /** Printed after the text; may be empty. */
   readonly remark: string;
-  /** The best of its column; values that print alike are alike, and none is best when all are alike. */
+  /**
+   * Whether it is the best of its column. Values that look the same when printed are equal; if all are equal,
+   * none is the best.
+   */
   readonly isBest: boolean;
 }
 
@@ -132,14 +145,14 @@ function bestText(
 }
 
 /**
- * The metric by which policies are compared: the wait, or the response as soon as one of them is time sharing, where jobs start
- * early and run slowly.
+ * The metric by which policies are compared: the wait; but the response if one of them is time sharing,
+ * because its jobs start early and run slowly.
  */
 export function comparedMetric(policies: readonly Measured[]): "wait" | "response" {
   return policies.some(({ summary }) => summary.gang !== undefined) ? "response" : "wait";
 }
 
-/** Rows of the policies by their mean of the compared metric, best first; ties in the order given. */
+/** Indices of the policies by their mean of the compared metric, best first. Ties keep the given order. */
 export function ranking(policies: readonly Measured[]): number[] {
   const metric = comparedMetric(policies);
   const means = policies.map(({ summary }) => metricOf(summary, metric).all.mean);
@@ -147,7 +160,10 @@ export function ranking(policies: readonly Measured[]): number[] {
   return means.map((_, row) => row).sort((a, b) => (key(a) === key(b) ? a - b : key(a) - key(b)));
 }
 
-/** Sentences that say what came out: who is best and by how much, and what its mean hides; none when there is nothing to compare. */
+/**
+ * The findings as sentences: which policy is best and by how much, and what its mean hides. Empty if there is
+ * nothing to compare.
+ */
 export function findings(policies: readonly ComparedPolicy[]): string[] {
   const metric = comparedMetric(policies);
   const of = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;

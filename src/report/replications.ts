@@ -1,6 +1,6 @@
 /**
- * What replications are compared by: means over the seeds with intervals, and the longest wait of all seeds. A mean of maxima
- * would look like a longest wait and be none, so there is none here.
+ * The columns of a table of replications: means over the seeds with intervals, and the longest wait of all
+ * seeds. There is no mean of the maxima, because it would look like a longest wait without being one.
  */
 import { confidenceInterval, type Interval, pairedDifference } from "../metrics/statistics.ts";
 import { metricOf, type Summary } from "../metrics/summary.ts";
@@ -26,7 +26,7 @@ export const REPLICATED: readonly ReplicatedColumn[] = [
 /** Title of the column of `longestWaitText`. */
 export const MAX_WAIT = "longest wait of all seeds";
 
-/** Means over the seeds, one text per column. */
+/** Means over the seeds with intervals, one text per column. */
 export function meanTexts(policy: ComparedPolicy): string[] {
   return REPLICATED.map((column) => intervalText(confidenceInterval(valuesOf(policy, column)), column.unit));
 }
@@ -38,7 +38,7 @@ export function differenceTexts(policy: ComparedPolicy, from: ComparedPolicy): s
   );
 }
 
-/** The longest wait of any job under any seed, and whose it was. */
+/** The longest wait of any job under any seed, with the seed and the job. */
 export function longestWaitText({ replications = [], replicationHashes }: ComparedPolicy): string {
   let longest = -1;
   const waits = replications.map((summary) => metricOf(summary, "wait").all);
@@ -51,7 +51,7 @@ export function longestWaitText({ replications = [], replicationHashes }: Compar
   return `${formatDuration(max)} (${seed === undefined ? "" : `seed ${seed}, `}job ${maxJobId})`;
 }
 
-/** Mean and half width, in one unit where that suits both. */
+/** Mean and half width, in one unit if it suits both. */
 export function intervalText({ mean, half }: Interval, unit: "s" | "1"): string {
   if (unit === "1") return `${formatNumber(mean)} ± ${formatNumber(half)}`;
   const shared = timeUnit(mean);

@@ -1,4 +1,4 @@
-/** What a comparison found: several policies over the same jobs on the same machine. */
+/** The result of a comparison: several policies on the same jobs and the same machine. */
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 import type { Summary } from "../metrics/summary.ts";
@@ -12,9 +12,9 @@ export interface Comparison {
   /** The rules of the run in words. */
   readonly rules: readonly string[];
   readonly made: { readonly version: string; readonly revision: string };
-  /** The command that makes the same result again, where there is one. */
+  /** The command that makes the same result again, if there is one. */
   readonly command: string | undefined;
-  /** At least one; summaries made with the same metrics, classes and window. */
+  /** At least one. All summaries have the same metrics, classes and window. */
   readonly policies: readonly ComparedPolicy[];
 }
 
@@ -27,11 +27,11 @@ export interface ComparedPolicy {
   readonly summary: Summary;
   readonly schedule: Schedule;
   readonly scheduleHash: string;
-  /** Time sharing only, where a report wants it. */
+  /** Only for time sharing, and only if a report needs it. */
   readonly matrix?: MatrixRecord | undefined;
-  /** Summaries of further seeds with the same policy, this one's first; undefined without replications. */
+  /** Summaries of all seeds, beginning with `summary`; undefined without replications. */
   readonly replications: readonly Summary[] | undefined;
-  /** What each of the replications was made from and gave, in the same order. */
+  /** Seed, workload and schedule of each replication, in the same order. */
   readonly replicationHashes?: readonly ReplicationHashes[] | undefined;
 }
 

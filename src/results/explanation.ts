@@ -8,58 +8,61 @@ export interface NamedJob {
   readonly size: number;
 }
 
-/** What stood in the way when the job was first decided on and did not start. */
+/** What kept the job from starting at the first decision after its arrival. */
 export type Obstacle =
-  /** It started in the instant in which it arrived. */
+  /** Nothing: it started at the instant of its arrival. */
   | { readonly kind: "none" }
   /** Too few processors were free after the decision. */
   | { readonly kind: "size"; readonly free: number; readonly missing: number }
-  /** Enough were free, but another job held a reservation. */
+  /** Enough processors were free, but another job held a reservation. */
   | {
       readonly kind: "reservation";
       readonly free: number;
       readonly holder: NamedJob;
       readonly promisedS: number;
     }
-  /** Enough were free, but the queue is served in order and another job was before it; undefined when it was first itself. */
+  /**
+   * Enough processors were free, but the queue is served in order and `head` was first; undefined if this job
+   * was first itself.
+   */
   | { readonly kind: "queue"; readonly free: number; readonly head: NamedJob | undefined };
 
 /** A reservation of another job, held while the job waited. */
 export interface HeldReservation extends NamedJob {
-  /** From the job's arrival, or later, to its start, or earlier. */
+  /** Limited to the time between the job's arrival and its start. */
   readonly fromS: number;
   readonly untilS: number;
   readonly firstPromisedS: number;
   readonly lastPromisedS: number;
-  /** How often the promise was replaced by an earlier one (or a later one). */
+  /** How often the promised time changed. */
   readonly changes: number;
-  /** Start of the holder; null when it never started. */
+  /** Start of the holder; null if it never started. */
   readonly startS: number | null;
 }
 
-/** A job that started while this one waited, though it was behind in the queue or came later. */
+/** A job that started while this one waited, although it came later or was after it in the queue. */
 export interface Passer extends NamedJob {
   readonly submitS: number;
   readonly startS: number;
   readonly runS: number;
   readonly rule: StartRule;
-  /** It came later but stands before this job in queue order. */
+  /** Whether it came later but is before this job in queue order. */
   readonly isAheadInOrder: boolean;
 }
 
-/** A running job, and when its processors were expected to be free and were. */
+/** A running job, with the expected and the actual time at which it frees its processors. */
 export interface RunningJob extends NamedJob {
   readonly expectedEndS: number;
   readonly endS: number;
 }
 
-/** So many there are; at most a few are listed. */
+/** A list that is cut after a few entries, with the number of all entries. */
 interface Listed<T> {
   readonly count: number;
   readonly listed: readonly T[];
 }
 
-/** What counts in space sharing. Times in seconds. */
+/** The facts for space sharing. Times are in seconds. */
 export interface SpaceFacts {
   readonly sharing: "space";
   /** At its arrival, before the decision. */
@@ -71,16 +74,22 @@ export interface SpaceFacts {
     readonly queuedProcessors: number;
   };
   readonly obstacle: Obstacle;
-  /** Running jobs whose ends, by their estimates, would have freed enough for it first. */
+  /** The running jobs that, according to their estimates, would first free enough processors for it. */
   readonly hadToEnd: Listed<RunningJob>;
-  /** Jobs that ended in the instant in which it started. */
+  /** Jobs that ended at the instant of its start. */
   readonly freedBy: Listed<NamedJob> & { readonly processors: number };
-  /** First instant after whose decision enough processors were free for it; null when that never was before its start. */
+  /**
+   * First instant at which enough processors were free for it after the decision; null if there was none
+   * before its start.
+   */
   readonly firstRoomS: number | null;
-  /** Its own promises over time: when made, for when. First and last ones when there are many. */
+  /**
+   * Its own promises: when each was made, and for which time. If there are many, the first ones and the last
+   * one.
+   */
   readonly promises: Listed<{ readonly atS: number; readonly startS: number }>;
   readonly reservations: Listed<HeldReservation>;
-  /** Listed are those with most processor-seconds. */
+  /** The list has those with the most processor-seconds. */
   readonly passers: Listed<Passer> & {
     readonly processorSeconds: number;
     readonly byRule: readonly {
@@ -89,7 +98,10 @@ export interface SpaceFacts {
       readonly count: number;
     }[];
   };
-  /** Parts of the wait: too few processors free; enough free but kept for a reservation; enough free but not its turn. */
+  /**
+   * Parts of the wait: too few processors were free; enough were free but kept for a reservation; enough were
+   * free but it was not its turn.
+   */
   readonly waitParts: {
     readonly tooFewFreeS: number;
     readonly reservedS: number;
@@ -97,34 +109,39 @@ export interface SpaceFacts {
   };
 }
 
-/** What counts in time sharing. */
+/** The facts for time sharing. */
 export interface GangFacts {
   readonly sharing: "time";
   readonly slotS: number;
-  /** null when it was never placed. */
+  /** null if it was never placed. */
   readonly placedS: number | null;
-  /** Position of its first row in the round, from 1, and the number of rows after the decision that placed it. */
+  /**
+   * Position of its first row in the round, from 1, and the number of rows after the decision that placed it.
+   */
   readonly position: number;
   readonly rowsThen: number;
-  /** Its processors, which it keeps until it migrates: first and last of each stretch that stands side by side. */
+  /** The first and last processor of each of its stretches. It keeps them until it migrates. */
   readonly processors: readonly (readonly [first: number, last: number])[];
-  /** Whole slots of work. */
+  /** Its work in whole slots. */
   readonly workSlots: number;
   /** From its placing to its end, weighted by time. */
   readonly meanRows: number;
   readonly mostRows: number;
-  /** Slots per round that it had, weighted by time. */
+  /** Its slots per round, weighted by time. */
   readonly meanSlots: number;
-  /** Slots per round given and taken after the first, and times its runs were moved to other rows. */
+  /**
+   * Extra slots per round that it was given and that were taken back, and how often it was moved to another
+   * row.
+   */
   readonly slotsGiven: number;
   readonly slotsTaken: number;
   readonly moves: number;
-  /** Times it was moved to other processors, and the seconds of service that it lost by that. */
+  /** How often it was moved to other processors, and the seconds of service that this cost. */
   readonly migrations: number;
   readonly migrationS: number;
-  /** Changes of its slots per round; first ones when there are many. */
+  /** Changes of its slots per round; only the first ones if there are many. */
   readonly changes: readonly { readonly atS: number; readonly slots: number; readonly rows: number }[];
-  /** Time in the system over its work in slots. */
+  /** Time in the system ÷ its work in slots. */
   readonly slowdown: number;
 }
 
@@ -134,7 +151,7 @@ export interface Explanation {
     readonly submitS: number;
     readonly estimateS: number;
     readonly runS: number;
-    /** null when it never started. */
+    /** null if it never started. */
     readonly startS: number | null;
     readonly endS: number | null;
   };

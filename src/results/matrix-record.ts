@@ -1,19 +1,25 @@
-/** What a report shows of an Ousterhout matrix: where each gang was first placed, and the matrix at some instants. */
+/**
+ * What a report shows of an Ousterhout matrix: the first placement of each gang, and the matrix at some
+ * instants.
+ */
 
 export interface MatrixRecord {
-  /** Jobs in order of their first placing, by index; boxes of one job follow each other, one per stretch of processors. */
+  /**
+   * Job indices in the order of their first placement. A job has one box per stretch of processors, one after
+   * the other.
+   */
   readonly boxJob: Int32Array;
   readonly boxFirst: Int32Array;
   readonly boxSize: Int32Array;
-  /** Position in the round of the row in which the job was placed first, 0 or more. */
+  /** Position in the round, from 0, of the row of the job's first placement. */
   readonly boxRow: Int32Array;
   /** In order of time. */
   readonly snapshots: readonly MatrixSnapshot[];
-  /** Index of the snapshot with the most rows, the earliest of them. */
+  /** Index of the earliest snapshot with the most rows. */
   readonly busiest: number;
 }
 
-/** The matrix after a decision; a piece is a stretch of one row that one job has. */
+/** The matrix after a decision. A piece is a stretch of processors of one job in one row. */
 export interface MatrixSnapshot {
   readonly atS: number;
   readonly rows: number;

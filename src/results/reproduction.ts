@@ -1,13 +1,15 @@
-/** A paper's tables, figures and statements, with ours beside those printed. */
+/** A paper's tables, figures and statements: the published values next to ours. */
 
-/** One value of a table: what the paper prints, what we measure. */
+/** One value of a table: the published one and ours. */
 export interface ReproducedValue {
-  /** As printed in the paper; null where the paper prints none. */
+  /** As printed in the paper; null if the paper prints no value. */
   readonly published: number | null;
   readonly ours: number;
-  /** Half width of the 95 % confidence interval over replications; null for a single run or an exact value. */
+  /**
+   * Half width of the 95 % confidence interval over replications; null for a single run or an exact value.
+   */
   readonly halfWidth: number | null;
-  /** One sentence; to be given where the deviation exceeds 10 %. */
+  /** One sentence. A deviation above 10 % needs one. */
   readonly reason?: string;
 }
 
@@ -15,7 +17,7 @@ export interface ReproducedTable {
   /** As the paper numbers it, such as "Table 2". */
   readonly id: string;
   readonly title: string;
-  /** Headings of the label columns, then of the value columns. */
+  /** Headings of the columns with labels. */
   readonly labelColumns: readonly string[];
   readonly valueColumns: readonly {
     readonly name: string;
@@ -33,11 +35,11 @@ export interface ReproducedFigure {
   readonly title: string;
   readonly xAxis: string;
   readonly yAxis: string;
-  /** Names of x = 1, 2, …: drawn as groups of bars instead of lines. */
+  /** Names of x = 1, 2, …. With them, the figure shows groups of bars instead of lines. */
   readonly categories?: readonly string[];
   /** Default linear. */
   readonly yScale?: "linear" | "log";
-  /** Points [x, y]; `published` where the paper prints the numbers that its figure shows. */
+  /** Points [x, y]. `published` is set if the paper prints the numbers of its figure. */
   readonly series: readonly {
     readonly name: string;
     readonly ours: readonly (readonly [number, number])[];
@@ -45,7 +47,7 @@ export interface ReproducedFigure {
   }[];
 }
 
-/** A statement of the paper in words, and whether our numbers bear it out. */
+/** A statement of the paper in words, and whether our numbers support it. */
 export interface ReproducedStatement {
   readonly statement: string;
   readonly holds: boolean;
@@ -53,13 +55,16 @@ export interface ReproducedStatement {
   readonly evidence: string;
 }
 
-/** Ousterhout matrices of a figure, one after the other: before and after an operation, say. */
+/** The Ousterhout matrices of a figure in order, such as before and after an operation. */
 export interface ReproducedMatrices {
   readonly id: string;
   readonly title: string;
   readonly steps: readonly {
     readonly caption: string;
-    /** Rows from the top, processors from the left: the job's name, null for an idle slot. All rows are equally long. */
+    /**
+     * Rows from the top, processors from the left: the job's name, or null for an idle slot. All rows have
+     * the same length.
+     */
     readonly rows: readonly (readonly (string | null)[])[];
   }[];
 }
@@ -69,7 +74,7 @@ export interface Reproduction {
   readonly figures: readonly ReproducedFigure[];
   readonly matrices?: readonly ReproducedMatrices[];
   readonly statements: readonly ReproducedStatement[];
-  /** How the paper was read where it leaves things open, and what was not reproduced. */
+  /** How we read the paper where it is not specific, and what was not reproduced. */
   readonly notes: readonly string[];
 }
 
@@ -82,7 +87,7 @@ export interface PaperHeading {
   readonly published: string;
 }
 
-/** A reproduction with what is needed to make it again. */
+/** A reproduction, with all that is needed to repeat it. */
 export interface ReproducedPaper extends Reproduction {
   readonly tutti: { readonly version: string };
   readonly paper: PaperHeading;

@@ -1,6 +1,7 @@
 /**
- * Lists of jobs as the scheduler has them, page by page, so that a list of any length takes little memory and its beginning is there at
- * once. A scheduler of the first release knows no pages: it is asked for all that it keeps, and what is not meant is left out here.
+ * Lists of jobs from the scheduler, page by page. So a list of any length takes little memory, and its
+ * beginning is shown at once. A scheduler of the first release has no pages: it sends all jobs that it keeps,
+ * and the jobs that were not asked for are dropped here.
  */
 import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
@@ -10,10 +11,10 @@ import type { JobQuery } from "../../daemon/contract/service.ts";
 import type { Job, JobsAnswer, MatrixAnswer, MissingJobs as ToldMissing } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 
-/** Which jobs are asked for; `last` not together with numbers, names, queues and users. */
+/** Which jobs to ask for. `last` cannot be combined with numbers, names, queues or users. */
 export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" | "user" | "last">;
 
-/** Numbers of which the scheduler has no job to tell of; one of the first release does not tell why. */
+/** Numbers without a job. A scheduler of the first release does not say why. */
 export interface MissingJobs extends NumberRange {
   readonly because: ToldMissing["because"] | "unknown";
 }
@@ -25,14 +26,14 @@ export interface JobsPage {
   readonly hasMore: boolean;
 }
 
-/** What a request line may hold, with room to spare. */
+/** Characters of job numbers per request; well below the limit for a request line. */
 const MAX_LIST_LENGTH = 6000;
-/** More than there can be. */
+/** More jobs than can exist. */
 const EVERYTHING = 999_999_999_999_999;
-/** A job that has only just been given its place may not be in the answer yet. */
+/** A job that has just been placed may be missing from the answer. */
 const FRESH_MS = 2000;
 
-/** The jobs by number, in pages of at most 1,000. */
+/** The jobs in the order of their numbers, in pages of at most 1,000. */
 export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsPage> {
   try {
     yield* newPages(client, asked);
@@ -42,7 +43,9 @@ export async function* jobPages(client: Client, asked: AskedJobs): AsyncGenerato
   }
 }
 
-/** One page of the jobs that have ended among some, when there is one or after so many seconds. */
+/**
+ * One page of the given jobs that have ended. The answer comes when there is one, or after `waitS` seconds.
+ */
 export async function endedAmong(
   client: Client,
   numbers: readonly NumberRange[],
@@ -54,7 +57,7 @@ export async function endedAmong(
   );
 }
 
-/** Ranges in parts that a request can hold. */
+/** Splits ranges into parts that fit into one request each. */
 export function requestParts(ranges: readonly NumberRange[]): NumberRange[][] {
   const parts: NumberRange[][] = [];
   let length = MAX_LIST_LENGTH;
@@ -70,7 +73,7 @@ export function requestParts(ranges: readonly NumberRange[]): NumberRange[][] {
   return parts;
 }
 
-/** Whether the scheduler is of the first release, which refuses what it does not know. */
+/** Whether the scheduler is of the first release, which refuses unknown query parameters. */
 export function isWithoutPages(error: unknown): boolean {
   return (
     error instanceof RefusedError &&
@@ -79,7 +82,7 @@ export function isWithoutPages(error: unknown): boolean {
   );
 }
 
-/** `jobs 1-20 are forgotten; there are no jobs 31-40`. */
+/** Such as `jobs 1-20 are forgotten; there are no jobs 31-40 yet`. */
 export function missingText(missing: readonly MissingJobs[]): string {
   const told = (because: MissingJobs["because"], say: (which: string, count: number) => string) => {
     const ranges = missing.filter((one) => one.because === because);
@@ -94,7 +97,7 @@ export function missingText(missing: readonly MissingJobs[]): string {
   ].join("; ");
 }
 
-/** Running jobs that have no place in the matrix: after a switch of the policy they wait, stopped, for their turn. */
+/** Running jobs that are not in the matrix: after a change of policy they are stopped and wait for room. */
 export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise<ReadonlySet<number>> {
   const running = jobs.filter(
     ({ state, startedAtMs = 0 }) => state === "running" && Date.now() - startedAtMs > FRESH_MS,
@@ -103,7 +106,7 @@ export async function stoppedJobs(client: Client, jobs: readonly Job[]): Promise
   const { rows } = await client.ask<MatrixAnswer>("/v1/matrix");
   const placed = new Set(rows.flat().map(({ job }) => job));
   const absent = running.filter(({ job }) => !placed.has(job));
-  // Those that have ended meanwhile are absent too.
+  // Jobs that have ended meanwhile are also absent.
   const now = await Promise.all(absent.map(async ({ job }) => (await client.job(job)).job));
   return new Set(now.filter(({ state }) => state === "running").map(({ job }) => job));
 }
@@ -120,7 +123,7 @@ async function* newPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsP
     for (let after: number | undefined = 0; after !== undefined; ) {
       const answer: JobsAnswer = await client.ask<JobsAnswer>(`/v1/jobs?after=${after}${query}`);
       after = answer.next;
-      // The next pages begin where this one has ended.
+      // Only the first page needs `last`: the next ones begin where this one ended.
       if (last !== undefined) query = query.replace(`&last=${last}`, "");
       const hasMore = after !== undefined || i + 1 < parts.length;
       yield { jobs: answer.jobs, missing: answer.missing ?? [], hasMore };
@@ -128,7 +131,7 @@ async function* newPages(client: Client, asked: AskedJobs): AsyncGenerator<JobsP
   }
 }
 
-/** All that are meant, from a scheduler that gives only whole lists. */
+/** All requested jobs, from a scheduler that only sends whole lists. */
 async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
   const { states, numbers, name, queue, user, last = EVERYTHING } = asked;
   const { jobs: all } = await client.jobs({ last, ...(states !== undefined && { states }) });
@@ -143,7 +146,7 @@ async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
   return { jobs, missing, hasMore: false };
 }
 
-/** What is left of the ranges without the jobs, which rise. */
+/** The parts of the ranges without a job; the jobs are in rising order. */
 function gaps(numbers: readonly NumberRange[], jobs: readonly Job[]): MissingJobs[] {
   const there = rangesOf(jobs.map(({ job }) => job));
   const missing: MissingJobs[] = [];

@@ -1,4 +1,7 @@
-/** The output of a job on this terminal: from the scheduler, or, where the job writes to a file of the user's own, from that file. */
+/**
+ * Copies a job's output to this terminal: from the scheduler or, if the job writes to a file of the user,
+ * from that file.
+ */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
@@ -11,17 +14,17 @@ import type { ReconnectingClient } from "./reconnecting-client.ts";
 interface LogOptions {
   readonly stream: "stdout" | "stderr";
   readonly follow: boolean;
-  /** Only the last so many bytes. */
+  /** Number of bytes from the end; undefined: all. */
   readonly tail?: number;
-  /** First byte of a file of the user's own. */
+  /** First byte to show of a file of the user. */
   readonly from?: number;
-  /** Bytes as they are, also on a terminal. */
+  /** Whether a terminal, too, gets the bytes unchanged. */
   readonly raw: boolean;
 }
 
 /**
- * Copies the output of a job; resolves with the number of bytes when it is all out. Goes on where it was when the scheduler is gone for a while. On a terminal
- * escape sequences are shown as text.
+ * Copies the output of a job, and resolves with the number of bytes when all are written. When the scheduler
+ * was away, the copy continues where it was. On a terminal, escape sequences are shown as text.
  */
 export async function copyLog(
   connection: ReconnectingClient,
@@ -54,13 +57,13 @@ async function* piecesOf(
     const answer = await connection.client.open(tail === undefined ? path : `${path}?tail=${tail}`);
     yield* connection.client.pieces(answer);
   } catch (error) {
-    // Said before the first byte: it is to be read where it is.
+    // The scheduler refuses before the first byte if the output is in a file of the user.
     if (!(error instanceof RefusedError) || error.refused !== "wrong-state") throw error;
     yield* ownFile(connection, job, options);
   }
 }
 
-/** By offset, so that nothing is lost or told twice when the connection ends before the job. */
+/** Asks by offset, so that nothing is lost or printed twice when the connection ends before the job. */
 async function* followed(
   connection: ReconnectingClient,
   path: string,
@@ -83,13 +86,13 @@ async function* followed(
   }
 }
 
-/** Where the last so many bytes begin. */
+/** The offset at which the last `tail` bytes begin. */
 async function startOfTail(client: Client, path: string, tail: number): Promise<number> {
   let answer: Awaited<ReturnType<Client["open"]>>;
   try {
     answer = await client.open(path, { headers: { range: "bytes=0-0" } });
   } catch (error) {
-    // Nothing satisfies a range of an empty file.
+    // An empty file cannot satisfy any range.
     if (error instanceof RefusedError && error.refused === "failed") return 0;
     throw error;
   }
@@ -98,7 +101,7 @@ async function startOfTail(client: Client, path: string, tail: number): Promise<
   return lastBytes(Number(size), tail).offset;
 }
 
-/** Read with the rights of who asks, not with those of the scheduler. */
+/** Reads the user's file with the rights of this user, not with those of the scheduler. */
 async function* ownFile(
   connection: ReconnectingClient,
   job: Job,
@@ -129,7 +132,7 @@ async function* ownFile(
   yield* readPieces(file, { offset, limit: size - offset });
 }
 
-/** Waits where the reader is slow, so that little is held in memory. */
+/** Waits for a slow reader, so that little is held in memory. */
 function write(to: NodeJS.WriteStream, chunk: string | Uint8Array): Promise<void> | undefined {
   if (chunk.length === 0 || to.write(chunk)) return undefined;
   return new Promise((resolve) => {

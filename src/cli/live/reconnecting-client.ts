@@ -1,6 +1,7 @@
 /**
- * For verbs that go on for long: when the scheduler is ended or killed under them, they say so once, wait until it is back, and go on. All
- * that one verb does at a time shares one connection, so that it is said once and asked once.
+ * The client of verbs that run for long. When the scheduler ends or is killed, the verb says so once, waits
+ * until the scheduler is back, and continues. All concurrent work of one verb shares one client, so that the
+ * loss is reported once and one request at a time looks for the scheduler.
  */
 import { Client } from "../../api/client/client.ts";
 import { NoDaemonError } from "../../api/client/errors.ts";
@@ -11,34 +12,36 @@ const LOOK_MS = 200;
 const GIVE_UP_MS = 600_000;
 
 interface ReconnectOptions {
-  /** Ends the waiting. */
+  /** Aborts the waiting. */
   readonly signal?: AbortSignal;
   readonly giveUpMs?: number;
 }
 
 export class ReconnectingClient {
-  /** What to type when it was given up, such as `tutti wait 12`. */
+  /** The command to type after we gave up, such as `tutti wait 12`. */
   next: string;
   readonly #options: ReconnectOptions;
   #client = new Client();
-  /** Whether it was ever there; nobody waits for one that may never have been started. */
+  /** Whether the scheduler has ever answered. We do not wait for one that may never have been started. */
   #hasMet = false;
   #return: Promise<void> | undefined;
 
-  /** @throws NoDaemonError when there is no scheduler to begin with */
+  /** @throws NoDaemonError when no scheduler runs at the start */
   constructor(next: string, options: ReconnectOptions = {}) {
     this.next = next;
     this.#options = options;
   }
 
-  /** The way to the present scheduler; another one after a restart, which may have other tokens. */
+  /**
+   * The client of the present scheduler. After a restart it is a new one, because tokens may have changed.
+   */
   get client(): Client {
     return this.#client;
   }
 
   /**
-   * Does something that may be begun anew, until it has been done.
-   * @throws NoDaemonError when the scheduler stays away, or was not there to begin with
+   * Does work that may be repeated, until it succeeds.
+   * @throws NoDaemonError when the scheduler stays away, or did not run at the start
    */
   async retry<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     for (;;) {
@@ -52,7 +55,7 @@ export class ReconnectingClient {
     }
   }
 
-  /** Returns when the scheduler is back after an error that says it is gone. @throws any other error */
+  /** After an error that says the scheduler is gone, waits until it is back. @throws any other error */
   async waitUntilBack(error: unknown): Promise<void> {
     if (!(error instanceof NoDaemonError) || this.#options.signal?.aborted) throw error;
     if (!this.#hasMet && !wasCutOff(error)) throw error;
@@ -67,7 +70,8 @@ export class ReconnectingClient {
     const untilMs = performance.now() + giveUpMs;
     let isTold = false;
     for (;;) {
-      // Before the first look as well: whoever cuts us off and is there must not be asked without a break.
+      // Pause before the first look, too: a scheduler that cuts us off but still runs must not be asked
+      // without a break.
       await pause(LOOK_MS, signal);
       if (signal?.aborted) throw error;
       try {
@@ -89,7 +93,7 @@ export class ReconnectingClient {
   }
 }
 
-/** Whether the connection was there: what was asked may have been done, or not. */
+/** Whether the connection broke after it was made. Then the request may have been carried out, or not. */
 function wasCutOff({ cause }: NoDaemonError): boolean {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException;
   return ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(code ?? "");

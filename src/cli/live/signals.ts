@@ -1,13 +1,14 @@
 /**
- * Ctrl-C, told once. One press can arrive several times: from the terminal, and again from npm, `timeout`, or bin/tutti.js under an old
- * Node, each of which passes on what its child has had already.
+ * Reports each press of Ctrl-C once. One press can arrive several times: from the terminal, and again from
+ * npm, `timeout`, or bin/tutti.js under an old Node, which pass on a signal that their child has already
+ * received.
  */
 import { ExitCode } from "../errors.ts";
 
-/** Signals of the same press come within this, of a later one hardly ever. */
+/** Signals of the same press arrive within this time; a second press hardly ever does. */
 const ECHO_MS = 500;
 
-/** Calls back at each press; the function given back ends that. */
+/** Calls back at each press, until the returned function is called. */
 export function onSignals(
   names: readonly NodeJS.Signals[],
   callback: (name: NodeJS.Signals) => void,

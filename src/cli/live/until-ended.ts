@@ -1,6 +1,7 @@
 /**
- * Waits for jobs, thousands as well as one: the scheduler is asked which of them have ended, in one request that is answered when one has.
- * So each job is told once, and the wait goes on where it was when the scheduler was gone for a while.
+ * Waits for one job or for thousands. One request asks which of them have ended, and the scheduler answers
+ * when one has. So each job is reported once, and the wait continues where it was when the scheduler was
+ * away.
  */
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";
@@ -10,17 +11,17 @@ import { endedAmong, isWithoutPages, type MissingJobs, requestParts } from "./jo
 import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 const MAX_WAIT_S = 30;
-/** Jobs that end one soon after the other are told of together. */
+/** Pause between requests, so that jobs that end shortly after each other come in one answer. */
 const BREATH_MS = 100;
-/** Where one request cannot hold all numbers, none waits. */
+/** Pause between rounds if one request cannot hold all numbers: then no request waits for an end. */
 const LOOK_AGAIN_MS = 1000;
-/** Requests at a time to a scheduler of the first release, which waits for one job in each. */
+/** Concurrent requests to a scheduler of the first release, where each request waits for one job. */
 const AT_ONCE = 16;
 
 /**
- * @param numbers jobs that there are, rising
- * @param onEnd called for each job once, when it has ended
- * @returns what became forgotten before it was seen to have ended
+ * @param numbers numbers of existing jobs, rising
+ * @param onEnd called once for each job, when it has ended
+ * @returns jobs that were forgotten before we saw that they had ended
  */
 export async function untilEnded(
   connection: ReconnectingClient,
@@ -51,7 +52,7 @@ export async function untilEnded(
   return missing;
 }
 
-/** Tells of those that have ended; gives those that are not there any more. */
+/** Calls `end` for the jobs that have ended; returns those that no longer exist. */
 async function tellEnded(
   client: Client,
   numbers: readonly NumberRange[],

@@ -1,19 +1,20 @@
 /**
- * Job scripts: lines that begin with `#TUTTI` hold options of `tutti submit`; common lines of Slurm's `#SBATCH` are understood
- * (slurm-options.ts). Like there, reading ends at the first line that is a command.
+ * Job scripts. Lines that begin with `#TUTTI` hold options of `tutti submit`, and common `#SBATCH` lines of
+ * Slurm work too (slurm-options.ts). As in Slurm, reading ends at the first line that is a command.
  */
 import { SlurmOptions } from "./slurm-options.ts";
 
-/** What a script asks for, as words of `tutti submit`. */
+/** The options in a script. */
 interface ScriptOptions {
+  /** Words of the command line of `tutti submit`. */
   readonly words: readonly string[];
-  /** For people; one per line that is not understood or means something else here. */
+  /** Messages about lines that are ignored or mean something else here. */
   readonly warnings: readonly string[];
-  /** Whether it was written for Slurm, and so may read Slurm's variables. */
+  /** Whether the script was written for Slurm, and so may read Slurm's variables. */
   readonly isForSlurm: boolean;
 }
 
-/** @throws UsageError for a line of Slurm's that cannot be read */
+/** @throws UsageError for a line of Slurm that cannot be read */
 export function readJobScript(text: string): ScriptOptions {
   const words: string[] = [];
   let isForSlurm = false;
@@ -27,18 +28,21 @@ export function readJobScript(text: string): ScriptOptions {
       slurm.read(splitWords(rest));
     }
   }
-  // Lines of our own come later and so win.
+  // #TUTTI lines come last and so win.
   return { words: [...slurm.words(), ...words], warnings: slurm.warnings, isForSlurm };
 }
 
-/** The program of a script's first line with its argument, or undefined. */
+/** The program and the argument in the script's first line (`#!`); undefined without one. */
 export function interpreterOf(text: string): string[] | undefined {
   const [, program, argument] = /^#![ \t]*(\S+)(?:[ \t]+(.*?))?[ \t]*\r?(?:\n|$)/.exec(text) ?? [];
   if (program === undefined) return undefined;
   return argument === undefined || argument === "" ? [program] : [program, argument];
 }
 
-/** Words as a shell splits them: blanks between, quotes around, a backslash before a single character; ` #` begins a remark. */
+/**
+ * Splits a line as a shell does: at blanks, with quotes, and with a backslash before a single character. ` #`
+ * begins a comment.
+ */
 export function splitWords(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;

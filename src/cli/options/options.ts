@@ -1,4 +1,4 @@
-/** Options that several verbs share, and what a run is made of by them. */
+/** Options that several verbs share, and the experiment that they describe. */
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { DEFAULT_RULES, type Rules } from "../../core/rules.ts";
@@ -16,10 +16,10 @@ import { duration, integer, missingEstimate, processors, share } from "./parse.t
 export const SOURCE_HELP =
   "a trace: a file (SWF, output of sacct --parsable2 or Batsim JSON, plain or .gz), - for standard input, or the beginning of a file's name in the folder TUTTI_TRACES; or a model such as downey:jobs=1000:load=0.7";
 
-/** What `simulate` and `compare` take. */
+/** The source of jobs of `simulate` and `compare`. */
 export const RUN_HELP = `${SOURCE_HELP}; or a machine with its own jobs, such as sites:sizes=64,64:load=0.8 (see tutti models)`;
 
-/** With shorter ones the numbers of slots would pass what a number holds exactly. */
+/** With shorter slots, slot numbers would exceed the integers that a number holds exactly. */
 const MIN_SLOT_S = 1e-6;
 
 export interface RunOptions {
@@ -46,7 +46,9 @@ export interface OutputOptions {
 
 const notCounted = (end: "first" | "last") => `${end} jobs to simulate but not count, as a share of all jobs`;
 
-/** Machine, rules, window, seed: everything that decides a result beside the jobs and the policies. */
+/**
+ * Machine, rules, window and seed: everything that decides a result, apart from the jobs and the policies.
+ */
 export function addRunOptions(command: Command): Command {
   return command
     .option("-p, --procs <n>", "processors of the machine (default: what the trace names)", processors)
@@ -103,7 +105,7 @@ export function addOutputOptions(command: Command): Command {
     .option("--html <file>", "also write a report: one file with charts, to open in a browser");
 }
 
-/** The experiment that the options describe. Policies and models are checked here, before anything is read. */
+/** The experiment that the options describe. Checks policies and models before any trace is read. */
 export async function makeExperiment(
   source: string,
   policies: readonly string[],
@@ -140,9 +142,9 @@ export async function makeExperiment(
 }
 
 /**
- * Checks files to write before anything is read.
- * @param files by the options that name them, such as `--html`
- * @throws UsageError when two outputs are one file, or when one is the input
+ * Checks the output files before any trace is read.
+ * @param files output files by option, such as `--html`
+ * @throws UsageError when two outputs are the same file, or when one is the input
  */
 export async function checkOutputs(
   source: string,
@@ -165,7 +167,7 @@ export async function checkOutputs(
   }
 }
 
-/** @throws UsageError for a policy that schedules something else than the jobs of one machine */
+/** @throws UsageError for a policy of a wing, which does not schedule the jobs of one machine */
 function requireOneMachine(policy: string): void {
   const wing = wingOfPolicy(policy);
   if (wing === undefined) return;

@@ -1,4 +1,4 @@
-/** Values of options: from text to checked numbers, with units. */
+/** Parsers for the values of options: from text to checked numbers, with units. */
 import { InvalidArgumentError } from "commander";
 import { MAX_PRIORITY, MIN_PRIORITY } from "../../protocol/limits.ts";
 
@@ -35,12 +35,12 @@ export function share(text: string): number {
   throw new InvalidArgumentError("Expected a share of the jobs, such as 0.1 or 10%, below 1.");
 }
 
-/** About 30 years; what is longer is a slip. */
+/** About 30 years; anything longer is a typing error. */
 const MAX_S = 1e9;
 
 /**
- * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. In seconds.
- * @param min a number is the shortest that is taken, in seconds
+ * An option's parser for durations: 90, 90s, 1.5m, 2h, 1d, 500ms. The result is in seconds.
+ * @param min a number is the shortest accepted duration, in seconds
  */
 export function duration(min: "zero" | "above zero" | number): (text: string) => number {
   const range = min === "zero" ? "" : min === "above zero" ? " above 0" : ` of at least ${min} s`;
@@ -54,7 +54,7 @@ export function duration(min: "zero" | "above zero" | number): (text: string) =>
   };
 }
 
-/** What a policy is told of a job without an estimate: its run time, or so many seconds. */
+/** The estimate that a policy sees for a job without one: the job's run time, or this duration. */
 export function missingEstimate(text: string): "run" | { readonly seconds: number } {
   if (text === "run") return "run";
   try {
@@ -64,7 +64,7 @@ export function missingEstimate(text: string): "run" | { readonly seconds: numbe
   }
 }
 
-/** A list with commas; used again, the option adds to it. */
+/** A list separated by commas. A repeated option adds to the list. */
 export function list(text: string, before: readonly string[] | undefined): readonly string[] {
   const words = text
     .split(",")

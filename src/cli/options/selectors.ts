@@ -1,4 +1,6 @@
-/** Which jobs a verb is about: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`. */
+/**
+ * Selectors of jobs: `7`, `3-9`, `7,9`, `last`, `all`, `state:failed`, `name:sim*`, `queue:short`, `@user`.
+ */
 import type { Client } from "../../api/client/client.ts";
 import { closest } from "../../core/did-you-mean.ts";
 import { ACTIVE_STATES, ENDED_STATES, JOB_STATES, type JobState } from "../../protocol/states.ts";
@@ -9,7 +11,7 @@ import { hint } from "../text/text.ts";
 export const SELECTOR_HELP =
   "7, 3-9, 7,9, last, all, state:failed, name:sim*, queue:short or @user; several add up";
 
-/** Of the jobs that have ended `all` means so many, the newest; every other selector looks at all that are kept. */
+/** Number of ended jobs, the newest ones, that `all` selects. Every other selector searches all kept jobs. */
 const LISTED_ENDED = 1000;
 
 type Selector =
@@ -19,20 +21,21 @@ type Selector =
   | { readonly kind: "matching"; readonly asked: AskedJobs };
 
 export interface Selection {
-  /** Rising, each once. */
+  /** Rising, without duplicates. */
   readonly numbers: readonly number[];
-  /** Numbers of ranges of which there is no job; only where jobs in any state were meant. */
+  /** Numbers in ranges that have no job. Empty if only jobs in certain states were selected. */
   readonly missing: readonly MissingJobs[];
 }
 
-/** @throws UsageError when the text is no selector */
+/** @throws UsageError when the text is not a selector */
 export function parseSelector(text: string): Selector[] {
   return text.split(",").map((part) => parseOne(part, text));
 }
 
 /**
- * The jobs meant. A single number is given back unseen: the request about it tells whether there is such a job.
- * @param among for selectors that match, and ranges: only jobs in these states
+ * The selected jobs. A single number is returned unchecked: the request about it will say whether the job
+ * exists.
+ * @param among patterns and ranges select only jobs in these states
  * @throws UsageError, NotFoundError when a selector matches nothing
  */
 export async function select(
@@ -63,7 +66,7 @@ export async function select(
   return { numbers: [...numbers].sort((a, b) => a - b), missing };
 }
 
-/** The numbers of the jobs meant; says on standard error which numbers of ranges are not there. */
+/** The numbers of the selected jobs. Reports on standard error which numbers of ranges have no job. */
 export async function selectJobs(
   client: Client,
   words: readonly string[],
@@ -74,7 +77,7 @@ export async function selectJobs(
   return numbers;
 }
 
-/** Jobs that the words name by their numbers: what cannot be done with them is told. */
+/** Jobs that are selected by a single number. For these, failures are errors. */
 export function namedJobs(words: readonly string[]): ReadonlySet<number> {
   const selectors = words.flatMap(parseSelector);
   return new Set(
@@ -82,7 +85,7 @@ export function namedJobs(words: readonly string[]): ReadonlySet<number> {
   );
 }
 
-/** What the scheduler is asked for a selector. */
+/** The lists to ask the scheduler for. */
 function listsOf(selector: Selector, among: readonly JobState[] | undefined): AskedJobs[] {
   const states = among === undefined ? {} : { states: among };
   switch (selector.kind) {
@@ -91,7 +94,8 @@ function listsOf(selector: Selector, among: readonly JobState[] | undefined): As
     case "last":
       return [{ last: 1 }];
     case "all":
-      // Those that live first: one that ends in between is then in both.
+      // Active jobs first: a job that ends between the two requests is then in both answers, instead of in
+      // none.
       return among === undefined
         ? [{ states: ACTIVE_STATES }, { states: ENDED_STATES, last: LISTED_ENDED }]
         : [states];

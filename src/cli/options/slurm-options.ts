@@ -1,7 +1,8 @@
 /**
- * Options of Slurm's `#SBATCH` lines as words of `tutti submit`. What decides when or with what a job runs and cannot be read is
- * refused, as by sbatch: a job without its dependency or its limit would be another job. What has no meaning on one machine without
- * accounts is named in a warning.
+ * Translates options of Slurm's `#SBATCH` lines to words of `tutti submit`. If an option decides when or with
+ * what a job runs and its value cannot be read, the script is refused, as by sbatch: without its dependency
+ * or its limit, it would be a different job. An option without a meaning on one machine without accounts is
+ * named in a warning.
  */
 import { UsageError } from "../errors.ts";
 
@@ -20,7 +21,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   H: "hold",
 };
 
-/** Options without a value, or with one after = only. */
+/** Options without a value, or with one only after `=`. */
 const FLAGS = [
   "hold",
   "requeue",
@@ -41,7 +42,7 @@ const FLAGS = [
   "O",
 ];
 
-/** Why an option that people lean on does nothing here. */
+/** Why an option that people rely on has no effect here. */
 const REMARKS: Readonly<Record<string, string>> = {
   begin: "the job starts as soon as there is room; to start it later, use --hold and then tutti release",
   exclusive: "a job always has its CPUs to itself during its turns",
@@ -52,10 +53,10 @@ const TIME = "minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minut
 const SIZE = "a size such as 4G, 512M or 2000 (MiB)";
 const JOBS = "afterok or afterany with job numbers, such as afterok:12:13,afterany:14";
 
-/** Patterns in names of files that mean the same here, with a width for numbers. */
+/** Patterns in file names that mean the same here; numbers may have a width. */
 const PATTERNS = /%(?:%|\d{0,2}[jJAaxuN])/g;
 
-/** Options whose value is passed on. */
+/** Options whose value is passed on unchanged, with their names here. */
 const PASSED_ON: Readonly<Record<string, string>> = {
   "job-name": "name",
   array: "array",
@@ -66,14 +67,14 @@ export class SlurmOptions {
   readonly #words: string[] = [];
   readonly #remarks: string[] = [];
   readonly #unknown: string[] = [];
-  /** By the option that gave them. */
+  /** Counts by option. */
   readonly #counts: { [name in "ntasks" | "cpus-per-task" | "ntasks-per-node"]?: number } = {};
   #nodes = 1;
   #memory: string | undefined;
   #memoryPerCpuMiB: number | undefined;
   #environment: string | undefined;
 
-  /** For people; what is not understood stands in one line. */
+  /** Messages for the user. All unsupported options are in one line. */
   get warnings(): readonly string[] {
     if (this.#unknown.length === 0) return this.#remarks;
     return [...this.#remarks, `#SBATCH ${this.#unknown.join(", ")}: ignored, not supported here`];
@@ -196,7 +197,10 @@ export class SlurmOptions {
   }
 }
 
-/** Seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes[:seconds]`. */
+/**
+ * Seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`,
+ * `days-hours:minutes[:seconds]`.
+ */
 export function slurmSeconds(text: string): number | undefined {
   const [, days, rest = ""] = /^(?:(\d{1,6})-)?(\d{1,9}(?::\d{1,9}){0,2})$/.exec(text) ?? [];
   if (rest === "") return undefined;
@@ -209,14 +213,14 @@ export function slurmSeconds(text: string): number | undefined {
   return parts[0] * 60 + (parts[1] ?? 0);
 }
 
-/** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`; parts of one count as one. */
+/** MiB of `2000`, `512M`, `4G`, `1T`, `2048K`, rounded up. */
 function slurmMebibytes(text: string): number | undefined {
   const [, size, unit = "M"] = /^(\d{1,12})([KMGT])?B?$/i.exec(text) ?? [];
   if (size === undefined) return undefined;
   return Math.ceil(Number(size) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) - 1));
 }
 
-/** `afterok:1:2,afterany:3` as `1,2,any:3`; undefined for what is not about ended jobs. */
+/** `afterok:1:2,afterany:3` becomes `1,2,any:3`; undefined for other kinds of dependencies. */
 function slurmDependency(value: string): string | undefined {
   const words: string[] = [];
   for (const part of value.split(",")) {

@@ -1,4 +1,7 @@
-/** The options of `submit` and `run`, which a job script may hold as well, and the request that they make. */
+/**
+ * The options of `submit` and `run`, which may also stand in a job script, and the request that they
+ * describe.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
@@ -10,9 +13,9 @@ import { interpreterOf, readJobScript } from "./job-script.ts";
 import { duration, integer, PRIORITY_HELP, priority } from "./parse.ts";
 import { slurmSeconds } from "./slurm-options.ts";
 
-/** Fields of a job that options give. */
+/** Fields of a job that are set by options. */
 export type SubmitOptions = Partial<SubmitJob> & {
-  /** The limit that was given without a unit, in seconds: Slurm would take it for minutes. */
+  /** The time limit in seconds if it was given without a unit: Slurm would read it as minutes. */
   readonly bareLimitS?: number | undefined;
 };
 
@@ -23,7 +26,7 @@ Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may
   tutti submit job.sh
   tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'`;
 
-/** Adds options and arguments; everything after the first word that is no option belongs to the job. */
+/** Adds options and arguments. Everything after the first word that is not an option belongs to the job. */
 export function addSubmitOptions(command: Command): Command {
   command.parent?.enablePositionalOptions();
   return addOptions(command)
@@ -33,7 +36,7 @@ export function addSubmitOptions(command: Command): Command {
 }
 
 /**
- * The job that a command line asks for. Says on standard error what it does not understand in a script.
+ * The job that a command line describes. Reports on standard error which lines of a script are ignored.
  * @throws UsageError
  */
 export async function submitJob(
@@ -46,7 +49,7 @@ export async function submitJob(
       "Cannot submit nothing: expected a command after --, or a script; see tutti submit --help",
     );
   }
-  // Commander takes the -- away; whether it stood before the command tells a command from a script.
+  // Commander removes the `--`, but with it the words are a command, and without it a script.
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) {
     tellBareLimit(given);
@@ -61,13 +64,16 @@ export async function submitJob(
   const path = resolve(words[0]);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
   const job = jobOf([...interpreter, path, ...words.slice(1)], basename(path), options);
-  // The scheduler adds the number of the job and the like.
+  // The scheduler sets Slurm's other variables, such as the job's number.
   const env = isForSlurm ? { ...job.env, SLURM_SUBMIT_DIR: resolve(".") } : job.env;
-  // The scheduler keeps it as it is now: people go on editing while their jobs wait.
+  // The scheduler stores a copy of the script, because people edit scripts while their jobs wait.
   return { ...job, env, script: { base64: content.toString("base64"), word: interpreter.length } };
 }
 
-/** The environment that a job gets: `all`, `none`, names, `PREFIX*`, `NAME=value`, with commas between; `all` is to be named when values are added. */
+/**
+ * The environment that a job gets: `all`, `none`, names, `PREFIX*` and `NAME=value`, separated by commas. A
+ * value alone does not include `all`.
+ */
 export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const chosen: Record<string, string> = {};
   for (const part of spec.split(",").filter((word) => word !== "")) {
@@ -99,7 +105,7 @@ export function bytes(text: string): number {
   throw new InvalidArgumentError("Expected a size with a unit, such as 512M or 2G.");
 }
 
-/** An option that gives a field of the job. */
+/** An option that sets a field of the job. */
 class JobOption extends Option {
   readonly field: keyof SubmitJob;
 
@@ -174,7 +180,10 @@ function addOptions(command: Command): Command {
   );
 }
 
-/** A duration with a unit, or what only Slurm's notation can mean; a bare number is seconds here and minutes there. */
+/**
+ * Reads a duration with a unit, or Slurm's notation if it has a colon or a dash. A bare number is seconds
+ * here, but minutes in Slurm.
+ */
 function limitSeconds(text: string): number {
   const inSlurm = /[:-]/.test(text) ? slurmSeconds(text.trim()) : undefined;
   return inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);

@@ -1,4 +1,4 @@
-/** Lists of what there is, policies and models, and all that is to be said of one. */
+/** Lists of policies and models, and the full text of one of them. */
 import type { ParameterSpec } from "../../core/policy.ts";
 import { bold, dim, wrap } from "./text.ts";
 
@@ -10,11 +10,11 @@ interface Named {
 export interface EntryGroup<Listed extends Named = Named> {
   readonly title: string;
   readonly entries: readonly Listed[];
-  /** The command that runs one of them. */
+  /** The command that runs an entry. */
   command(name: string, entry?: Listed): string;
 }
 
-/** All groups, a line for each entry. */
+/** All groups, with one line per entry. */
 export function overviewText(groups: readonly EntryGroup[], note: string): string {
   const names = groups.flatMap(({ entries }) => entries.map(({ name }) => name.length));
   const width = Math.max(...names) + 2;
@@ -32,7 +32,7 @@ interface Entry {
   readonly heading: string;
   readonly summary: string;
   readonly schedules?: string;
-  /** Lines. */
+  /** Formatted lines. */
   readonly rules: readonly string[];
   readonly parameters: readonly ParameterSpec[];
   readonly source: string;
@@ -61,7 +61,7 @@ export function ruleText(rule: string): string {
   return `  - ${wrap(rule, 4)}`;
 }
 
-/** One parameter of a policy or a model, as help shows it. */
+/** One parameter of a policy or a model. */
 export function parameterText(owner: string, spec: ParameterSpec): string {
   return `  ${bold(`${owner}:${spec.name}=${spec.default}`)}\n      ${wrap(`${spec.description} (${rangeOf(spec)})`, 6)}`;
 }

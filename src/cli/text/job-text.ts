@@ -1,4 +1,4 @@
-/** Jobs in words and tables for a terminal. What users named is shown with `visible`. */
+/** Jobs as sentences and tables for a terminal. Names that users chose go through `visibleLine`. */
 import { cpusText } from "../../core/machine.ts";
 import type { Job, WhyAnswer } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
@@ -6,7 +6,7 @@ import { formatCount, formatDuration, NO_VALUE } from "../../report/text/format.
 import { Table, type TableColumn } from "../../report/text/table.ts";
 import { table, tableOptions, visibleLine } from "./text.ts";
 
-/** A sign and a word, so that neither colour nor the font has to be right. */
+/** Signs that are shown next to the word, so that the text needs neither colour nor a special font. */
 const SIGNS: Readonly<Record<JobState, string>> = {
   queued: "·",
   held: "‖",
@@ -18,9 +18,9 @@ const SIGNS: Readonly<Record<JobState, string>> = {
   cancelled: "⊘",
 };
 
-/** A line of a table: a job, or jobs of an array that wait one behind the other. */
+/** A line of a table: a job, or waiting jobs of an array with consecutive numbers. */
 interface JobLine extends Job {
-  /** The last of the jobs that the line is about. */
+  /** The last job of the line, if it shows several. */
   readonly upTo?: Job;
 }
 
@@ -59,7 +59,7 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
 );
 
 /**
- * Jobs as `tutti jobs` lists them; user and queue only where there are several.
+ * The table of `tutti jobs`. It shows users and queues only if there are several.
  * @param stopped running jobs for which the matrix has no room
  */
 export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
@@ -77,20 +77,21 @@ export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number>
 }
 
 /**
- * Jobs as lines: those that run, then those that wait, then those that have ended, each in the order in which they came; jobs of an array that
- * wait are one line. Takes the jobs by number, and holds no more than can be shown.
+ * Jobs as lines: running jobs, then waiting ones, then ended ones, each in the order in which they are added.
+ * Consecutive waiting jobs of an array are one line. Jobs must be added by rising number. No more lines are
+ * kept than can be shown.
  */
 export class JobLines {
   readonly #most: number;
   readonly #lines: readonly [JobLine[], JobLine[], JobLine[]] = [[], [], []];
   #count = 0;
 
-  /** @param most lines that are kept */
+  /** @param most maximum number of lines to show */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Jobs that were added, shown or not. */
+  /** Number of jobs added, shown or not. */
   get count(): number {
     return this.#count;
   }
@@ -112,7 +113,7 @@ export class JobLines {
     else if (lines.length <= this.#most) lines.push(job);
   }
 
-  /** As many as may be shown, and how many jobs are in none of them. */
+  /** The lines to show, and the number of jobs that are in none of them. */
   shown(): { readonly lines: readonly JobLine[]; readonly more: number } {
     const lines = this.#lines.flat().slice(0, this.#most);
     const told = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
@@ -120,14 +121,14 @@ export class JobLines {
   }
 }
 
-/** A table of ended jobs that comes page by page. */
+/** A table of ended jobs that is printed page by page. */
 export class HistoryTable {
   readonly #columns: readonly JobColumn[];
   readonly #table: Table;
 
   /**
-   * @param first the first page, which decides the widths
-   * @param latest the highest number that will come
+   * @param first the first page, which decides the widths of the columns
+   * @param latest the highest job number that will come
    * @param isShared whether the jobs may be of several users
    */
   constructor(first: readonly Job[], latest: number, isShared: boolean) {
@@ -157,7 +158,7 @@ export function stateText(state: JobState): string {
   return `${SIGNS[state]} ${state}`;
 }
 
-/** A limit as it was asked for: `1 d 2 h`, `90 min` as `1 h 30 min`. */
+/** A time limit without rounding: `1 d 2 h`; 90 minutes are `1 h 30 min`. */
 export function limitText(limitMs: number): string {
   if (limitMs % 1000 !== 0) return formatDuration(limitMs / 1000);
   const parts: string[] = [];
@@ -174,13 +175,13 @@ export function limitText(limitMs: number): string {
   return parts.join(" ");
 }
 
-/** One job in a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
+/** How a job ended, as a sentence: `job 7 (sim) failed with exit code 3 after 5 s`. */
 export function outcomeText(job: Job): string {
   const after = job.startedAtMs === undefined ? "" : ` after ${formatDuration(job.ranMs / 1000)}`;
   return `job ${job.job} (${visibleLine(job.name)}) ${endingText(job)}${after}`;
 }
 
-/** Time of day of today, else the date with it; local time. */
+/** Local time of day, preceded by the date unless it is today. */
 export function clockText(unixMs: number, nowMs = Date.now()): string {
   const date = new Date(unixMs);
   const two = (value: number) => String(value).padStart(2, "0");
@@ -190,12 +191,12 @@ export function clockText(unixMs: number, nowMs = Date.now()): string {
     : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-/** Unix time as ISO 8601 with the zone of this machine left to UTC. */
+/** Unix time as ISO 8601 in UTC. */
 export function isoText(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
-/** The start that a forecast expects, with the range of its middle 80 % where that is not narrow. */
+/** The expected start, with the range of the middle 80 % of the forecast unless it is below a second. */
 export function startText({
   p10Ms,
   p50Ms,
@@ -205,7 +206,7 @@ export function startText({
   return `${clockText(p50Ms)}${range}`;
 }
 
-/** A line on the forecasts so far; empty before the first start that was forecast. */
+/** A line on the errors of the forecasts so far; empty before the first forecast could be checked. */
 export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: number | undefined }): string {
   if (pastErrorP50Ms === undefined) return "";
   return `Half of the forecasts so far were off by at most ${formatDuration(pastErrorP50Ms / 1000)}.\n`;
@@ -215,12 +216,12 @@ function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string
   return jobs.map((job) => columns.map(({ of }) => of(job)));
 }
 
-/** Whether the reason says more than the state, the exit code or the signal does. */
+/** Whether the reason says more than the state, the exit code or the signal. */
 export function saysMore({ reason, state, code, signal }: Job): boolean {
   return reason !== undefined && ![`exit code ${code}`, signal, `ended by ${signal}`, state].includes(reason);
 }
 
-/** The reason for people: what was lost says itself why. */
+/** The reason as shown: `lost:` is dropped before a message that explains itself. */
 export function reasonText({ reason = "" }: Job): string {
   return visibleLine(reason.replace(/^lost: (?=Cannot )/, ""));
 }

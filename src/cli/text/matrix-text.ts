@@ -1,6 +1,7 @@
 /**
- * The Ousterhout matrix for a terminal: rows are slots of the round, columns are CPUs, a cell holds the number of the job. The row that has
- * its turn is marked by a sign, not by colour alone; colours come from a palette for the colour-blind and say nothing that the numbers do not.
+ * The Ousterhout matrix for a terminal. Rows are slots of the round, columns are CPUs, and a cell holds the
+ * number of the job. A sign marks the row that has its turn. Colours come from a palette for the
+ * colour-blind, and the text is complete without them.
  *
  *   gang, slot 100 ms, row 2 of 3, policy gang
  *           0   1   2   3
@@ -12,7 +13,7 @@ import type { MatrixAnswer } from "../../protocol/schema.ts";
 import { shorten } from "../../report/text/table.ts";
 import { visibleLine } from "./text.ts";
 
-/** Okabe and Ito's colours as background and a foreground that reads on it. */
+/** Colours of Okabe and Ito as background, each with a readable foreground. */
 const PALETTE: readonly (readonly [back: string, front: string])[] = [
   ["230;159;0", "0;0;0"],
   ["86;180;233", "0;0;0"],
@@ -31,14 +32,14 @@ interface MatrixTextOptions {
   readonly nowMs: number;
 }
 
-/** Row that has its turn, or −1 when there is none. */
+/** Index of the row that has its turn; −1 if there are no rows. */
 export function activeRow({ rows, epochMs, slotMs, fromSlot = 0 }: MatrixAnswer, nowMs: number): number {
   if (rows.length === 0) return -1;
   const slot = Math.floor((nowMs - epochMs) / slotMs) - fromSlot;
   return ((slot % rows.length) + rows.length) % rows.length;
 }
 
-/** The matrix as lines that end in a line end; cells where they fit, else runs of CPUs. */
+/** The matrix as lines. If the cells do not fit the width, each row lists its jobs with their CPUs. */
 export function matrixText(matrix: MatrixAnswer, { width, colour, nowMs }: MatrixTextOptions): string {
   const { rows, sharing, mode, slotMs, policy } = matrix;
   const columns = columnsOf(matrix);
@@ -77,7 +78,7 @@ function columnsOf({
   return nodes.flatMap(({ node, cpus: own }) => own.map((cpu) => ({ node, cpu, key: `${node}/${cpu}` })));
 }
 
-/** The numbers of the CPUs; above them the names of the nodes, where there are several. */
+/** A line with the numbers of the CPUs, and above it the names of the nodes if there are several. */
 function scales(columns: readonly Column[], cell: number, indent: number): string[] {
   const numbers =
     " ".repeat(indent) +
@@ -102,7 +103,7 @@ function cellsOf(row: Row, columns: readonly Column[], cell: number, colour: boo
     .map(({ key }, i) => {
       const job = holder.get(key);
       const text = (job === undefined ? EMPTY : String(job)).padEnd(cell);
-      // The gap after a cell belongs to the job when its next processor does, so a gang is one block.
+      // If the next cell has the same job, the gap between them gets its colour, so that a gang is one block.
       const gap = i === columns.length - 1 ? "" : " ";
       if (!colour || job === undefined) return text + gap;
       return holder.get(columns[i + 1]?.key ?? "") === job
@@ -117,7 +118,7 @@ function runsOf(row: Row): string {
   return row.map(({ job, cpus, nodes }) => `${job} on ${cpusText(cpus, nodes)}`).join("; ");
 }
 
-/** Names of the jobs, as many lines as they need. */
+/** Names of the jobs. */
 function legend({ rows }: MatrixAnswer, width: number): string {
   const names = new Map(rows.flat().map(({ job, name }) => [job, visibleLine(name)]));
   const lines: string[] = [];

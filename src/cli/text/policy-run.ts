@@ -1,4 +1,7 @@
-/** What `simulate` and `compare` do alike: policies are run, then come the report and the table, JSON or CSV. */
+/**
+ * The common part of `simulate` and `compare`: run the policies, then write the report, and print a table,
+ * JSON or CSV.
+ */
 import type { Command } from "commander";
 import { type Experiment, openExperiment, runExperiment } from "../../lab/experiments/run.ts";
 import { runCells } from "../../lab/experiments/run-cells.ts";
@@ -17,12 +20,12 @@ export interface PolicyRun extends RunOptions, OutputOptions {
   readonly swf?: string;
 }
 
-/** Options that do not decide the result. */
+/** Options that have no influence on the result. */
 const BESIDE_THE_POINT = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
 
 /**
- * Runs the policies over the jobs of one machine, first under the checker where that is asked for.
- * @param counted what the progress bar counts
+ * Runs the policies over the jobs of one machine; with --audit, first under the checker.
+ * @param counted the unit of the progress bar
  */
 export async function runPolicies(
   source: string,
@@ -46,7 +49,7 @@ export async function runPolicies(
 }
 
 /**
- * Says on standard error what was checked.
+ * Reports on standard error what was checked.
  * @throws CheckFailed after the first policy that breaks a rule
  */
 async function auditPolicies(
@@ -85,7 +88,10 @@ export async function writeResult(
   checkStarted(comparison);
 }
 
-/** The shares alone do not say how few jobs are left. */
+/**
+ * Reports the number of counted jobs, because the shares of --warmup and --cooldown do not show how few are
+ * left.
+ */
 function tellWindow({ policies, instance }: Comparison): void {
   const window = policies[0]?.summary.window;
   if (window === undefined || window.countedJobs === instance.count) return;
@@ -95,8 +101,8 @@ function tellWindow({ policies, instance }: Comparison): void {
 }
 
 /**
- * A policy that leaves jobs waiting for ever has not run the workload, and its means are of the other jobs.
- * @throws CheckFailed when any policy has done so, all of them being told
+ * A policy that never starts some jobs has not run the workload: its means cover only the other jobs.
+ * @throws CheckFailed when any policy has done so, after reporting all of these policies
  */
 export function checkStarted({ policies }: Comparison): void {
   const left = policies.map(({ label, summary, replications = [summary] }) => ({
@@ -106,7 +112,7 @@ export function checkStarted({ policies }: Comparison): void {
   requireNoneLeft("started", left);
 }
 
-/** @throws CheckFailed when any policy has left jobs, all of them being told */
+/** @throws CheckFailed when any policy has left jobs, after reporting all of these policies */
 export function requireNoneLeft(
   done: "started" | "ended",
   left: readonly { readonly label: string; readonly count: number }[],
@@ -119,7 +125,10 @@ export function requireNoneLeft(
   if (failed.length > 0) throw new CheckFailed(`jobs were never ${done}`);
 }
 
-/** The command that makes the same result again: the verb, what was given to it, and the options that matter. */
+/**
+ * The command that makes the same result again: the verb with its arguments and the options that influence
+ * the result.
+ */
 function commandLine(command: Command): string {
   const options = command.options
     .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli")

@@ -1,4 +1,7 @@
-/** A progress bar on standard error: on a terminal only, and only for work that takes longer than two seconds. */
+/**
+ * A progress bar on standard error, shown only on a terminal and only for work that takes longer than two
+ * seconds.
+ */
 const PATIENCE_MS = 2000;
 const REDRAW_MS = 200;
 const WIDTH = 30;
@@ -18,7 +21,7 @@ export class Progress {
     this.#isShown = wanted && process.stderr.isTTY === true;
   }
 
-  /** @param of left out: nobody knows how many there will be */
+  /** @param of the total; undefined if it is not known */
   update(done: number, of?: number): void {
     if (!this.#isShown) return;
     const nowMs = performance.now();
@@ -36,15 +39,15 @@ export class Progress {
     );
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
     if (this.#drawnMs > 0) process.stderr.write("\r\x1b[K");
   }
 }
 
 /**
- * The same pieces, counted on a bar as they come.
- * @param of left out: nobody knows how many there will be
+ * Passes the pieces on, and counts them on a progress bar.
+ * @param of the total; undefined if it is not known
  */
 export async function* withProgress<Piece>(
   progress: Progress,

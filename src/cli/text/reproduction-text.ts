@@ -1,4 +1,7 @@
-/** Reproduced papers on a terminal: tables with published values beside ours, statements, notes; an overview of several. */
+/**
+ * Reproduced papers on a terminal: tables with published values next to ours, statements and notes; an
+ * overview of several papers.
+ */
 
 import {
   countTexts,
@@ -51,7 +54,7 @@ function tableText(reproduced: ReproducedTable): string {
   ].join("\n");
 }
 
-/** Nothing is published: in the form of the table itself. */
+/** A table without published values, in its own form. */
 function plainTable(reproduced: ReproducedTable): string {
   const columns = valueColumns(reproduced);
   const cell = (value: ReproducedValue, i: number) => {
@@ -64,7 +67,7 @@ function plainTable(reproduced: ReproducedTable): string {
   );
 }
 
-/** One line per value, so that every deviation has its place for a reason. */
+/** A table with published values, one line per value, so that each deviation can have its reason. */
 function comparedTable(reproduced: ReproducedTable, reasons: string[]): string {
   const columns = valueColumns(reproduced);
   const lines = reproduced.rows.flatMap(({ labels, values }) =>

@@ -1,4 +1,7 @@
-/** Results as tables for people: one policy in full, several side by side, replications with their intervals. */
+/**
+ * Results as tables: one policy in full, several policies side by side, and replications with their
+ * intervals.
+ */
 import type { Diagnostics } from "../../core/diagnostics.ts";
 import { metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";
@@ -141,7 +144,7 @@ function replicationTables(policies: readonly ComparedPolicy[]): string[] {
   return replicatedTables(count, means, policies.length === 1 ? undefined : differences);
 }
 
-/** Means and differences from the first of several policies, with what to know of them. */
+/** Means and differences from the first policy, with notes on how to read them. */
 export function replicatedTables(count: number, means: string, differences?: string): string[] {
   const parts = [means, dim(wrap(`means of ${count} replications, with 95 % confidence intervals`, 0))];
   if (differences === undefined) return parts;
@@ -155,7 +158,10 @@ function heading({ instance }: Comparison): string {
   return wrap(`${bold(instance.workload.name)}: ${jobs}`, 0);
 }
 
-/** Diagnostics, rules and provenance: with every result. The rules by their settings; JSON and the report have them in words. */
+/**
+ * Diagnostics, rules and provenance, shown with every result. Rules are shown as settings; JSON and the
+ * report state them in words.
+ */
 function footer({ instance, workloadHash, seed, rules, policies, made }: Comparison): string[] {
   const isReplicated = policies[0]?.replications !== undefined;
   const schedules = policies.map(({ label, scheduleHash }) => `${label} ${scheduleHash}`).join(", ");
@@ -170,7 +176,7 @@ function footer({ instance, workloadHash, seed, rules, policies, made }: Compari
   ];
 }
 
-/** What was repaired or dropped, one line each. */
+/** What was repaired, dropped or noted, one line each. */
 export function diagnosticLines(diagnostics: Diagnostics): string[] {
   return diagnostics.map(({ action, count, message, examples }) => {
     const [first] = examples;

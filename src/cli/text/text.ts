@@ -1,14 +1,14 @@
-/** Text for a terminal: how it is written, emphasised, wrapped and laid out in tables, and what of other people's is shown as text. */
+/** Text for a terminal: writing, emphasis, wrapping and tables, and other people's text made harmless. */
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
 const NARROWEST = 40;
-/** Longer lines of prose are hard to read; tables may be wider. */
+/** Longer lines of prose are hard to read. Tables may be wider. */
 const WIDEST = 110;
 
 /**
- * What of other people's text could steer a terminal (escape sequences, control characters, marks that turn the direction of writing)
- * is shown as text, `\x1b[2J`, instead of being obeyed.
+ * Characters that could control a terminal: escape sequences, control characters, and marks that change the
+ * direction of writing. In other people's text, they are shown as text, such as `\x1b[2J`.
  */
 const STEERING = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
@@ -16,18 +16,18 @@ export function writeOut(text: string): void {
   process.stdout.write(text);
 }
 
-/** Waits where the reader is slow, so that little of a long text is held in memory. */
+/** Writes a piece of a long text. Waits for a slow reader, so that little is held in memory. */
 export async function writePiece(piece: string | Uint8Array): Promise<void> {
   if (piece.length === 0 || process.stdout.write(piece)) return;
   await new Promise((resolve) => process.stdout.once("drain", resolve));
 }
 
-/** An answer of the API as it is, with the name and version of its schema. */
+/** Prints an answer of the API, with the name and version of its schema. */
 export function writeJson(answer: object): void {
   writeOut(`${JSON.stringify(answer, undefined, 2)}\n`);
 }
 
-/** An answer with one long list, written page by page: the same text as that of `writeJson`. */
+/** Prints an answer with one long list page by page. The text is the same as that of `writeJson`. */
 export async function writeJsonList(
   schema: string,
   name: string,
@@ -45,22 +45,24 @@ export async function writeJsonList(
   await writePiece(isEmpty ? "]\n}\n" : "\n  ]\n}\n");
 }
 
-/** How this program was called and can be called again: npx inside a clone, by its name when installed. */
+/**
+ * How to call this program again: as `npx tutti` if it was started by npx in a clone, otherwise as `tutti`.
+ */
 export function commandName(): string {
   return process.env.npm_lifecycle_event === undefined ? "tutti" : "npx tutti";
 }
 
-/** A remark beside the result; keeps standard output clean. */
+/** A remark on standard error, so that standard output holds only the result. */
 export function hint(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Columns that prose may take, 100 where there is no terminal. */
+/** Width of prose in columns; 100 without a terminal. */
 function proseWidth(): number {
   return Math.max(NARROWEST, Math.min(process.stdout.columns ?? 100, WIDEST));
 }
 
-/** Bold on a terminal; plain with NO_COLOR or elsewhere. */
+/** Bold on a terminal, plain elsewhere or with NO_COLOR. */
 export function bold(text: string): string {
   return styleText("bold", text, { stream: process.stdout });
 }
@@ -83,7 +85,7 @@ export function wrap(text: string, indent: number): string {
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
 }
 
-/** A word as a shell reads it. */
+/** A word, with quotes if a shell needs them. */
 export function quoted(word: string): string {
   return /^[\w./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -98,18 +100,21 @@ export function right(title: string, dropOrder = 0): TableColumn {
   return { title, align: "right", dropOrder };
 }
 
-/** A table that fits the terminal, without a line end. */
+/** A table that fits the terminal, without the last line end. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string {
   return renderTable(columns, rows, tableOptions()).trimEnd();
 }
 
-/** Tables may be as wide as the terminal, in a file or a pipe as they need; colours are for a terminal without NO_COLOR. */
+/**
+ * On a terminal, tables are at most as wide as it; in a file or a pipe they have no limit. Colours need a
+ * terminal without NO_COLOR.
+ */
 export function tableOptions() {
   const width = Math.max(NARROWEST, process.stdout.columns ?? Number.POSITIVE_INFINITY);
   return { width, colour: bold("x") !== "x" };
 }
 
-/** Bytes in the largest unit of which there is one: `1.5 GiB`. */
+/** Bytes in the largest suitable unit: `1.5 GiB`. */
 export function bytesText(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
@@ -121,7 +126,7 @@ export function bytesText(bytes: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Other people's text, of one line or more: line ends and tabs stay. */
+/** Makes other people's text harmless. Line ends and tabs stay. */
 export function visible(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(STEERING, (character) => {
     if (character === "\n" || character === "\t") return character;
@@ -130,15 +135,17 @@ export function visible(text: string): string {
   });
 }
 
-/** Other people's name, in a table or in a sentence: line ends and tabs are shown too. */
+/**
+ * Makes a name harmless that stands in a table or in a sentence: line ends and tabs, too, are shown as text.
+ */
 export function visibleLine(text: string): string {
   return visible(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
 }
 
-/** `visible` for bytes that come in pieces; a character that is cut in two is put together again. */
+/** `visible` for bytes that come in pieces. A character that is split between two pieces is joined. */
 export class VisibleStream {
   readonly #decoder = new TextDecoder();
-  /** A carriage return at the end of a piece: what it is, is decided by the next one. */
+  /** A carriage return at the end of a piece. The next piece shows whether it belongs to a line end. */
   #held = "";
 
   next(piece: Uint8Array): string {

@@ -1,4 +1,7 @@
-/** `tutti simulate` and `compare` on a wing: policies of its own on jobs of its own, such as `sites:sizes=64,64:load=0.8`. */
+/**
+ * `tutti simulate` and `compare` on a wing, which has its own jobs and policies, such as
+ * `sites:sizes=64,64:load=0.8`.
+ */
 import type { Command } from "commander";
 import { runOnWing, type WingComparison, type WingPolicyResult } from "../../lab/experiments/wings.ts";
 import type { Measure } from "../../models/wing.ts";
@@ -15,12 +18,13 @@ import { Progress } from "./progress.ts";
 import { replicatedTables } from "./result-text.ts";
 import { bold, dim, hint, left, right, table, wrap, writeOut } from "./text.ts";
 
-/** What decides a run on a wing beside its parameters; all other options are about the jobs of one machine. */
+/** Options that apply to a wing. All others are about the jobs of one machine. */
 const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
 
 /**
  * Runs the policies and prints the result.
- * @throws UsageError for an option or a policy that has no meaning there, CheckFailed when jobs were left for ever
+ * @throws UsageError for an option or a policy that has no meaning there, CheckFailed when some jobs never
+ * ended
  */
 export async function runWing(
   source: string,
@@ -131,7 +135,7 @@ function spreadText(unit: Measure["unit"], interval: WingPolicyResult["measures"
   return `${formatPercent(interval.mean)} ± ${formatPercent(interval.half)}`;
 }
 
-/** One line per policy, seed and measure, with a heading; each says what it was made from. */
+/** One line per policy, seed and measure, with a heading. Each line names what it was made from. */
 function wingCsv({ label: source, policies, seeds, made }: WingComparison): string {
   const lines = policies.flatMap(({ label, runs }) =>
     runs.flatMap(({ measures, jobs, processors, workloadHash, scheduleHash }, r) =>

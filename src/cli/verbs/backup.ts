@@ -1,4 +1,7 @@
-/** `tutti backup FILE`: the store as one file, while the scheduler runs or not. Reads the store itself, so that needs no scheduler. */
+/**
+ * `tutti backup FILE`: copies the store to one file. It reads the store itself, so it works with and without
+ * a scheduler.
+ */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Command } from "commander";
@@ -46,7 +49,10 @@ async function run(file: string, { state, force = false, json = false }: Options
   );
 }
 
-/** A backup beside the store would go with it, and one in the store's place would be the end of it. */
+/**
+ * Returns the path of the backup. In the state folder, a backup would be lost with the store or even replace
+ * it.
+ */
 function outside(folder: string, file: string): string {
   const target = resolve(file);
   const real = (path: string): string => {

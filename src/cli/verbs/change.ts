@@ -1,4 +1,7 @@
-/** `tutti cancel`, `hold`, `release`, `requeue` and `priority`: each job is changed, what cannot be changed is told at the end. */
+/**
+ * `tutti cancel`, `hold`, `release`, `requeue` and `priority`: change each job, and at the end list those
+ * that could not be changed.
+ */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { RefusedError } from "../../api/client/errors.ts";
@@ -19,12 +22,12 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Requests under way at once to a scheduler of the first release, which takes one job in each. */
+/** Concurrent requests to a scheduler of the first release, which takes one job per request. */
 const AT_ONCE = 64;
-/** Lines of output; of more jobs there is a count. */
+/** Maximum number of lines of output. More jobs are only counted. */
 const MAX_LINES = 20;
 
-/** Which jobs a selector such as `all` means. */
+/** States of the jobs that a selector such as `all` selects. */
 const AMONG: Readonly<Record<Change["action"], readonly JobState[]>> = {
   cancel: ACTIVE_STATES,
   hold: ["queued"],
@@ -46,8 +49,9 @@ export function configure(command: Command): void {
 }
 
 /**
- * Changes the jobs and prints them; one of several that cannot be changed is told and is no failure.
- * @throws RefusedError the first refusal, after all have been tried; also when nothing could be changed
+ * Changes the jobs and prints them. A job that a range or pattern selects and that cannot be changed is
+ * reported, but it is not a failure.
+ * @throws RefusedError the first refusal, after all jobs have been tried; also when no job could be changed
  */
 async function changeJobs(words: readonly string[], change: Change, { json }: Options): Promise<void> {
   const client = new Client();
@@ -77,7 +81,10 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   if (refusals[0] !== undefined) throw refusals[0];
 }
 
-/** Cancels begin with the last jobs: those that run come first, mostly, and ended first they would let others start that are meant too. */
+/**
+ * `cancel` begins with the last jobs. Running jobs are mostly the first ones: if they ended first, they would
+ * let others start that should also be cancelled.
+ */
 async function* resultsOf(
   client: Client,
   change: Change,
@@ -100,7 +107,7 @@ async function* resultsOf(
   }
 }
 
-/** As a scheduler of the first release takes it. */
+/** Changes one job, for a scheduler of the first release. */
 async function changeOne(client: Client, { action, priority }: Change, number: number): Promise<Result> {
   const [path, options] =
     action === "priority"
@@ -114,7 +121,7 @@ async function changeOne(client: Client, { action, priority }: Change, number: n
   }
 }
 
-/** `2,300 jobs: 2,296 cancelled, 4 ending`. */
+/** Such as `2,300 jobs: 2,296 cancelled, 4 ending`. */
 function countText(jobs: readonly Job[]): string {
   const counts = new Map<JobState, number>();
   for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);

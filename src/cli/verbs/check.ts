@@ -1,4 +1,4 @@
-/** `tutti check [FILE]`: whether a store, or a backup of one, is sound, while the scheduler runs or not. */
+/** `tutti check [FILE]`: checks the store or a backup for damage. The scheduler may be running. */
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { checkFile, checkState, type StateReport } from "../../daemon/state/check-state.ts";

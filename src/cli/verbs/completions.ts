@@ -1,4 +1,4 @@
-/** `tutti completions SHELL`: a completion script, made from the command line itself. */
+/** `tutti completions SHELL`: a completion script, generated from the command line itself. */
 import { Argument, type Command } from "commander";
 import { WINGS } from "../../models/wings.ts";
 import { POLICIES } from "../../policies/registry.ts";
@@ -8,14 +8,14 @@ import { writeOut } from "../text/text.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** Verbs whose argument may be a file: a script, a command, a trace. */
+/** Verbs whose argument may be a file: a script, a program or a trace. */
 const TAKE_FILES = ["submit", "run", "simulate", "compare", "workload"];
 
 interface VerbWords {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionWords[];
-  /** Words that may stand as an argument. */
+  /** Known words for the arguments. */
   readonly words: readonly string[];
   /** Whether an argument may be a file. */
   readonly takesFiles: boolean;
@@ -24,7 +24,7 @@ interface VerbWords {
 interface OptionWords {
   readonly flag: string;
   readonly summary: string;
-  /** What may stand behind it, where that is known. */
+  /** Possible values, as far as they are known. */
   readonly values: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function takesJobs({ registeredArguments }: Command): boolean {
   return registeredArguments.some(({ description }) => description.startsWith(SELECTOR_HELP));
 }
 
-/** Options of a verb and of the verbs below it, each once. */
+/** Options of a verb and of its subcommands, without duplicates. */
 function optionsOf(commands: readonly Command[]): VerbWords["options"] {
   const all = commands.flatMap((command) =>
     command.options.map((option) => ({

@@ -1,4 +1,7 @@
-/** `tutti demo`: a scheduler of its own for half a minute, six toy gangs on it, and the matrix as it turns. Leaves nothing behind. */
+/**
+ * `tutti demo`: starts a scheduler for half a minute, runs six toy gangs on it, and shows the matrix as the
+ * rows take turns. Leaves nothing behind.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +24,7 @@ interface Options {
 
 const START_MS = 15_000;
 const LOOK_MS = 50;
-/** A shell counts about so far in a second. */
+/** Iterations that a shell loop makes per second, roughly. */
 const COUNTS_PER_SECOND = 1_000_000;
 
 export function configure(command: Command): void {
@@ -45,7 +48,7 @@ async function run({ slot, work }: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-demo-"));
   const env = { ...process.env, TUTTI_SOCKET: join(folder, "run", "tutti.sock") };
   const serve = ["serve", "--private", "--no-http", "--state", join(folder, "state"), "--slot", `${slot}s`];
-  // Its own session: Ctrl-C is ours to handle, so that nothing is left.
+  // The scheduler gets its own session, so that Ctrl-C reaches only this process, which then cleans up.
   const server = spawn(process.execPath, [process.argv[1], ...serve], {
     env,
     stdio: ["ignore", "ignore", "inherit"],
@@ -78,7 +81,7 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
       return last;
     }),
   ).finally(() => over.abort());
-  // Its failure is told by the await below.
+  // The await below reports a failure. Without this handler, it would be unhandled until then.
   waiting.catch(() => {});
   const below = () => `\n${ended} of ${jobs.length} gangs have ended\n`;
   const ask = () => client.ask<MatrixAnswer>("/v1/matrix");
@@ -91,7 +94,10 @@ async function show(client: Client, work: number, left: AbortSignal): Promise<vo
   if (done.some(({ state }) => state !== "done")) throw new CheckFailed("a gang did not end well");
 }
 
-/** Gangs of different sizes: all CPUs, a half, one; each process counts, so its work is the same however it is stopped. */
+/**
+ * Gangs on all CPUs, on half of them and on one. Each process counts up to a number, so its work is the same
+ * however often it is stopped.
+ */
 function toyGangs(cpus: number, workS: number): SubmitJob[] {
   const half = Math.max(1, Math.floor(cpus / 2));
   const gangs: readonly (readonly [string, number])[] = [

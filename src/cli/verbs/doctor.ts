@@ -1,10 +1,13 @@
-/** `tutti doctor`: what this machine lets Tutti do with gangs, how fast it switches, and what follows. */
+/**
+ * `tutti doctor`: what this machine allows Tutti to do with gangs, how fast it switches, and what follows
+ * from that.
+ */
 import type { Command } from "commander";
 import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
 import { jsonDocument } from "../../report/text/json.ts";
 import { bold, wrap, writeOut } from "../text/text.ts";
 
-/** Lateness above which slots of 100 ms lose more than about 2 %. */
+/** Lateness in ms above which the advice mentions a late clock. */
 const LATE_MS = 5;
 
 const FREEZERS = {
@@ -70,7 +73,7 @@ function text(diagnosis: Diagnosis, advice: readonly string[]): string {
   ].join("\n");
 }
 
-/** In plain words, the weightiest first. */
+/** Advice in plain words, the most important first. */
 function adviceFor(diagnosis: Diagnosis): string[] {
   const { freezer, clock, switching, load, cpus } = diagnosis;
   const advice: string[] = [];

@@ -1,4 +1,7 @@
-/** `tutti eta [JOBS]`: when waiting jobs are expected to start, a line each; `tutti why` says what they wait for. */
+/**
+ * `tutti eta [JOBS]`: when waiting jobs are expected to start, one line per job. `tutti why` says what they
+ * wait for.
+ */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { Job, PolicyAnswer, WhatIfAnswer } from "../../protocol/schema.ts";

@@ -1,4 +1,4 @@
-/** `tutti events [-f]`: what the scheduler has decided and what has happened, one line each. */
+/** `tutti events [-f]`: the scheduler's decisions and changes, one line each. */
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import type { Event, EventsAnswer } from "../../protocol/schema.ts";
@@ -13,7 +13,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Events shown before those to come. */
+/** Number of past events that -f shows first. */
 const LAST = 20;
 
 export function configure(command: Command): void {
@@ -48,7 +48,7 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
     }
   }
   for (const event of newest) write(event);
-  // The server cuts off who is far behind, or is ended; what was missed is asked for again.
+  // The server may end, and it cuts off a reader that is far behind. Then ask again for the missed events.
   while (follow) {
     try {
       for await (const event of eventsOf(connection.client, last)) write(event);
@@ -85,7 +85,7 @@ function eventText({ sequence, atMs, kind, job, user, data = {} }: Event): strin
   ].join(" ");
 }
 
-/** Unix times as times of day, monotonic ones to the millisecond. */
+/** Unix times are shown as times of day, monotonic times and durations in whole milliseconds. */
 function valueText(name: string, value: unknown): string {
   if (typeof value !== "number") return String(value);
   return name.endsWith("AtMs") ? clockText(value) : String(name.endsWith("Ms") ? Math.round(value) : value);

@@ -1,4 +1,4 @@
-/** `tutti export`: what ran here, as SWF (which `tutti simulate` reads) or CSV. */
+/** `tutti export`: the jobs that ran here, as SWF (which `tutti simulate` reads) or CSV. */
 import { type Command, Option } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { writeOutput } from "../../lab/files/write-whole.ts";
@@ -14,7 +14,7 @@ interface Options {
   readonly output?: string;
 }
 
-/** Of CSV, by their headings. */
+/** Columns of the CSV by heading. */
 const COLUMNS: Readonly<Record<string, (job: Job) => string | number>> = {
   job: ({ job }) => job,
   array: ({ array }) => array ?? "",
@@ -58,9 +58,9 @@ async function run({ format, output }: Options): Promise<void> {
   }
   await writeOutput(output, pieces);
   if (format === "csv") return hint(`The jobs are in ${output}`);
-  // The laboratory's own slot is that of the papers, a minute.
+  // The laboratory's default slot is a minute, as in the papers.
   const { policy, slotMs } = await client.ask<MatrixAnswer>("/v1/matrix");
-  // Rows are limited here, in the laboratory only when asked.
+  // The live scheduler always limits the rows, the laboratory only on request.
   const policies = [...new Set([policy === "gang" ? "gang:rows=4" : policy, "gang:rows=4", "easy"])].join(
     ",",
   );
@@ -83,7 +83,7 @@ async function* csvPieces(client: Client): AsyncGenerator<string> {
     yield jobs.map((job) => csvLine(columns.map((of) => safeCell(of(job))))).join("");
 }
 
-/** A spreadsheet would take a text that begins like this for a formula. */
+/** A quote before a text that a spreadsheet would take for a formula. */
 function safeCell(value: string | number): string | number {
   return typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
 }

@@ -28,7 +28,7 @@ async function run({ last, json }: { readonly last: number; readonly json?: bool
   }
 }
 
-/** Page by page, with the widths that the first page needs. */
+/** Prints the table page by page; the first page decides the widths. Returns the number of jobs. */
 async function writeTable(
   client: Client,
   pages: AsyncIterable<JobsPage>,
@@ -37,7 +37,7 @@ async function writeTable(
 ): Promise<number> {
   let count = 0;
   let table: HistoryTable | undefined;
-  // On a terminal the lines themselves are progress enough.
+  // On a terminal, the printed lines show the progress.
   const progress = new Progress("jobs", !process.stdout.isTTY);
   for await (const { jobs, hasMore } of withProgress(progress, pages, ({ jobs }) => jobs.length, last)) {
     if (table === undefined && jobs.length > 0) {
@@ -59,7 +59,7 @@ async function tableFor(
 ): Promise<HistoryTable> {
   const isShared = new Set(first.map(({ user }) => user)).size > 1;
   if (!hasMore) return new HistoryTable(first, 0, isShared);
-  // Of whom the jobs to come are is not known yet.
+  // The users of the jobs to come are not known yet. An administrator may see those of others.
   const { jobs } = await client.jobs({ last: 1 });
   return new HistoryTable(first, jobs[0]?.job ?? 0, isAdministrator);
 }

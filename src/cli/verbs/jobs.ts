@@ -1,4 +1,4 @@
-/** `tutti jobs [JOBS]`: who waits and who runs. */
+/** `tutti jobs [JOBS]`: the jobs that wait and run. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
@@ -39,13 +39,16 @@ async function run(words: readonly string[], { all = false, limit, json }: Optio
     hint(`next: ${commandName()} submit -- COMMAND, or ${commandName()} history for jobs that have ended`);
     return;
   }
-  // The limit is for a terminal's sake.
+  // The limit keeps the table readable on a terminal. --json has all jobs.
   const { lines: shown, more } = lines.shown();
   writeOut(jobsTable(shown, await stoppedJobs(client, shown)));
   if (more > 0) writeOut(`and ${more} more; --limit ${lines.count} shows all\n`);
 }
 
-/** One list by number, in which each job is once: a job that starts or ends meanwhile is not told twice, and not left out. */
+/**
+ * The query for one list in the order of job numbers. So a job that starts or ends meanwhile is listed
+ * exactly once.
+ */
 async function askedFor(
   client: Client,
   words: readonly string[],
@@ -56,7 +59,7 @@ async function askedFor(
   return numbers.length === 0 ? undefined : { numbers: rangesOf(numbers) };
 }
 
-/** What `all` means; there may be none. */
+/** The numbers that `all` selects; empty if there are no jobs. */
 async function everyNumber(client: Client): Promise<readonly number[]> {
   try {
     return await selectJobs(client, ["all"]);
@@ -78,6 +81,6 @@ async function* listed(
       yield jobs;
     }
   }
-  // A single number that is not among them: the scheduler says why.
+  // For a single number without a job, the scheduler's error says why.
   for (const number of unseen) await client.job(number);
 }

@@ -1,4 +1,4 @@
-/** `tutti matrix [--watch]`: rows × CPUs, as it turns. */
+/** `tutti matrix [--watch]`: rows × CPUs, as the rows take turns. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { pause } from "../../host/pause.ts";
@@ -9,7 +9,9 @@ import { untilSignal } from "../live/signals.ts";
 import { matrixText } from "../text/matrix-text.ts";
 import { tableOptions, writeJson, writeOut } from "../text/text.ts";
 
-/** Redrawn no more often than an eye follows, and no less often than it waits. */
+/**
+ * Shortest and longest time between two pictures: as fast as the eye can follow, as slow as people will wait.
+ */
 const FASTEST_MS = 100;
 const SLOWEST_MS = 1000;
 
@@ -23,7 +25,7 @@ export function configure(command: Command): void {
         const connection = new ReconnectingClient("tutti matrix --watch", { signal: left });
         const ask = () => connection.retry((client) => client.ask<MatrixAnswer>("/v1/matrix"));
         await watchMatrix(ask, left, process.stdout);
-        // The terminal has written ^C behind the picture.
+        // The terminal has printed ^C after the picture.
         if (process.stdout.isTTY) writeOut("\n");
         process.exitCode = ExitCode.interrupted;
         return;
@@ -36,8 +38,8 @@ export function configure(command: Command): void {
 
 /**
  * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
- * @param over ends it
- * @param below what stands under the matrix
+ * @param over ends the watch
+ * @param below returns the text to show below the matrix
  */
 export async function watchMatrix(
   ask: () => Promise<MatrixAnswer>,

@@ -1,4 +1,7 @@
-/** `tutti models [NAME]`: generators of jobs for one machine, and machines with jobs of their own; the rules and parameters of one. */
+/**
+ * `tutti models [NAME]`: lists models, which make jobs for one machine, and machines with their own jobs; or
+ * states the rules and parameters of one.
+ */
 import type { Command } from "commander";
 import type { ParameterSpec } from "../../core/policy.ts";
 import { WINGS } from "../../models/wings.ts";
@@ -15,11 +18,11 @@ interface Listed {
   readonly rules: readonly string[];
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
-  /** Those that run on it, where these are its own. */
+  /** The machine's own policies, if it has any. */
   readonly policies?: readonly { readonly name: string }[];
 }
 
-/** In the order in which they are listed. */
+/** In the order of the list. */
 const GROUPS: readonly EntryGroup<Listed>[] = [
   {
     title: "Jobs for one machine",

@@ -1,4 +1,7 @@
-/** `tutti policies [NAME]`: what each policy is; what it schedules, its exact rules, parameters and source, and the command that runs it. */
+/**
+ * `tutti policies [NAME]`: lists the policies; or states what one schedules, its exact rules, parameters and
+ * source, and the command that runs it.
+ */
 import type { Command } from "commander";
 import {
   type PolicyChoice,
@@ -23,11 +26,11 @@ type AnyPolicy = PolicyDescription<unknown>;
 interface PolicyGroup extends EntryGroup<AnyPolicy> {
   readonly sharing: string;
   readonly machine: string;
-  /** Of the simulator, beside the policies' own. */
+  /** Rules of the simulator, in addition to those of the policy. */
   readonly rules: readonly string[];
 }
 
-/** In the order in which they are listed. */
+/** In the order of the list. */
 const GROUPS: readonly PolicyGroup[] = [
   {
     sharing: "space",
@@ -101,13 +104,13 @@ async function groupedPolicy(text: string): Promise<Grouped> {
   return { choice, group: group as PolicyGroup };
 }
 
-/** The policy's own, then those of the simulator, too. */
+/** The rules of the policy, followed by those of the simulator. */
 function rulesOf({ choice, group }: Grouped): RulesInForce {
   const { own, inherited } = rulesInForce(choice.definition.rules, choice.parameters);
   return { own, inherited: [...inherited, ...group.rules] };
 }
 
-/** @param written as the user wrote it: of a policy of the user's own, the file */
+/** @param written the policy as the user wrote it; the file for a policy of the user */
 function asData(grouped: Grouped, written = grouped.choice.definition.name) {
   const { name, title, summary, source, parameters } = grouped.choice.definition;
   const { sharing, machine, command } = grouped.group;

@@ -1,4 +1,4 @@
-/** `tutti policy [NAME]`: the policy in force and its rules, or another one from now on. */
+/** `tutti policy [POLICY]`: shows the policy in force and its rules, or changes to another policy. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer } from "../../protocol/schema.ts";

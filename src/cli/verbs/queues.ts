@@ -1,4 +1,4 @@
-/** `tutti queues`: the queues, their limits and what is in them. */
+/** `tutti queues`: the queues, their limits and how many jobs they have. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { QueuesAnswer } from "../../protocol/schema.ts";

@@ -1,4 +1,7 @@
-/** `tutti run [options] -- COMMAND`: submits, shows the output as it is written, and ends as the job ends. Ctrl-C cancels the job. */
+/**
+ * `tutti run [options] -- COMMAND`: submits a job, shows its output as it is written, and exits with its
+ * code. Ctrl-C cancels the job.
+ */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -32,14 +35,14 @@ export function configure(command: Command): void {
   addSubmitOptions(
     command.option("--raw", "on a terminal, obey the job's escape sequences instead of showing them as text"),
   ).action(run);
-  // Known, so that it is refused with what to do instead.
+  // The option stays known, so that the message can say what to do instead.
   for (const option of command.options) if (option.long === "--array") option.hideHelp();
 }
 
 async function run(words: readonly string[], options: Options): Promise<void> {
   const connection = new ReconnectingClient("tutti jobs shows whether it was submitted");
   const wanted = await submitJob(words, options, process.argv);
-  // The script may ask for one, too.
+  // A script may ask for an array, too.
   if (wanted.array !== undefined) {
     throw new UsageError(
       "Cannot run an array: the output of its jobs would be mixed; use tutti submit and tutti wait instead",
@@ -54,7 +57,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const copies = [
     copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
   ];
-  // Where both go to one file, it is shown once.
+  // If both go to the same file, show it once.
   if (job.stderr !== job.stdout) {
     copies.push(
       copyLog(connection, job, { stream: "stderr", follow: true, raw, from: from.stderr }, process.stderr),
@@ -67,7 +70,9 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     hint(`tutti: ${outcomeText(ended)}`);
 }
 
-/** What a file of the user's own holds already: the job writes behind it. One named after the job is new. */
+/**
+ * Size of an output file of the user before the job, which appends to it. A file named after the job is new.
+ */
 function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): number {
   const path = job[stream];
   if (path === undefined || path.includes("%")) return 0;
@@ -78,10 +83,10 @@ function sizeBefore({ cwd, ...job }: SubmitJob, stream: "stdout" | "stderr"): nu
   }
 }
 
-/** The program could not be run, as a shell has it. */
+/** Exit code of a shell if a program cannot be run. */
 const NO_PROGRAM = 127;
 
-/** The job's own exit code; 128 and the signal's number, as a shell has it; 1 for a job without either. */
+/** The job's exit code; for a signal 128 plus its number, as in a shell; 1 for a job without either. */
 function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   if (state === "done") return 0;
   if (code !== undefined && code !== 0) return code;
@@ -89,13 +94,16 @@ function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
   return signal === undefined ? ExitCode.failed : 128 + (SIGNAL_NUMBERS[signal] ?? 0);
 }
 
-/** Cancels the job at the first Ctrl-C, leaves at the second. Gives a function that ends the watch and says whether it was cancelled. */
+/**
+ * Cancels the job at the first Ctrl-C and exits at the second. Returns a function that ends this and says
+ * whether the job was cancelled.
+ */
 function cancelWhenLeft(connection: ReconnectingClient, job: number): () => boolean {
   let isLeft = false;
   let isTold = false;
   const ask = async () => {
     await connection.retry(async (client) => {
-      // Asked again while it is ending, the scheduler would kill it.
+      // A second request while the job is ending would make the scheduler kill it.
       const { state } = (await client.job(job)).job;
       if (["queued", "held", "starting", "running"].includes(state)) {
         await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
@@ -114,13 +122,13 @@ function cancelWhenLeft(connection: ReconnectingClient, job: number): () => bool
     }
     isLeft = true;
     hint(`\ntutti: ${what}, cancelling job ${job}; press Ctrl-C again to leave at once`);
-    // It may have ended meanwhile; its state will tell.
+    // The job may have ended meanwhile. Its state will show that.
     ask().catch(() => {});
   };
   const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
     cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
   );
-  // A reader that has closed its end has what it wanted: nothing may be left running for it.
+  // When the reader of a pipe closes it, the output is not needed any more, so the job is cancelled.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
     ask().then(leave, leave);

@@ -1,4 +1,7 @@
-/** `tutti serve`: the scheduler of this machine, front end and API; says where it is met and what to type next. */
+/**
+ * `tutti serve`: starts the scheduler of this machine, front end and API. Prints its addresses and what to
+ * type next.
+ */
 import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -20,9 +23,9 @@ import { bold, commandName, dim, hint, writeOut } from "../text/text.ts";
 interface ServeOptions {
   readonly state?: string;
   readonly config?: string;
-  /** A port; undefined: the usual one, or any when that is taken. */
+  /** A port; undefined: the usual one, or any free one if that is taken. */
   readonly port?: number;
-  /** False: only the socket. */
+  /** False: serve only the socket. */
   readonly http?: boolean;
   readonly policy?: string;
   readonly slot?: number;
@@ -38,7 +41,10 @@ interface RunningScheduler {
 }
 
 const USUAL_PORT = 7448;
-/** Before the listener closes, those who wait for jobs that have ended with it ask for the rest; but nobody keeps it up for long. */
+/**
+ * Clients that wait for jobs may still ask for their ends: the listener closes after this time without a
+ * request, at the latest after the maximum.
+ */
 const QUIET_MS = 200;
 const MAX_QUIET_MS = 2000;
 
@@ -97,7 +103,7 @@ async function run(options: ServeOptions): Promise<void> {
   const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
   const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MAX_QUIET_MS));
   const why = await Promise.race([signal.then(() => "signal"), drained.then(() => "down")]);
-  // Jobs and the conductor go on.
+  // Jobs and the conductor continue.
   await api.close();
   await frontEnd.stop();
   if (why === "signal")
@@ -107,7 +113,7 @@ async function run(options: ServeOptions): Promise<void> {
 
 /**
  * Starts front end and API.
- * @throws InputError when another one runs, or for a wrong setting
+ * @throws InputError when another scheduler runs, or for a wrong setting
  */
 async function startScheduler(options: ServeOptions): Promise<RunningScheduler> {
   const isShared = currentUid() === 0 && options.private !== true;
@@ -136,7 +142,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
   }
 }
 
-/** Where it is met and what to type next. */
+/** The scheduler's addresses and what to type next. */
 function announcement({ api, frontEnd: { config, service, jobsFolder } }: RunningScheduler): string {
   const { cpus } = service.status();
   const submit = `${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
@@ -153,8 +159,9 @@ function announcement({ api, frontEnd: { config, service, jobsFolder } }: Runnin
 }
 
 /**
- * The token of who has started it is for that person's eyes: logs are kept, and read by others.
- * With it the address begins a line of its own, so that 80 columns do not break it and it can be copied whole.
+ * The address of the API. Only a terminal gets it with the token of the user who started the scheduler: logs
+ * are kept, and others read them. The address with the token begins a new line, so that a terminal of 80
+ * columns does not break it and it can be copied as a whole.
  */
 function apiText({ socket, token }: Api, address: string): string {
   const isKept = process.env.JOURNAL_STREAM !== undefined || fstatSync(process.stdout.fd).isFile();

@@ -1,4 +1,6 @@
-/** `tutti status`, and `tutti` alone: the scheduler at a glance, or how to start one. */
+/**
+ * `tutti status` shows the scheduler's state. `tutti` alone does the same, or says how to start a scheduler.
+ */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
@@ -34,7 +36,7 @@ export async function overview(): Promise<void> {
   }
 }
 
-/** Without the slash at the end, so that a route can be put behind it. */
+/** The address without the last slash, so that a route can be appended. */
 function baseAddress(http: string): string {
   return http.replace(/\/$/, "");
 }
@@ -93,7 +95,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   if (more > 0) writeOut(`and ${more} more: ${commandName()} jobs\n`);
 }
 
-/** Attempts that run and that the store does not know, with what to do about them. */
+/** Running attempts that the store does not know, and what to do about them. */
 function strayText(strays: readonly Stray[]): string {
   const tutti = commandName();
   const [first] = strays;

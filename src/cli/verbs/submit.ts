@@ -1,4 +1,6 @@
-/** `tutti submit [options] -- COMMAND` or `tutti submit [options] SCRIPT`: a job, or an array of them, to be run when there is room. */
+/**
+ * `tutti submit [options] -- COMMAND` or `tutti submit [options] SCRIPT`: submits a job or an array of jobs.
+ */
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { RefusedError } from "../../api/client/errors.ts";
@@ -37,7 +39,10 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   }
 }
 
-/** Sends the request. When the scheduler goes before it has answered, it is sent again with the same key, so nothing runs twice. */
+/**
+ * Sends the request. If the scheduler goes away before it answers, the request is sent again with the same
+ * key, so nothing runs twice.
+ */
 export async function submit(connection: ReconnectingClient, job: SubmitJob): Promise<JobsAnswer> {
   const body: SubmitBody = { jobs: [job], key: randomUUID() };
   try {
@@ -56,7 +61,10 @@ function send(connection: ReconnectingClient, body: SubmitBody): Promise<JobsAns
   return connection.retry((client) => client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body }));
 }
 
-/** The first release knows no umask, and refuses what it does not know. It may run on while the command line has been replaced. */
+/**
+ * Whether a scheduler of the first release refused the umask, which it does not know. It may still run after
+ * the command line was upgraded.
+ */
 function isUnknownMask(error: unknown): boolean {
   return (
     error instanceof RefusedError &&

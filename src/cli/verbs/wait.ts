@@ -1,4 +1,4 @@
-/** `tutti wait JOBS`: until they have ended; 0 when all ended well. */
+/** `tutti wait JOBS`: waits until the jobs have ended. The exit code is 0 if all ended well. */
 import type { Command } from "commander";
 import type { Client } from "../../api/client/client.ts";
 import { rangesOf } from "../../core/number-ranges.ts";
@@ -35,7 +35,7 @@ async function run(words: readonly string[], { json = false }: { readonly json?:
   if (!isWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
 }
 
-/** Of what is not there nobody can say that it ended well. */
+/** Reports numbers without a job: nobody can say that they ended well. */
 function tellMissing(missing: readonly MissingJobs[]): void {
   const never = missing.filter(({ because }) => because === "not given");
   const lost = missing.filter(({ because }) => because !== "not given");
@@ -43,7 +43,7 @@ function tellMissing(missing: readonly MissingJobs[]): void {
   if (never.length > 0) hint(`tutti: ${missingText(never)}, so they cannot be waited for`);
 }
 
-/** `all` are those that have not ended; when there are none, the wait is over. */
+/** The selected jobs. Here, `all` means the jobs that have not ended; if there are none, the wait is over. */
 async function chosen(client: Client, words: readonly string[]): Promise<Selection> {
   if (!words.includes("all")) return existing(client, words, await select(client, words));
   try {
@@ -55,7 +55,7 @@ async function chosen(client: Client, words: readonly string[]): Promise<Selecti
   }
 }
 
-/** @throws RefusedError when there is no job of a number that was named: nobody would wait for it but us */
+/** @throws RefusedError when a single number has no job */
 async function existing(client: Client, words: readonly string[], selection: Selection): Promise<Selection> {
   const unseen = new Set(namedJobs(words));
   if (unseen.size > 0) {

@@ -1,4 +1,7 @@
-/** `tutti whatif POLICY…`: when each waiting job would start under other policies, by running the present state forward. Changes nothing. */
+/**
+ * `tutti whatif POLICY…`: when each waiting job would start under other policies. Simulates the present state
+ * forward and changes nothing.
+ */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import type { PolicyAnswer, StatusAnswer, WhatIfAnswer } from "../../protocol/schema.ts";
@@ -42,7 +45,7 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     const forecast = starts[i].get(job);
     return forecast === undefined ? NO_VALUE : startText(forecast);
   };
-  // Of the same jobs under each policy: a forecast may be older than the last submit.
+  // Means of the same jobs under each policy: a forecast may be older than the last submit.
   const common = jobs.filter((job) => starts.every((of) => of.has(job)));
   const means = starts.map((of) => {
     const waits = common.map((job) => Math.max(0, of.get(job)!.p50Ms - atMs));

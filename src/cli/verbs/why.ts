@@ -1,4 +1,4 @@
-/** `tutti why JOB`: why a job waits, and when it is expected to start. */
+/** `tutti why JOBS`: why jobs wait, and when they are expected to start. */
 import type { Command } from "commander";
 import { Client } from "../../api/client/client.ts";
 import { cpusText } from "../../core/machine.ts";
@@ -11,7 +11,7 @@ import { SELECTOR_HELP, selectJobs } from "../options/selectors.ts";
 import { clockText, limitText, outcomeText, startText, stateText } from "../text/job-text.ts";
 import { bold, bytesText, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
-/** Paragraphs; of an array all say much the same. */
+/** Maximum number of paragraphs. The jobs of an array all have much the same text. */
 const MAX_TOLD = 20;
 
 export function configure(command: Command): void {
@@ -36,7 +36,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** Those that wait; where a selector means none of them, those that run; else whichever it means. */
+/** The selected jobs that wait; if there are none, those that run; if there are none, all of them. */
 async function chosen(client: Client, words: readonly string[]): Promise<readonly number[]> {
   const among: (readonly JobState[] | undefined)[] = [["queued", "held"], ACTIVE_STATES];
   if (!words.includes("all")) among.push(undefined);
@@ -50,7 +50,10 @@ async function chosen(client: Client, words: readonly string[]): Promise<readonl
   return selectJobs(client, words, among.at(-1));
 }
 
-/** One paragraph: since when and where, what is in the way, when it is expected to start. */
+/**
+ * One paragraph: how long and in which queue the job has waited, what is in its way, and when it is expected
+ * to start.
+ */
 function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
   if (!["queued", "held"].includes(why.state)) {
@@ -68,7 +71,7 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
     }.`,
     ...(why.queuedBefore === 0 ? [] : [`${jobCount(why.queuedBefore)} before it in the queue.`]),
     ...why.obstacles.map(obstacleText),
-    // The forecast runs forward without regard to memory.
+    // The forecast ignores memory.
     ...(why.forecast === undefined || why.obstacles.some(({ kind }) => kind === "memory")
       ? []
       : [forecastText(why.forecast)]),
@@ -94,7 +97,7 @@ function obstacleText(obstacle: WhyAnswer["obstacles"][number]): string {
       return `At most ${plural(obstacle.atOnce, "job")} of array ${obstacle.array} may run at a time.`;
     case "cpus": {
       const { needed, free, rows, mostRows } = obstacle;
-      // One row for all is space sharing: rows are not spoken of.
+      // With space sharing, all jobs are in one row, so rows are not mentioned.
       const needs = `It needs ${plural(needed, "CPU")}`;
       const freeText = free === 0 ? "none" : free;
       if (rows <= 1 && mostRows <= 1) return `${needs}; ${freeText} ${free <= 1 ? "is" : "are"} free.`;

@@ -1,4 +1,4 @@
-/** `tutti workload`: info on a trace or a model, generate, convert and scale. */
+/** `tutti workload`: describes a trace or a model, generates, converts and scales. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Workload } from "../../core/jobs.ts";
 import { generate as generateJobs, machineSize } from "../../lab/experiments/jobs.ts";
@@ -49,7 +49,7 @@ const ESTIMATES_HELP =
   "new estimates: exact, factor=N (up to N times the run time), tsafrir or tsafrir=LARGEST, such as tsafrir=18h";
 const OUT_HELP = "file to write (default: standard output)";
 
-/** Formats that can be written, the usual one first. */
+/** Names of the formats that can be written, the usual one first. */
 const WRITABLE = FORMATS.filter(({ write }) => write !== undefined).map(({ name }) => name);
 
 export function configure(command: Command): void {
@@ -130,7 +130,7 @@ function modelText({ name, summary, parameters, source }: ModelDefinition): stri
   return `${bold(name)}: ${wrap(summary, 2)}\n${specs}\n  ${wrap(`Source: ${source}`, 2)}\n`;
 }
 
-/** @throws UsageError for a model or parameter that cannot be used, and for a machine whose jobs are of another kind */
+/** @throws UsageError for a wrong model or parameter, and for a wing, whose jobs are of another kind */
 async function checkSource(source: string): Promise<void> {
   if ((await asUsage(() => chooseWing(source))) !== undefined) {
     throw new UsageError(
@@ -223,7 +223,9 @@ async function openJobs(source: string, seed: number): Promise<Workload> {
   return requireJobs(await openSource(source, seed));
 }
 
-/** Writes the jobs with the estimates asked for; what was left out or repaired goes to standard error. */
+/**
+ * Writes the jobs, with new estimates if requested. Reports on standard error what was left out or repaired.
+ */
 async function writeWorkload(
   workload: Workload,
   { to, estimates, seed, out }: ConvertOptions,

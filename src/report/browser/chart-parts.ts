@@ -6,7 +6,7 @@ import { formatDuration, formatNumber, formatPercent, type TimeUnit } from "../t
 import { momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
-/** An ECharts option; its own type is a union over every chart there is, which says nothing here. */
+/** An ECharts option. The type of ECharts is a union over all kinds of charts, which does not help here. */
 export type ChartOption = Record<string, unknown>;
 
 export function valueAxis(theme: Theme, show: (value: number) => string): ChartOption {
@@ -20,7 +20,7 @@ export function valueAxis(theme: Theme, show: (value: number) => string): ChartO
   };
 }
 
-/** Time since the first submit, in the given unit; the bounds are in seconds. */
+/** An axis of the time since the first submit, in the given unit. The bounds are in seconds. */
 export function timeAxis(theme: Theme, unit: TimeUnit, fromS: number, toS: number): ChartOption {
   const show = (value: number) => `${formatNumber(Number(value.toPrecision(5)))} ${unit.name}`;
   return {
@@ -39,7 +39,7 @@ export function timeAxis(theme: Theme, unit: TimeUnit, fromS: number, toS: numbe
   };
 }
 
-/** Wheel and drag within the chart, and a slider below it. */
+/** Zooming by wheel and drag within the chart, and by a slider below it. */
 export function zooms(theme: Theme, axes: ChartOption = { xAxisIndex: 0 }): ChartOption[] {
   return [
     { type: "inside", filterMode: "none", ...axes },

@@ -1,4 +1,4 @@
-/** One function per chart: page data and theme in, ECharts option out. */
+/** One function per chart, which turns page data and theme into an ECharts option. */
 
 import type { MetricBars, PageData, Statistic, Value } from "../html/page-data.ts";
 import { STATISTIC_TITLES, STATISTICS, statisticFormatter } from "../html/page-data.ts";
@@ -20,7 +20,7 @@ import {
 import { hint } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
-/** Bars of one statistic of one metric, a bar per policy; of all statistics when there is one policy only. */
+/** One statistic of one metric, with a bar per policy. If there is only one policy, a bar per statistic. */
 export function barsOption(
   data: PageData,
   theme: Theme,
@@ -68,7 +68,7 @@ export function barsOption(
   };
 }
 
-/** Share of the jobs whose wait or response is longer than a time. */
+/** Share of the jobs whose wait or response is longer than a given time. */
 export function survivalOption(data: PageData, theme: Theme): ChartOption {
   const { metric, atS, share } = data.survival;
   return {
@@ -116,7 +116,7 @@ export function survivalOption(data: PageData, theme: Theme): ChartOption {
 
 /**
  * Means of one metric by class, one bar per policy.
- * @param width of the chart in pixels: names of classes are broken to fit
+ * @param width of the chart in pixels; long names of classes are broken into lines
  */
 export function classesOption(data: PageData, theme: Theme, metric: MetricBars, width: number): ChartOption {
   const room = Math.max(40, Math.min(150, (width - 90) / data.classes.length));
@@ -213,7 +213,7 @@ export function overTimeOption(
   };
 }
 
-/** Shares of the machine over time, a strip of its own for each policy, all zoomed together. */
+/** Shares of the machine over time, in a separate strip for each policy. All strips zoom together. */
 export function stripsOption(data: PageData, theme: Theme, height: number): ChartOption {
   const { fromS, toS, firstS } = data.time;
   const axis = timeUnit(toS - fromS);
@@ -221,7 +221,7 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   const strip = (height - 62) / count;
   const all = data.policies.map((_, i) => i);
   const lengthS = (toS - fromS) / data.utilisation[0].length;
-  // Each strip has its own scale: beside rows that take turns, 100 % would be a line at the bottom.
+  // Each strip has its own scale: on that of a gang policy, 100 % would be a line at the bottom.
   const tops = data.utilisation.map((values) => Math.ceil(Math.max(1, ...values.map((value) => value ?? 0))));
   return {
     ...base(theme),
@@ -270,14 +270,14 @@ export function stripsOption(data: PageData, theme: Theme, height: number): Char
   };
 }
 
-/** 1 s, 10 s, 1 min, 10 min, 1 h, 10 h, 1 d, 10 d, … up to the largest. */
+/** Ticks at 1 s, 10 s, 1 min, 10 min, 1 h, 10 h, 1 d, 10 d, …, up to the largest time. */
 function roundTimes(largestS: number): number[] {
   const times = [1, 10, 60, 600, 3600, 36000, 86400];
   while (times.at(-1)! < largestS) times.push(10 * times.at(-1)!);
   return times.filter((timeS) => timeS <= largestS);
 }
 
-/** The largest share of jobs that wait at all, rounded up to tenths. */
+/** Top of the axis: the largest share of jobs that take longer than a second, rounded up to tenths. */
 function maxShare(share: readonly (readonly Value[])[]): number {
   const largest = Math.max(0, ...share.map(([first]) => first ?? 0));
   return Math.min(1, Math.max(0.1, Math.ceil(10 * largest) / 10));

@@ -1,7 +1,8 @@
 /**
- * The Gantt chart: a box per job and run of processors, time to the right, processors upwards; the colour says how long the
- * job had waited. Gangs share processors, so their boxes lie on one another, half transparent, and the colour says in which row they
- * were placed. One custom series per colour, so that the legend switches them.
+ * The Gantt chart: a box per job and run of processors, time to the right, processors upwards. The colour
+ * shows how long the job had waited. Gangs share processors, so their boxes overlap and are transparent, and
+ * the colour shows in which row they were placed. Each colour is a custom series, so that the legend can
+ * switch it off.
  */
 
 import type { GanttChart } from "../html/gantt.ts";
@@ -11,7 +12,7 @@ import { base, type ChartOption, legend, timeAxis, tooltip, valueAxis, zooms } f
 import { hint, momentLabel } from "./labels.ts";
 import type { Theme } from "./theme.ts";
 
-/** Upper bounds of the waits of each colour. */
+/** Names and upper bounds of the waits of each colour. */
 const WAITS: readonly { readonly name: string; readonly maxS: number }[] = [
   { name: "no wait", maxS: 0 },
   { name: "waited up to 10 min", maxS: 600 },
@@ -20,7 +21,7 @@ const WAITS: readonly { readonly name: string; readonly maxS: number }[] = [
   { name: "longer than 1 d", maxS: Number.POSITIVE_INFINITY },
 ];
 
-/** Last rows, counted from 1, of each colour. */
+/** Names and last rows, counted from 1, of each colour. */
 const ROWS: readonly { readonly name: string; readonly last: number }[] = [
   { name: "row 1", last: 1 },
   { name: "row 2", last: 2 },
@@ -29,11 +30,11 @@ const ROWS: readonly { readonly name: string; readonly last: number }[] = [
   { name: "beyond row 8", last: Number.POSITIVE_INFINITY },
 ];
 
-/** What `renderItem` is handed; the part of ECharts' interface that is used. */
+/** The part of the interface of ECharts' `renderItem` that we use. */
 export interface RenderApi {
   value(dimension: number): number;
   coord(point: [number, number]): [number, number];
-  /** Extent in pixels of a difference on each axis. */
+  /** Size in pixels of a difference on each axis. */
   size(difference: [number, number]): [number, number];
   style(): Record<string, unknown>;
 }

@@ -1,8 +1,8 @@
-/** Texts in charts. Everything that comes from a user is escaped: tooltips are HTML. */
+/** Texts in charts. Tooltips are HTML, so all text from users is escaped. */
 import { escapeHtml } from "../html/escape.ts";
 import { formatDuration, formatNumber } from "../text/format.ts";
 
-/** A time of the run, counted from its first submit: `day 12, 06:30`; as a duration on the first two days. */
+/** A time since the first submit: `day 12, 06:30`; on the first two days as a duration. */
 export function momentLabel(sinceFirstS: number): string {
   if (sinceFirstS < 172800) return `after ${formatDuration(sinceFirstS)}`;
   const seconds = Math.round(sinceFirstS);
@@ -12,7 +12,7 @@ export function momentLabel(sinceFirstS: number): string {
   return `day ${formatNumber(day)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}`;
 }
 
-/** A tooltip: a bold title and rows of name, value and, optionally, a marker made by ECharts. */
+/** A tooltip: a bold title, and rows of name, value and optionally a marker made by ECharts. */
 export function hint(title: string, rows: readonly (readonly [string, string, string?])[]): string {
   const lines = rows.map(
     ([name, value, marker]) =>

@@ -1,6 +1,6 @@
 /**
- * An Ousterhout matrix at one instant: a line per row of the round, processors to the right, a box per gang, its number in it where
- * there is room. Rows take turns, so what stands in one line runs at the same time.
+ * An Ousterhout matrix at one instant: a line per row of the round, processors to the right, and a box per
+ * gang, with the job's number if there is room. Rows take turns, so gangs in one line run at the same time.
  */
 
 import type { MatrixSnapshot } from "../../results/matrix-record.ts";
@@ -13,10 +13,10 @@ import type { Theme } from "./theme.ts";
 
 /** Share of a line's height that its boxes take. */
 const FULL = 0.82;
-/** Pixels that a digit of a job's number needs. */
+/** Width of a digit of a job's number in pixels. */
 const DIGIT_PX = 7;
 
-/** @param share which snapshot: 0 the first, 1 the last */
+/** @param share selects the snapshot: 0 the first, 1 the last */
 export function matrixOption(
   data: PageData,
   theme: Theme,

@@ -1,7 +1,8 @@
 /**
- * The report's own script: draws the charts from the JSON in the page. Bundled with the parts of ECharts that it needs by
- * scripts/build-report-page.ts and written into every report, which then needs no network. The only source that knows the DOM:
- * tsconfig.browser.json checks it, tsconfig.json the rest.
+ * The script of the report page, which draws the charts from the JSON in the page.
+ * scripts/build-report-page.ts bundles it with the parts of ECharts that it needs, and every report contains
+ * the bundle, so a report needs no network. This is the only source that uses the DOM: tsconfig.browser.json
+ * checks it, tsconfig.json the rest.
  */
 import { BarChart, CustomChart, LineChart } from "echarts/charts";
 import {
@@ -34,7 +35,7 @@ echarts.use([
   CanvasRenderer,
 ]);
 
-/** What each chart of the page draws, given the present choices of its selects by name. */
+/** Makes the option of a chart. `choice` returns the present choice of one of its selects by name. */
 type Draw = (
   data: PageData,
   theme: Theme,
@@ -60,7 +61,7 @@ const CHARTS: Readonly<Record<string, Draw>> = {
     matrixOption(data, theme, Number(choice("policy")), Number(choice("time")) / 1000),
 };
 
-/** Charts with the same time axis zoom together. */
+/** Charts with the same time axis, which zoom together. */
 const TOGETHER = new Set(["utilisation", "queue", "rows"]);
 
 start();
@@ -79,7 +80,7 @@ function start(): void {
   sortableTables();
 }
 
-/** Sets one chart up; the function returned draws it anew with the present theme. */
+/** Sets up one chart. Returns a function that redraws it with the present theme. */
 function mount(figure: HTMLElement, data: PageData): () => void {
   const kind = figure.dataset.chart!;
   const canvas = figure.querySelector<HTMLElement>(".canvas")!;
@@ -100,7 +101,7 @@ function mount(figure: HTMLElement, data: PageData): () => void {
   return redraw;
 }
 
-/** A click on a heading sorts the table by that column; a second one turns the order round. */
+/** A click on a heading sorts the table by that column; a second click reverses the order. */
 function sortableTables(): void {
   for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) {
     const headings = Array.from(table.querySelectorAll<HTMLElement>("thead th"));
@@ -128,7 +129,7 @@ function sortRows(table: HTMLTableElement, column: number, falling: boolean): vo
   body.append(...rows);
 }
 
-/** Read from the style sheet, so that the charts follow the reader's light or dark mode. */
+/** Reads the theme from the style sheet, so that the charts follow the reader's light or dark mode. */
 function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
   const value = (name: string) => style.getPropertyValue(name).trim();

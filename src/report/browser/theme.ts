@@ -1,4 +1,4 @@
-/** Colours and type of the charts; report-page.ts reads them from the page's style sheet. */
+/** Colours and font of the charts. report-page.ts reads them from the page's style sheet. */
 
 export interface Theme {
   readonly text: string;

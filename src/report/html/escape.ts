@@ -1,4 +1,4 @@
-/** Text from traces, file names and users' labels, made harmless for the place where it is written. */
+/** Makes text from traces, file names and users' labels harmless for the place where it is written. */
 
 const HTML: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -8,8 +8,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * JSON to stand inside a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which are line ends in old JavaScript.
- * Still the same JSON value. NaN and infinities become null.
+ * JSON for the inside of a <script> element: no `</script>`, no `<!--`, and no U+2028 or U+2029, which are
+ * line ends in old JavaScript. The JSON value stays the same. NaN and infinities become null.
  */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -19,8 +19,9 @@ export function scriptJson(value: unknown): string {
 }
 
 /**
- * JavaScript to stand inside a <script> element, unchanged. Throws when it holds a sequence that would end the element or start a
- * comment: what to write instead depends on the place, and bundlers do not emit them.
+ * JavaScript for the inside of a <script> element, unchanged. Throws if it contains a sequence that would end
+ * the element or start a comment. It cannot be escaped without parsing, and bundlers do not emit such
+ * sequences.
  */
 export function scriptSource(source: string): string {
   const found = /<\/script|<!--|<script/i.exec(source);
@@ -30,7 +31,10 @@ export function scriptSource(source: string): string {
   return source;
 }
 
-/** Without control characters, which could steer a terminal or break a line; tabs and line ends, those of Unicode too, become a space. */
+/**
+ * Removes control characters, which could control a terminal or break a line. Tabs and line ends, also those
+ * of Unicode, become a space.
+ */
 export function withoutControls(text: string): string {
   return text.replace(/[\t\r\n\u2028\u2029]/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "");
 }

@@ -1,6 +1,6 @@
 /**
- * The stretch of a schedule that a Gantt chart shows: around the longest queue, as many jobs as can be looked at, the same
- * stretch for every policy.
+ * The part of a schedule that a Gantt chart shows: a span around the longest queue with as many jobs as a
+ * reader can look at. It is the same span for every policy.
  */
 import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";
@@ -8,7 +8,7 @@ import { queueLength } from "../../metrics/over-time.ts";
 import { dealProcessors } from "../../metrics/processors.ts";
 import type { MatrixRecord } from "../../results/matrix-record.ts";
 
-/** Of jobs, or of the stretches in which they ran. */
+/** Start and end of jobs, or of the stretches of time in which they ran. */
 type Times = Pick<Schedule, "startS" | "endS">;
 
 export interface TimeSpan {
@@ -16,24 +16,24 @@ export interface TimeSpan {
   readonly toS: number;
 }
 
-/** Jobs in a stretch, and the processors each had; plain arrays, to be written as JSON. */
+/** The jobs in a span and their processors, as plain arrays that can be written as JSON. */
 export interface GanttChart {
   readonly id: number[];
   readonly submitS: number[];
   readonly startS: number[];
   readonly endS: number[];
   readonly size: number[];
-  /** Rows of the columns above, one per box. */
+  /** Index of the job in the columns above, per box. */
   readonly boxJob: number[];
   readonly boxFirst: number[];
   readonly boxSize: number[];
-  /** Row of the matrix in which the job was placed first, per box; null for space sharing. */
+  /** Row of the matrix at the job's first placement, per box; null for space sharing. */
   readonly boxRow: number[] | null;
 }
 
 /**
- * A span around the longest queue of the first schedule in which no schedule has more than `jobs` jobs; all of the run where that
- * is enough.
+ * A span around the longest queue of the first schedule in which no schedule has more than `jobs` jobs. It is
+ * the whole run if that has few enough jobs.
  */
 export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jobs: number): TimeSpan {
   const fromS = instance.count === 0 ? 0 : instance.submitS[0];
@@ -53,7 +53,10 @@ export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jo
   }
 }
 
-/** The boxes of a space-sharing schedule within the span, in order of arrival, further ones of jobs that were stopped behind. */
+/**
+ * The boxes of a space-sharing schedule within the span, in order of arrival; then the later stretches of
+ * jobs that were stopped.
+ */
 export function ganttChart(asked: Instance, schedule: Schedule, span: TimeSpan): GanttChart {
   const instance = asGiven(asked, schedule);
   const runs = dealProcessors(instance, schedule);
@@ -68,7 +71,9 @@ export function ganttChart(asked: Instance, schedule: Schedule, span: TimeSpan):
   return chart;
 }
 
-/** The same of gangs, on the processors and in the row where each was first placed, in order of placing. */
+/**
+ * The boxes of gangs, on the processors and in the row of their first placement, in the order of placement.
+ */
 export function gangChart(
   asked: Instance,
   schedule: Schedule,

@@ -1,4 +1,6 @@
-/** The report's figures: a frame for each chart, with its choices, a description and the same data as a table. */
+/**
+ * The report's figures: for each chart a frame with its choices, a description, and the same data as a table.
+ */
 import type { Comparison } from "../../results/comparison.ts";
 import {
   formatCount,
@@ -13,7 +15,7 @@ import type { TimeSpan } from "./gantt.ts";
 import { dataTable } from "./html-tables.ts";
 import { type PageData, STATISTIC_TITLES, STATISTICS, statisticFormatter, type Value } from "./page-data.ts";
 
-/** Rows of the table beside a chart over time or over waits. */
+/** Rows of the table of a chart over time or over waits. */
 const TABLE_ROWS = 12;
 
 interface Figure {
@@ -21,10 +23,10 @@ interface Figure {
   readonly chart: string;
   readonly title: string;
   readonly note: string;
-  /** Of what the chart shows; none by default. */
+  /** HTML of the controls that choose what the chart shows; none by default. */
   readonly selects?: string;
   readonly table: string;
-  /** Of the chart, in pixels. */
+  /** Height of the chart in pixels. */
   readonly height?: number;
 }
 

@@ -1,24 +1,27 @@
-/** What the pages have in common: the frame with the style sheet, and small pieces of HTML. Texts are escaped here. */
+/**
+ * Common parts of the pages: the frame with the style sheet, and small pieces of HTML. Texts are escaped
+ * here.
+ */
 import { escapeHtml } from "./escape.ts";
 import { styleSheet } from "./style.ts";
 
 interface HtmlPage {
   readonly title: string;
   readonly version: string;
-  /** Said above the title. */
+  /** Text above the heading. */
   readonly brand: string;
-  /** The heading; the title where undefined. */
+  /** The heading; default: the title. */
   readonly heading?: string;
   /** HTML below the heading. */
   readonly lead: string;
   readonly main: string;
   /** HTML of the last line. */
   readonly footer: string;
-  /** Elements after the footer; none means that the page forbids scripts altogether. */
+  /** Script elements after the footer. Without them, the page forbids scripts altogether. */
   readonly scripts?: string;
 }
 
-/** One HTML document that asks for nothing from the network; its content security policy forbids it to. */
+/** An HTML document that loads nothing from the network; its content security policy forbids it. */
 export function htmlPage(page: HtmlPage): string {
   const { title, version, brand, heading = title, lead, main, footer, scripts = "" } = page;
   const scriptPolicy = scripts === "" ? "" : " script-src 'unsafe-inline';";

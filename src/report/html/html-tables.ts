@@ -1,11 +1,14 @@
-/** The report's tables: the ranking, the replications, and the figures' data for those who cannot see a chart. */
+/**
+ * The report's tables: the ranking, the replications, and the data of the figures for readers who cannot see
+ * a chart.
+ */
 import type { Comparison } from "../../results/comparison.ts";
 import { comparedMetric, ranking, rankingCells, rankingColumns } from "../ranking.ts";
 import { differenceTexts, longestWaitText, MAX_WAIT, meanTexts, REPLICATED } from "../replications.ts";
 import { LIGHT } from "../svg/palette.ts";
 import { escapeHtml } from "./escape.ts";
 
-/** Policies in order, the best value of every column marked. */
+/** The policies in order, with the best value of every column marked. */
 export function rankingTable({ policies }: Comparison): string {
   const columns = rankingColumns(policies);
   const cellsOf = columns.map((column) => rankingCells(column, policies));
@@ -30,7 +33,10 @@ export function rankingTable({ policies }: Comparison): string {
 </section>`;
 }
 
-/** Means over the seeds with Student intervals, and paired differences from the first policy; empty without replications. */
+/**
+ * Means over the seeds with Student intervals, and paired differences from the first policy; empty without
+ * replications.
+ */
 export function replicationsTable({ policies }: Comparison): string {
   const [first] = policies;
   const count = first?.replications?.length ?? 0;
@@ -59,7 +65,7 @@ export function replicationsTable({ policies }: Comparison): string {
 </section>`;
 }
 
-/** A figure's numbers, folded away. */
+/** The numbers of a figure, folded away. */
 export function dataTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const head = heading.map((title) => `<th scope="col">${escapeHtml(title)}</th>`).join("");
   const body = rows.map(
@@ -69,7 +75,7 @@ export function dataTable(heading: readonly string[], rows: readonly (readonly s
   return `<details><summary>Show as a table</summary><div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div></details>`;
 }
 
-/** A policy's label behind its colour in the charts; where it is too long it breaks before a parameter. */
+/** A policy's label with its colour in the charts. A long label may break before a parameter. */
 function named(row: number, label: string): string {
   return `<span class="named"><span class="swatch" style="background:var(--series-${row % LIGHT.series.length})"></span><span>${escapeHtml(label).replaceAll(":", ":<wbr>")}</span></span>`;
 }

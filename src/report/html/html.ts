@@ -1,6 +1,7 @@
 /**
- * The one-file report on a comparison: tables in plain HTML, charts drawn by a script that is part of the page. It asks for nothing
- * from the network; its content security policy forbids it to. Without scripts all numbers are still there, as tables.
+ * The report on a comparison as one file: tables in plain HTML, and charts that a script in the page draws.
+ * It loads nothing from the network; its content security policy forbids it. Without scripts, all numbers are
+ * still there as tables.
  */
 import { sumOf } from "../../metrics/compensated-sum.ts";
 import { describeWindow } from "../../metrics/window.ts";
@@ -18,7 +19,7 @@ interface HtmlOptions {
   readonly chartScript: string;
 }
 
-/** The report as one HTML document. Every text that is not ours is escaped. */
+/** The report as one HTML document. Every text from outside Tutti is escaped. */
 export function htmlReport(comparison: Comparison, { chartScript }: HtmlOptions): string {
   const { instance, policies } = comparison;
   const data = pageData(comparison);

@@ -1,6 +1,7 @@
 /**
- * What the charts of a report draw, as plain JSON: written into the page by html.ts, read by browser/report-page.ts. Series
- * are reduced to what a screen can show; numbers to the digits that a chart can show.
+ * The data of a report's charts as plain JSON. html.ts writes it into the page, and browser/report-page.ts
+ * reads it. Series have only the points that a screen can show, and numbers only the digits that a chart can
+ * show.
  */
 import { exp, ln } from "../../core/elementary.ts";
 import type { Instance } from "../../core/jobs.ts";
@@ -29,23 +30,26 @@ export const STATISTIC_TITLES = {
 export type Statistic = keyof typeof STATISTIC_TITLES;
 export const STATISTICS = Object.keys(STATISTIC_TITLES) as readonly Statistic[];
 
-/** Points per line over time, and jobs per Gantt chart, at most. */
+/** Maximum number of points per line over time and per curve, and of jobs per Gantt chart. */
 const BUCKETS = 500;
 const CURVE_POINTS = 120;
 const GANTT_JOBS = 1500;
-/** With more jobs than these a Gantt chart begins with the middle of its span. */
+/** With more jobs than this, a Gantt chart at first shows only the middle of its span. */
 const GANTT_JOBS_SHOWN = 500;
-/** Beyond so many jobs the processors are not dealt out for a chart of a thousandth of them. */
+/**
+ * With more jobs than this, there is no Gantt chart: assigning processors to all of them is not worth a chart
+ * of a thousandth.
+ */
 const GANTT_LARGEST_RUN = 2_000_000;
 
-/** A number, or null where there is none. */
+/** A number, or null if there is none. */
 export type Value = number | null;
 
 export interface PageData {
   readonly policies: readonly string[];
   readonly processors: number;
   readonly metrics: readonly MetricBars[];
-  /** Those with jobs. */
+  /** Labels of the classes that have jobs. */
   readonly classes: readonly string[];
   /** Share of the jobs (0 … 1) whose wait, or response, is longer than each of `atS`. */
   readonly survival: {
@@ -54,7 +58,7 @@ export interface PageData {
     readonly share: readonly (readonly Value[])[];
   };
   readonly time: TimeSpan & { readonly firstS: number };
-  /** By policy; mean per bucket of equal length. Utilisation is a share of the machine. */
+  /** Per policy, the mean per bucket of equal length. Utilisation is a share of the machine. */
   readonly utilisation: readonly (readonly Value[])[];
   readonly queueMean: readonly (readonly Value[])[];
   readonly queueMax: readonly (readonly Value[])[];
@@ -64,15 +68,15 @@ export interface PageData {
     | (TimeSpan & {
         readonly charts: readonly (GanttChart | null)[];
         readonly first: number;
-        /** What is to be seen before anybody zooms. */
+        /** The part that the chart shows before the reader zooms. */
         readonly shown: TimeSpan;
       })
     | null;
-  /** By policy; jobs by their number in the source. Null where nothing was recorded. */
+  /** Per policy, null if nothing was recorded. Jobs have their numbers in the source. */
   readonly matrices: readonly (Pick<MatrixRecord, "snapshots" | "busiest"> | null)[];
 }
 
-/** Prints one statistic of all policies as the ranking table does. */
+/** Formats one statistic of all policies as the ranking table does. */
 export function statisticFormatter(
   { unit, values }: MetricBars,
   statistic: Statistic,
@@ -83,13 +87,13 @@ export function statisticFormatter(
 }
 
 export interface MetricBars extends Pick<MetricSummary, "name" | "title" | "unit"> {
-  /** By statistic, by policy. */
+  /** Per statistic and policy. */
   readonly values: Readonly<Record<Statistic, readonly Value[]>>;
-  /** Means by policy, by class. */
+  /** Means per policy and class. */
   readonly byClass: readonly (readonly Value[])[];
 }
 
-/** Reduces a comparison to what its charts draw. */
+/** Reduces a comparison to the data of its charts. */
 export function pageData(comparison: Comparison): PageData {
   const { instance, policies } = comparison;
   const schedules = policies.map(({ schedule }) => schedule);
@@ -161,7 +165,7 @@ function sortedTimes(
   return times.subarray(0, count).sort();
 }
 
-/** Share of the sorted values that are larger than each of the ascending limits. */
+/** For each of the ascending limits, the share of the sorted values above it. */
 function shareAbove(sorted: Float64Array, limits: readonly number[]): Value[] {
   let below = 0;
   return limits.map((limit) => {
@@ -175,23 +179,32 @@ function rowSeries(schedule: Schedule, series: (steps: StepFunction) => BucketSe
   return rows === undefined ? null : Array.from(series(rows).mean, digits);
 }
 
-/** From the first submit to the last end under any policy; at least a second, so that it can be cut into buckets. */
+/**
+ * From the first submit to the last end under any policy. It is at least a second, so that it can be divided
+ * into buckets.
+ */
 function wholeSpan(instance: Instance, schedules: readonly Schedule[]): TimeSpan {
   const fromS = instance.count === 0 ? 0 : instance.submitS[0];
   return { fromS, toS: Math.max(fromS + 1, ...schedules.map((schedule) => lastEndS(instance, schedule))) };
 }
 
-/** Numbers that are printed stay whole: rounded twice, they would differ from those of the tables. */
+/**
+ * For numbers that are printed. They keep all digits: rounded twice, they would differ from those of the
+ * tables.
+ */
 function orNull(value: number): Value {
   return Number.isNaN(value) ? null : value;
 }
 
-/** Five significant digits, for what is only drawn; null for NaN. */
+/** Five significant digits, for numbers that are only drawn; null for NaN. */
 function digits(value: number): Value {
   return Number.isNaN(value) ? null : Number(value.toPrecision(5));
 }
 
-/** Boxes of every policy whose places are known: space sharing by dealing, gangs as recorded. */
+/**
+ * Boxes of every policy whose placements are known: those of gangs are recorded, those of space sharing are
+ * assigned here.
+ */
 function gantt({ instance, policies }: Comparison): PageData["gantt"] {
   const order = ranking(policies).filter((row) => {
     const { schedule, matrix } = policies[row];

@@ -6,7 +6,10 @@ import { paperPage, papersIndex } from "./paper-page.ts";
 
 const EVIL = `</style><script>alert(1)</script><img src=x>"'`;
 
-/** Three compared values: 4 % off, 50 % off with a reason, 100 % off without; one that nothing is published for. */
+/**
+ * Three compared values: 4 % off, 50 % off with a reason, 100 % off without; one that nothing is published
+ * for.
+ */
 function reproduced(name = "a & b"): ReproducedPaper {
   const column = { name: "t", unit: "slots", meaning: "turnaround" };
   return {

@@ -1,7 +1,7 @@
 /**
- * Pages on reproduced papers: published values beside ours, figures in the papers' form, statements with what decides them. Plain
- * HTML without scripts. A page names the version, the seed and the command, and nothing that changes from run to run, so that the
- * same program makes the same bytes.
+ * Pages on reproduced papers: published values next to ours, figures in the papers' form, and statements with
+ * the numbers that decide them. They are plain HTML without scripts. A page names the version, the seed and
+ * the command, and nothing that changes from run to run, so that the same program makes the same bytes.
  */
 
 import type {
@@ -173,7 +173,7 @@ function columnsOf({ series }: ReproducedFigure): string[] {
   );
 }
 
-/** One row per x of any series. */
+/** One row per x that any series has. */
 function figureRows({ series, categories }: ReproducedFigure): string[][] {
   const lines = series.flatMap(({ ours, published }) =>
     published === undefined ? [ours] : [ours, published],

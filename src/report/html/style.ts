@@ -1,4 +1,4 @@
-/** The report's style sheet. Light and dark by the reader's preference; prints without controls. */
+/** The style sheet of the pages. Light or dark by the reader's preference; a print has no controls. */
 import { DARK, LIGHT, type Palette } from "../svg/palette.ts";
 
 export function styleSheet(): string {

@@ -1,5 +1,6 @@
 /**
- * Ousterhout matrices as small grids: a row of the matrix per line, a processor per column, jobs side by side as one box.
+ * Ousterhout matrices as small grids: a line per row of the matrix, a column per processor, and one box for
+ * neighbouring cells of a job.
  *
  *              1 2 3 4
  *            1 A A A .
@@ -15,7 +16,7 @@ const CELL_HEIGHT = 26;
 /** Room for the numbers of rows and processors. */
 const MARGIN = 22;
 
-/** The matrices of one figure, side by side where there is room. */
+/** The matrices of one figure, side by side if there is room. */
 export function matricesFigure({ id, title, steps }: ReproducedMatrices): string {
   const names = [...new Set(steps.flatMap(({ rows }) => rows.flat().filter((name) => name !== null)))];
   const grids = steps.map(
@@ -26,8 +27,9 @@ export function matricesFigure({ id, title, steps }: ReproducedMatrices): string
 }
 
 /**
- * One matrix, in the page's own colours.
- * @param names all jobs of the figure in the order of their colours, so that a job keeps its colour from step to step
+ * One matrix in the colours of the page.
+ * @param names all jobs of the figure in the order of their colours, so that a job keeps its colour in all
+ * steps
  */
 export function matrixSvg(
   rows: readonly (readonly (string | null)[])[],
@@ -53,7 +55,7 @@ interface Stretch {
   readonly end: number;
 }
 
-/** Neighbouring processors of the same job as one; idle slots one by one. */
+/** Joins neighbouring processors of the same job; idle slots stay single. */
 function stretches(row: readonly (string | null)[]): Stretch[] {
   const found: Stretch[] = [];
   for (let first = 0, end = 0; first < row.length; first = end) {

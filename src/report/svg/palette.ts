@@ -1,6 +1,7 @@
 /**
- * Colours. Policies: after Okabe and Ito 2008 ("Color universal design"), darkened for white and lightened for dark ground so
- * that lines keep a contrast of 3:1; dash patterns tell them apart without colour. Waits: one hue from pale to deep.
+ * Colours. Those of policies follow Okabe and Ito 2008 ("Color universal design"), darker on white and
+ * lighter on a dark background, so that lines have a contrast of 3:1. Dash patterns distinguish them without
+ * colour. Those of waits go from pale to deep.
  */
 
 export interface Palette {
@@ -19,5 +20,5 @@ export const DARK: Palette = {
   waits: ["#27455c", "#3a75a3", "#6fb3e6", "#e09a4f", "#ffd09a"],
 };
 
-/** Line patterns, by series; they change more slowly than the colours repeat. */
+/** Line patterns by series; they repeat after four. */
 export const DASHES: readonly ("solid" | readonly number[])[] = ["solid", [7, 3], [2, 2], [9, 3, 2, 3]];

@@ -1,7 +1,7 @@
 /**
- * Static figures as SVG, such as those of a paper: our values solid, the published ones dashed in the same colour; groups of bars
- * where x has names. Drawn by ECharts without a browser. Loads ECharts, so it is imported only where a figure is wanted:
- * `await import("./svg.ts")`.
+ * Static figures as SVG, such as those of a paper: our values as solid lines, the published ones dashed in
+ * the same colour; groups of bars if x has names. ECharts draws them without a browser. This file loads
+ * ECharts, so import it only for a figure: `await import("./svg.ts")`.
  */
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, TitleComponent } from "echarts/components";
@@ -16,7 +16,7 @@ echarts.use([BarChart, LineChart, GridComponent, LegendComponent, TitleComponent
 
 type Series = ReproducedFigure["series"][number];
 
-/** Colours and measures of a figure on white ground. */
+/** Colours and sizes of a figure on a white background. */
 const FILE = {
   width: 720,
   height: 460,
@@ -31,7 +31,10 @@ const FILE = {
 
 type Look = typeof FILE;
 
-/** In a page: colours are its own, so that light and dark follow the reader. */
+/**
+ * Colours and sizes of a figure in a page. The colours are those of the page, so that light and dark follow
+ * the reader.
+ */
 const INLINE: Look = {
   width: 460,
   height: 290,
@@ -46,14 +49,14 @@ const INLINE: Look = {
 const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 const DASH = [6, 4];
 
-/** The figure as an SVG document on white ground; the same bytes for the same figure. */
+/** The figure as an SVG document on a white background. The same figure gives the same bytes. */
 export function lineFigureSvg(figure: ReproducedFigure): string {
   return `${draw(figure, FILE, "tutti")}\n`;
 }
 
 /**
- * The figure without title and legend, to stand in a page with the report's style sheet.
- * @param id unlike that of any other figure of the page
+ * The figure without title and legend, for a page with the report's style sheet.
+ * @param id unique within the page
  */
 export function inlineFigureSvg(figure: ReproducedFigure, id: string): string {
   return draw(figure, INLINE, id).replace(/ (?:xmlns(?::xlink)?|version|baseProfile)="[^"]*"/g, "");
@@ -75,7 +78,7 @@ export function legendMark(series: number, kind: "line" | "published" | "bar"): 
   return `<svg class="mark" viewBox="0 0 34 12" aria-hidden="true"><path d="M1 6H33" fill="none" stroke="${colour}" stroke-width="2"${isPublished ? ` stroke-dasharray="${DASH}"` : ""}/>${mark}</svg>`;
 }
 
-/** As the paper numbers it, and what it is about. */
+/** The figure's number in the paper and its title. */
 export function figureTitle({ id, title }: Pick<ReproducedFigure, "id" | "title">): string {
   return `${id}. ${title}`;
 }
@@ -156,7 +159,10 @@ function lineSeries(
   };
 }
 
-/** Heights by category; a category without a point, or with one that a logarithmic axis cannot show, has no bar. */
+/**
+ * Bars by category. A category without a point, or with a value that a logarithmic axis cannot show, has no
+ * bar.
+ */
 function barSeries({ name, ours }: Series, color: string, categories: number) {
   const data: (number | null)[] = new Array(categories).fill(null);
   for (const [x, y] of ours) data[x - 1] = y > 0 ? y : null;
@@ -190,8 +196,8 @@ function tickText(value: number): string {
 }
 
 /**
- * ECharts counts its ids over the life of the program; here they count from 0 in every figure. Its style sheet holds effects of
- * hovering only and goes, with the class names it is for.
+ * ECharts counts its ids over the life of the program; here they count from 0 in every figure. Its style
+ * sheet only has hover effects, so it is removed together with the class names.
  */
 function withStableIds(svg: string, prefix: string): string {
   const names = new Map<string, string>();

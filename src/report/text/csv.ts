@@ -1,11 +1,11 @@
-/** Comma-separated values by RFC 4180, lines ended by a line feed. A value that does not exist is an empty field. */
+/** Comma-separated values as in RFC 4180, with line feeds at line ends. A missing value is an empty field. */
 import type { Instance } from "../../core/jobs.ts";
 import { asGiven, type Schedule } from "../../core/schedule.ts";
 import type { Distribution } from "../../metrics/distribution.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { ruleSettings } from "../ranking.ts";
 
-/** One line. Texts with a comma, a quote or a line end are quoted; NaN is an empty field. */
+/** One line. A text with a comma, a quote or a line end is quoted. NaN is an empty field. */
 export function csvLine(fields: readonly (string | number)[]): string {
   return `${fields.map(field).join(",")}\n`;
 }
@@ -15,8 +15,8 @@ const SUMMARY_COLUMNS =
   "workload,processors,workload_hash,schedule_hash,rules,version,revision";
 
 /**
- * One line per policy, seed (where there is one), metric and class (`all` first), with a heading. Each line says what it was
- * made from: the hashes are those of its own seed, the rules are given by their settings (the window is among them).
+ * A heading, and one line per policy, seed (if there is one), metric and class (`all` first). Each line says
+ * what it was made from: the hashes of its own seed, and the settings of the rules, including the window.
  */
 export function summariesCsv(comparison: Comparison): string {
   const { instance, rules, made } = comparison;
@@ -50,7 +50,7 @@ export function summariesCsv(comparison: Comparison): string {
   return lines.join("");
 }
 
-/** Every run: with replications, those of each policy one after the other. */
+/** All runs, policy by policy. With replications, a policy has several. */
 function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
   return policies.flatMap(({ label, summary, scheduleHash, replications = [summary], replicationHashes }) =>
     replications.map((one, r) => ({
@@ -69,7 +69,10 @@ function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
 /** Jobs per piece of `jobsCsv`. */
 const PIECE = 8192;
 
-/** One line per job in submit order, with a heading; in pieces, since a trace may have millions of jobs. */
+/**
+ * A heading, and one line per job in submit order. The text comes in pieces, because a trace may have
+ * millions of jobs.
+ */
 export function* jobsCsv(asked: Instance, schedule: Schedule): Generator<string> {
   yield "job,submit_s,start_s,end_s,wait_s,run_s,processors\n";
   const { count, id, submitS, runS, size } = asGiven(asked, schedule);

@@ -48,7 +48,7 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   if (promises.count > 0) {
     const listed = promises.listed.map((one) => `${span(one.startS)} (promised at ${span(one.atS)})`);
     const more = promises.count - listed.length;
-    // The list has the first promises and the last one.
+    // If promises are left out, the list has the first ones and the last one.
     const told =
       more === 0
         ? listed.join(", ")
@@ -145,7 +145,7 @@ function gangLines({ job }: Explanation, facts: GangFacts): string[] {
   return lines;
 }
 
-/** Seconds as they stand in the trace, to the millisecond: times rounded more would look equal that are not. */
+/** Seconds as in the trace, to the millisecond. With fewer digits, different times would look equal. */
 function span(seconds: number): string {
   const decimals = String(Number(seconds.toFixed(3))).split(".")[1]?.length ?? 0;
   return `${formatDigits(seconds, decimals)} s`;
@@ -161,7 +161,7 @@ function share(partS: number, wholeS: number): string {
   return `${span(partS)} (${Math.round((100 * partS) / wholeS)} %)`;
 }
 
-/** 1 was, 2 were. */
+/** `1 was`, `2 were`. */
 function were(count: number): string {
   return `${formatCount(count)} ${wereOf(count)}`;
 }

@@ -1,8 +1,8 @@
-/** Numbers for people: three significant digits, units that fit the size, a dash where there is no value. */
+/** Numbers for people: three significant digits, a unit that suits the size, a dash for a missing value. */
 
 export const NO_VALUE = "–";
 
-/** Three significant digits; groups of three digits from 1,000 on, where all digits before the point are kept. */
+/** Three significant digits. From 1,000 on, all digits before the point, in groups of three. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? NO_VALUE : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
@@ -19,19 +19,19 @@ export function formatCount(value: number): string {
   return Number.isFinite(value) ? grouped(value.toFixed(0)) : NO_VALUE;
 }
 
-/** A count with its noun: 1 job, 2 jobs. */
+/** A count with its noun: `1 job`, `2 jobs`. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** So many digits after the point, groups of three before it. */
+/** A number with this many digits after the point, and groups of three before it. */
 export function formatDigits(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return formatNumber(value);
   const [whole = "", rest] = Math.abs(value).toFixed(decimals).split(".");
   return `${value < 0 ? "−" : ""}${grouped(whole)}${rest === undefined ? "" : `.${rest}`}`;
 }
 
-/** A unit of time that suits some durations. */
+/** A unit of time. */
 export interface TimeUnit {
   readonly name: "s" | "min" | "h" | "d";
   readonly seconds: number;
@@ -44,7 +44,10 @@ const UNITS = [
   { name: "d", seconds: 86400 },
 ] as const satisfies readonly TimeUnit[];
 
-/** The unit in which a duration is easily read: below 2 min seconds, below 90 min minutes, below 2 d hours. */
+/**
+ * The unit in which a duration is easy to read: seconds below 2 min, minutes below 90 min, hours below 2 d,
+ * otherwise days.
+ */
 export function timeUnit(seconds: number): TimeUnit {
   const size = Math.abs(seconds);
   const [second, minute, hour, day] = UNITS;
@@ -53,12 +56,18 @@ export function timeUnit(seconds: number): TimeUnit {
   return size < 172800 ? hour : day;
 }
 
-/** Seconds as s, min, h or d: `45 s`, `12.3 min`, `5.20 h`, `332 d`. A unit makes durations beside each other comparable. */
+/**
+ * Seconds as s, min, h or d: `45 s`, `12.3 min`, `5.20 h`, `332 d`. A given unit makes neighbouring durations
+ * comparable.
+ */
 export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(seconds)): string {
   return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
 }
 
-/** The largest unit of which the middle one of some durations has one or more; zeros and missing values have no say. */
+/**
+ * The largest unit that is not longer than the median of the durations. Zeros and missing values do not
+ * count.
+ */
 export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
   const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
   const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
@@ -66,8 +75,8 @@ export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
 }
 
 /**
- * Prints durations that stand beside each other: in one unit where that suits all of them (nothing below a half, nothing that
- * `formatDuration` would print in a larger one), else each in its own.
+ * Formats durations that stand next to each other. If one unit suits all of them (none below half a unit,
+ * none that `formatDuration` would print in a larger one), all get this unit; otherwise each gets its own.
  */
 export function durationFormatter(seconds: readonly number[]): (value: number) => string {
   const unit = sharedTimeUnit(seconds);
@@ -78,7 +87,7 @@ export function durationFormatter(seconds: readonly number[]): (value: number) =
   return suits ? (value) => formatDuration(value, unit) : (value) => formatDuration(value);
 }
 
-/** A share as per cent with one digit after the point. */
+/** A share in percent, with one digit after the point. */
 export function formatPercent(share: number): string {
   return Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : NO_VALUE;
 }

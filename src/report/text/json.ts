@@ -1,10 +1,10 @@
 /**
- * Results as JSON. Every document begins with the name and version of its schema; within one version keys are only added.
- * Keys keep the order in which the results are built, which is fixed; values that do not exist (NaN) are null.
+ * Results as JSON. Every document begins with the name and version of its schema. Within a version, keys are
+ * only added. The order of the keys is fixed. Missing values (NaN) are null.
  */
 import type { Comparison } from "../../results/comparison.ts";
 
-/** Adds the schema's name in front and writes the document, two spaces deep, with a line end. */
+/** The document with the schema's name first, indented by two spaces, with a line end. */
 export function jsonDocument(schema: string, content: object): string {
   return `${JSON.stringify({ schema, ...content }, plainValues, 2)}\n`;
 }

@@ -1,27 +1,30 @@
 /**
- * Plain text tables that fit a width. The table itself never wraps: when it is too wide, the columns that matter least are left out and
- * named below it; then the texts on the left are shortened.
+ * Plain text tables that fit a width. Lines never wrap: if the table is too wide, the least important columns
+ * are left out and named below it. If that is not enough, left-aligned texts are shortened.
  */
 import { withoutControls } from "../html/escape.ts";
 
 export interface TableColumn {
   readonly title: string;
   readonly align: "left" | "right";
-  /** Columns with the largest number go first when the width does not suffice; 0 is never left out. */
+  /**
+   * If the width is not enough, columns with the largest number are left out first. Columns with 0 always
+   * stay.
+   */
   readonly dropOrder: number;
 }
 
 interface TableOptions {
-  /** Columns of the terminal. */
+  /** Width of the terminal in characters. */
   readonly width: number;
-  /** Bold heading by ANSI codes; default off. */
+  /** Whether the heading is bold, by ANSI codes; off by default. */
   readonly colour?: boolean;
 }
 
 const GAP = "  ";
 const MIN_TEXT_WIDTH = 6;
 
-/** The table as lines that end in a line end. Rows hold one text per column. */
+/** The table as lines. Rows hold one text per column. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -32,8 +35,9 @@ export function renderTable(
 }
 
 /**
- * A table whose rows come in parts. Its columns are as wide as the first rows need. A text of a later row that is wider is cut where the
- * width is that of a terminal and the text stands on the left; else it takes the room it needs, and only its line is out of line.
+ * A table whose rows come in parts. The first rows decide the widths of the columns. If a later text is
+ * wider, it is cut if the width is limited and the text is left-aligned. Otherwise it takes the room it
+ * needs, and only its own line is out of alignment.
  */
 export class Table {
   readonly #columns: readonly TableColumn[];
@@ -41,7 +45,7 @@ export class Table {
   readonly #widths: number[];
   readonly #shown: number[];
 
-  /** @param rows those that decide the widths */
+  /** @param rows the rows that decide the widths */
   constructor(columns: readonly TableColumn[], rows: readonly (readonly string[])[], options: TableOptions) {
     this.#columns = columns;
     this.#options = options;
@@ -64,7 +68,7 @@ export class Table {
     return rows.map((row) => `${this.#line(row)}\n`).join("");
   }
 
-  /** What is not shown. */
+  /** A line that names the columns that are left out; empty if there are none. */
   foot(): string {
     const left = this.#columns.filter((_, i) => !this.#shown.includes(i)).map(({ title }) => title);
     if (left.length === 0) return "";
@@ -101,7 +105,7 @@ export class Table {
   }
 }
 
-/** A text on lines that fit; a word that does not is cut. */
+/** Breaks a text into lines that fit. A word that does not fit is cut. */
 function folded(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
@@ -113,14 +117,17 @@ function folded(text: string, width: number): string[] {
   return lines;
 }
 
-/** RuntimeDir a text takes on a terminal: two for East Asian wide characters and emoji, none for combining marks. */
+/**
+ * Width of a text on a terminal: two columns for an East Asian wide character or an emoji, none for a
+ * combining mark.
+ */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
   return width;
 }
 
-/** Cut to `width` places, with an ellipsis at the end where something was cut. */
+/** Cuts a text to `width` columns, with an ellipsis if something was cut. */
 export function shorten(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let result = "";
