@@ -1,9 +1,9 @@
-/** Claims of papers and of ours: sentences that comparisons of numbers decide. */
+/** Claims of papers and of the findings: sentences decided by comparisons of numbers. */
 
 import type { Interval } from "../metrics/statistics.ts";
 import type { ReproducedStatement } from "../results/reproduction.ts";
 
-/** Exact, or known to lie between two bounds. */
+/** An exact number, or the bounds between which it lies. */
 type Quantity = number | { readonly low: number; readonly high: number };
 
 export interface Comparison {
@@ -14,13 +14,13 @@ export interface Comparison {
 
 export interface Claim {
   readonly statement: string;
-  /** All of them have to hold. */
+  /** All of them must hold. */
   readonly comparisons: readonly Comparison[];
   /** The numbers that decide it, in words. */
   readonly evidence: string;
 }
 
-/** `open` where neither side of the border is shown. */
+/** `open`: the interval contains the limit, so neither side is shown. */
 type Verdict = "holds" | "open" | "fails";
 
 export function verdictOf({ a, is, b }: Comparison): Verdict {
@@ -39,7 +39,7 @@ export function judge({ statement, comparisons, evidence }: Claim): ReproducedSt
   return { statement, holds: doHold(comparisons), evidence };
 }
 
-/** Where the mean lies, by its interval. */
+/** The interval around the mean. */
 export function within({ mean, half }: Interval): Quantity {
   return { low: mean - half, high: mean + half };
 }

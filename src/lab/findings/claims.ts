@@ -1,4 +1,7 @@
-/** What docs/findings.md claims, as data: which two policies, on what, by which metric, and in which direction. */
+/**
+ * What docs/findings.md claims, as data: which two policies, on which jobs, by which metric, in which
+ * direction.
+ */
 import type { FindingsSource } from "./findings.ts";
 import type { FindingMetric } from "./run.ts";
 
@@ -27,7 +30,7 @@ const LOADS: readonly FindingsSource[] = [0.5, 0.7, 0.9].map((load) => ({ ...tra
 const GANG = "wlv:extraSlots=returned";
 const limited = (rows: number) => `${GANG}:rows=${rows}:queue=easy`;
 
-/** Gangs that may be moved to other processors, each time for so many seconds of its service. */
+/** Gangs that may be moved to other processors; each move costs this many seconds of the gang's service. */
 const moving = (costS: number) => `${GANG}:migrate=${costS}`;
 
 /** Policies of the first table. */
@@ -50,57 +53,57 @@ export const TABLE: readonly string[] = [
 
 export const CLAIMS: readonly RatioClaim[] = [
   {
-    text: "Gangs with re-packing and returned slots (WLV) answer the typical job far sooner than EASY: the mean bounded slowdown is a small part of EASY's.",
+    text: "Gangs with re-packing and returned slots (WLV) serve the typical job far sooner than EASY: the mean bounded slowdown is a small fraction of EASY's.",
     ratio: [GANG, "below", "easy", "bounded slowdown"],
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "They pay with the mean response: the same gangs keep jobs longer in the system than EASY.",
+    text: "The price is the mean response: the same gangs keep jobs in the system longer than EASY does.",
     ratio: [GANG, "above", "easy", "response"],
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "It is the long jobs that pay: slowdown of jobs above one hour.",
+    text: "The long jobs pay that price: the slowdown of jobs above one hour is higher than under EASY.",
     ratio: [GANG, "above", "easy", "slowdown over 1 h"],
     sources: TRACES,
   },
   {
-    text: "Under Downey's model, with run times of minutes and exact estimates, EASY with the shortest estimate first does as much for the bounded slowdown as gangs do …",
+    text: "Under Downey's model, with run times of minutes and exact estimates, EASY with the shortest estimate first lowers the bounded slowdown at least as much as gangs do …",
     ratio: [GANG, "above", "easy:order=shortest", "bounded slowdown"],
     sources: [DOWNEY],
   },
   {
-    text: "… and gangs lose in mean response, against EASY in order of arrival already.",
+    text: "… and gangs have a longer mean response even than EASY in order of arrival.",
     ratio: [GANG, "above", "easy", "response"],
     sources: [DOWNEY],
   },
   {
-    text: "Conventional gang scheduling, row by row without re-packing, is no rival of EASY in mean response.",
+    text: "Conventional gang scheduling, row by row without re-packing, has a far longer mean response than EASY.",
     ratio: ["gang", "above", "easy", "response"],
     sources: TRACES,
   },
   {
-    text: "Running in idle slots and giving them back matters more than where jobs are placed: WLV with returned slots against WLV with one slot per job.",
+    text: "Running in idle slots and giving them back matters more than where jobs are placed: WLV with returned slots has a shorter mean response than WLV with one slot per job.",
     ratio: [GANG, "below", "wlv", "response"],
     sources: TRACES,
   },
   {
-    text: "With one slot per job, windows found by the workload vector (WLV) beat buddy blocks found by the workload tree (BR).",
+    text: "With one slot per job, windows found by the workload vector (WLV) give a shorter mean response than buddy blocks found by the workload tree (BR).",
     ratio: ["wlv", "below", "br", "response"],
     sources: TRACES,
   },
   {
-    text: "With returned slots hardly any of that advantage is left: WLV is shown to beat BRMMS on one trace only.",
+    text: "With returned slots, hardly any of that advantage remains: WLV is shown to beat BRMMS on one trace only.",
     ratio: [GANG, "below", "brmms", "response"],
     sources: TRACES,
   },
   {
-    text: "A limit of the rows behind a first-come queue ruins what gangs are good at: 4 rows, FCFS in front, against no limit.",
+    text: "A row limit with a first-come queue ruins what gangs are good at: with 4 rows and an FCFS queue, the bounded slowdown is higher than without a limit.",
     ratio: [`${GANG}:rows=4`, "above", GANG, "bounded slowdown"],
     sources: SMALLER,
   },
   {
-    text: "Behind EASY a limit is a dial between the two: with 2 rows the mean response is below that of gangs without limit …",
+    text: "With an EASY queue, a row limit is a dial between gangs and EASY: with 2 rows, the mean response is below that of gangs without a limit …",
     ratio: [limited(2), "below", GANG, "response"],
     sources: TRACES,
   },
@@ -110,23 +113,23 @@ export const CLAIMS: readonly RatioClaim[] = [
     sources: TRACES,
   },
   {
-    text: "In front of 4 rows, the shortest estimate first lowers the bounded slowdown by about a third, against order of arrival.",
+    text: "In the queue for 4 rows, shortest estimate first lowers the bounded slowdown by about a third compared with order of arrival.",
     ratio: [`${limited(4)}:queueOrder=shortest`, "below", limited(4), "bounded slowdown"],
     sources: SMALLER,
   },
   {
-    text: "Blocks side by side cost space sharing dearly: one row behind EASY, processors side by side, against EASY on any processors.",
+    text: "Adjacent processors cost space sharing dearly: one row with an EASY queue, where each job needs adjacent processors, against EASY on any processors.",
     ratio: ["wlv:rows=1:queue=easy", "above", "easy", "response"],
     sources: SMALLER.slice(0, 2),
   },
   {
-    text: "A switch that costs 1 % of the slot (0.6 s of 60 s) makes the mean response of gangs longer, by several times that share …",
+    text: "A switch that costs 1 % of the slot (0.6 s of 60 s) lengthens the mean response of gangs by several times that share …",
     ratio: [GANG, "above", GANG, "response"],
     sources: SMALLER,
     switchShare: 0.01,
   },
   {
-    text: "… one of 5 % makes it longer still …",
+    text: "… a switch of 5 % lengthens it further …",
     ratio: [GANG, "above", GANG, "response"],
     sources: SMALLER,
     switchShare: 0.05,
@@ -138,82 +141,82 @@ export const CLAIMS: readonly RatioClaim[] = [
     switchShare: 0.05,
   },
   {
-    text: "Memory decides whether gangs pay: with 1 GB per processor, gangs behind EASY, against gangs without limit (the first 60,000 jobs) …",
+    text: "Memory decides whether gangs pay off: with 1 GB per processor and an EASY queue, the bounded slowdown is higher than without a limit (the first 60,000 jobs) …",
     ratio: ["brmms:queue=easy:memory=1024", "above", "brmms", "bounded slowdown"],
     sources: [MEMORY],
   },
   {
-    text: "… and then no advantage over EASY is shown any more;",
+    text: "… and no advantage over EASY is shown then.",
     ratio: ["brmms:queue=easy:memory=1024", "below", "easy", "bounded slowdown"],
     sources: [MEMORY],
   },
   {
-    text: "with 4 GB per processor gangs are far ahead again.",
+    text: "With 4 GB per processor, gangs are far ahead again.",
     ratio: ["brmms:queue=easy:memory=4096", "below", "easy", "bounded slowdown"],
     sources: [MEMORY],
   },
   {
-    text: "The price in response grows with the load: KTH-SP2 with its arrivals scaled.",
+    text: "The price in response grows with the load: KTH-SP2 with scaled arrivals.",
     ratio: [GANG, "above", "easy", "response"],
     sources: LOADS,
   },
   {
-    text: "Moving gangs to other processors where that saves a row would shorten the mean response if it cost nothing …",
+    text: "Moving gangs to other processors when that saves a row would shorten the mean response if it were free …",
     ratio: [moving(0), "below", GANG, "response"],
     sources: MIGRATING,
   },
   {
-    text: "… and does so where a move costs a minute of the gang's service …",
+    text: "… and still does if a move costs a minute of the gang's service …",
     ratio: [moving(60), "below", GANG, "response"],
     sources: MIGRATING,
   },
   {
-    text: "… or ten minutes, where jobs run for hours …",
+    text: "… or ten minutes, on workloads whose jobs run for hours …",
     ratio: [moving(600), "below", GANG, "response"],
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "… but not under Downey's model, where they run for minutes: there ten minutes make it longer.",
+    text: "… but not under Downey's model, whose jobs run for minutes: there, moves of ten minutes lengthen it.",
     ratio: [moving(600), "above", GANG, "response"],
     sources: [DOWNEY],
   },
   {
-    text: "An hour is about where it ends: moving is shown to pay on two of the four traces, and makes the jobs of Lublin's model slower.",
+    text: "At about an hour the gain ends: moving is shown to pay off on two of the four traces, and it slows down the jobs of Lublin's model.",
     ratio: [moving(3600), "below", GANG, "response"],
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "Four hours make the mean response longer everywhere: the rule, which does not know how soon an arrival brings the row back, moves gangs too readily where a move is dear.",
+    text: "Moves of four hours lengthen the mean response everywhere. The rule does not know how soon an arrival brings the row back, so it moves gangs too readily when a move is expensive.",
     ratio: [moving(14400), "above", GANG, "response"],
     sources: MIGRATING,
   },
   {
-    text: "With ten minutes a move, the bounded slowdown falls as well …",
+    text: "With moves of ten minutes, the bounded slowdown falls, too …",
     ratio: [moving(600), "below", GANG, "bounded slowdown"],
     sources: [...TRACES, LUBLIN],
   },
   {
-    text: "… and so does the slowdown of jobs above one hour, which pay for gangs otherwise.",
+    text: "… and so does the slowdown of jobs above one hour, which otherwise pay the price of gangs.",
     ratio: [moving(600), "below", GANG, "slowdown over 1 h"],
     sources: TRACES,
   },
   {
-    text: "With a minute a move, gangs are shown to have a longer mean response than EASY on two of the four traces only.",
+    text: "With moves of one minute, gangs are shown to have a longer mean response than EASY on two of the four traces only.",
     ratio: [moving(60), "above", "easy", "response"],
     sources: TRACES,
   },
   {
-    text: "With one slot per job, moves of ten minutes about halve the mean response …",
+    text: "With one slot per job, moves of ten minutes roughly halve the mean response …",
     ratio: ["wlv:migrate=600", "below", "wlv", "response"],
     sources: SMALLER,
   },
   {
-    text: "… which is still less than returned slots do without any move.",
+    text: "… which is still longer than with returned slots and no moves.",
     ratio: ["wlv:migrate=600", "above", GANG, "response"],
     sources: SMALLER,
   },
   {
-    text: "Buddy blocks gain as windows do: BRMMS with moves of ten minutes against BRMMS without.",
+    text: "Buddy blocks gain as windows do: BRMMS has a shorter mean response with moves of ten minutes than without.",
     ratio: ["brmms:migrate=600", "below", "brmms", "response"],
     sources: SMALLER,
   },

@@ -1,8 +1,9 @@
 /**
- * Which scheduler wins where: the runs behind docs/findings.md. A cell is one policy on one source; its result is kept by blocks of
- * jobs, so that the ratio of two policies can be given with an interval:
+ * Which scheduler wins where: the runs for docs/findings.md. A cell is one policy on one source. Its result
+ * is kept by blocks of jobs, so that the ratio of two policies gets an interval:
  *
- *   trace   blocks of 28 days of submission, resampled together for both policies (block bootstrap, 95 % by percentiles)
+ *   trace   blocks of 28 days of submission, resampled together for both policies (block bootstrap, 95 % by
+ *           percentiles)
  *   model   one block per seed; Student's interval of the mean logarithm of the ratio, seed by seed
  */
 import { exp, ln } from "../../core/elementary.ts";
@@ -17,16 +18,16 @@ import { type BlocksResult, FINDING_METRICS, type FindingMetric } from "./run.ts
 export interface FindingsSource {
   /** A trace or a model, as the command line takes it. */
   readonly source: string;
-  /** Scaled to this offered load; as it is without. */
+  /** Offered load to which the jobs are scaled; undefined: not scaled. */
   readonly load?: number;
-  /** The first so many jobs only. */
+  /** Number of jobs taken from the start of the trace; undefined: all. */
   readonly limit?: number;
   readonly slotS: number;
   /** Seeds of a model: 1 … seeds. */
   readonly seeds?: number;
 }
 
-/** One policy on such a source, with a cost of switches. */
+/** One policy on such a source, and the cost of a switch. */
 export interface FindingsRun extends FindingsSource {
   readonly policy: string;
   readonly switchS: number;
@@ -42,7 +43,7 @@ interface Ratio {
 const BLOCK_S = 28 * 86_400;
 const RESAMPLES = 2_000;
 
-/** Whether the jobs come from a model, and are drawn anew for each seed. */
+/** Whether the jobs come from a model, which draws them for each seed. */
 export function isModel({ source }: FindingsSource): boolean {
   return parseModel(source) !== undefined;
 }
@@ -59,12 +60,12 @@ export function cellsOf(run: FindingsRun): Cell<"blocks">[] {
   }));
 }
 
-/** The mean over all jobs; NaN where no job counts. */
+/** The mean over all jobs; NaN if no job counts. */
 export function meanOf({ blocks }: BlocksResult, metric: FindingMetric): number {
   return meanOver(blocks, FINDING_METRICS.indexOf(metric));
 }
 
-/** Mean under `a` over the mean under `b`, same jobs. */
+/** The mean under `a` divided by the mean under `b`, on the same jobs. */
 export function ratioOf(a: BlocksResult, b: BlocksResult, metric: FindingMetric, isModel: boolean): Ratio {
   const at = FINDING_METRICS.indexOf(metric);
   const ratio = meanOver(a.blocks, at) / meanOver(b.blocks, at);

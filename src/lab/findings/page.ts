@@ -1,4 +1,7 @@
-/** docs/findings.md from the runs: a table of means, then every claim with its ratios, its verdict and the command that shows it. */
+/**
+ * Writes docs/findings.md from the runs: a table of means, then every claim with its ratios, verdicts and
+ * command.
+ */
 import { verdictOf } from "../claims.ts";
 import { canonicalText } from "../experiments/cell.ts";
 import type { Cell } from "../experiments/kinds.ts";
@@ -8,7 +11,10 @@ import { type BlocksResult, FINDING_METRICS } from "./run.ts";
 
 const TABLE_SOURCES: readonly FindingsSource[] = [...TRACES, LUBLIN, DOWNEY];
 
-/** Every cell that the page needs, each once; those on the same jobs stand together, so that a worker opens them once. */
+/**
+ * Every cell that the page needs, once. Cells on the same jobs are adjacent, so that a worker opens the jobs
+ * once.
+ */
 export function findingsCells(): Cell<"blocks">[] {
   const runs = [
     ...TABLE_SOURCES.flatMap((source) => TABLE.map((policy) => ({ ...source, policy, switchS: 0 }))),
@@ -19,7 +25,7 @@ export function findingsCells(): Cell<"blocks">[] {
   return [...cells.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
-/** The page. `results` in the order of the cells. */
+/** @param results in the order of the cells */
 export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly BlocksResult[]): string {
   const byText = new Map(cells.map((cell, i) => [canonicalText(cell), results[i]]));
   const resultOf: Results = (run) => ({
@@ -28,16 +34,20 @@ export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly
   return [
     "# Findings",
     "",
-    "Which scheduler wins where: space sharing, gangs, and what no paper has: gangs behind an admission queue (`rows`, `queue`, `memory`), and gangs that move to other",
-    "processors at a cost in service, `migrate` seconds of each moved gang's, where that saves a row.",
-    "This page is generated: `npm run findings` makes it again to the last digit (traces from `TUTTI_TRACES`).",
+    "Which scheduler wins where. The page compares space sharing, gangs, and two things that no paper has: gangs with an",
+    "admission queue (`rows`, `queue`, `memory`), and gangs that move to other processors when that saves a row, where each",
+    "moved gang pays `migrate` seconds of service. This page is generated: `npm run findings` reproduces it to the last",
+    "digit (traces from `TUTTI_TRACES`).",
     "",
-    "Method. Every ratio is the mean of one metric under one policy over its mean under another, on the same jobs, all jobs counted. Traces: jobs in",
-    "blocks of 28 days of submission, 2,000 bootstrap resamples of the blocks for both policies together, 95 % interval by percentiles. One trace is one",
-    "machine: the interval says how much its months differ, not how machines differ. Models: ten seeds, Student's 95 % interval of the mean logarithm of the",
-    "ratio. Bounded slowdown: threshold 10 s. Slots of 60 s (Downey: 5 s), switches free unless said. Estimates as in the trace, raised to the run time",
-    "where it is longer. A claim *holds* where the whole interval is on its side of 1, *fails* where it is on the other, is *open* where it contains 1.",
-    "No correction is made for the number of claims, and they were written after a look at the same runs: they describe, they do not predict.",
+    "Method. Every ratio divides the mean of one metric under one policy by its mean under another, on the same jobs; all",
+    "jobs count. Traces: jobs form blocks of 28 days of submission. 2,000 bootstrap resamples draw the blocks for both",
+    "policies together and give a 95 % interval by percentiles. One trace is one machine: the interval says how much its",
+    "months differ, not how machines differ. Models: ten seeds, and Student's 95 % interval of the mean logarithm of the",
+    "ratio. The threshold of the bounded slowdown is 10 s. Slots are 60 s long (Downey: 5 s). Switches are free unless the",
+    "claim names a cost. Estimates are those of the trace, raised to the run time if that is longer. A claim *holds* if the",
+    "whole interval is on its side of 1, *fails* if the whole interval is on the other side, and is *open* if the interval",
+    "contains 1. We do not correct for the number of claims, and we wrote them after a look at the same runs: they",
+    "describe, they do not predict.",
     "",
     "## Means",
     "",
@@ -53,10 +63,10 @@ export function findingsPage(cells: readonly Cell<"blocks">[], results: readonly
 const LIMITS: readonly string[] = [
   "## What this does not show",
   "",
-  "* The users of a trace reacted to the machine that it was recorded on; here they submit at the same times whatever the policy does.",
-  "* Memory is what users asked for, else what jobs used, at all times; swapping, cache and the cost of bringing a gang back are not modelled beyond the switch.",
-  "* Gangs here need processors side by side, space sharing takes any: the comparison is hard on gangs on a machine without such a need.",
-  "* A move to other processors costs every gang the same service here, whatever its size and memory, and no trace says how much that would be. When to move is one rule of many; it goes by the service that gangs have had, not by estimates.",
+  "* The users of a trace reacted to the machine on which it was recorded. Here they submit at the same times under every policy.",
+  "* A job uses the memory that its user requested, or else the memory that it used, from start to end. Swapping, caches and the cost of bringing a gang back are not modelled beyond the cost of the switch.",
+  "* Gangs need adjacent processors here, and space sharing takes any. On a machine that does not require adjacency, gangs would do better than shown.",
+  "* A move to other processors costs every gang the same service here, whatever its size and memory, and no trace says how much it would cost. The rule for when to move is one of many; it uses the service that gangs have received, not estimates.",
 ];
 
 type Results = (run: FindingsRun) => BlocksResult;
@@ -105,7 +115,7 @@ function claimLines(claim: RatioClaim, number: number, resultOf: Results): strin
 
 function commands({ ratio: [a, , b], sources, switchShare = 0 }: RatioClaim): string[] {
   const [source] = sources;
-  if (source.load !== undefined) return ["Shown by `npm run findings`."];
+  if (source.load !== undefined) return ["`npm run findings` shows it."];
   const words = (policies: string, share: number) =>
     [
       `npx tutti compare ${source.source} --policy ${policies} --slot ${source.slotS}`,

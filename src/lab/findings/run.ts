@@ -1,18 +1,18 @@
-/** What a cell of the kind `blocks` gives: sums by blocks of jobs, for ratios with an interval. */
+/** The result of a cell of the kind `blocks`: sums by blocks of jobs, for ratios with an interval. */
 import type { Instance } from "../../core/jobs.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import type { CellInputs, MachineCell } from "../experiments/cell.ts";
 
 interface BlocksCell extends MachineCell {
-  /** Length of a block by submit; without it all jobs are one. */
+  /** Length of a block, by submit time; without it all jobs form one block. */
   readonly blockS?: number | undefined;
 }
 
 export const FINDING_METRICS = ["bounded slowdown", "response", "slowdown over 1 h"] as const;
 export type FindingMetric = (typeof FINDING_METRICS)[number];
 
-/** Sums and numbers of jobs by block, for each metric. */
+/** By block, for each metric: the sum, and the number of jobs in it. */
 export interface BlocksResult {
   readonly blocks: readonly { readonly sums: readonly number[]; readonly jobs: readonly number[] }[];
 }

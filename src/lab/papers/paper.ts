@@ -1,12 +1,13 @@
 /**
- * What a reproduced paper is: cells, each with its place in the paper's tables, spread over the cores in any order, and a way to collect their
- * results into these tables and figures beside the published values. Every paper has the same files as far as it has such a
- * part, and one line in registry.ts:
+ * What a reproduced paper is: its cells, and a way to collect their results into the paper's tables and
+ * figures next to the published values. Each cell has a place in the tables, and cells run on all cores in
+ * any order. Every paper has a folder with the same file names, as far as it needs them, and one line in
+ * registry.ts:
  *
- *   paper      what it is, its tables       published  its numbers as printed
- *   cells      what is simulated            claims     what its text says, to be judged by our numbers
+ *   paper      the paper and its tables     published  its numbers as printed
+ *   cells      what is simulated            claims     statements of its text, judged by our numbers
  *   figures    its figures                  notes      how it was read, and why numbers deviate
- *   run        what a cell of a kind of its own gives
+ *   run        the result of a cell, for a paper with its own kind of cell
  */
 import type { PaperHeading, Reproduction } from "../../results/reproduction.ts";
 import type { Cell, CellResult, Kind } from "../experiments/kinds.ts";
@@ -21,7 +22,7 @@ export type {
   Reproduction,
 } from "../../results/reproduction.ts";
 
-/** Replications have the same place. */
+/** A cell and its place. All replications of a run have the same place. */
 export interface PlacedCell<Place, K extends Kind> {
   readonly place: Place;
   readonly cell: Cell<K>;
@@ -29,7 +30,7 @@ export interface PlacedCell<Place, K extends Kind> {
 
 export interface Paper<Place = unknown, K extends Kind = Kind> extends PaperHeading {
   readonly defaultSeed: number;
-  /** Those on the same jobs stand together, the most expensive first where possible. */
+  /** Cells on the same jobs are adjacent. The most expensive come first where possible. */
   cells(seed: number): readonly PlacedCell<Place, K>[];
   collect(results: Results<Place, CellResult<K>>): Reproduction;
 }

@@ -1,4 +1,4 @@
-/** The one list of papers that can be reproduced. */
+/** All papers that can be reproduced. */
 import { closest } from "../../core/did-you-mean.ts";
 import { InputError } from "../../core/errors.ts";
 import { dimitriadou2009 } from "../../models/sites/paper/paper.ts";
@@ -10,7 +10,7 @@ import { zhou2000 } from "./zhou2000/paper.ts";
 
 export const PAPERS: readonly Paper[] = [zhou2000, zhou1999, kawanami2008, silva1999, dimitriadou2009];
 
-/** The paper of that key. @throws InputError for an unknown one; suggests the closest */
+/** Finds a paper by its key. @throws InputError for an unknown key, with the closest one as a suggestion */
 export function findPaper(key: string): Paper {
   const keys = PAPERS.map((paper) => paper.key);
   const paper = PAPERS.find((one) => one.key === key);

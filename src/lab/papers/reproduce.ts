@@ -11,7 +11,7 @@ export interface ReproductionResult extends ReproducedPaper {
   readonly tutti: Provenance;
 }
 
-/** @param seed the paper's own default where undefined */
+/** @param seed the paper's default seed if undefined */
 export async function reproduce(
   paper: Paper,
   seed: number | undefined,

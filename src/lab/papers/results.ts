@@ -1,10 +1,10 @@
-/** A paper's results, found by where they stand in its tables, and the values that are made of them. */
+/** The results of a paper by their place in its tables, and the values that tables show of them. */
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
 import { deviates } from "../../report/deviations.ts";
 import type { ReproducedValue } from "../../results/reproduction.ts";
 import { canonicalText } from "../experiments/cell.ts";
 
-/** Replications follow each other in the order of the cells. */
+/** The replications of a place keep the order of the cells. */
 export class Results<Place, Result> {
   readonly #byPlace = new Map<string, Result[]>();
 
@@ -18,7 +18,7 @@ export class Results<Place, Result> {
     }
   }
 
-  /** One per replication. @throws RangeError for a place without results */
+  /** The results of a place, one per replication. @throws RangeError for a place without results */
   at(place: Place): readonly Result[] {
     const found = this.#byPlace.get(canonicalText(place));
     if (found === undefined) throw new RangeError(`Cannot find results of ${canonicalText(place)}`);
@@ -42,7 +42,7 @@ export class Results<Place, Result> {
     return pairedDifference(this.values(to, measure), this.values(from, measure));
   }
 
-  /** The value of a table; the reason is asked for where it deviates from the published one. */
+  /** A value of a table; `reason` is called only if the value deviates from the published one. */
   value(
     place: Place,
     measure: (result: Result) => number,

@@ -1,6 +1,6 @@
 /**
- * What is simulated for Kawanami, Yoshihisa and Kanazawa 2008: the same jobs under each scheduler, once per seed (common
- * random numbers).
+ * What is simulated for Kawanami, Yoshihisa and Kanazawa 2008: the same jobs under each scheduler, once per
+ * seed (common random numbers).
  */
 import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { connectedReservation } from "../../../policies/space/connected-reservation.ts";
@@ -10,17 +10,20 @@ import type { QueuesResult } from "./run.ts";
 
 const SEEDS = 24;
 
-/** The schedulers of section 4, and the conventional one without the limit on passing, whose value the paper does not print. */
+/**
+ * The schedulers of section 4, and the conventional scheduler without the limit on passing, whose value the
+ * paper does not print.
+ */
 export const SCHEDULERS = {
   conventional: {
     title: "conventional",
     meaning:
-      "queues chosen by hand, first fit; running jobs that passed others have at most one node of 128 processors together",
+      "users choose queues by hand, first fit; running jobs that passed others together use at most one node of 128 processors",
     settings: ["selection=user", "reservations=none", `passing=${128 / 1408}`],
   },
   unlimited: {
     title: "conventional, free passing",
-    meaning: "the same without the limit on jobs that passed others",
+    meaning: "the same, without the limit on jobs that passed others",
     settings: ["selection=user", "reservations=none"],
   },
   proposal1: {
@@ -43,7 +46,7 @@ export interface Place {
 }
 export type KawanamiResults = Results<Place, QueuesResult>;
 
-/** All schedulers on the jobs of one seed after the other. */
+/** Seed by seed, all schedulers on the same jobs. */
 export function cells(firstSeed: number): PlacedCell<Place, "queues">[] {
   return Array.from({ length: SEEDS }, (_, i) =>
     SCHEDULER_KEYS.map((scheduler) => ({

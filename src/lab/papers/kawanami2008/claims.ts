@@ -1,6 +1,6 @@
 /**
- * The statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008, each decided by our numbers: a comparison
- * holds when it holds for the means over the seeds and in more than half of the seeds.
+ * The statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008, each decided by our numbers. A
+ * comparison holds if it holds for the means over the seeds and in more than half of the seeds.
  */
 import { type Claim, type Comparison, doHold } from "../../claims.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
@@ -15,7 +15,7 @@ type Measure = "medianWaitS" | "maxWaitS";
 
 interface Relation {
   readonly words: string;
-  /** With whom a scheduler is compared, itself left out. */
+  /** The schedulers to compare with; the scheduler itself is skipped. */
   readonly to: readonly SchedulerKey[];
   compare(ours: number, other: number): Comparison[];
 }
@@ -26,7 +26,9 @@ const CONVENTIONAL = { to: ["conventional"] } as const;
 const OF_CONVENTIONAL = "that of the conventional scheduler";
 const PROPOSAL_1 = { to: ["proposal1"] } as const;
 
-/** The schedulers that the paper's figures show are compared, not the one without the limit on passing. */
+/**
+ * Comparisons cover the schedulers that the paper's figures show, not the one without the limit on passing.
+ */
 const RELATIONS = {
   lowest: {
     words: "the lowest of the three",
@@ -52,10 +54,10 @@ const RELATIONS = {
 } as const satisfies Readonly<Record<string, Relation>>;
 
 interface Text {
-  /** Where the paper says what of which scheduler. */
+  /** Where the paper says it, the measure, the scheduler, and what the paper says of it. */
   readonly says: readonly [string, Measure, SchedulerKey, keyof typeof RELATIONS];
   readonly queues: readonly string[];
-  /** Why ours differs, told where it does. */
+  /** Why our result differs; printed only if it does. */
   readonly why?: string;
 }
 
@@ -66,16 +68,16 @@ const LARGE = ["s128", "d32", "d128", "d512"] as const;
 const SMALL = ["ss8", "s8"] as const;
 
 const HELD =
-  'processors held for a requester stand idle (table "Held processors"), and the small jobs, nine of ten in the model, wait for them too';
-const UNSTEADY = "true of the means, not of most seeds, which differ more than the schedulers do";
+  'processors held for a requester stand idle (table "Held processors"), and the small jobs, which are nine of ten jobs in the model, wait for them too';
+const UNSTEADY = "true of the means but not in most seeds: seeds differ more than the schedulers do";
 
-const UNEXPLAINED = "we know no reason";
+const UNEXPLAINED = "we do not know the reason";
 
 const TEXTS: readonly Text[] = [
   {
     says: [FIGURE_2, "medianWaitS", "proposal1", "lowest"],
     queues: ["d32", "d128", "all"],
-    why: 'under the conventional scheduler the queue\'s median is that of the small jobs sent there by hand; grouped by shape instead of by queue (table "Figure 2, by shape") its jobs do not wait longer under proposal 1',
+    why: 'under the conventional scheduler, the queue\'s median is that of the small jobs that users sent there by hand; grouped by shape instead of by queue (table "Figure 2, by shape"), its jobs do not wait longer under proposal 1',
   },
   { says: [FIGURE_2, "medianWaitS", "proposal1", "much above conventional"], queues: ["s8", "s128", "d512"] },
   { says: [FIGURE_2, "medianWaitS", "proposal2", "lowest"], queues: ["ss8"], why: HELD },
@@ -84,7 +86,7 @@ const TEXTS: readonly Text[] = [
   {
     says: [FIGURE_3, "maxWaitS", "proposal1", "lowest"],
     queues: ["s128", "d128"],
-    why: "the longest wait is that of a job of full size, for which it matters little who chose the queue: the two schedulers differ less than the seeds do",
+    why: "the job that waits longest has the full size of the queue, and for such a job it matters little who chose the queue: the two schedulers differ less than the seeds do",
   },
   {
     says: [FIGURE_3, "maxWaitS", "proposal1", "about conventional"],
@@ -94,13 +96,13 @@ const TEXTS: readonly Text[] = [
   {
     says: [FIGURE_3, "maxWaitS", "proposal2", "below conventional"],
     queues: ["s128"],
-    why: "a job with a reservation starts when its last donor has ended and not before, and donors run for up to seven days",
+    why: "a job with a reservation cannot start before its last donor has ended, and donors run for up to seven days",
   },
   { says: [FIGURE_3, "maxWaitS", "proposal2", "lowest"], queues: SMALL },
   {
     says: [SECTION_5, "medianWaitS", "proposal2", "above proposal 1"],
     queues: LARGE,
-    why: "half of these jobs wait for days either way, since first fit starves them: what waiting for donors costs them, the certainty of a start gives back",
+    why: "half of these jobs wait for days in either case, since first fit starves them: the certain start makes up for the wait for donors",
   },
   { says: [SECTION_5, "maxWaitS", "proposal2", "above proposal 1"], queues: LARGE },
   { says: [SECTION_5, "medianWaitS", "proposal2", "below proposal 1"], queues: SMALL, why: HELD },
@@ -108,7 +110,7 @@ const TEXTS: readonly Text[] = [
 ];
 
 /** How claims are decided, for the notes of the page. */
-export const JUDGEMENT = `a comparison holds when it holds for the means over the seeds and in more than half of the seeds; "about" means that the means are within a factor of ${ABOUT}, "much above" by a factor of ${MUCH} or more`;
+export const JUDGEMENT = `a comparison holds if it holds for the means over the seeds and in more than half of the seeds; "about" means that the means are within a factor of ${ABOUT}, "much above" that they differ by a factor of ${MUCH} or more`;
 
 /** Every claim, queue by queue. */
 export function claims(results: KawanamiResults): Claim[] {
@@ -134,7 +136,7 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
   const inMost: Comparison = { a: agree, is: "above", b: seeds / 2 };
   const comparisons = relation === "about conventional" ? onAverage : [...onAverage, inMost];
   const means = compared.map(({ title, mean }) => `${title} ${mean.toFixed(0)} s`).join(", ");
-  const evidence = `${means}; so in ${agree} of ${seeds} seeds`;
+  const evidence = `${means}; true in ${agree} of ${seeds} seeds`;
   const reason = doHold(comparisons) ? "" : `: ${doHold(onAverage) ? UNSTEADY : (why ?? UNEXPLAINED)}`;
   return {
     statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${ours.title} is ${words}`,

@@ -1,7 +1,8 @@
 /**
- * Kawanami, Yoshihisa and Kanazawa 2008: automatic queue selection and connected reservations on the HPC2500, tables 1 to 4
- * and figures 2 and 3. The site's log is not public, so the jobs come from a model (workload/models/hpc2500.ts), and our numbers
- * can be compared in direction only: the figures print no numbers, and are known to us by what section 4 says of them.
+ * Kawanami, Yoshihisa and Kanazawa 2008: automatic queue selection and connected reservations on the HPC2500,
+ * tables 1 to 4 and figures 2 and 3. The site's log is not public, so the jobs come from a model
+ * (workload/models/hpc2500.ts). Our numbers can be compared in direction only: the figures print no numbers,
+ * and we know them only from what section 4 says about them.
  */
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
@@ -42,7 +43,7 @@ function cpuTimeTable(results: KawanamiResults): ReproducedTable {
         {
           ...results.value({ scheduler: "conventional" }, (run) => run.medianCpuMs[i], medianCpuMs),
           reason:
-            "the model has this median but for rounding to whole seconds, the longest elapsed time of seven days and the few jobs of this size in a seed",
+            "the model has this median, except for rounding to whole seconds, the limit of seven days on elapsed time, and the small number of jobs of this size in a seed",
         },
       ],
     })),
@@ -77,11 +78,11 @@ function reservationTable(): ReproducedTable {
   const reserving = PRINTED_CLASSES.filter(([, , , , threshold]) => threshold !== null);
   return {
     id: "Tables 3 and 4",
-    title: "Thresholds of priority, and limits on simultaneous reservations under proposal 2",
+    title: "Priority thresholds, and limits on simultaneous reservations under proposal 2",
     labelColumns: ["queue"],
     valueColumns: [
       { name: "threshold", meaning: "a job with a higher priority asks for a reservation" },
-      { name: "limit", meaning: "reservations that jobs of the queue hold at a time" },
+      { name: "limit", meaning: "number of reservations that jobs of the queue may hold at a time" },
     ],
     rows: reserving.map(([name, , , , threshold, limit]) => {
       const rule = HPC2500_CLASSES.find((one) => one.name === name)?.reservations;

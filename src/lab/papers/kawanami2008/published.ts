@@ -1,4 +1,4 @@
-/** Tables 2, 3 and 4 as printed, against which the configuration is shown; null: the paper prints none. */
+/** Tables 2, 3 and 4 as printed, to compare the configuration with; null: the paper prints no value. */
 export const PRINTED_CLASSES: readonly (readonly [
   string,
   number,

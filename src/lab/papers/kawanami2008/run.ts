@@ -1,4 +1,7 @@
-/** What a cell of the kind `queues` gives: waits by queue class under connected reservation on the classes of the HPC2500. */
+/**
+ * The result of a cell of the kind `queues`: waits by queue class under connected reservation, on the classes
+ * of the HPC2500.
+ */
 import type { Instance } from "../../../core/jobs.ts";
 import type { SpacePolicyDefinition } from "../../../core/policy.ts";
 import { HPC2500_CLASSES } from "../../../core/queue-classes.ts";
@@ -10,25 +13,28 @@ import { simulatePool } from "../../../simulator/pool.ts";
 import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
 import type { CellInputs, MachineCell } from "../../experiments/cell.ts";
 
-/** The queues of table 2, and all jobs together behind them. */
+/** The queues of table 2, then all jobs together. */
 export const QUEUE_NAMES: readonly string[] = [...HPC2500_CLASSES.map((one) => one.name), "all"];
 
-/** One run: values by queue, the last one over all jobs. */
+/** Results of one run: values by queue; the last value covers all jobs. */
 export interface QueuesResult {
   readonly jobs: readonly number[];
   readonly medianWaitS: readonly number[];
   readonly maxWaitS: readonly number[];
-  /** Median wait of the jobs that automatic selection puts into the queue, wherever they waited. */
+  /** Median wait of the jobs that automatic selection puts into the queue, whichever queue they waited in. */
   readonly medianByShapeS: readonly number[];
   /** Connected reservations made. */
   readonly reservations: readonly number[];
-  /** Share of the machine's time, up to the last submit, that was held back for requesters; one value. */
+  /**
+   * Share of the machine's time, up to the last submit, for which processors were held for requesters; one
+   * value.
+   */
   readonly heldShare: readonly number[];
   /** Median CPU time in ms of the drawn jobs, by the degrees of parallelism of table 1. */
   readonly medianCpuMs: readonly number[];
 }
 
-/** Of the cell's policy the parameters count: it is connected reservation. */
+/** Uses only the parameters of the cell's policy, which is connected reservation. */
 export async function runQueues(cell: MachineCell, inputs: CellInputs): Promise<QueuesResult> {
   const { instance, choice } = await inputs.ready(cell);
   const { parameters } = choice;
@@ -73,7 +79,7 @@ export async function runQueues(cell: MachineCell, inputs: CellInputs): Promise<
   };
 }
 
-/** Waits by queue, the last list with all of them. */
+/** Waits by queue; the last list has all of them. */
 function waitsBy(queueOf: Int32Array, instance: Instance, schedule: Schedule): number[][] {
   const waits: number[][] = QUEUE_NAMES.map(() => []);
   for (let job = 0; job < instance.count; job++) {

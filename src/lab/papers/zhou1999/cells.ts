@@ -1,6 +1,6 @@
 /**
- * The simulations behind the claims of zhou1999: every scheme on the same jobs. The paper has no measured table, so the
- * workload is that of the authors' next paper (zhou2000), and once more with sizes that are powers of two.
+ * The simulations for the claims of zhou1999: every scheme on the same jobs. The paper has no measured table,
+ * so the workload is that of the authors' next paper (zhou2000), also with sizes that are powers of two.
  */
 import { metricOf } from "../../../metrics/summary.ts";
 import type { CellResult } from "../../experiments/kinds.ts";
@@ -11,7 +11,10 @@ import { cellInSlots } from "../zhou2000/cells.ts";
 export const LOADS = [0.2, 0.5, 0.7, 0.9] as const;
 /** Sizes as drawn, and rounded to powers of two. */
 export const SIZES = ["any", "powers of two"] as const;
-/** What jobs have: one slot; extra slots as they come free, kept to the end; extra slots given back where they are in the way. */
+/**
+ * How many slots jobs have. One; kept: extra slots as they become free, until the job ends; returned: extra
+ * slots that are given back when they are in the way.
+ */
 export const SLOTS = ["one", "kept", "returned"] as const;
 export type Sizes = (typeof SIZES)[number];
 export type Slots = (typeof SLOTS)[number];
@@ -56,7 +59,7 @@ export interface Place {
 }
 export type Zhou1999Results = Results<Place, Run>;
 
-/** All simulations, those that take longest first. */
+/** All simulations, the longest first. */
 export function cells(seed: number): PlacedCell<Place, "summary">[] {
   return [...LOADS.entries()].reverse().flatMap(([at, load]) =>
     SIZES.flatMap((sizes) =>

@@ -1,6 +1,6 @@
 /**
- * What zhou1999 says in words and does not measure. A claim holds when the 95 % interval of the paired difference is
- * on its side at every load from 0.5 on, where rows are scarce.
+ * What zhou1999 says in words and does not measure. A claim holds if the 95 % interval of the paired
+ * difference is on its side at every load of 0.5 or more, where rows are scarce.
  */
 import { type Claim, within } from "../../claims.ts";
 import {
@@ -14,14 +14,14 @@ import {
   type Zhou1999Results,
 } from "./cells.ts";
 
-/** A scheme and what slots its jobs have. */
+/** A scheme and the kind of slots that its jobs have. */
 type Variant = readonly [Scheme, Slots];
 
 const BUSY = LOADS.filter((load) => load >= 0.5);
 
 interface Text {
   readonly statement: string;
-  /** The measure is smaller under the first variant than under all that follow. */
+  /** The measure is smaller under the first variant than under each of the others. */
   readonly smaller: readonly [Measure, ...(readonly Variant[])];
   readonly sizes?: Sizes;
 }
@@ -44,7 +44,7 @@ const TEXTS: readonly Text[] = [
   },
   {
     statement:
-      "Section 2: regular allocation raises the number of unifications: first fit and buddy above random, slots returned",
+      "Section 2: regular allocation raises the number of unifications: first fit and buddy have more than random, slots returned",
     smaller: ["unifications", ["random", "returned"], ["first fit", "returned"], ["buddy", "returned"]],
   },
   {
@@ -71,22 +71,22 @@ const TEXTS: readonly Text[] = [
   },
   {
     statement:
-      "Section 4: buddy blocks are better used with re-packing than row by row: shorter turnaround, one slot per job",
+      "Section 4: re-packing uses buddy blocks better than row by row does: shorter turnaround, one slot per job",
     smaller: ["t_ta", ["buddy, re-packing", "one"], ["buddy", "one"]],
   },
   {
     statement:
-      "Section 4: simply running jobs in several rows makes the number of rows large: WLV, kept above one slot",
+      "Section 4: simply running jobs in several rows makes the number of rows large: WLV has more rows with kept slots than with one slot",
     smaller: ["n_a", ["WLV", "one"], ["WLV", "kept"]],
   },
   {
     statement:
-      "Section 4: unification and few rows together are better than either: WLV, returned below one and kept",
+      "Section 4: unification and few rows together are better than either: WLV has shorter turnaround with returned slots than with one slot or kept slots",
     smaller: ["t_ta", ["WLV", "returned"], ["WLV", "one"], ["WLV", "kept"]],
   },
   {
     statement:
-      "Our question, not in the paper: with unification as well, WLV has shorter turnaround than random, first fit, best fit and buddy",
+      "Our question, not in the paper: with unification, too, WLV has shorter turnaround than random, first fit, best fit and buddy",
     smaller: ["t_ta", ["WLV", "returned"], ...WITHOUT_VECTOR.map((scheme): Variant => [scheme, "returned"])],
   },
 ];
@@ -112,7 +112,7 @@ export function claims(results: Zhou1999Results): Claim[] {
   });
 }
 
-/** Three significant digits, none behind the point from 100 on. */
+/** Three significant digits; no decimals from 100 on. */
 function short(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0).replace("-", "−");

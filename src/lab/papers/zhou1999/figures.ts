@@ -1,6 +1,6 @@
 /**
- * Figures 1 to 5 of zhou1999, made by the operations that its text tells of. Figures 1 and 2 are in the text as tables; 3, 4 and 5
- * are lost and rebuilt so that every sentence about them holds.
+ * Figures 1 to 5 of zhou1999, made by the operations that its text describes. The text has figures 1 and 2 as
+ * tables; 3, 4 and 5 are lost, and are rebuilt so that every sentence about them holds.
  */
 import type { JobIndex } from "../../../core/jobs.ts";
 import { parseParameters } from "../../../core/parameters.ts";
@@ -12,7 +12,7 @@ import { OusterhoutMatrix } from "../../../structures/matrix/matrix.ts";
 import type { ReproducedMatrices, ReproducedStatement } from "../paper.ts";
 import { repackRows, shift } from "./row-repacking.ts";
 
-/** One string per row from above, one character per processor, "." for idle. */
+/** Rows from the top: one string per row, one character per processor, "." for idle. */
 type Picture = readonly string[];
 
 class Matrix extends OusterhoutMatrix implements GangMachine {
@@ -59,7 +59,7 @@ function figure1(): FigureResults {
       {
         statement: "Figure 1: no row can be saved, and no job can run in a second row",
         holds: joinable.length === 0,
-        evidence: `${joinable.length} of ${pairs.length} pairs of jobs have no processor in common; first fit has the jobs in ${bench.machine.rowCount} rows instead of ${machine.rowCount}`,
+        evidence: `${joinable.length} of ${pairs.length} pairs of jobs have no processor in common; first fit needs ${bench.machine.rowCount} rows instead of ${machine.rowCount} for the same jobs`,
       },
       {
         statement: "Figure 1: processors are active less than half of the time",
@@ -77,14 +77,14 @@ function figure2(): FigureResults {
   const steps = [step("(a) before J' (x) and J'' (y) end", machine)];
   for (const name of "xy") machine.removeJob(jobNamed(name));
   machine.exchange(s1, s2, 0, 4);
-  steps.push(step("(b) J1 and J2 to S2", machine));
+  steps.push(step("(b) J1 and J2 moved to S2", machine));
   machine.exchange(s3, s1, 0, 5);
-  steps.push(step("(c) J5 and J6 to S1", machine));
+  steps.push(step("(c) J5 and J6 moved to S1", machine));
   shift(machine, machine.firstRun(s3), s2);
   machine.deleteRow(s3);
-  steps.push(step("(d) J7 to S2; S3 is deleted", machine));
+  steps.push(step("(d) J7 moved to S2; S3 is deleted", machine));
   return {
-    matrices: [{ id: "Figure 2", title: "Re-packing saves a row; nobody changes processors", steps }],
+    matrices: [{ id: "Figure 2", title: "Re-packing saves a row; no process changes its processor", steps }],
     statements: [
       {
         statement: "Figure 2: three legal moves empty S3",
@@ -101,9 +101,9 @@ function figures3And4(): FigureResults {
   const [a, b] = twice.rows;
   const steps = [step("four fragments", twice.machine)];
   twice.machine.exchange(a, b, 0, 4);
-  steps.push(step("first cut: two fragments are one", twice.machine));
+  steps.push(step("first cut: two fragments have become one", twice.machine));
   twice.machine.exchange(a, b, 0, 8);
-  steps.push(step("second cut: J1 and J3 are back", twice.machine));
+  steps.push(step("second cut: J1 and J3 are back in their rows", twice.machine));
   const once = drawn(before);
   const regions = repackRows(once.machine, once.rows[0], once.rows[1], 0);
   const same = picture(once.machine).join("/") === picture(twice.machine).join("/");
@@ -128,7 +128,7 @@ function figures3And4(): FigureResults {
   };
 }
 
-/** Four full rows in which jobs end; the policies then see the figure's matrix and its workload vector. */
+/** Jobs end in four full rows, so that the policies see the figure's matrix and its workload vector. */
 function figure5(): FigureResults {
   const sizes = [3, 2, 2, 1, 2, 2, 2, 2, 4, 2, 2, 5, 3, 5, 6];
   const [five, six] = [13, 14];
@@ -147,7 +147,7 @@ function figure5(): FigureResults {
   conventional.step([], [five]);
   steps.push(step("row by row, a job of five processors needs a fifth row", conventional.machine));
   statements.push({
-    statement: "Figure 5: row by row, no row has room for five processors, and a fifth one is added",
+    statement: "Figure 5: row by row, no row has room for five processors, so a fifth row is added",
     holds: conventional.machine.rowCount === 5,
     evidence: `first fit has ${conventional.machine.rowCount} rows`,
   });

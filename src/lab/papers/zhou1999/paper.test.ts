@@ -122,7 +122,8 @@ describe("cells and runs", () => {
       expect(at(scheme, 2, "unifications")).toBeGreaterThan(0);
     }
     expect(at("WLV", 0, "moves")).toBeGreaterThan(0);
-    // Extra slots that are given back do not change how many rows are needed for the same jobs, but shorten them.
+    // Extra slots that are given back do not change how many rows are needed for the same jobs, but shorten
+    // them.
     expect(at("WLV", 2, "t_ta")).toBeLessThan(at("WLV", 0, "t_ta"));
   });
 

@@ -1,6 +1,7 @@
 /**
- * Zhou, Brent, Johnson and Walsh 1999: job re-packing. The paper works out examples, which are made here by the same operations,
- * and argues for re-packing and allocation with a workload vector without measuring; our simulations decide what it says.
+ * Zhou, Brent, Johnson and Walsh 1999: job re-packing. The paper works out examples, which we make with the
+ * same operations. It argues for re-packing and for allocation with a workload vector without measuring them,
+ * so our simulations decide whether its statements hold.
  */
 import { judge } from "../../claims.ts";
 import type { Paper, ReproducedFigure, ReproducedTable } from "../paper.ts";

@@ -1,6 +1,7 @@
 /**
- * Any sequence of placings, ends, shifts and re-packings, on a line and around a ring, beside a plain record of who has which
- * processors: no gang is torn, no processor is given twice in a row, nobody changes processors, and rows can be removed.
+ * Any sequence of placings, ends, shifts and re-packings, on a line and around a ring, beside a plain record
+ * of who has which processors: no gang is torn, no processor is given twice in a row, nobody changes
+ * processors, and rows can be removed.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -126,7 +127,9 @@ class Scenario {
     expect(window.filter((at) => cells[at] !== -1)).toEqual([]);
   }
 
-  /** If every processor has an idle slot: on a line a row goes, always; on a ring when there is a first cut. */
+  /**
+   * If every processor has an idle slot: on a line a row goes, always; on a ring when there is a first cut.
+   */
   remove(): void {
     const { machine, isRing } = this;
     const rows = cellsOf(machine);

@@ -129,7 +129,8 @@ describe("figures of zhou1999", () => {
     }
   });
 
-  // The figure is lost; two rows with four fragments in which J1 and J3 (A and C) would be swapped twice, as its text says.
+  // The figure is lost; two rows with four fragments in which J1 and J3 (A and C) would be swapped twice, as
+  // its text says.
   const FOUR_FRAGMENTS = ["AA..BBB.FFFF", "CCCC..DD..EE"];
   const TWO_FRAGMENTS = ["AA....DDFFFF", "CCCCBBB...EE"];
 

@@ -1,15 +1,16 @@
 /**
- * Shifts and the re-packing of two rows (zhou1999, section 3), on a linear array and on a ring; cuts are in structures/matrix/legal-cuts.ts.
+ * Shifts and the re-packing of two rows (zhou1999, section 3), on a linear array and on a ring. Cuts are in
+ * structures/matrix/legal-cuts.ts.
  *
- *        cut:     4       8              the idle fragments of two rows, joined by one exchange between
- *   row a  AA..|BBB.|FFFF    AA..|..DD|FFFF       alternating cuts: each job moves at most once (figure 4)
+ *        cut:     4       8                  the idle fragments of two rows, joined by one exchange between
+ *   row a  AA..|BBB.|FFFF    AA..|..DD|FFFF  alternating cuts: each job moves at most once (figure 4)
  *   row b  CCCC|..DD|..EE  → CCCC|BBB.|..EE
  */
 import { assert } from "../../../core/errors.ts";
 import type { GangMachine, MatrixView, RowId, RunId } from "../../../core/policy.ts";
 import { aroundEnd, idleEndOnRing } from "../../../structures/matrix/legal-cuts.ts";
 
-/** Moves a job, whole, to a row that is idle on all of its processors: a legal shift. */
+/** Moves a whole job to a row that is idle on all of the job's processors: a legal shift. */
 export function shift(machine: GangMachine, run: RunId, to: RowId): void {
   const first = machine.runFirst(run);
   const end = first + machine.runSize(run);
@@ -18,12 +19,13 @@ export function shift(machine: GangMachine, run: RunId, to: RowId): void {
 }
 
 /**
- * Joins the adjacent idle fragments of two rows: cuts both rows wherever a fragment of one ends and the other row is idle, and
- * exchanges alternating regions between the cuts, those with fewer jobs in them. Each job moves at most once. Afterwards processors
- * side by side that each have an idle slot in one of the rows (not across `origin`) are all idle in the same row.
+ * Joins the adjacent idle fragments of two rows. It cuts both rows where a fragment of one row ends and the
+ * other row is idle, and exchanges alternating regions between the cuts: those with fewer jobs in them. Each
+ * job moves at most once. Afterwards, adjacent processors that each have an idle slot in one of the rows are
+ * all idle in the same row (but not across `origin`).
  *
- * @param origin a cut legal in both rows: 0 on a linear array; on a ring where to open it
- * @returns the regions exchanged, first processor and end
+ * @param origin a cut that is legal in both rows: 0 on a linear array; on a ring, where to open it
+ * @returns the regions exchanged: first processor and end
  */
 export function repackRows(
   machine: GangMachine,
@@ -40,7 +42,7 @@ export function repackRows(
       jobsWithin(machine, a, cuts[i], cuts[i + 1]) + jobsWithin(machine, b, cuts[i], cuts[i + 1]);
     if (cuts[i] < processors && cuts[i + 1] > processors) aroundParity = i % 2;
   }
-  // To exchange the regions of one parity or those of the other gives the same rows under each other's name.
+  // Exchanging the regions of one parity or of the other gives the same two rows with their names swapped.
   let parity = moved[1] <= moved[0] ? 1 : 0;
   const endIsLegal = aroundEnd(machine, a) + aroundEnd(machine, b) === 0;
   if (parity === aroundParity && !endIsLegal) parity = 1 - parity;
@@ -55,7 +57,9 @@ export function repackRows(
   return regions;
 }
 
-/** Ends of fragments at which the other row is idle, from `origin` once around; each is legal in both rows. */
+/**
+ * Ends of fragments at which the other row is idle, once around from `origin`; each is legal in both rows.
+ */
 function joiningCuts(matrix: MatrixView, a: RowId, b: RowId, origin: number): number[] {
   const last = origin + matrix.processors;
   const cuts: number[] = [];
@@ -82,7 +86,10 @@ function joiningCuts(matrix: MatrixView, a: RowId, b: RowId, origin: number): nu
   return cuts;
 }
 
-/** Jobs of the row that begin within processors first … end − 1, the end of the machine passed. */
+/**
+ * Number of jobs of the row that begin on processors first … end − 1, which may go past the end of the
+ * machine.
+ */
 function jobsWithin(matrix: MatrixView, row: RowId, first: number, end: number): number {
   const { processors } = matrix;
   let count = 0;

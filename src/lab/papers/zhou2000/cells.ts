@@ -1,4 +1,7 @@
-/** The simulations of zhou2000's two experiments. Time is counted in slots, so the slot is 1 s long and a switch costs nothing. */
+/**
+ * The simulations of zhou2000's two experiments. Time is in slots: a slot is 1 s long and a switch costs
+ * nothing.
+ */
 import { DEFAULT_RULES } from "../../../core/rules.ts";
 import { metricOf } from "../../../metrics/summary.ts";
 import type { JobSource } from "../../experiments/jobs.ts";
@@ -7,7 +10,7 @@ import type { PlacedCell } from "../paper.ts";
 import type { Results } from "../results.ts";
 import { ZHOU2000_LOADS, ZHOU2000_SCHEMES, type Zhou2000Measure, type Zhou2000Scheme } from "./published.ts";
 
-/** BRMS once more, with an extra slot for every job that can have one. */
+/** Another reading of BRMS: an extra slot for every job that can have one. */
 export const OTHER_READING = "brms:perChange=0";
 export type Variant = Zhou2000Scheme | typeof OTHER_READING;
 
@@ -18,7 +21,7 @@ export interface Place {
 }
 export type Zhou2000Results = Results<Place, CellResult<"summary">>;
 
-/** Small, medium and large jobs of section 4, in slots. */
+/** Bounds between small, medium and large jobs in section 4, in slots. */
 const SMALL_MEDIUM_LARGE = [12, 60];
 
 interface Experiment {
@@ -33,7 +36,7 @@ const EXPERIMENTS: readonly Experiment[] = [
   { table: 1, jobs: 200, replications: 20, variants: [...ZHOU2000_SCHEMES, OTHER_READING] },
 ];
 
-/** All simulations, those that take longest first; within a load all schemes see the same jobs. */
+/** All simulations, the longest first; at each load, all schemes see the same jobs. */
 export function cells(seed: number): PlacedCell<Place, "summary">[] {
   return EXPERIMENTS.flatMap(({ table, jobs, replications, variants }) =>
     [...ZHOU2000_LOADS.entries()].reverse().flatMap(([at, load]) =>

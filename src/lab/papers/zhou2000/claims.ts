@@ -1,4 +1,4 @@
-/** What the text of zhou2000 says of its tables and figures. */
+/** What the text of zhou2000 says about its tables and figures. */
 import type { Claim } from "../../claims.ts";
 import { MEASURES, nameOf, OTHER_READING, type Variant, type Zhou2000Results } from "./cells.ts";
 import { ZHOU2000_LOADS, type Zhou2000Measure } from "./published.ts";
@@ -29,14 +29,14 @@ export function claims(results: Zhou2000Results): Claim[] {
     };
   };
   return [
-    falls("Table 2: turnaround falls from BC over BRMS and BR to BRMMS at ρ ≥ 0.5", 2, "t_ta", [
+    falls("Table 2: turnaround falls from BC to BRMS to BR to BRMMS at ρ ≥ 0.5", 2, "t_ta", [
       "bc",
       "brms",
       "br",
       "brmms",
     ]),
     falls(
-      "Table 2: BRMMS has fewer rows than BR on the average, at every load",
+      "Table 2: BRMMS has fewer rows than BR on average, at every load",
       2,
       "n_a",
       ["br", "brmms"],
@@ -49,7 +49,7 @@ export function claims(results: Zhou2000Results): Claim[] {
       ["bc", "br"],
       ZHOU2000_LOADS,
     ),
-    falls("Table 1: turnaround falls from BR over BRMS to BRMMS at ρ ≥ 0.5", 1, "t_ta", [
+    falls("Table 1: turnaround falls from BR to BRMS to BRMMS at ρ ≥ 0.5", 1, "t_ta", [
       "br",
       "brms",
       "brmms",
@@ -62,7 +62,7 @@ export function claims(results: Zhou2000Results): Claim[] {
     falls("Figure 4: small jobs take longer under BRMS than under BR at ρ ≥ 0.5", 1, "t_sa", ["brms", "br"]),
     falls("Table 1: BRMS has more rows than BR at ρ ≥ 0.5", 1, "n_a", ["brms", "br"]),
     falls(
-      "Figure 5: the active ratio falls from BRMMS over BR to BRMS at ρ ≥ 0.7",
+      "Figure 5: the active ratio falls from BRMMS to BR to BRMS at ρ ≥ 0.7",
       1,
       "r_a",
       ["brmms", "br", "brms"],

@@ -1,35 +1,35 @@
-/** How zhou2000 was read, and why numbers differ from the printed ones. */
+/** How zhou2000 was read, and why our numbers differ from the printed ones. */
 import type { Zhou2000Measure, Zhou2000Scheme } from "./published.ts";
 
 export const NOTES: readonly string[] = [
-  "BC gives a job its whole buddy block; under BR, BRMS and BRMMS a job occupies only its own processors and others fill the rest. With whole blocks BR comes out 30 % worse than printed.",
-  "Rows are re-packed and deleted while every processor has an idle slot, before and after the arrivals of an instant: a job leaves the rest of its block idle, so a row added for it may be one too many. The second time shortens turnaround by 1 % at most.",
-  "BRMMS decides about blocks and rows as if no job had an extra slot; where that needs room, the job with most slots gives one back; then jobs take turns, the largest first, until no idle slot fits a job.",
-  "BRMS: which jobs are given extra slots, and how many per workload change, is not printed. One slot per change in all, for the largest job that can have it, gives table 2 its order; one slot for every job (BRMS:perChange=0) is nearer to table 1, but then BRMS has shorter turnaround than BR in table 2 at ρ = 0.5. No reading that was tried gives both tables.",
-  "BC keeps one row when the system is empty; the other schemes do not.",
+  "BC gives a job its whole buddy block. Under BR, BRMS and BRMMS, a job occupies only its own processors, and other jobs fill the rest. With whole blocks, BR comes out 30 % worse than printed.",
+  "While every processor has an idle slot, rows are re-packed and deleted. This happens both before and after the arrivals of an instant: a job leaves the rest of its block idle, so a row that was added for it may be one too many. The second pass shortens turnaround by 1 % at most.",
+  "BRMMS decides about blocks and rows as if no job had an extra slot. If a decision needs room, the job with the most slots gives one back. Then jobs take turns, the largest first, until no idle slot fits a job.",
+  "BRMS: the paper does not print which jobs get extra slots, or how many per workload change. One slot per change in all, for the largest job that can have it, gives table 2 its order. One slot for every job (BRMS:perChange=0) is nearer to table 1, but then BRMS has shorter turnaround than BR in table 2 at ρ = 0.5. No reading that we tried gives both tables.",
+  "BC keeps one row when the system is empty; the other schemes keep none.",
   "n_l is the mean over replications of the largest number of rows in a run.",
-  "Time is counted in slots: an arrival counts from the slot boundary at which it is noticed, so the turnaround time leaves out the half slot that it waits for that on the average.",
+  "Time is counted in slots. An arrival counts from the slot boundary at which it is noticed, so the turnaround time leaves out the half slot that a job waits on average for that boundary.",
 ];
 
 const EMPTY_SYSTEM =
-  "Not a mean over time: jobs arrive at random and stay at least their run time, so some row exists for at least 1 − exp(−λ × mean run time) = 62 % of the time in a long run";
+  "Not a mean over time: jobs arrive at random and stay for at least their run time, so in a long run some row exists for at least 1 − exp(−λ × mean run time) = 62 % of the time";
 const TRANSPOSED =
-  "Taken for a misprint of 1511.24: the printed means of the three classes weigh to about 1,600, and n_a with the arrival rate asks for as much";
+  "We take it for a misprint of 1511.24: the weighted mean of the three printed class means is about 1,600, and n_a with the arrival rate requires a similar value";
 const BC_SATURATED =
-  "Whole blocks raise the load by a third (mean block ÷ mean size = 1.33), to 0.93 and beyond 1, so turnaround and rows grow with the length of the run and differ widely between sets of jobs";
+  "Whole blocks raise the load by a third (mean block ÷ mean size = 1.33), to 0.93 and above 1, so turnaround and rows grow with the length of the run and differ widely between sets of jobs";
 const BC_BLOCKS =
-  "Whole blocks raise the load by a third, so small differences in how sizes are drawn and rounded, which the paper does not print, weigh more than under the other schemes; the choice of the block within a row makes no difference of more than 2 %";
+  "Whole blocks raise the load by a third. The paper does not print how sizes are drawn and rounded, and small differences there weigh more than under the other schemes; the choice of the block within a row changes this value by at most 2 %";
 const BRMS_RULE =
-  "The number of extra slots given out per change, and to whom, is not printed; it moves this value by more than the deviation (see the notes and brms:perChange=0)";
-const MAX_ROWS = "A maximum over a run: it depends on the few densest moments of each set of jobs";
+  "The paper does not print how many extra slots are given out per change, or to which jobs; this choice moves the value by more than the deviation (see the notes and brms:perChange=0)";
+const MAX_ROWS = "A maximum over a run: it depends on the few busiest moments of each set of jobs";
 const SMALL_JOBS =
-  "Means over a class of a handful of printed sets of jobs; an arrival waits for the next slot and its row for its turn, which weighs most for jobs of few slots, and the paper does not say whether it counts that";
+  "Means over one class in a few sets of jobs. An arrival waits for the next slot and its row waits for its turn, which weighs most for jobs of few slots; the paper does not say whether it counts that";
 const NEAR_SATURATION =
-  "At this load the number of jobs in the system wanders slowly, and five sets of jobs do not settle the mean (see the confidence interval)";
+  "At this load the number of jobs in the system changes slowly, and five sets of jobs do not determine the mean (see the confidence interval)";
 const SETS_OF_JOBS =
-  "Twenty sets of 200 jobs differ widely from each other, the paper's as well as ours (see the confidence interval)";
+  "Twenty sets of 200 jobs differ widely from each other, in the paper and here (see the confidence interval)";
 
-/** Why our value may be more than 10 % off the printed one. */
+/** Why our value may be more than 10 % off the printed value. */
 export function reasonFor(
   table: 1 | 2,
   scheme: Zhou2000Scheme,

@@ -1,7 +1,7 @@
 /**
- * Zhou, Walsh and Brent 2000: gang scheduling on a buddy system. Table 1 is 20 sets of 200 jobs, table 2 is 5 sets of 20,000
- * jobs, at four loads, under four schemes; figures 3 to 5 draw columns of table 1. The workload is the model `downey` with
- * run times of 1 … 120 slots on 128 processors.
+ * Zhou, Walsh and Brent 2000: gang scheduling on a buddy system. Table 1 is 20 sets of 200 jobs and table 2
+ * is 5 sets of 20,000 jobs, at four loads and under four schemes; figures 3 to 5 draw columns of table 1. The
+ * workload is the model `downey` with run times of 1 … 120 slots on 128 processors.
  */
 import { judge } from "../../claims.ts";
 import type { Paper, ReproducedTable } from "../paper.ts";
@@ -31,7 +31,7 @@ export const zhou2000: Paper<Place, "summary"> = {
       table("Table 1", "200 jobs, mean of 20 sets of jobs", 1, ZHOU2000_SCHEMES, results),
       table("Table 2", "20,000 jobs, mean of 5 sets of jobs", 2, ZHOU2000_SCHEMES, results),
       table(
-        "Table 1, BRMS read otherwise",
+        "Table 1, BRMS in another reading",
         "an extra slot for every job that can have one",
         1,
         [OTHER_READING],

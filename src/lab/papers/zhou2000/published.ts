@@ -1,4 +1,7 @@
-/** Tables 1 and 2 of Zhou, Walsh and Brent 2000, "Resource Allocation Schemes for Gang Scheduling", as printed. */
+/**
+ * Tables 1 and 2 of Zhou, Walsh and Brent 2000, "Resource Allocation Schemes for Gang Scheduling", as
+ * printed.
+ */
 
 export const ZHOU2000_LOADS = [0.2, 0.5, 0.7, 0.9] as const;
 export const ZHOU2000_SCHEMES = ["bc", "br", "brms", "brmms"] as const;

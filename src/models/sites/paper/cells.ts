@@ -1,6 +1,7 @@
 /**
- * What is simulated for Dimitriadou and Karatza 2009: the paper's own experiments (sections IV.B and IV.C), readings and rules
- * varied beside them, and the extensions that its conclusion asks for. All variants of a study see the same jobs.
+ * What is simulated for Dimitriadou and Karatza 2009: the paper's experiments (sections IV.B and IV.C),
+ * variants of their readings and rules, and the extensions that the paper's conclusion asks for. All variants
+ * of a study see the same jobs.
  */
 
 import type { PlacedCell } from "../../../lab/papers/paper.ts";
@@ -9,11 +10,14 @@ import { acrossSites, oneSite } from "../policies.ts";
 import type { RemainingRule } from "../simulate.ts";
 import { POWER_OF_TWO_GANGS, type SitesWorkload, UNIFORM_GANGS } from "../workload.ts";
 
-/** Mean times between local jobs at a site of the paper, as it prints them; its λ are their inverses, 12.5, 10 and 8.3. */
+/**
+ * Mean times between local jobs at a site, as the paper prints them. Its λ are the inverses: 12.5, 10 and 8.3
+ * jobs per mean service time.
+ */
 export const LOCAL_EVERY_S = [0.08, 0.1, 0.12] as const;
 /** Mean time between gangs, 1/λ3. */
 const GANG_EVERY_S = 2;
-/** A run stops when so many jobs have ended. */
+/** A run stops when this many jobs have ended. */
 const COMPLETIONS = 120_000;
 const SPLIT_OVERHEAD = 0.1;
 
@@ -23,7 +27,7 @@ const ACROSS = acrossSites.name;
 interface Variant {
   /** As on the command line. */
   readonly policy: string;
-  /** E in %; default 0. */
+  /** Largest error of predictions, in %; default 0. */
   readonly error?: number;
   readonly remaining?: RemainingRule;
 }
@@ -33,7 +37,7 @@ interface Study extends Pick<SitesWorkload, "sites" | "gangSizes" | "criticalSha
   /** Share of all local jobs that arrive at each site. */
   readonly localShares: readonly number[];
   readonly replications: number;
-  /** Jobs made: enough for the completions and for all that can be left in the system. */
+  /** Jobs to generate: enough for the completions and for all jobs that can be left in the system. */
   readonly jobs: number;
   readonly variants: Readonly<Record<string, Variant>>;
 }
@@ -48,13 +52,13 @@ const PAPER = {
 };
 const EXTENSION_REPLICATIONS = 5;
 const BOTH = { one: { policy: ONE }, across: { policy: ACROSS } };
-/** The second reading of "idle": processors count at whose queue a gang waits. */
+/** The second reading of "idle": processors with a gang waiting in their queue count, too. */
 const BOTH_HELD = {
   "one, held": { policy: `${ONE}:idle=held` },
   "across, held": { policy: `${ACROSS}:idle=held` },
 };
 
-/** The most expensive first. */
+/** The most expensive study comes first. */
 export const STUDIES = {
   uniform: {
     ...PAPER,
@@ -70,7 +74,7 @@ export const STUDIES = {
   },
   rules: {
     ...PAPER,
-    title: "rules and readings varied, approach 1",
+    title: "variants of rules and readings, approach 1",
     replications: EXTENSION_REPLICATIONS,
     jobs: 140_000,
     variants: {

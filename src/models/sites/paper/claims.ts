@@ -1,6 +1,7 @@
 /**
- * The sentences in which Dimitriadou and Karatza 2009 tell their figures (the figures' numbers are not printed), each decided by
- * our numbers. "Almost the same", "a bit" and the like are given a number here, named in the evidence.
+ * The sentences in which Dimitriadou and Karatza 2009 describe their figures, each decided by our numbers;
+ * the paper does not print the figures' numbers. "Almost the same", "a bit" and the like get a number here,
+ * which the evidence names.
  */
 import { type Claim, type Comparison, doHold, within } from "../../../lab/claims.ts";
 import { LOCAL_EVERY_S } from "./cells.ts";
@@ -10,18 +11,21 @@ import { at, differenceInWords, inWords, MEASURES } from "./measures.ts";
 const [HIGH, MEDIUM, LOW] = LOCAL_EVERY_S;
 const BOTH = ["one", "across"] as const;
 const NAMES = { one: "approach 1", across: "approach 2" } as const;
-/** Lambda as the paper prints it. */
+/** λ as the paper prints it. */
 const LAMBDA: Readonly<Record<number, string>> = { [HIGH]: "12.5", [MEDIUM]: "10", [LOW]: "8.3" };
 type Approach = (typeof BOTH)[number];
 const ALMOST_ALL = 95;
 /** Percentage points. */
 const ALMOST_TEN = 5;
-/** Percentage points of finished gangs that still are "almost the same". */
+/** Percentage points by which shares of finished gangs may differ and still be "almost the same". */
 const ALMOST_SAME_SHARE = 0.5;
-/** Relative difference of means that still is "almost the same" or "very small". */
+/** Relative difference of means that still counts as "almost the same" or "very small". */
 const ALMOST_SAME = 0.05;
 
-/** Which idle processors a gang may start on at once: table II speaks for the first reading, figures 3 to 5 for the second. */
+/**
+ * On which idle processors a gang may start at once: table II supports the first reading, figures 3 to 5 the
+ * second.
+ */
 type Reading = "free" | "held";
 type Name = keyof typeof MEASURES;
 const VARIANTS = {
@@ -29,7 +33,7 @@ const VARIANTS = {
   held: { one: "one, held", across: "across, held" },
 } as const;
 
-/** A claim holds or not under the first reading; the second one's numbers follow in the evidence. */
+/** The verdict comes from the first reading; the evidence adds the numbers of the second. */
 export function claims(results: SitesResults): Claim[] {
   const under = (reading: Reading) => [
     ...ofFinishedGangs(results, reading),
@@ -38,7 +42,7 @@ export function claims(results: SitesResults): Claim[] {
   const second = under("held");
   const both = under("free").map((first, i) => ({
     ...first,
-    evidence: `${first.evidence}. With processors held for a waiting gang counted as idle it ${doHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
+    evidence: `${first.evidence}. If processors held for a waiting gang count as idle, it ${doHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
   }));
   return [...both, ...ofErrors(results)];
 }
@@ -89,7 +93,7 @@ function ofFinishedGangs(results: SitesResults, reading: Reading): Claim[] {
     {
       statement: "Powers of two: approach 1 never completes 100 % of gangs even in low workloads",
       comparisons: LOCAL_EVERY_S.map((e) => compared(Math.round(finished("powers", "one", e)), "below", 100)),
-      evidence: `finished: ${list("powers")}; rounded to whole per cent; under medium and low load only gangs still in the system at the end are missing`,
+      evidence: `finished: ${list("powers")}; rounded to whole per cent; under medium and low load only gangs that are still in the system at the end are missing`,
     },
     {
       statement: "Uniform sizes: approach 2 completes almost the same share of gangs as approach 1",

@@ -1,4 +1,7 @@
-/** Figures 2 to 13 of Dimitriadou and Karatza 2009, whose numbers are not printed, and figures of what its conclusion asks for. */
+/**
+ * Figures 2 to 13 of Dimitriadou and Karatza 2009, whose numbers are not printed, and figures for the
+ * extensions that its conclusion asks for.
+ */
 
 import type { ReproducedFigure } from "../../../lab/papers/paper.ts";
 import { LOCAL_EVERY_S, STUDIES, type StudyName, type VariantOf } from "./cells.ts";
@@ -71,7 +74,7 @@ export function paperFigures(results: SitesResults): ReproducedFigure[] {
   ];
 }
 
-/** What the paper's conclusion asks for, and what its rules are worth. */
+/** The extensions that the paper's conclusion asks for, and what its rules are worth. */
 export function extensionFigures(results: SitesResults): ReproducedFigure[] {
   const { WRT, finished } = MEASURES;
   const critical: Measure = (n) => n.critical.weightedResponseS;

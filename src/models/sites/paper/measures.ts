@@ -1,4 +1,7 @@
-/** The measures of Dimitriadou and Karatza 2009 under the paper's names, found by study, variant and load, and how sentences tell them. */
+/**
+ * The measures of Dimitriadou and Karatza 2009 under the paper's names, their places by study, variant and
+ * load, and how sentences print them.
+ */
 
 import type { Results } from "../../../lab/papers/results.ts";
 import type { Interval } from "../../../metrics/statistics.ts";
@@ -9,7 +12,7 @@ export type SitesResults = Results<Place, SitesNumbers>;
 /** A number of one run. */
 export type Measure = (numbers: SitesNumbers) => number;
 
-/** A place whose variant the study has. */
+/** The place of a variant that the study has. */
 export function at<S extends StudyName>(study: S, variant: VariantOf<S>, localEveryS: number): Place {
   return { study, variant: String(variant), localEveryS };
 }
@@ -25,12 +28,12 @@ export const MEASURES = {
   finished: (n) => 100 * n.gangsFinished,
 } as const satisfies Readonly<Record<string, Measure>>;
 
-/** A number for a sentence: three significant digits, or so. */
+/** A number as sentences print it: about three significant digits. */
 export function inWords(value: number): string {
   return value.toFixed(decimalsFor(value));
 }
 
-/** A difference with its interval, as many decimals as the interval asks for. */
+/** A difference with its interval, with the decimals that the interval justifies. */
 export function differenceInWords({ mean, half }: Interval): string {
   if (mean === 0 && half === 0) return "0";
   const decimals = decimalsFor(half);

@@ -11,7 +11,10 @@ import { dimitriadou2009 } from "./paper.ts";
 const SEED = dimitriadou2009.defaultSeed;
 const cells = cellsOf(SEED);
 
-/** Numbers that tell where they come from: every measure is a base of its own plus a code of study, variant, load. */
+/**
+ * Numbers that tell where they come from: every measure is a base of its own plus a code of study, variant,
+ * load.
+ */
 function marked(code: number): SitesNumbers {
   const jobs = (base: number): SitesJobNumbers => ({
     arrived: 1,

@@ -1,7 +1,7 @@
 /**
- * Dimitriadou and Karatza 2009, "Job scheduling in a distributed system using backfilling with inaccurate runtime
- * computations": table II beside the published values, the measures behind figures 2 to 13, whose numbers are not printed, and the
- * sentences that tell them.
+ * Dimitriadou and Karatza 2009, "Job scheduling in a distributed system using backfilling with inaccurate
+ * runtime computations": table II with the published values, the measures of figures 2 to 13, whose numbers
+ * are not printed, and the sentences that describe them.
  */
 import { judge } from "../../../lab/claims.ts";
 import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
@@ -47,7 +47,7 @@ function tableTwo(results: SitesResults): ReproducedTable {
     labelColumns: ["λ"],
     valueColumns: [
       { name: "Approach 1", meaning: "busy share of all processors; gangs on one site" },
-      { name: "Approach 2", meaning: "busy share of all processors; gangs split over sites, too" },
+      { name: "Approach 2", meaning: "busy share of all processors; gangs may be split over sites" },
     ],
     rows: LOCAL_EVERY_S.map((everyS, i) => ({
       labels: [LAMBDAS[i]],

@@ -1,4 +1,7 @@
-/** What a cell of the kind `sites` gives: a policy on jobs of several sites, until so many have ended. */
+/**
+ * The result of a cell of the kind `sites`: a policy on jobs of several sites, until a number of them have
+ * ended.
+ */
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { chooseAmong } from "../../../policies/parse-policy.ts";
 import { type SitesNumbers, summariseSites } from "../metrics.ts";
@@ -15,7 +18,7 @@ interface SitesCell {
   readonly completions: number;
 }
 
-/** @throws Error when the jobs made do not suffice for the completions */
+/** @throws Error if too few jobs were generated for the number of completions */
 export async function runSites(cell: SitesCell, inputs: CellInputs): Promise<SitesNumbers> {
   const { completions, remaining } = cell;
   const { definition, parameters } = chooseAmong([oneSite, acrossSites], cell.policy);

@@ -1,7 +1,8 @@
 /**
- * What is simulated for Silva and Scherson 1999: the same programs under conventional and Concurrent Gang scheduling, and
- * settings that the paper fixes or leaves out, varied one at a time. The paper prints no parameter of its programs, no
- * slot length and no scale of time; OPEN has our choices, made so that idle times and completions have roughly the printed size.
+ * What is simulated for Silva and Scherson 1999: the same programs under conventional and Concurrent Gang
+ * scheduling. Studies vary one setting at a time that the paper fixes or leaves out. The paper prints no
+ * parameters of its programs, no slot length and no time scale; OPEN has our choices, made so that idle times
+ * and completions have roughly the printed size.
  */
 
 import type { Cell } from "../../../lab/experiments/kinds.ts";
@@ -54,7 +55,7 @@ export type StudyName = keyof typeof STUDIES;
 /** A workload of the tables, or a value of a study, under a scheduler. */
 export interface Place {
   readonly of: WorkloadName | StudyName;
-  /** Of a study. */
+  /** The value of the varied setting, in a study. */
   readonly value?: number | undefined;
   readonly scheduler: SchedulerName;
 }
@@ -106,7 +107,7 @@ function paperCell(workload: WorkloadName, seed: number): Cell<"tasks"> {
   };
 }
 
-/** The paper's cell with one thing otherwise. */
+/** The paper's cell with one setting changed. */
 function cellOf(study: StudyName, value: number, seed: number): Cell<"tasks"> {
   const cell = paperCell(STUDIES[study].workload, seed);
   switch (study) {
@@ -123,7 +124,10 @@ function cellOf(study: StudyName, value: number, seed: number): Cell<"tasks"> {
   }
 }
 
-/** The same round length as in the tables, with that share of it in I/O; at 0 % an I/O statement takes 1 ms. */
+/**
+ * Rounds are as long as in the tables, and this percentage of each is I/O; at 0 % an I/O statement takes 1
+ * ms.
+ */
 function blockingFor(percent: number): ProgramsOptions["times"] {
   const roundMs = OPEN.times["I/O"].compute.meanMs + OPEN.times["I/O"].io.meanMs;
   const ioMs = (roundMs * percent) / 100;

@@ -1,9 +1,15 @@
-/** What Silva and Scherson 1999 say about tables 1 to 10, judged by our runs: on means, and counted over the runs. */
+/**
+ * What Silva and Scherson 1999 say about tables 1 to 10, judged by our runs: by the means, with a count of
+ * runs.
+ */
 import type { Claim } from "../../../lab/claims.ts";
 import type { SilvaResults } from "./cells.ts";
 import { PUBLISHED, SCHEDULERS, timesS, WORKLOADS, type WorkloadName } from "./published.ts";
 
-/** Rows that are compared: from the second on; the paper's first row has 3 completions against 4 in tables 7 and 8. */
+/**
+ * Index of the first row compared. The paper's first row is left out: tables 7 and 8 have 3 completions
+ * against 4 there.
+ */
 const FIRST_ROW = 1;
 
 export function claims(results: SilvaResults): Claim[] {
@@ -43,7 +49,7 @@ function inRows(
   return {
     statement: `${workload} workload: ${what}, at every row from the second on`,
     comparisons: means.map(([b, a]) => ({ a, is, b })),
-    evidence: `means ${pairs.join(", ")}; at all these rows in ${inRuns} of ${gang.length} runs`,
+    evidence: `means ${pairs.join(", ")}; in all these rows in ${inRuns} of ${gang.length} runs`,
   };
 }
 
@@ -59,11 +65,11 @@ function idleSlots(results: SilvaResults): Claim {
       { a: concurrent[3], is: "below", b: gang[3] },
       ...gang.slice(0, 3).map((a) => ({ a, is: "at most" as const, b: 0 })),
     ],
-    evidence: `all idle time of the computation workload is in slots without a task of their own: ${gang[3].toFixed(1)} % under gang, ${concurrent[3].toFixed(1)} % under Concurrent Gang`,
+    evidence: `all idle time of the computation workload is in slots without an own task: ${gang[3].toFixed(1)} % under gang, ${concurrent[3].toFixed(1)} % under Concurrent Gang`,
   };
 }
 
-/** The conclusion says so; tables 5 and 6 say otherwise. */
+/** The paper's conclusion says so, but its tables 5 and 6 contradict it. */
 function equivalence(results: SilvaResults): Claim {
   const of = "communication";
   const last = timesS(of).length - 1;

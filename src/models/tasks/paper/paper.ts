@@ -1,7 +1,7 @@
 /**
- * Silva and Scherson 1999, "Towards flexibility and scalability in parallel job scheduling": conventional gang scheduling
- * against Concurrent Gang on five workloads of tasks that block, tables 1 to 10. The paper has one run of each; we have
- * ten and show their spread.
+ * Silva and Scherson 1999, "Towards flexibility and scalability in parallel job scheduling": conventional
+ * gang scheduling against Concurrent Gang on five workloads of tasks that block, tables 1 to 10. The paper
+ * has one run of each; we have ten and show their spread.
  */
 import { judge } from "../../../lab/claims.ts";
 import type { Paper, ReproducedTable } from "../../../lab/papers/paper.ts";
@@ -60,19 +60,20 @@ function reasonFor(published: number) {
   return (runs: readonly number[]) =>
     published >= Math.min(...runs) && published <= Math.max(...runs)
       ? "the paper's one run lies within the range of ours; jobs, statements and slot length are not printed"
-      : "the paper's one run lies outside the range of ours; jobs, statements and slot length are not printed, and ours are set once for all tables";
+      : "the paper's one run lies outside the range of ours; jobs, statements and slot length are not printed, and we use one setting for all tables";
 }
 
 const MIXED_REASON =
-  "not reproduced: with jobs of the kinds of tables 1, 3, 5 and 7, which idle 66, 9, 31 and 39 %, a mixture should idle near their mean of 36 %; the paper's mixed jobs must have had other parameters than its pure ones";
+  "not reproduced: jobs of the kinds in tables 1, 3, 5 and 7 leave processors idle for 66, 9, 31 and 39 % of the time, so a mixture should come close to their mean of 36 %; the paper's mixed jobs must have had other parameters than its pure jobs";
 
-/** Not in the paper: what the idle time at the end of the runs is made of. */
+/** What the idle time at the end of the runs consists of. Not in the paper. */
 function causesTable(results: SilvaResults): ReproducedTable {
   const names = ["I/O", "messages", "barriers", "empty"] as const;
-  const meaning = "slot's own task in I/O, waiting for a message, at a barrier; no own task, or it has ended";
+  const meaning =
+    "the slot's own task is in I/O, waits for a message, or waits at a barrier; empty: there is no own task, or it has ended";
   return {
     id: "Table A",
-    title: "what the idle time is made of at the last row (not in the paper)",
+    title: "what the idle time consists of in the last row (not in the paper)",
     labelColumns: ["workload", "scheduler"],
     valueColumns: [
       ...names.map((name) => ({ name, unit: "%", meaning })),

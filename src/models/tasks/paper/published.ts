@@ -30,7 +30,7 @@ function table(
   };
 }
 
-/** Times of the rows; the mixed workload has other ones. */
+/** Simulation times of the rows; the mixed workload has different ones. */
 export function timesS(workload: WorkloadName): readonly number[] {
   return workload === "mixed"
     ? [10_000, 20_000, 30_000, 40_000, 50_000]

@@ -1,4 +1,6 @@
-/** What a cell of the kind `tasks` gives: programs whose tasks block, on one machine under gang scheduling. */
+/**
+ * The result of a cell of the kind `tasks`: programs whose tasks block, on one machine under gang scheduling.
+ */
 
 import type { CellInputs } from "../../../lab/experiments/cell.ts";
 import { gang } from "../../../policies/gangs/gang.ts";
@@ -10,7 +12,7 @@ import { makeTaskPrograms, type ProgramsOptions } from "../task-programs.ts";
 interface TasksCell extends Pick<TasksOptions, "processors" | "slotMs" | "switchMs" | "ownReturns"> {
   readonly workload: string;
   readonly programs: ProgramsOptions;
-  /** Of the local scheduler's grades; without one other tasks are not run in idle slots. */
+  /** Weight of the local scheduler's grades; undefined: other tasks do not run in idle slots. */
   readonly alpha?: number | undefined;
   readonly recordAtS: readonly number[];
 }
@@ -19,7 +21,10 @@ interface TasksCell extends Pick<TasksOptions, "processors" | "slotMs" | "switch
 export interface Series {
   readonly jobs: readonly number[];
   readonly idlePercent: readonly number[];
-  /** Shares of processor time at the last row, in %: own task in I/O, waiting for a message, at a barrier; no own task. */
+  /**
+   * Why processors idle, as % of processor time at the last row: the own task is in I/O, waits for a message,
+   * or waits at a barrier; or there is no own task.
+   */
   readonly idleBy: readonly [io: number, message: number, barrier: number, empty: number];
   readonly meanRows: number;
 }
