@@ -32,7 +32,7 @@ export function verdictOf({ a, is, b }: Comparison): Verdict {
 }
 
 export function doHold(comparisons: readonly Comparison[]): boolean {
-  return comparisons.every((one) => verdictOf(one) === "holds");
+  return comparisons.every((comparison) => verdictOf(comparison) === "holds");
 }
 
 export function judge({ statement, comparisons, evidence }: Claim): ReproducedStatement {

@@ -13,7 +13,7 @@ export const PAPERS: readonly Paper[] = [zhou2000, zhou1999, kawanami2008, silva
 /** Finds a paper by its key. @throws InputError for an unknown key, with the closest one as a suggestion */
 export function findPaper(key: string): Paper {
   const keys = PAPERS.map((paper) => paper.key);
-  const paper = PAPERS.find((one) => one.key === key);
+  const paper = PAPERS.find((candidate) => candidate.key === key);
   if (paper !== undefined) return paper;
   throw new InputError(`Cannot find paper "${key}"${closest(key, keys)}: expected one of ${keys.join(", ")}`);
 }

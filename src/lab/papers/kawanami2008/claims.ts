@@ -122,7 +122,7 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
   const [where, measure, of, relation] = says;
   const { to, words, compare }: Relation = RELATIONS[relation];
   const at = QUEUE_NAMES.indexOf(queue);
-  const compared = [of, ...to.filter((other) => other !== of)].map((scheduler) => ({
+  const compared = [of, ...to.filter((key) => key !== of)].map((scheduler) => ({
     values: results.values({ scheduler }, (run) => run[measure][at]),
     mean: results.mean({ scheduler }, (run) => run[measure][at]),
     title: SCHEDULERS[scheduler].title,

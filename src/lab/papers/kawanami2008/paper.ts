@@ -61,7 +61,7 @@ function classTable(): ReproducedTable {
       { name: "threads", meaning: "highest number of threads per process" },
     ],
     rows: PRINTED_CLASSES.map(([name, processors, processes, threads]) => {
-      const ours = HPC2500_CLASSES.find((one) => one.name === name)!;
+      const ours = HPC2500_CLASSES.find((queue) => queue.name === name)!;
       return {
         labels: [name],
         values: [
@@ -85,7 +85,7 @@ function reservationTable(): ReproducedTable {
       { name: "limit", meaning: "number of reservations that jobs of the queue may hold at a time" },
     ],
     rows: reserving.map(([name, , , , threshold, limit]) => {
-      const rule = HPC2500_CLASSES.find((one) => one.name === name)?.reservations;
+      const rule = HPC2500_CLASSES.find((queue) => queue.name === name)?.reservations;
       return {
         labels: [name],
         values: [exact(threshold, rule?.threshold ?? Number.NaN), exact(limit, rule?.limit ?? Number.NaN)],

@@ -14,7 +14,7 @@ import { HPC2500_JOBS } from "../../../workload/models/hpc2500.ts";
 import type { CellInputs, MachineCell } from "../../experiments/cell.ts";
 
 /** The queues of table 2, then all jobs together. */
-export const QUEUE_NAMES: readonly string[] = [...HPC2500_CLASSES.map((one) => one.name), "all"];
+export const QUEUE_NAMES: readonly string[] = [...HPC2500_CLASSES.map((queue) => queue.name), "all"];
 
 /** Results of one run: values by queue; the last value covers all jobs. */
 export interface QueuesResult {
@@ -69,9 +69,9 @@ export async function runQueues(cell: MachineCell, inputs: CellInputs): Promise<
   });
   const byQueue = waitsBy(queueOf, instance, schedule);
   return {
-    jobs: byQueue.map((one) => one.length),
+    jobs: byQueue.map((waits) => waits.length),
     medianWaitS: byQueue.map(median),
-    maxWaitS: byQueue.map((one) => one.reduce((most, waitS) => Math.max(most, waitS), 0)),
+    maxWaitS: byQueue.map((waits) => waits.reduce((max, waitS) => Math.max(max, waitS), 0)),
     medianByShapeS: waitsBy(automatic, instance, schedule).map(median),
     reservations,
     heldShare: [heldArea / (instance.processors * (lastSubmitS - instance.submitS[0]))],

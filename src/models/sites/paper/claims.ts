@@ -121,15 +121,16 @@ function ofApproaches(results: SitesResults, reading: Reading): Claim[] {
       at("uniform", variants.across, everyS),
       MEASURES[name],
     );
-  const told = (names: readonly Name[], loads: readonly number[]) => {
-    const one = (n: Name) => loads.map((e) => `${differenceInWords(difference(n, e))} at λ = ${LAMBDA[e]}`);
-    return `approach 2 minus approach 1, paired: ${names.map((n) => `${n} ${one(n).join(", ")}`).join("; ")}`;
+  const differences = (names: readonly Name[], loads: readonly number[]) => {
+    const atLoads = (n: Name) =>
+      loads.map((e) => `${differenceInWords(difference(n, e))} at λ = ${LAMBDA[e]}`);
+    return `approach 2 minus approach 1, paired: ${names.map((n) => `${n} ${atLoads(n).join(", ")}`).join("; ")}`;
   };
   const split = `${(100 * results.mean(at("uniform", variants.across, HIGH), (n) => n.gangsSplit)).toFixed(2)} % of the gangs were split at λ = 12.5`;
-  const higher = (names: readonly Name[], beside: readonly Name[]): Claim => ({
+  const higher = (names: readonly Name[], also: readonly Name[]): Claim => ({
     statement: `For higher workloads we have higher ${names.join(" and ")}`,
     comparisons: names.flatMap(grows),
-    evidence: `at λ = 12.5, 10, 8.3: ${[...names, ...beside].map(list).join("; ")}`,
+    evidence: `at λ = 12.5, 10, 8.3: ${[...names, ...also].map(list).join("; ")}`,
   });
   const sameBelowHigh = (names: readonly Name[], what: string): Claim => ({
     statement: `For medium and low workload ${names.join(" and ")} of ${what} are almost the same in both approaches`,
@@ -138,28 +139,28 @@ function ofApproaches(results: SitesResults, reading: Reading): Claim[] {
         compared(Math.abs(difference(name, e).mean), "at most", ALMOST_SAME * mean("one", e, name)),
       ),
     ),
-    evidence: `${told(names, [MEDIUM, LOW])}; almost the same: within ${100 * ALMOST_SAME} %`,
+    evidence: `${differences(names, [MEDIUM, LOW])}; almost the same: within ${100 * ALMOST_SAME} %`,
   });
   return [
     higher(["WRT", "WSLD"], ["bounded WSLD"]),
     {
       statement: "Approach 2 results in lower WRT and WSLD when the workload is high",
       comparisons: (["WRT", "WSLD"] as const).map((n) => compared(within(difference(n, HIGH)), "below", 0)),
-      evidence: `${told(["WRT", "WSLD", "bounded WSLD"], [HIGH])}; holds when the 95 % intervals lie below 0; ${split}`,
+      evidence: `${differences(["WRT", "WSLD", "bounded WSLD"], [HIGH])}; holds when the 95 % intervals lie below 0; ${split}`,
     },
     sameBelowHigh(["WRT", "WSLD"], "gangs"),
     higher(["RT", "SLD"], ["bounded SLD"]),
     {
       statement: "For λ = 12.5, RT and SLD are a bit higher for approach 2 than for approach 1",
       comparisons: (["RT", "SLD"] as const).map((n) => compared(within(difference(n, HIGH)), "above", 0)),
-      evidence: `${told(["RT", "SLD", "bounded SLD"], [HIGH])}; holds when the 95 % intervals lie above 0`,
+      evidence: `${differences(["RT", "SLD", "bounded SLD"], [HIGH])}; holds when the 95 % intervals lie above 0`,
     },
     sameBelowHigh(["RT", "SLD"], "local jobs"),
     higher(["U"], []),
     {
       statement: "For the same workload, approach 2 results in slightly higher system utilization",
       comparisons: LOCAL_EVERY_S.map((e) => compared(difference("U", e).mean, "above", 0)),
-      evidence: `${told(["U"], LOCAL_EVERY_S)}; the paper's differences are 0.00035, 0.00006 and 0.00006; ${split}, each with 10 % more service`,
+      evidence: `${differences(["U"], LOCAL_EVERY_S)}; the paper's differences are 0.00035, 0.00006 and 0.00006; ${split}, each with 10 % more service`,
     },
   ];
 }

@@ -30,8 +30,8 @@ export function idleFigures(results: SilvaResults): ReproducedFigure[] {
 }
 
 const STUDY_AXES = [
-  { name: "idle time at the end (%)", of: (one: Series) => one.idlePercent.at(-1)! },
-  { name: "jobs completed", of: (one: Series) => one.jobs.at(-1)! },
+  { name: "idle time at the end (%)", of: (series: Series) => series.idlePercent.at(-1)! },
+  { name: "jobs completed", of: (series: Series) => series.jobs.at(-1)! },
 ] as const;
 
 export function studyFigures(results: SilvaResults): ReproducedFigure[] {
