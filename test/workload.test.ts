@@ -93,7 +93,7 @@ describe("tutti workload convert", () => {
     [
       ["convert", "downey:minRunS=7000:maxRunS=9000", "--estimates", "tsafrir=2h"],
       66,
-      /expected a larger largest estimate/,
+      /expected a higher largest estimate/,
     ],
     [["convert", "jobs.txt", "--estimates", "tsafrir=1m"], 66, /expected whole seconds from 3600/],
     [["convert", "none.swf"], 66, /there is no such file/],

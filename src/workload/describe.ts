@@ -1,6 +1,6 @@
 /**
- * Facts of a workload, by the definitions of the tables that are usual for logs of the Parallel Workloads Archive: jobs with run
- * time 0 are counted, but all else is over the jobs with a run time above 0.
+ * Facts about a workload, by the definitions of the usual tables for logs of the Parallel Workloads Archive:
+ * jobs with run time 0 are counted, and everything else covers only the jobs with a run time above 0.
  */
 import type { Workload } from "../core/jobs.ts";
 import { selectInPlace } from "../core/selection.ts";
@@ -14,7 +14,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** What is undefined cannot be told from the workload. Shares are 0 … 1. */
+/** Facts that the workload does not tell are undefined. Shares are 0 … 1. */
 interface WorkloadFacts {
   readonly jobs: number;
   /** Jobs with run time 0; the facts below leave them out. */
@@ -37,13 +37,13 @@ interface WorkloadFacts {
   readonly estimates: number;
   /** Jobs that ran longer than their estimate. */
   readonly overruns: number;
-  /** Different users. */
+  /** Number of different users. */
   readonly users: number | undefined;
 }
 
 /**
  * Computes the facts in linear time; copies three columns.
- * @param processors size of the machine, for the offered load; without it the one that the workload names
+ * @param processors size of the machine, for the offered load; by default the size that the workload names
  */
 export function describeWorkload(workload: Workload, processors = workload.processors): WorkloadFacts {
   const { count, jobs, trace } = workload;
@@ -89,7 +89,7 @@ export function describeWorkload(workload: Workload, processors = workload.proce
   };
 }
 
-/** Spread of the rows that the condition holds for; undefined when it holds for none. */
+/** Spread over the rows for which the condition holds; undefined if there are none. */
 function spreadOf(column: Float64Array | Int32Array, holds: (row: number) => boolean): Spread | undefined {
   const values = new Float64Array(column.length);
   let count = 0;
@@ -107,7 +107,7 @@ function spreadOf(column: Float64Array | Int32Array, holds: (row: number) => boo
   if (count === 0) return undefined;
   selectInPlace(values, 0, count - 1, count >> 1);
   const upper = values[count >> 1];
-  // Nothing before the upper middle value is above it.
+  // No value before the upper middle value is above it.
   let lower = upper;
   if (count % 2 === 0) {
     lower = min;

@@ -1,14 +1,15 @@
 /**
- * A 64-bit fingerprint of a workload, printed with every result: MurmurHash3 (Appleby 2008, x86, 32 bits) over the columns'
- * words with two seeds. Not for use against an adversary. The same on machines of either byte order.
+ * A 64-bit fingerprint of a workload, printed with every result: MurmurHash3 (Appleby 2008, x86, 32 bits)
+ * over the words of the columns, with two seeds. It does not withstand an adversary. It is the same for
+ * either byte order.
  */
 import type { Workload } from "../core/jobs.ts";
 
 const SEEDS = [0, 0x9747b28c] as const;
-/** Position of a double's less significant word in memory. */
+/** Position of a double's low word in memory. */
 const LOW = new Uint32Array(Float64Array.of(1).buffer)[0] === 0 ? 0 : 1;
 
-/** Hash of the columns that a simulation uses, of demands and of interruptions, as 16 hexadecimal digits. */
+/** Hash of everything that a simulation uses: columns, demands and interruptions. 16 hexadecimal digits. */
 export function hashWorkload({ jobs, molding, demand = [], interruptions }: Workload): string {
   const { id, submitS, runS, size, estimateS } = jobs;
   const { outages = [], stops = [] } = interruptions ?? {};
@@ -27,8 +28,8 @@ export function hashWorkload({ jobs, molding, demand = [], interruptions }: Work
 }
 
 /**
- * Hash of columns, one after the other with their lengths, as 16 hexadecimal digits. Doubles count by their bits, but all NaN are one
- * and so are 0 and −0.
+ * Hash of columns with their lengths, one after the other, as 16 hexadecimal digits. Doubles count by their
+ * bits, but all NaNs count as one value, and so do 0 and −0.
  */
 export function hashColumns(...columns: readonly (Float64Array | Int32Array)[]): string {
   return SEEDS.map((seed) => {

@@ -2,7 +2,10 @@
 import { assert } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
 
-/** Checks an instance against its workload and its rules, job by job. @throws Error at the first broken invariant */
+/**
+ * Checks an instance against its workload and its rules, job by job. @throws Error at the first broken
+ * invariant
+ */
 export function auditInstance(instance: Instance): void {
   const { workload, processors, rules, count, workloadRow } = instance;
   for (const column of [instance.id, instance.submitS, instance.runS, instance.size, instance.estimateS]) {

@@ -15,7 +15,10 @@ const anyRules: fc.Arbitrary<Rules> = fc.record({
   oversize: fc.constantFrom("drop", "clip"),
 });
 
-/** Jobs 1 to 5: as it should be, longer than estimated, without an estimate, larger than 4 processors, larger and without an estimate. */
+/**
+ * Jobs 1 to 5: as it should be, longer than estimated, without an estimate, larger than 4 processors, larger
+ * and without an estimate.
+ */
 const workload = workloadOf([
   { submitS: 0, runS: 10, size: 1, estimateS: 20 },
   { submitS: 1, runS: 30, size: 4, estimateS: 20 },

@@ -1,11 +1,12 @@
 /**
- * Makes a workload ready for one machine: the rules of core/rules.ts are applied here, once, before any policy runs.
+ * Prepares a workload for one machine: the rules of core/rules.ts are applied here, once, before any policy
+ * runs.
  *
- *   1. oversize          jobs that need more than the machine has are dropped or clipped to it
- *   2. missing estimate  a job without an estimate is given its run time, or a fixed number of seconds
- *   3. overrun           an estimate below the run time is raised to it, or the run time is cut to the estimate
+ *   1. oversize          jobs that need more than the machine has are dropped, or clipped to it
+ *   2. missing estimate  a job without an estimate gets its run time, or a fixed number of seconds
+ *   3. overrun           an estimate below the run time is raised to it, or the run time is cut
  *
- * Columns that no rule changes are shared with the workload; the workload itself is never changed.
+ * Columns that no rule changes are shared with the workload. The workload itself is never changed.
  */
 import { DiagnosticCollector, diagnosticRules } from "../core/diagnostics.ts";
 import { InputError } from "../core/errors.ts";
@@ -18,10 +19,11 @@ import type { Rules } from "../core/rules.ts";
 const MAX_PROCESSORS_SHOWN = 2147483647;
 
 /**
- * Applies the rules. What jobs need of kinds that the machine does not tell of is not limited. The diagnostics count what each of them did, under the codes oversize-dropped, oversize-clipped,
- * estimate-missing, overrun-raised and overrun-killed. An instance may have 0 jobs.
- * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and resources and outages
- * are possible
+ * Applies the rules. Needs for resources that the machine does not list are not limited. The diagnostics
+ * count what each rule did, under the codes oversize-dropped, oversize-clipped, estimate-missing,
+ * overrun-raised and overrun-killed. An instance may have 0 jobs.
+ * @throws InputError unless processors is a positive whole number, a fixed estimate is a positive number, and
+ *   resources and outages are possible
  */
 export function prepare(
   workload: Workload,
@@ -39,7 +41,7 @@ export function prepare(
     !(rules.missingEstimate.seconds > 0 && rules.missingEstimate.seconds < Infinity)
   ) {
     throw new InputError(
-      `Cannot give jobs without an estimate ${rules.missingEstimate.seconds} s: expected a number of seconds above 0`,
+      `Cannot set missing estimates to ${rules.missingEstimate.seconds} s: expected a number of seconds above 0`,
     );
   }
   checkResources(resources);
@@ -83,21 +85,23 @@ export function prepare(
   };
 }
 
-/** Memory per processor: what the user asked for, else what the job used; undefined where no job tells. */
+/**
+ * Memory per processor: what the user requested, or else what the job used; undefined if no job has a value.
+ */
 function memoryOf(
   { trace }: Workload,
   pick: (column: Float64Array) => Float64Array,
 ): Float64Array | undefined {
   if (trace === undefined) return undefined;
   const { requestedMemoryKB, usedMemoryKB } = trace;
-  // 0 KB is no memory that a process could have: traces write it where nothing was measured.
+  // No process can have 0 KB of memory: traces write 0 if nothing was measured.
   const known = requestedMemoryKB.map((asked, row) =>
     asked > 0 ? asked : usedMemoryKB[row] > 0 ? usedMemoryKB[row] : UNKNOWN,
   );
   return known.some((memoryKB) => memoryKB > 0) ? pick(known) : undefined;
 }
 
-/** Sizes that the machine has, around those of the instance. */
+/** The range of sizes of each job, limited to the machine, with the instance's size inside. */
 function moldingOf(
   { minSize, maxSize, serialShare }: Molding,
   size: Int32Array,
@@ -111,7 +115,7 @@ function moldingOf(
   };
 }
 
-/** Stops of the jobs that are kept, by their rows here. */
+/** Interruptions of the jobs that are kept, by their rows in the instance. */
 function interruptionsOf(
   { interruptions }: Workload,
   processors: number,
@@ -125,12 +129,12 @@ function interruptionsOf(
   return { outages, stops: moved.filter(({ job }) => job >= 0) };
 }
 
-/** What the jobs of an instance need: no more than the machine has, where larger jobs are clipped to it. */
+/** What the jobs of an instance need: at most what the machine has, if larger jobs are clipped to it. */
 function demandOf(resources: readonly ResourceKind[], demands: readonly Int32Array[]): Int32Array[] {
   return demands.map((column, k) => column.map((needed) => Math.min(needed, resources[k].amount)));
 }
 
-/** What the jobs of the workload need, by kind of the machine's resources. */
+/** What the jobs of the workload need, for each kind of the machine's resources. */
 function demandsOf({ count, demand = [] }: Workload, resources: readonly ResourceKind[]): Int32Array[] {
   return resources.map(
     ({ name }) => demand.find(({ kind }) => kind === name)?.amount ?? new Int32Array(count),
@@ -207,7 +211,7 @@ function fillEstimates(
   return missing === estimateS.length && fixed < 0 ? runS : filled;
 }
 
-/** The column that the rule for overruns changes, where jobs ran longer than their estimates. */
+/** The column that the overrun rule changes for jobs that ran longer than their estimates. */
 function withoutOverruns(
   { id, runS, estimateS }: Columns,
   rules: Rules,
@@ -229,7 +233,7 @@ function withoutOverruns(
 
 type Diagnostics = DiagnosticCollector<keyof ReturnType<typeof rulesFor>>;
 
-/** What becomes of jobs that do not fit the machine or their estimates. */
+/** The rules for jobs that do not fit the machine or their estimates. */
 function rulesFor(processors: number, { missingEstimate }: Rules) {
   const given = missingEstimate === "run" ? "its run time" : `${missingEstimate.seconds} s`;
   return diagnosticRules({

@@ -44,7 +44,7 @@ describe("scaleArrivals()", () => {
     expect(scaled.jobs.runS).toBe(small.jobs.runS);
     expect(scaled.jobs.size).toBe(small.jobs.size);
     expect([...small.jobs.submitS]).toEqual([100, 150, 200, 300, 999]);
-    expect(scaled.name).toBe("test, submit times scaled by 0.5 from the first one on");
+    expect(scaled.name).toBe("test, submit times scaled by 0.5, counted from the first");
     expect(offeredLoad(scaled.jobs, 10)).toBe(0.6);
   });
 
@@ -85,7 +85,7 @@ describe("scaleToLoad()", () => {
     expect(() => scaleToLoad(small, Number.NaN, 10)).toThrow(InputError);
     const row = { submitS: 5, runS: 1, size: 1, estimateS: -1 };
     expect(() => scaleToLoad(workloadOf([row]), 0.7, 10)).toThrow(
-      /its 1 jobs give none, expected at least two/,
+      /its 1 jobs have no offered load, expected at least two/,
     );
   });
 

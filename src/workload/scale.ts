@@ -1,13 +1,14 @@
 /**
- * Offered load, and its scaling by the arrival times: all gaps between submits are multiplied by one factor, jobs stay as they are.
- * The daily cycle is stretched with them; that is the price of leaving run times, sizes and the order of jobs alone.
+ * Offered load, and scaling it by the arrival times: all gaps between submits are multiplied by one factor,
+ * and the jobs stay unchanged. This also stretches the daily cycle, which is the price of keeping run times,
+ * sizes and the order of jobs.
  */
 import { InputError } from "../core/errors.ts";
 import { type JobColumns, UNKNOWN, type Workload } from "../core/jobs.ts";
 
 /**
- * Σ(run time × size) ÷ (processors × time from the first to the last submit), over jobs with a run time above 0; undefined
- * where all of them come at once or there are none.
+ * Σ(run time × size) ÷ (processors × time from the first to the last submit), over jobs with a run time above
+ * 0. Undefined if there is no such job, or if all of them are submitted at the same time.
  */
 export function offeredLoad({ submitS, runS, size }: JobColumns, processors: number): number | undefined {
   let firstS = Number.POSITIVE_INFINITY;
@@ -23,10 +24,10 @@ export function offeredLoad({ submitS, runS, size }: JobColumns, processors: num
 }
 
 /**
- * Multiplies all gaps between submits; the first submit stays where it is. A factor of 0.5 doubles the load. Waits that the log
- * recorded no longer fit the submits and become unknown.
+ * Multiplies all gaps between submits; the first submit keeps its time. A factor of 0.5 doubles the load. The
+ * waits that the log recorded no longer fit the submits and become unknown.
  * @param factor above 0
- * @throws InputError for a factor that is none, or that carries submit times beyond 10^12 s
+ * @throws InputError if the factor is not above 0, or moves submit times beyond 10^12 s
  */
 export function scaleArrivals(workload: Workload, factor: number): Workload {
   if (!(factor > 0 && factor < Number.POSITIVE_INFINITY)) {
@@ -35,7 +36,7 @@ export function scaleArrivals(workload: Workload, factor: number): Workload {
     );
   }
   const { count, jobs, trace } = workload;
-  const note = `submit times scaled by ${factor} from the first one on`;
+  const note = `submit times scaled by ${factor}, counted from the first`;
   const firstS = count > 0 ? jobs.submitS[0] : 0;
   const submitS = jobs.submitS.map((at) => firstS + (at - firstS) * factor);
   if (count > 0 && !(submitS[count - 1] <= LATEST_S)) {
@@ -53,23 +54,23 @@ export function scaleArrivals(workload: Workload, factor: number): Workload {
 }
 
 /**
- * Scales the arrivals so that the offered load is the one that is wanted.
- * @throws InputError when the load of the workload cannot be told, or the wanted one is not above 0
+ * Scales the arrivals to an offered load.
+ * @throws InputError if the load of the workload is unknown, or the new load is not above 0
  */
 export function scaleToLoad(workload: Workload, load: number, processors: number): Workload {
   const present = offeredLoad(workload.jobs, processors);
   if (!(load > 0 && load < Number.POSITIVE_INFINITY)) {
     throw new InputError(
-      `Cannot scale "${workload.name}" to an offered load of ${load}: expected a number above 0, 1 for a machine that is just full`,
+      `Cannot scale "${workload.name}" to an offered load of ${load}: expected a number above 0; 1 is a machine that is just full`,
     );
   }
   if (present === undefined) {
     throw new InputError(
-      `Cannot scale "${workload.name}" to an offered load of ${load}: its ${workload.count} jobs give none, expected at least two with a run time above 0 and different submit times`,
+      `Cannot scale "${workload.name}" to an offered load of ${load}: its ${workload.count} jobs have no offered load, expected at least two jobs with a run time above 0 and different submit times`,
     );
   }
   return scaleArrivals(workload, present / load);
 }
 
-/** The largest submit time that the readers take. */
+/** The largest submit time that the readers accept. */
 const LATEST_S = 1e12;

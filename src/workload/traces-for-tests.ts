@@ -1,6 +1,7 @@
 /**
- * The real traces, for tests only: the one file of this room that reads files. They are looked for in the folder TUTTI_TRACES, else beside
- * the repository; tests that need one are skipped visibly where it is missing:
+ * The real traces, for tests only: the one file of this room that reads files. They are looked for in the
+ * folder TUTTI_TRACES, else beside the repository; tests that need one are skipped visibly where it is
+ * missing:
  *
  *   test.skipIf(traceFile("KTH-SP2") === undefined)("…", () => { const workload = readTrace("KTH-SP2"); … });
  */

@@ -1,4 +1,4 @@
-/** Where a workload's estimates come from: the same three rules for models and for `tutti workload convert`. */
+/** How a workload gets its estimates: the same three rules for models and for `tutti workload convert`. */
 import type { Workload } from "../../core/jobs.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
@@ -6,9 +6,9 @@ import { Random } from "../../core/random.ts";
 import { withTsafrirEstimates } from "./tsafrir.ts";
 
 export type EstimateRule =
-  /** The run time. */
+  /** The estimate is the run time. */
   | { readonly kind: "exact" }
-  /** Uniform between the run time and this many times it, rounded up to whole seconds. */
+  /** Uniform between the run time and `factor` times the run time, rounded up to whole seconds. */
   | { readonly kind: "factor"; readonly factor: number }
   /** The Tsafrir model; 0 for the longest run time rounded up to whole hours. */
   | { readonly kind: "tsafrir"; readonly maxEstimateS: number };
@@ -28,13 +28,13 @@ export const ESTIMATE_PARAMETERS: readonly ParameterSpec[] = [
   integer(
     "maxEstimateS",
     { min: 0, max: 2_000_000_000, default: 0, unit: "s" },
-    "with estimates=tsafrir: the largest estimate, from 3600; 0 for the longest run time in whole hours",
+    "with estimates=tsafrir: the largest estimate, at least 3600; 0 for the longest run time rounded up to whole hours",
   ),
 ];
 
-/** What the parameters ask for. */
+/** The rule that the parameters choose. */
 export const ESTIMATE_RULE_TEXT =
-  "estimates are the run times, or uniform between the run time and estimateFactor times it in whole seconds, or drawn by the model of Tsafrir, Etsion and Feitelson 2005";
+  "estimates are the run times, or uniform between the run time and estimateFactor × run time in whole seconds, or drawn by the model of Tsafrir, Etsion and Feitelson 2005";
 
 /** The rule that a model's parameters name. */
 export function estimateRule(parameters: ParameterValues): EstimateRule {
@@ -46,8 +46,8 @@ export function estimateRule(parameters: ParameterValues): EstimateRule {
 }
 
 /**
- * The workload with estimates by the rule; its name says so.
- * @throws InputError when the Tsafrir model cannot cover the run times
+ * A copy of the workload with estimates by the rule, which its name then states.
+ * @throws InputError if the Tsafrir model cannot cover the run times
  */
 export function withEstimates(workload: Workload, rule: EstimateRule, seed: number): Workload {
   if (rule.kind === "tsafrir") return withTsafrirEstimates(workload, rule.maxEstimateS, seed);
@@ -67,7 +67,10 @@ export function withEstimates(workload: Workload, rule: EstimateRule, seed: numb
   };
 }
 
-/** Uniform between the run time and so many times it, rounded up to multiples of the unit; 0 leaves them as drawn. */
+/**
+ * Uniform between the run time and `factor` times it, rounded up to multiples of unitS; 0 leaves them as
+ * drawn.
+ */
 export function estimatesUpTo(factor: number, runS: Float64Array, unitS: number, seed: number): Float64Array {
   const random = new Random(seed, "estimates");
   return runS.map((run) => {

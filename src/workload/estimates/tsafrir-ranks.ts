@@ -1,6 +1,7 @@
 /**
- * How popular each of the 20 head times is: Tsafrir, Etsion and Feitelson 2005, the table of the authors' program. Row 0 is the largest
- * estimate, rows 1 … 19 the other head times in ascending order; each column is one log, 1 the most popular value.
+ * The popularity of the 20 head times in Tsafrir, Etsion and Feitelson 2005: the table of the authors'
+ * program. Row 0 is the largest estimate, rows 1 … 19 are the other head times in ascending order. Each
+ * column is one log; 1 is the most popular value.
  */
 import type { Random } from "../../core/random.ts";
 
@@ -30,8 +31,9 @@ export const HEAD_RANKS: readonly (readonly number[])[] = [
 ];
 
 /**
- * A popularity rank for each row, all different. The largest estimate is the most popular. Every other row adds its ranks to a pool,
- * from which the more popular of two drawn is taken; but first a rank that no later row has.
+ * Draws a popularity rank for each row; all ranks are different. The largest estimate is the most popular.
+ * Every other row adds its ranks to a pool, draws two of the pool and takes the more popular. A rank that no
+ * later row has is taken first.
  */
 export function drawHeadRanks(random: Random): number[] {
   const lastRow = new Map<number, number>();

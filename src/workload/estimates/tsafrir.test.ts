@@ -203,7 +203,7 @@ describe("withTsafrirEstimates()", () => {
         outcomes.covered++;
       } catch (error) {
         expect(error).toBeInstanceOf(InputError);
-        expect((error as Error).message).toMatch(/expected a larger largest estimate/);
+        expect((error as Error).message).toMatch(/expected a higher largest estimate/);
         outcomes.refused++;
       }
     };
@@ -217,7 +217,7 @@ describe("withTsafrirEstimates()", () => {
     const row = (runS: number) => ({ submitS: 0, runS, size: 1, estimateS: -1 });
     const long = workloadOf(Array.from({ length: 1000 }, (_, i) => row(i < 700 ? 2 * H : 60)));
     expect(() => withTsafrirEstimates(long, 90 * 60, 1)).toThrow(
-      /Cannot draw estimates for "test": at least .* of its 1000 jobs run for 5400 s or longer and only .*, expected a larger largest estimate/,
+      /Cannot draw estimates for "test": at least .* of its 1000 jobs run for 5400 s or longer, but only .*, expected a higher largest estimate/,
     );
     const some = workloadOf(Array.from({ length: 1000 }, (_, i) => row(i < 50 ? 2 * H : 60)));
     const { jobs, diagnostics } = withTsafrirEstimates(some, 90 * 60, 1);

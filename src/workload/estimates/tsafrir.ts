@@ -1,16 +1,19 @@
 /**
- * User estimates by the model of Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime estimates" (JSSPP 2005), after its authors' program
- * (m_tsafrir05): some 20 popular round values, the head, serve 89 % of the jobs, many rare ones the rest, and no job runs past its estimate.
+ * User estimates by the model of Tsafrir, Etsion and Feitelson 2005, "Modeling user runtime estimates" (JSSPP
+ * 2005), after its authors' program (m_tsafrir05). About 20 popular round values, the head, serve 89 % of the
+ * jobs; many rare values, the tail, serve the rest. No job runs longer than its estimate.
  *
- *   1. K values for J jobs, piecewise linear in J                                             estimateValueCount
- *   2. head: 20 round times, the largest estimate first; how popular each is, is drawn        headBins
- *      from its popularity ranks in four logs
- *   3. tail: K − 20 times, dense towards short ones, popularity by a power law                tailBins
- *   4. jobs per value, at least one, made to sum to J                                         wholeJobs
- *   5. from the longest job on, each draws among the unused estimates that cover it           assignEstimates
+ *   1. K values for J jobs, piecewise linear in J                                   estimateValueCount
+ *   2. head: 20 round times, the largest estimate first; the popularity of each     headBins
+ *      is drawn from its popularity ranks in four logs
+ *   3. tail: K − 20 times, dense at short ones, popularity by a power law           tailBins
+ *   4. jobs per value, at least one, adjusted to sum to J                           wholeJobs
+ *   5. from the longest job on, each draws one of the unused estimates that         assignEstimates
+ *      cover it
  *
- * Where we differ: the program takes hints of the user about popular values and we none; where a largest estimate below 100
- * minutes leaves less than 20 head times, the program stops and we use as many as there are, ranked among themselves.
+ * Where we differ: the program takes the user's hints about popular values, and we take none. If a largest
+ * estimate below 100 minutes leaves fewer than 20 head times, the program stops, and we use those that exist,
+ * ranked among themselves.
  */
 import { DiagnosticCollector, diagnosticRules } from "../../core/diagnostics.ts";
 import { exp, power } from "../../core/elementary.ts";
@@ -35,7 +38,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const HEAD = 20;
 const HEAD_PERCENT = 89;
-/** The largest estimate that makes sense: it has to fit a whole number of seconds in 32 bits. */
+/** The largest estimate that makes sense: a whole number of seconds that fits in 32 bits. */
 const MAX_S = 2_000_000_000;
 /** Points of K over J. */
 const VALUE_COUNTS: readonly (readonly [jobs: number, values: number])[] = [
@@ -49,21 +52,22 @@ const VALUE_COUNTS: readonly (readonly [jobs: number, values: number])[] = [
 ];
 /** Head times that all four logs have. */
 const COMMON_MINUTES = [5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1080];
-/** Further head times are multiples of these, counted down from the largest estimate. */
+/** Further head times are multiples of these, from the largest estimate downwards. */
 const ROUND_MINUTES = [12_000, 6000, 3000, 600, 300, 120, 60, 20, 10, 5];
 const RULES = diagnosticRules({
   repaired: {
-    "run-cut": "The run time is above the largest estimate: cut to it, as the estimate model asks",
+    "run-cut": "The run time is above the largest estimate: cut to it, as the estimate model requires",
   },
 });
-/** Where a tail time is taken, the next one of these seconds beside it. */
+/** If a tail time is taken already, the first free time among these offsets is used. */
 const BESIDE_S = [0, 30, -30, 20, -20, 10, -10];
 
 /**
- * The workload with estimates drawn anew; estimate ≥ run time holds for every job. A run time above the largest estimate is
- * cut to it, as the model's program does, and counted in the diagnostics under `run-cut`.
+ * Draws new estimates for a workload, so that estimate ≥ run time for every job. A run time above the largest
+ * estimate is cut to it, as the model's program does, and counted in the diagnostics under `run-cut`.
  * @param maxEstimateS whole seconds from 3600 on; 0 for the longest run time rounded up to whole hours
- * @throws InputError when that is no such number, or when so many jobs are long that the estimates cannot cover them
+ * @throws InputError if it is not such a number, or if more jobs are long than there are estimates to cover
+ * them
  */
 export function withTsafrirEstimates(workload: Workload, maxEstimateS: number, seed: number): Workload {
   const { count, jobs } = workload;
@@ -88,7 +92,7 @@ export function withTsafrirEstimates(workload: Workload, maxEstimateS: number, s
   };
 }
 
-/** How many different estimates so many jobs have. */
+/** Number of different estimates among this many jobs. */
 export function estimateValueCount(jobs: number): number {
   for (let k = 1; k < VALUE_COUNTS.length; k++) {
     const [fromJobs, from] = VALUE_COUNTS[k - 1];
@@ -139,7 +143,7 @@ function headBins(maxEstimateS: number, random: Random): Share[] {
   return times.map((estimateS, i) => ({ estimateS, percent: percents[inOrder.indexOf(drawn[i])] }));
 }
 
-/** Times that would coincide with others are moved by some seconds or, where that fails too, left out. */
+/** Times that would coincide with others are moved by some seconds, or left out if that fails, too. */
 function tailBins(values: number, maxEstimateS: number, taken: Set<number>, random: Random): Share[] {
   const wanted = values - taken.size;
   if (wanted <= 0) return [];
@@ -174,8 +178,8 @@ function shuffle(values: number[], random: Random): void {
 }
 
 /**
- * Whole jobs for the shares. What rounding leaves over or lacks is made good from the most popular value on, first in proportion,
- * then job by job; values lose their last job only when there are more values than jobs.
+ * Turns shares into whole jobs. Rounding leaves jobs over or short; the most popular values are adjusted
+ * first, in proportion, then job by job. A value loses its last job only if there are more values than jobs.
  */
 function wholeJobs(shares: readonly Share[], jobs: number): EstimateBin[] {
   const bins = shares
@@ -194,14 +198,20 @@ function wholeJobs(shares: readonly Share[], jobs: number): EstimateBin[] {
   return bins;
 }
 
-/** Adds or takes at most so many jobs towards what is lacking, leaving at least so many; returns what it added. */
+/**
+ * Adds or removes at most `most` jobs towards `lacking`, and keeps at least `least`; returns how many it
+ * added.
+ */
 function change(bin: { jobs: number }, lacking: number, most: number, least: number): number {
   const added = lacking > 0 ? Math.min(lacking, most) : Math.max(lacking, -most, least - bin.jobs);
   bin.jobs += added;
   return added;
 }
 
-/** Estimates for the jobs; draws without replacement among those that cover the job, longest job first. */
+/**
+ * Draws an estimate for each job, without replacement, among those that cover the job; the longest job draws
+ * first.
+ */
 function assignEstimates(
   runS: Float64Array,
   bins: readonly EstimateBin[],
@@ -230,13 +240,16 @@ function assignEstimates(
   return estimateS;
 }
 
-/** The i-th longest job needs the i-th largest estimate to cover it; when that holds for all, every draw above can go on. */
+/**
+ * The i-th longest job needs the i-th largest estimate to cover it; if that holds for all jobs, every draw
+ * succeeds.
+ */
 function refuseTooLong(runS: Float64Array, order: Uint32Array, sorted: Float64Array, name: string): void {
   for (let i = 0; i < order.length; i++) {
     const run = runS[order[i]];
     if (run <= sorted[i]) continue;
     throw new InputError(
-      `Cannot draw estimates for "${name}": at least ${i + 1} of its ${order.length} jobs run for ${run} s or longer and only ${i} estimates up to ${sorted[0]} s are as long, expected a larger largest estimate`,
+      `Cannot draw estimates for "${name}": at least ${i + 1} of its ${order.length} jobs run for ${run} s or longer, but only ${i} estimates are as long (the largest is ${sorted[0]} s), expected a higher largest estimate`,
     );
   }
 }

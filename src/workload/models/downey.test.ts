@@ -166,9 +166,9 @@ describe("downey.generate()", () => {
   });
 
   test.each([
-    [["minSize=10", "maxSize=5"], /sizes from 10 to 5: expected minSize not above maxSize/],
+    [["minSize=10", "maxSize=5"], /sizes from 10 to 5: expected minSize to be at most maxSize/],
     [["minSize=200"], /sizes from 200 to 128/],
-    [["minRunS=700"], /run times from 700 s to 600 s: expected minRunS not above maxRunS/],
+    [["minRunS=700"], /run times from 700 s to 600 s: expected minRunS to be at most maxRunS/],
     [["unitS=601"], /multiples of 601 s: expected unitS from .* to 600, or 0/],
     [["unitS=0.00001"], /expected unitS from 0.00006 to 600/],
   ])("refuses %j in one line", (settings, message) => {

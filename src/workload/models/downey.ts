@@ -1,12 +1,13 @@
 /**
- * The log-uniform workload model of zhou2000 section 4.2, after Downey 1997: run times and sizes uniform in log space and
- * independent of each other, Poisson arrivals. Downey draws the total work and lets the run time follow from the
- * processors given; here, as in zhou2000, jobs are rigid and the run time itself is log-uniform.
+ * The log-uniform workload model of zhou2000 section 4.2, after Downey 1997: run times and sizes are uniform
+ * in log space and independent of each other, and arrivals are Poisson. Downey draws the total work, and the
+ * run time follows from the processors given; here, as in zhou2000, jobs are rigid and the run time itself is
+ * log-uniform.
  *
  *   λ = load · processors / (mean size · mean run time)     with the exact means of the rounded distributions
  *
- * The defaults are the paper's machine and jobs: 128 processors, run times of 1 … 120 slots of 5 s (mean 24.85 slots, as
- * against 24.86 unrounded), sizes 1 … 128 (mean 26.17).
+ * The defaults are the paper's machine and jobs: 128 processors, run times of 1 … 120 slots of 5 s (mean
+ * 24.85 slots; 24.86 without rounding), sizes 1 … 128 (mean 26.17).
  */
 import { InputError } from "../../core/errors.ts";
 import type { Workload } from "../../core/jobs.ts";
@@ -17,10 +18,10 @@ import { estimatesUpTo } from "../estimates/estimates.ts";
 import { fillLogUniform, type LogUniform, logUniformMean } from "./log-uniform.ts";
 import { type ModelDefinition, workloadOf } from "./model.ts";
 
-/** Largest number of multiples of the unit: the mean of the rounded distribution sums over all of them. */
+/** Maximum multiples of the unit: the mean of the rounded distribution sums over all of them. */
 const MAX_UNITS = 10_000_000;
 
-/** What the parameters mean: the two distributions and the mean time between arrivals. */
+/** What follows from the parameters: the two distributions and the mean time between arrivals. */
 interface DowneyMoments {
   readonly size: LogUniform;
   readonly runS: LogUniform;
@@ -31,7 +32,8 @@ interface DowneyMoments {
 
 /**
  * Distributions and exact means for the parameters of the model.
- * @throws InputError when a largest value is below the smallest one, or the rounding unit does not fit the run times
+ * @throws InputError if a largest value is below the smallest one, or if the rounding unit does not fit the
+ * run times
  */
 export function downeyMoments(parameters: ParameterValues): DowneyMoments {
   const value = (name: string) => Number(parameters[name]);
@@ -43,12 +45,12 @@ export function downeyMoments(parameters: ParameterValues): DowneyMoments {
   const runS = { min: value("minRunS"), max: value("maxRunS"), unit: value("unitS") };
   if (size.min > size.max) {
     throw new InputError(
-      `Cannot draw sizes from ${size.min} to ${size.max}: expected minSize not above maxSize`,
+      `Cannot draw sizes from ${size.min} to ${size.max}: expected minSize to be at most maxSize`,
     );
   }
   if (runS.min > runS.max) {
     throw new InputError(
-      `Cannot draw run times from ${runS.min} s to ${runS.max} s: expected minRunS not above maxRunS`,
+      `Cannot draw run times from ${runS.min} s to ${runS.max} s: expected minRunS to be at most maxRunS`,
     );
   }
   if (runS.unit > runS.max || (runS.unit > 0 && runS.max / runS.unit > MAX_UNITS)) {
@@ -68,11 +70,11 @@ export const downey: ModelDefinition = {
   title: "Log-uniform (Downey)",
   summary: "Run times and sizes uniform in log space, independent, Poisson arrivals.",
   rules: [
-    "a run time is e to a number drawn uniformly between ln minRunS and ln maxRunS, then rounded to the nearest multiple of unitS, at least one of it",
-    "a size is e to a number drawn uniformly between ln minSize and ln maxSize, then rounded to the nearest whole number",
-    "times between arrivals are exponential with mean (mean size × mean run time) / (load × processors), by the exact means of the rounded distributions",
+    "a run time is e^x with x drawn uniformly between ln minRunS and ln maxRunS, rounded to the nearest multiple of unitS, at least unitS",
+    "a size is e^x with x drawn uniformly between ln minSize and ln maxSize, rounded to the nearest whole number",
+    "times between arrivals are exponential with mean (mean size × mean run time) / (load × processors); the means are the exact means of the rounded distributions",
     "an estimate is drawn uniformly between the run time and estimateFactor times the run time, and rounded up to a multiple of unitS",
-    "arrivals, sizes, run times and estimates come from random streams of their own, so changing one leaves the others as they were",
+    "arrivals, sizes, run times and estimates have their own random streams, so a change of one leaves the others unchanged",
   ],
   source:
     "B. B. Zhou, D. Walsh and R. P. Brent 2000, section 4.2, after A. B. Downey 1997, A parallel workload model and its implications for processor allocation",
@@ -81,7 +83,7 @@ export const downey: ModelDefinition = {
     integer(
       "processors",
       { min: 1, max: 10_000_000, default: 128 },
-      "processors of the machine that the load refers to",
+      "processors of the machine to which the load refers",
     ),
     number(
       "load",
@@ -126,7 +128,7 @@ function generateDowney(parameters: ParameterValues, seed: number): Workload {
   }
   fillLogUniform(jobs.size, size, new Random(seed, "sizes"));
   fillLogUniform(jobs.runS, runS, new Random(seed, "runs"));
-  // Exact estimates share the column of the run times.
+  // Exact estimates share the array of the run times.
   const factor = Number(parameters.estimateFactor);
   const estimateS = factor === 1 ? jobs.runS : estimatesUpTo(factor, jobs.runS, runS.unit, seed);
   return workloadOf(downey, parameters, seed, Number(parameters.processors), { ...jobs, estimateS });

@@ -1,10 +1,12 @@
 /**
- * The workload model of Feitelson 1996, "Packing schemes for gang scheduling" (JSSPP'96), as far as it is known to us: sizes by a
- * harmonic distribution, run times more variable than exponential and longer for larger jobs, jobs that are run again and again.
+ * The workload model of Feitelson 1996, "Packing schemes for gang scheduling" (JSSPP'96), as far as we know
+ * it: sizes by a harmonic distribution, run times that vary more than exponential ones and are longer for
+ * larger jobs, and jobs that run repeatedly.
  *
- * The archive's page on the model confirms these three and the order 1.5 of the sizes. It says, too, that the sizes were then
- * "hand-tailored" towards small ones and powers of two; those weights are not available and left out. The two-stage form of the
- * run times, its numbers and the law of repetitions are remembered and could not be confirmed: they are parameters or stated rules.
+ * The archive's page on the model confirms these three and the order 1.5 of the sizes. It also says that the
+ * sizes were then "hand-tailored" towards small ones and powers of two; those weights are not available and
+ * are left out. The two-stage form of the run times, its numbers and the law of repetitions are from memory
+ * and could not be confirmed: they are parameters or stated rules.
  */
 import { power } from "../../core/elementary.ts";
 import type { Workload } from "../../core/jobs.ts";
@@ -16,12 +18,15 @@ import { type ModelDefinition, withEstimatesAsked, workloadOf } from "./model.ts
 
 /** Order of the harmonic distribution of sizes. Confirmed. */
 const SIZE_ORDER = 1.5;
-/** Unconfirmed: order of that of repetitions, mean of the long run times ÷ mean of the short ones, and share of short ones. */
+/**
+ * Unconfirmed: order of the distribution of repetitions, mean of the long run times ÷ mean of the short ones,
+ * and share of short ones.
+ */
 const REPETITION_ORDER = 2.5;
 const LONG_TO_SHORT = 7;
 const SHORT_SHARE = 0.95;
 const SHORT_SHARE_FALL = 0.2;
-/** Repetitions above this have together a probability below 10^−4. */
+/** Numbers of repetitions above this have a total probability below 10^−4. */
 const MAX_REPETITIONS = 1000;
 
 /** The model as `tutti workload generate feitelson96` offers it. */
@@ -31,17 +36,17 @@ export const feitelson96: ModelDefinition = {
   summary: "Harmonic sizes, hyper-exponential run times that grow with the size, repeated runs.",
   rules: [
     "confirmed: the probability of size n, 1 to processors, is proportional to n^−1.5",
-    "left out, its weights are not available: the hand-tailoring of sizes towards small ones and powers of two",
+    "left out, since its weights are not available: the hand-tailoring of sizes towards small ones and powers of two",
     "confirmed in kind only: run times vary more than exponential ones, and larger jobs tend to run longer",
     "unconfirmed: a run time is exponential with mean shortS with probability 0.95 − 0.20 × size ÷ processors, else with mean 7 × shortS",
     "confirmed in kind only: the same job is run repeatedly; unconfirmed: n times with a probability proportional to n^−2.5, here up to 1000 times",
-    "ours: all runs of a job have its size and run time, and each is submitted when the one before would end had it not waited",
-    "unconfirmed: first runs arrive as a Poisson process; its rate gives the offered load by the exact means",
+    "ours: all runs of a job have the same size and run time, and each run is submitted when the previous one would end if it had not waited",
+    "unconfirmed: first runs arrive as a Poisson process; its rate gives the offered load, by the exact means",
     ESTIMATE_RULE_TEXT,
-    "arrivals, sizes, run times, repetitions and estimates come from random streams of their own",
+    "arrivals, sizes, run times, repetitions and estimates have their own random streams",
   ],
   source:
-    "D. G. Feitelson 1996, Packing schemes for gang scheduling, by the Parallel Workloads Archive's page on the model; what the page does not say is unconfirmed",
+    "D. G. Feitelson 1996, Packing schemes for gang scheduling, as described by the Parallel Workloads Archive's page on the model; what the page does not say is unconfirmed",
   parameters: [
     integer("jobs", { min: 1, max: 10_000_000, default: 10_000 }, "number of jobs, repeated runs included"),
     integer(
@@ -57,7 +62,7 @@ export const feitelson96: ModelDefinition = {
     number(
       "shortS",
       { min: 0.001, max: 1e6, default: 600, unit: "s" },
-      "mean of the short run times; the model has no unit of time, the default is ours",
+      "mean of the short run times; the model has no unit of time, so the default is ours",
     ),
     ...ESTIMATE_PARAMETERS,
   ],
@@ -94,7 +99,7 @@ function generateFeitelson96(parameters: ParameterValues, seed: number): Workloa
   return withEstimatesAsked(workload, parameters, seed);
 }
 
-/** The runs, job by job; submits of one job ascend, those of different jobs are mixed. */
+/** The runs, job by job: the submits of one job ascend, but those of different jobs interleave. */
 function drawRuns(count: number, processors: number, shortS: number, load: number, seed: number) {
   const submitS = new Float64Array(count);
   const runS = new Float64Array(count);
@@ -128,7 +133,7 @@ function shortShare(size: number, processors: number): number {
   return SHORT_SHARE - (SHORT_SHARE_FALL * size) / processors;
 }
 
-/** P(N ≤ n) at n − 1 for P(N = n) proportional to n^−order, n from 1 to most. */
+/** P(N ≤ n) at index n − 1, for P(N = n) proportional to n^−order and n from 1 to `max`. */
 function harmonicTable(most: number, order: number): Float64Array {
   const table = new Float64Array(most);
   let sum = 0;
@@ -139,7 +144,7 @@ function harmonicTable(most: number, order: number): Float64Array {
   return table.map((upTo) => upTo / sum);
 }
 
-/** The number whose stretch of the table the uniform number falls into. */
+/** The number into whose part of the table the uniform number falls. */
 function drawFrom(table: Float64Array, random: Random): number {
   const u = random.uniform();
   let low = 0;

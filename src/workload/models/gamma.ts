@@ -1,10 +1,11 @@
 /**
- * The gamma distribution with a shape and a scale (mean shape · scale, variance shape · scale²): drawing from it and its
- * distribution function, the same to the last bit on every machine.
+ * The gamma distribution with a shape and a scale (mean shape · scale, variance shape · scale²): drawing from
+ * it and its distribution function, the same to the last bit on every machine.
  *
- * Drawing is by Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; shapes below 1 by their section 6.
- * The distribution function is the regularised incomplete gamma function P(a, x), by its series below x = a + 1 and by the continued
- * fraction of 1 − P above (Abramowitz and Stegun 1964, 6.5.29 and 6.5.31, evaluated as Lentz 1976 does).
+ * Drawing follows Marsaglia and Tsang 2000, "A simple method for generating gamma variables", and its section
+ * 6 for shapes below 1. The distribution function is the regularised incomplete gamma function P(a, x): by
+ * its series for x below a + 1, and by the continued fraction of 1 − P above (Abramowitz and Stegun 1964,
+ * 6.5.29 and 6.5.31, evaluated as in Lentz 1976).
  */
 
 import { exp, ln, power } from "../../core/elementary.ts";
@@ -12,14 +13,14 @@ import { assert } from "../../core/errors.ts";
 import type { Random } from "../../core/random.ts";
 
 const HALF_LN_TWO_PI = 0.9189385332046728;
-/** From here on the terms of Stirling's series that are used leave an error below 10^−17. */
+/** From here on, the terms of Stirling's series that are used leave an error below 10^−17. */
 const STIRLING_FROM = 15;
 const SMALLEST = 1e-300;
 const PRECISION = 1e-16;
-/** Enough for shapes up to a million: both expansions need some multiples of √shape terms. */
+/** Enough for shapes up to a million: both expansions need a few times √shape terms. */
 const MAX_TERMS = 100_000;
 
-/** A number drawn from the gamma distribution. Shape and scale: above 0. */
+/** Draws a number from the gamma distribution. Shape and scale must be above 0. */
 export function drawGamma(shape: number, scale: number, random: Random): number {
   if (shape < 1) return drawGamma(shape + 1, scale, random) * power(random.uniform(), 1 / shape);
   const d = shape - 1 / 3;
@@ -31,13 +32,15 @@ export function drawGamma(shape: number, scale: number, random: Random): number 
     const v = root * root * root;
     const u = random.uniform();
     const square = x * x;
-    // The first condition implies the second and spares two logarithms.
+    // The first condition implies the second and saves two logarithms.
     if (u < 1 - 0.0331 * square * square) return d * v * scale;
     if (ln(u) < 0.5 * square + d * (1 - v + ln(v))) return d * v * scale;
   }
 }
 
-/** P(X ≤ x) for the gamma distribution; relative error about 10^−13 in the lower half, absolute 10^−14 above. */
+/**
+ * P(X ≤ x) for the gamma distribution; relative error about 10^−13 in the lower half, absolute 10^−14 above.
+ */
 export function gammaCdf(x: number, shape: number, scale: number): number {
   if (!(x > 0)) return 0;
   const at = x / scale;

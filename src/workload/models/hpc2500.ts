@@ -1,19 +1,20 @@
 /**
- * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is not public.
- * Taken from the paper: the degrees of parallelism and the median CPU time of each (its table 1), the limits of the queue
- * classes (its table 2), that small jobs are by far the most, that elapsed times vary very much, and that users choose among
- * the queues open to them "at random" (section 2.2). Ours, since the paper prints nothing: everything else.
+ * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is
+ * not public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
+ * limits of the queue classes (its table 2), that most jobs by far are small, that elapsed times vary widely,
+ * and that users choose "at random" among the queues open to them (section 2.2). Everything else is ours,
+ * since the paper does not print it.
  *
- *   processors      1     4     8    16     32     64    128     512     table 1; the paper's examples, here all there are
- *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M     its medians, converted from ms
- *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k     CPU time ÷ processors: medians of the log-normal
- *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2     ours
+ *   processors      1     4     8    16     32     64    128     512    table 1; only the paper's examples
+ *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M    its medians, converted from ms
+ *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k    CPU time ÷ processors: log-normal medians
+ *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    ours
  *
- * Users submit batches of like jobs. Without them half of the jobs would start at once and the median wait would be 0 in most
- * queues under every scheduler, which is not the machine that the paper describes.
+ * Users submit batches of similar jobs. Without batches, half of the jobs would start at once and the median
+ * wait would be 0 in most queues under every scheduler, which is not the machine that the paper describes.
  *
- * A job's processors divide into processes × threads: one process of as many threads as a class allows, one thread per process, or
- * a power of two between. Every shape is admitted by at least one class of the HPC2500.
+ * A job's processors are processes × threads: one process with as many threads as a class allows, one thread
+ * per process, or a power of two between them. At least one class of the HPC2500 admits every shape.
  */
 import { exp, ln } from "../../core/elementary.ts";
 import type { ShapeColumns, Workload } from "../../core/jobs.ts";
@@ -44,10 +45,12 @@ export const HPC2500_JOBS: readonly ParallelismClass[] = [
   { processors: 512, medianCpuMs: 1.99e10, share: 0.002 },
 ];
 
-/** Shares of jobs whose processors are threads of one process, and processes of one thread; the rest has some of both. */
+/**
+ * Shares of jobs with one process of threads, and with processes of one thread; the rest have some of both.
+ */
 const THREADS_ONLY = 0.35;
 const PROCESSES_ONLY = 0.45;
-/** Most threads that a class allows with up to 128 processors, and with more. */
+/** Maximum threads that a class allows with up to 128 processors, and with more. */
 const MAX_THREADS = 128;
 const MAX_THREADS_LARGE = 32;
 /** Estimates are up to five times the run time, in steps of ten minutes. */
@@ -59,15 +62,15 @@ export const hpc2500: ModelDefinition = {
   name: "hpc2500",
   title: "Kyoto University HPC2500",
   summary:
-    "Jobs with processes, threads and a queue chosen by hand, after the CPU times and queue classes of one site.",
+    "Jobs with processes, threads and a queue that the user chose by hand, modelled on the CPU times and queue classes of one site.",
   rules: [
-    "jobs come in batches of as many as make up `batch` processors on average (geometric, at least one); the jobs of a batch are submitted at once and are alike in processors, processes, threads and the way their user chooses",
+    "jobs come in batches that have `batch` processors on average (the number of jobs is geometric, at least one); the jobs of a batch are submitted together and share processors, processes, threads and the way in which their user chooses",
     "the degree of parallelism is drawn from the eight of table 1 with shares of 45, 25, 20, 5, 2.5, 1.5, 0.8 and 0.2 % of the jobs",
-    "the elapsed time is log-normal about the median CPU time of table 1 ÷ processors, with standard deviation sigma of its logarithm, at least 1 s, whole seconds, drawn again above longest",
-    "35 % of the jobs are one process of threads (32 threads at most beyond 128 processors), 45 % processes of one thread, 20 % a power of two between",
+    "the elapsed time is log-normal with the median CPU time of table 1 ÷ processors as its median and sigma as the standard deviation of its logarithm; it is in whole seconds, at least 1 s, and drawn again if it is above longest",
+    "35 % of the jobs are one process with many threads (at most 32 threads if the job has more than 128 processors), 45 % are processes with one thread each, 20 % have a power of two between these",
     "an estimate is drawn uniformly between the run time and five times the run time, and rounded up to ten minutes",
-    "the user of a batch is careful with the given probability and then takes the first class of fewest processors that admits the job; others take any class that admits it, with equal probability",
-    "batches arrive as a Poisson process; the mean gap is the mean over the drawn batches of processors × run time ÷ (load × processors of the machine)",
+    "the user of a batch is careful with the given probability; a careful user takes the first of the classes with the fewest processors that admit the job, and other users take any class that admits it, with equal probability",
+    "batches arrive as a Poisson process; the mean gap is the mean work of a drawn batch (processors × run time) ÷ (load × processors of the machine)",
   ],
   source:
     "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are ours",
@@ -76,7 +79,7 @@ export const hpc2500: ModelDefinition = {
     integer(
       "processors",
       { min: 512, max: 10_000_000, default: 1408 },
-      "processors of the machine; the default is 11 nodes of 128, the paper prints no number",
+      "processors of the machine; the default is 11 nodes of 128; the paper prints no number",
     ),
     number(
       "load",
@@ -91,7 +94,7 @@ export const hpc2500: ModelDefinition = {
     number(
       "batch",
       { min: 1, max: 1e6, default: 512 },
-      "mean number of processors of the jobs that a user submits at once",
+      "mean number of processors of the jobs that a user submits together",
     ),
     number(
       "sigma",
@@ -129,7 +132,9 @@ function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
   return { ...workloadOf(hpc2500, parameters, seed, processors, jobs), shape };
 }
 
-/** Draws batches of jobs alike in processors, processes and threads; returns the first row of each. */
+/**
+ * Draws batches of jobs with the same processors, processes and threads; returns the first row of each batch.
+ */
 function drawBatches(size: Int32Array, shape: ShapeColumns, batch: number, seed: number): number[] {
   const random = new Random(seed, "batches");
   const lengths = HPC2500_JOBS.map((one) => Math.max(1, batch / one.processors));
@@ -164,7 +169,7 @@ function geometric(mean: number, random: Random): number {
   return mean <= 1 ? 1 : 1 + Math.floor(ln(random.uniform()) / ln(1 - 1 / mean));
 }
 
-/** A power of two; so are all sizes. */
+/** The result is a power of two, as all sizes are. */
 function drawThreads(processors: number, random: Random): number {
   const most = processors <= MAX_THREADS ? processors : MAX_THREADS_LARGE;
   const kind = random.uniform();
@@ -192,7 +197,7 @@ function drawRuns(size: Int32Array, runS: Float64Array, parameters: ParameterVal
   return area;
 }
 
-/** The queues that users choose by hand, one for each job. */
+/** Draws the queue that the user chooses by hand for each job. */
 function drawQueues(
   size: Int32Array,
   estimateS: Float64Array,

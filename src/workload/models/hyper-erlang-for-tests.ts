@@ -1,11 +1,12 @@
 /**
- * Moments of the hyper-Erlang distribution, and the fit by which the ranges of jann-ranges.ts were made, for tests only.
+ * Moments of the hyper-Erlang distribution, and the fit by which the ranges of jann-ranges.ts were made, for
+ * tests only.
  *
  *   moments   μk = n(n+1)…(n+k−1) · (p/λ1^k + (1 − p)/λ2^k)
  *
- * Fit to three moments: a_k = μk / (n(n+1)…(n+k−1)) are the moments of a distribution on two points 1/λ1 and 1/λ2, which are
- * the roots of x² − s·x + q with s = (a3 − a1·a2)/(a2 − a1²) and q = (a1·a3 − a2²)/(a2 − a1²). It needs a2 > a1² and
- * a1·a3 > a2²; both become easier as n grows, and the smallest n is taken.
+ * Fit to three moments: a_k = μk / (n(n+1)…(n+k−1)) are the moments of a distribution on two points 1/λ1 and
+ * 1/λ2, which are the roots of x² − s·x + q with s = (a3 − a1·a2)/(a2 − a1²) and q = (a1·a3 − a2²)/(a2 −
+ * a1²). It needs a2 > a1² and a1·a3 > a2²; both become easier as n grows, and the smallest n is taken.
  */
 import type { HyperErlang } from "./hyper-erlang.ts";
 

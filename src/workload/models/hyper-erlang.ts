@@ -1,6 +1,7 @@
 /**
- * The hyper-Erlang distribution of common order: with probability p the sum of n exponentials of rate λ1, else of n
- * exponentials of rate λ2 (Jann, Pattnaik, Franke, Wang, Skovira and Riodan 1997, "Modeling of workload in MPPs").
+ * The hyper-Erlang distribution of common order: with probability p, the sum of n exponentials of rate λ1,
+ * else of n exponentials of rate λ2 (Jann, Pattnaik, Franke, Wang, Skovira and Riodan 1997, "Modeling of
+ * workload in MPPs").
  */
 import type { Random } from "../../core/random.ts";
 
@@ -14,7 +15,7 @@ export interface HyperErlang {
   readonly stages: number;
 }
 
-/** A number drawn from the distribution; uses up one uniform number and one per stage. */
+/** Draws a number from the distribution; consumes one uniform number and one more per stage. */
 export function drawHyperErlang({ p, rate1, rate2, stages }: HyperErlang, random: Random): number {
   const mean = 1 / (random.uniform() < p ? rate1 : rate2);
   let sum = 0;

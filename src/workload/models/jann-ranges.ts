@@ -1,9 +1,11 @@
 /**
- * The workload model of Jann et al. 1997 by ranges of size: interarrival and service times are hyper-Erlang, each range by itself.
+ * The ranges of size of the workload model of Jann et al. 1997: each range has its own hyper-Erlang
+ * interarrival and service times.
  *
- * The published parameters are not available. These are fits of the same form, by the same three moments, to the same machine's
- * log (CTC-SP2-1996-3.1-cln). Every row reproduces its three sample moments within 1e−4. Within a range, sizes are drawn as
- * often as the log has them. The fits know no daily cycle, and third moments of interarrival times hang on a few long gaps.
+ * The published parameters are not available. These are fits of the same form, by the same three moments, to
+ * the log of the same machine (CTC-SP2-1996-3.1-cln). Every row reproduces its three sample moments within
+ * 1e−4. Within a range, each size is drawn as often as it occurs in the log. The fits have no daily cycle,
+ * and the third moments of interarrival times depend on a few long gaps.
  */
 import type { Random } from "../../core/random.ts";
 import type { HyperErlang } from "./hyper-erlang.ts";
@@ -11,7 +13,7 @@ import type { HyperErlang } from "./hyper-erlang.ts";
 export interface SizeRange {
   readonly minSize: number;
   readonly maxSize: number;
-  /** Jobs in the log, and those of each size. */
+  /** Jobs in the log, in all and of each size. */
   readonly jobs: number;
   readonly sizes: readonly (readonly [size: number, jobs: number])[];
   readonly interarrivalS: HyperErlang;
@@ -21,7 +23,10 @@ export interface SizeRange {
 type Fit = readonly [p: number, rate1: number, rate2: number, stages: number];
 type Row = readonly [maxSize: number, interarrivalS: Fit, serviceS: Fit, sizes: SizeRange["sizes"]];
 
-/** The paper's data, jobs submitted from 25 June to before 12 September 1996: 17,542 jobs; the paper has 17,440. */
+/**
+ * The paper's data: jobs submitted from 25 June to before 12 September 1996, 17,542 jobs; the paper has
+ * 17,440.
+ */
 // biome-ignore format: a table
 export const JANN_RANGES: readonly SizeRange[] = rangesOf([
   [1, [0.0693601, 0.0001478599, 0.00231665, 1], [0.3903444, 0.0001187665, 0.006851199, 4],
@@ -46,7 +51,10 @@ export const JANN_RANGES: readonly SizeRange[] = rangesOf([
     [[257, 1], [258, 1], [264, 1], [290, 1], [300, 8], [306, 25], [308, 1], [320, 9], [322, 1]]],
 ]);
 
-/** The whole log, 26 June 1996 to 31 May 1997, 77,222 jobs: steadier for the rare large sizes, and not the data of the paper. */
+/**
+ * The whole log, 26 June 1996 to 31 May 1997, 77,222 jobs. Its rare large sizes are more reliable, but it is
+ * not the data of the paper.
+ */
 // biome-ignore format: a table
 export const JANN_WHOLE_LOG_RANGES: readonly SizeRange[] = rangesOf([
   [1, [0.0680646, 0.0001289533, 0.002546266, 1], [0.4627675, 0.0001193255, 0.01006747, 4],
@@ -73,7 +81,7 @@ export const JANN_WHOLE_LOG_RANGES: readonly SizeRange[] = rangesOf([
     [[330, 4], [336, 7]]],
 ]);
 
-/** A size of the range, as often as the log has it. */
+/** Draws a size of the range, as often as the log has it. */
 export function drawSize({ jobs, sizes, maxSize }: SizeRange, random: Random): number {
   let rest = random.below(jobs);
   for (const [size, ofSize] of sizes) {
@@ -83,7 +91,7 @@ export function drawSize({ jobs, sizes, maxSize }: SizeRange, random: Random): n
   return maxSize; // not reached: rest is below the sum of the jobs
 }
 
-/** Ranges from 1 on without gaps, smallest first. */
+/** Ranges from 1 on without gaps, the smallest first. */
 function rangesOf(rows: readonly Row[]): SizeRange[] {
   return rows.map(([maxSize, interarrivalS, serviceS, sizes], i) => ({
     minSize: i === 0 ? 1 : rows[i - 1][0] + 1,

@@ -1,7 +1,8 @@
 /**
- * The workload model of Jann et al. 1997, "Modeling of workload in MPPs" (JSSPP'97): jobs by ranges of size, each range with its own
- * hyper-Erlang interarrival and service times, superposed. The form is the paper's; the numbers are our own fits to the same
- * machine's log, since the published table is not available (see jann-ranges.ts).
+ * The workload model of Jann et al. 1997, "Modeling of workload in MPPs" (JSSPP'97): jobs in ranges of size,
+ * each range with its own hyper-Erlang interarrival and service times, superposed. The form is the paper's.
+ * The numbers are our own fits to the same machine's log, since the published table is not available (see
+ * jann-ranges.ts).
  *
  *   range 1      ─┬────┬──────────────┬───────       next gap of a range: hyper-Erlang
  *   range 2      ─────────┬───────────────┬───       the earliest next arrival of all ranges is the next job
@@ -30,15 +31,15 @@ export const jann: ModelDefinition = {
   title: "Jann et al., by ranges of size",
   summary: "Hyper-Erlang interarrival and service times for each range of size, fitted to the CTC SP2.",
   rules: [
-    "NOT the published parameters, which are not available: our own fits of the paper's form, by its three moments, to the CTC SP2's log",
-    "fit=window: the paper's time, 25 June to 11 September 1996, 17,542 jobs (the paper has 17,440), 322 processors, ten ranges of size",
+    "NOT the published parameters, which are not available: these are our own fits of the paper's form to the log of the CTC SP2, by the paper's three moments",
+    "fit=window: the period of the paper, 25 June to 11 September 1996, 17,542 jobs (the paper has 17,440), 322 processors, ten ranges of size",
     "fit=log: the whole cleaned log, 26 June 1996 to 31 May 1997, 77,222 jobs, 338 processors, eleven ranges",
-    "every range has a clock of its own, starting with one gap at time 0; the earliest arrival goes next, the smaller range when two are equal",
-    "within a range the size is drawn as often as the log has it in that range; how the original program draws it is not known",
+    "every range has its own arrival clock, which begins with one gap at time 0; the next job is the earliest arrival of all ranges, and of equal arrivals that of the smaller range",
+    "within a range, each size is drawn as often as it occurs in the log; how the original program draws it is unknown",
     "times are as drawn, not rounded; there is no daily cycle",
     "with a load above 0, submit times are scaled by one factor",
     ESTIMATE_RULE_TEXT,
-    "arrivals, sizes and service times of each range come from random streams of their own",
+    "arrivals, sizes and service times of each range have their own random streams",
   ],
   source:
     "form: J. Jann, P. Pattnaik, H. Franke, F. Wang, J. Skovira and J. Riodan 1997, Modeling of workload in MPPs; parameters: our own fits",
@@ -73,7 +74,7 @@ function generateJann(parameters: ParameterValues, seed: number): Workload {
   return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
 }
 
-/** The jobs of one range: when the next one arrives, and its random streams. */
+/** The jobs of one range: its next arrival and its random streams. */
 function sourceOf(range: SizeRange, seed: number) {
   const stream = (what: string) => new Random(seed, `${what} from size ${range.minSize}`);
   const arrivals = stream("arrivals");

@@ -1,7 +1,8 @@
 /**
  * The log-uniform distribution: uniform in log space between two bounds, so that doublings are equally likely
- * (Downey 1997, "A parallel workload model and its implications for processor allocation"). Rounded variant: the number is drawn
- * first and rounded to the nearest whole multiple of a unit then, as in zhou2000 section 4.2.
+ * (Downey 1997, "A parallel workload model and its implications for processor allocation"). In the rounded
+ * variant, a number is drawn and then rounded to the nearest whole multiple of a unit, as in zhou2000 section
+ * 4.2.
  *
  *   P(round(X) = k) = ln(b/a) / ln(max/min) on [a, b] = [k − ½, k + ½] cut to [min, max]
  */
@@ -11,11 +12,11 @@ import type { Random } from "../../core/random.ts";
 export interface LogUniform {
   readonly min: number;
   readonly max: number;
-  /** Values are whole multiples of this, at least one of it; 0 leaves them as drawn. */
+  /** Values are whole multiples of this, at least one unit; 0 leaves them as drawn. */
   readonly unit: number;
 }
 
-/** Fills the column with numbers drawn from the distribution; each uses up one uniform number. */
+/** Fills the column with numbers drawn from the distribution; each consumes one uniform number. */
 export function fillLogUniform(
   column: Float64Array | Int32Array,
   { min, max, unit }: LogUniform,
@@ -30,8 +31,8 @@ export function fillLogUniform(
 }
 
 /**
- * Mean of the distribution: (max − min)/ln(max/min), or, rounded, the exact sum over all multiples of the unit
- * (as many logarithms as there are multiples).
+ * Mean of the distribution: (max − min)/ln(max/min), or, if values are rounded, the exact sum over all
+ * multiples of the unit (one logarithm per multiple).
  */
 export function logUniformMean({ min, max, unit }: LogUniform): number {
   if (min === max) return unit === 0 ? min : roundToUnit(min, unit);

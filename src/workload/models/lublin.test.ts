@@ -37,7 +37,10 @@ function runTail(one: LublinClass, size: number): (t: number) => number {
   return (t) => 1 - below(Math.min(12, Math.log(t))) / all;
 }
 
-/** E ln(run time) and its standard deviation for a size: Σ over whole seconds of what the logarithm gains × P(at least so long). */
+/**
+ * E ln(run time) and its standard deviation for a size: Σ over whole seconds of what the logarithm gains ×
+ * P(at least so long).
+ */
 function lnRunMoments(one: LublinClass, size: number): { mean: number; sd: number } {
   const tail = runTail(one, size);
   let mean = 0;

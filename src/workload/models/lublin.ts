@@ -1,17 +1,19 @@
 /**
- * The workload model of Lublin and Feitelson 2003, "The workload on parallel supercomputers: modeling the characteristics of rigid jobs"
- * (J. Parallel Distrib. Comput. 63(11)), after its authors' program (m_lublin99), which also has the values.
+ * The workload model of Lublin and Feitelson 2003, "The workload on parallel supercomputers: modeling the
+ * characteristics of rigid jobs" (J. Parallel Distrib. Comput. 63(11)), after its authors' program
+ * (m_lublin99), which also has the values.
  *
  *   size      1, or 2^u with u from two joined uniform distributions; u is rounded for jobs of a power of two
- *   run time  e^x with x from the first gamma distribution with a probability that falls with the size, else from the second
- *   arrivals  gaps are e^g "points" with g gamma distributed; a half hour costs as many points as its weight in the day
+ *   run time  e^x with x from one of two gamma distributions; the first has a probability that falls with the size
+ *   arrivals  gaps are e^g "points" with g gamma distributed; a half hour costs its weight in the day in points
  *
- *      points  ├───gap 1───┼──────gap 2───────┼─gap 3─┤         each job pays its gap in full, half hours are crossed
- *      weights │ 0.2 │ 0.3 │   0.9    │      1.6      │         in the middle, and what a half hour has left is not lost
+ *      points  ├───gap 1───┼──────gap 2───────┼─gap 3─┤   each job pays its gap in full; a gap may end in
+ *      weights │ 0.2 │ 0.3 │   0.9    │      1.6      │   a half hour, whose other points are not lost
  *
- * Two things are easily missed. One random number decides both "serial" and "power of two", so the latter is a share of all jobs.
- * And points left over in a half hour count for the next job. Where we differ: the program cuts each arrival to whole
- * seconds before it adds the next gap, we only cut the result; and machines other than 128 processors are a parameter.
+ * Two things are easily missed. One random number decides both "serial" and "power of two", so the latter is
+ * a share of all jobs. And points left over in a half hour count for the next job. Where we differ: the
+ * program cuts each arrival to whole seconds before it adds the next gap, and we cut only the result; and our
+ * model takes machines of any size, not only of 128 processors.
  */
 import { exp, ln } from "../../core/elementary.ts";
 import { type TraceColumns, UNKNOWN, type Workload } from "../../core/jobs.ts";
@@ -29,7 +31,7 @@ import {
   workloadOf,
 } from "./model.ts";
 
-/** The values of one class of jobs, named as in the program. */
+/** The values of one class of jobs, with the names of the program. */
 export interface LublinClass {
   readonly serial: number;
   readonly powerOfTwo: number;
@@ -43,7 +45,7 @@ export interface LublinClass {
   readonly b1: number;
   readonly a2: number;
   readonly b2: number;
-  /** Probability of the first: pa · size + pb. */
+  /** Probability of the first distribution: pa · size + pb. */
   readonly pa: number;
   readonly pb: number;
   /** Logarithm of the gap in the rush hours: shape and scale. */
@@ -56,7 +58,7 @@ export interface LublinClass {
   readonly arar: number;
 }
 
-/** The published values: all jobs as one class, or batch and interactive jobs apart. */
+/** The published values: for all jobs as one class, and for batch and interactive jobs separately. */
 // biome-ignore format: a table
 export const LUBLIN_CLASSES: Readonly<Record<"one" | "batch" | "interactive", LublinClass>> = {
   one: {
@@ -81,13 +83,13 @@ const MAX_LN_RUN = 12;
 const MAX_LN_GAP = 13;
 const HALF_HOURS = 48;
 const HALF_HOUR_S = 1800;
-/** The half hour with which the gamma distribution of the day begins. */
+/** The half hour at which the gamma distribution of the day begins. */
 const DAY_START = 11;
-/** Log₂ of the machine that the sizes above are for. */
+/** Log₂ of the machine to which the sizes above apply. */
 const LOG_PROCESSORS = 7;
 const LN_2 = ln(2);
 
-/** Queue numbers in the workload with both classes, as the program writes them. */
+/** Queue numbers in a workload with both classes, as the program writes them. */
 const INTERACTIVE_QUEUE = 0;
 const BATCH_QUEUE = 1;
 
@@ -97,17 +99,17 @@ export const lublin: ModelDefinition = {
   title: "Lublin–Feitelson",
   summary: "Sizes with many powers of two, longer runs of larger jobs, and a daily cycle of arrivals.",
   rules: [
-    "classes: one for all jobs, batch and interactive for jobs of that class alone, both for the two with a clock of arrivals each, of which the earlier goes next",
-    "a job is serial when a uniform number is at most the serial share; when the same number is at most the serial and the power-of-two share together, its u is rounded",
+    "classes: one for all jobs together; batch or interactive for jobs of that class alone; both for the two classes with separate arrival clocks, where the earlier arrival comes next",
+    "a job is serial if a uniform number is at most the serial share; if the same number is at most the sum of the serial and the power-of-two share, the job's u is rounded",
     "other sizes are 2^u, rounded, with u uniform between uLow and uMed with probability uProb, else between uMed and uHi",
-    "uMed and uHi are moved by log₂(processors) − 7 from their values for 128 processors and kept above uLow; a rounded u is at most the whole part of log₂(processors)",
-    "a run time is the whole part of e^x s; x is from Gamma(a1, b1) with probability pa × size + pb, else from Gamma(a2, b2), and drawn again above 12",
-    "a gap between arrivals is e^g s, g from Gamma(aarr × ARAR, barr), drawn again above 13; it passes at a speed of 1 ÷ the weight of the half hour",
-    "the weight of a half hour is its probability under Gamma(anum, bnum) from half hour 11 on, scaled to a mean of 1; the first job comes one gap after midnight",
-    "submit times are whole seconds; with a load above 0 they are scaled by one factor, which stretches the day too, and are no longer whole",
-    "with both classes, interactive jobs are in queue 0 and batch jobs in queue 1",
+    "uMed and uHi are shifted by log₂(processors) − 7 from their values for 128 processors, but not below uLow; a rounded u is at most the whole part of log₂(processors)",
+    "a run time is the whole part of e^x s; x is from Gamma(a1, b1) with probability pa × size + pb, else from Gamma(a2, b2), and is drawn again if it is above 12",
+    "a gap between arrivals is e^g s with g from Gamma(aarr × ARAR, barr), drawn again if it is above 13; it passes at a speed of 1 ÷ the weight of the half hour",
+    "the weight of a half hour is its probability under Gamma(anum, bnum) counted from half hour 11, scaled to a mean of 1; the first job arrives one gap after midnight",
+    "submit times are whole seconds; with a load above 0 they are scaled by one factor, which also stretches the day, and are no longer whole",
+    "with classes=both, interactive jobs are in queue 0 and batch jobs are in queue 1",
     ESTIMATE_RULE_TEXT,
-    "arrivals, sizes, run times and estimates come from random streams of their own",
+    "arrivals, sizes, run times and estimates have their own random streams",
   ],
   source:
     "U. Lublin and D. G. Feitelson 2003, The workload on parallel supercomputers; values and procedure as in two public copies of the authors' program m_lublin99",
@@ -116,7 +118,7 @@ export const lublin: ModelDefinition = {
     integer(
       "processors",
       { min: 4, max: 10_000_000, default: 128 },
-      "processors of the machine, to which the sizes are fitted",
+      "processors of the machine, for which the sizes are adjusted",
     ),
     choice(
       "classes",
@@ -129,7 +131,7 @@ export const lublin: ModelDefinition = {
   generate: generateLublin,
 };
 
-/** Weights of the 48 half hours from midnight on; their mean is 1. */
+/** Weights of the 48 half hours from midnight; their mean is 1. */
 export function dailyWeights({ anum, bnum }: Pick<LublinClass, "anum" | "bnum">): Float64Array {
   const weights = new Float64Array(HALF_HOURS);
   let sum = 0;
@@ -171,20 +173,25 @@ function generateLublin(parameters: ParameterValues, seed: number): Workload {
   return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
 }
 
-/** All unknown but the requested processors and the queue, so that a file written has the class of each job. */
+/**
+ * Only the requested processors and the queue are known, so that a written file has the class of each job.
+ */
 function traceOf(requested: Int32Array, queue: Int32Array): TraceColumns {
   const { id, submitS, runS, size, estimateS, line, ...trace } = makeColumns(queue.length);
   for (const column of Object.values(trace)) column.fill(UNKNOWN);
   return { ...trace, requested, queue };
 }
 
-/** The class with sizes for a machine of so many processors. */
+/** The class with its sizes adjusted to a machine of this many processors. */
 export function fitToMachine(one: LublinClass, processors: number): LublinClass {
   const by = ln(processors) / LN_2 - LOG_PROCESSORS;
   return { ...one, uMed: Math.max(one.uLow, one.uMed + by), uHi: Math.max(one.uLow, one.uHi + by) };
 }
 
-/** Arrivals of one class: position in the half hours, kept as points already spent in the present one. */
+/**
+ * Arrivals of one class: the position in the half hours, kept as the points already spent in the current half
+ * hour.
+ */
 class ArrivalClock {
   /** Submit time of the next job in whole seconds. */
   nextS = 0;
@@ -192,7 +199,7 @@ class ArrivalClock {
   readonly #shape: number;
   readonly #scale: number;
   readonly #random: Random;
-  /** Half hours since midnight of the first day, and points spent in the present one. */
+  /** Half hours since midnight of the first day, and points spent in the current half hour. */
   #halfHour = 0;
   #points = 0;
 

@@ -1,4 +1,4 @@
-/** What a workload model is: a generator of jobs from parameters and a seed. */
+/** A workload model: a generator of jobs from parameters and a seed. */
 import type { JobColumns, Workload } from "../../core/jobs.ts";
 import { number, parameterSuffix } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues } from "../../core/policy.ts";
@@ -17,15 +17,15 @@ export interface ModelDefinition {
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
   /**
-   * The same parameters and seed give the same jobs to the last bit on every machine.
+   * Generates the jobs: the same parameters and seed give the same jobs to the last bit on every machine.
    * @param parameters complete and within the specs (see parseParameters)
    * @param seed an integer of at most 53 bits
-   * @throws InputError when parameters contradict each other
+   * @throws InputError if parameters contradict each other
    */
   generate(parameters: ParameterValues, seed: number): Workload;
 }
 
-/** The jobs that a model has made as a workload, numbered from 1. */
+/** Turns the jobs of a model into a workload, numbered from 1. */
 export function workloadOf(
   { name, parameters: specs }: ModelDefinition,
   parameters: ParameterValues,
@@ -45,21 +45,21 @@ export function workloadOf(
   };
 }
 
-/** Of models whose arrivals have a rate of their own. */
+/** For models whose arrivals have a natural rate. */
 export const LOAD_PARAMETER: ParameterSpec = number(
   "load",
   { min: 0, max: 100, default: 0 },
-  "offered load that the submit times are scaled to; 0 for the times of the model",
+  "offered load to which the submit times are scaled; 0 for the times of the model",
 );
 
-/** The workload with the load that the parameters ask for; they are in its name already. */
+/** Scales the workload to the load of the parameters, which its name contains already. */
 export function withLoadAsked(workload: Workload, parameters: ParameterValues): Workload {
   const load = Number(parameters.load);
   if (load === 0) return workload;
   return { ...scaleToLoad(workload, load, workload.processors!), name: workload.name };
 }
 
-/** The workload with the estimates that the parameters ask for; they are in its name already. */
+/** Gives the workload the estimates of the parameters, which its name contains already. */
 export function withEstimatesAsked(workload: Workload, parameters: ParameterValues, seed: number): Workload {
   return { ...withEstimates(workload, estimateRule(parameters), seed), name: workload.name };
 }

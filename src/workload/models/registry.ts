@@ -1,4 +1,4 @@
-/** The one list of workload models. */
+/** All workload models. */
 import { downey } from "./downey.ts";
 import { feitelson96 } from "./feitelson96.ts";
 import { hpc2500 } from "./hpc2500.ts";

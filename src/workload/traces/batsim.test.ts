@@ -106,13 +106,13 @@ describe("new BatsimReader()", () => {
   });
 
   test.each([
-    ["", /it is no valid JSON/],
-    ["{", /it is no valid JSON/],
-    ["[1, 2]", /it is no JSON object/],
+    ["", /it is not valid JSON/],
+    ["{", /it is not valid JSON/],
+    ["[1, 2]", /it is not a JSON object/],
     ["{}", /it has no list of jobs/],
     ['{"jobs": []}', /it has no object of profiles/],
     ['{"jobs": 3, "profiles": {}}', /it has no list of jobs/],
-    [`${"[".repeat(300_000)}`, /it is no valid JSON/],
+    [`${"[".repeat(300_000)}`, /it is not valid JSON/],
   ])("what is no workload is refused in one line: %#", (text, message) => {
     expect(() => read(text)).toThrow(InputError);
     expect(() => read(text)).toThrow(message);

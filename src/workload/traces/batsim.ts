@@ -1,12 +1,14 @@
 /**
- * Batsim's workloads (Dutot, Mercier, Poquet and Richard 2016, "Batsim: a realistic language-independent resources and jobs management
- * systems simulator"): one JSON object with jobs and the profiles that say how long they run.
+ * Batsim's workloads (Dutot, Mercier, Poquet and Richard 2016, "Batsim: a realistic language-independent
+ * resources and jobs management systems simulator"): one JSON object with jobs, and with the profiles that
+ * say how long they run.
  *
  *   { "nb_res": 128, "jobs": [{ "id": 1, "subtime": 5.5, "res": 8, "walltime": 300, "profile": "a" }],
  *     "profiles": { "a": { "type": "delay", "delay": 250 } } }
  *
- * Profiles with a delay have a run time, and so have sequences ("composed") of such ones. Those with amounts of computation and
- * communication have one only on a platform with speeds and a network, which we do not model: their jobs are left out and counted.
+ * Profiles with a delay have a run time, and so do sequences ("composed") of them. For profiles with amounts
+ * of computation and communication, the run time depends on a platform with speeds and a network, which we do
+ * not model: jobs with such profiles are left out and counted.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
@@ -15,7 +17,7 @@ import { BATSIM_RULES, type BatsimCode } from "./batsim-rules.ts";
 import { finishColumns, makeColumns } from "./swf-table.ts";
 import { inPieces } from "./swf-writer.ts";
 
-/** The text is parsed as a whole, which a string has to hold. */
+/** Maximum size of the text, which is parsed as a whole and must fit in one string. */
 const MAX_BYTES = 400_000_000;
 const MAX_INT32 = 2147483647;
 const LATEST_S = 1e12;
@@ -23,28 +25,31 @@ const DEEPEST = 100;
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Collects the pieces of the text; all work is done at the end. */
+/** Collects the pieces of the text; parses them at the end. */
 export class BatsimReader {
   readonly #name: string;
   readonly #decoder = new TextDecoder();
   readonly #pieces: string[] = [];
   #bytes = 0;
 
-  /** @param name shown in tables and messages: file name without folder */
+  /** @param name shown in tables and messages: the file name without its folder */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Reads on. @throws InputError when the text becomes longer than 400 MB */
+  /** Adds a chunk. @throws InputError if the text becomes longer than 400 MB */
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BYTES) {
-      throw unreadable(this.#name, `it is larger than ${MAX_BYTES / 1e6} MB, expected at most that`);
+      throw unreadable(this.#name, `it is larger than ${MAX_BYTES / 1e6} MB, which is the limit`);
     }
     this.#pieces.push(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** Ends the reading; without a usable job the workload has 0 jobs. @throws InputError when the text is no Batsim workload */
+  /**
+   * Ends the reading; without a usable job the workload has 0 jobs.
+   * @throws InputError if the text is not a Batsim workload
+   */
   end(): Workload {
     this.#pieces.push(this.#decoder.decode());
     const { jobs, profiles, nb_res: processors } = parseObject(this.#pieces.join(""), this.#name);
@@ -67,8 +72,8 @@ export class BatsimReader {
 }
 
 /**
- * Writes the jobs as a Batsim workload, one delay profile per run time. An unknown estimate becomes no walltime. Without a
- * machine size, `nb_res` is the largest size.
+ * Writes the jobs as a Batsim workload with one delay profile per run time. A job with an unknown estimate
+ * gets no walltime. If the size of the machine is unknown, `nb_res` is the largest size of a job.
  */
 export function* writeBatsim({
   name,
@@ -103,18 +108,18 @@ function parseObject(text: string, name: string): Entry {
     value = JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\s+/g, " ") : "";
-    const why = `it is no valid JSON (${reason}), expected an object with "jobs" and "profiles"`;
+    const why = `it is not valid JSON (${reason}), expected an object with "jobs" and "profiles"`;
     throw unreadable(name, why, { cause: error });
   }
   if (isEntry(value)) return value;
-  throw unreadable(name, 'it is no JSON object, expected one with "jobs" and "profiles"');
+  throw unreadable(name, 'it is not a JSON object, expected an object with "jobs" and "profiles"');
 }
 
 function unreadable(name: string, why: string, options?: ErrorOptions): InputError {
   return new InputError(`Cannot read "${name}" as a Batsim workload: ${why}`, options);
 }
 
-/** Counts a job under a rule; gives nothing, in place of a job that is dropped. */
+/** Counts a job under a rule; returns undefined, which stands for a dropped job. */
 type Note = (code: BatsimCode, field: string, value: unknown) => undefined;
 
 function readJobs(
@@ -160,7 +165,7 @@ function readJob(job: unknown, profiles: Profiles, note: Note) {
   return { id: numberOf(id), submitS: subtime, runS, size: res, estimateS: hasLimit ? walltime : UNKNOWN };
 }
 
-/** Run times of profiles by name; each is worked out once. */
+/** Run times of profiles by name; each is computed once. */
 class Profiles {
   readonly #profiles: Entry;
   readonly #known = new Map<string, number | BatsimCode>();
@@ -169,11 +174,11 @@ class Profiles {
     this.#profiles = profiles;
   }
 
-  /** Seconds, or the code of the rule by which jobs of the profile are left out. */
+  /** Seconds, or the code of the rule by which jobs with this profile are left out. */
   runS(name: string, depth = 0): number | BatsimCode {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    this.#known.set(name, "bad-profile"); // stands while its parts are looked up: a profile inside itself
+    this.#known.set(name, "bad-profile"); // stays while the parts are looked up: a profile that contains itself
     const profile = Object.hasOwn(this.#profiles, name) ? this.#profiles[name] : undefined;
     const found = profile === undefined ? "no-profile" : this.#work(profile, depth);
     this.#known.set(name, found);
@@ -199,7 +204,7 @@ class Profiles {
   }
 }
 
-/** A job's number: of `7`, `"7"` or `"w0!7"`; UNKNOWN for others. */
+/** The job number in `7`, `"7"` or `"w0!7"`; UNKNOWN for other ids. */
 function numberOf(id: unknown): number {
   if (isWhole(id) && id >= 0) return id;
   const digits = typeof id === "string" ? /^(?:[^!]*!)?(\d{1,10})$/.exec(id)?.[1] : undefined;

@@ -1,6 +1,7 @@
 /**
- * Samples of other formats, for tests only: looked for in the folder `formats` beside that of the traces (see traces-for-tests.ts);
- * tests that need one are skipped visibly where it is missing. Also what every reader's workload has to hold.
+ * Samples of other formats, for tests only: looked for in the folder `formats` beside that of the traces (see
+ * traces-for-tests.ts); tests that need one are skipped visibly where it is missing. Also what every reader's
+ * workload has to hold.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Formats of traces: how each is told by its first bytes, read and written. This list is the only one. */
+/** The formats of traces: how each is recognised by its first bytes, read and written. */
 import type { Workload } from "../../core/jobs.ts";
 import { BatsimReader, writeBatsim } from "./batsim.ts";
 import { SacctReader } from "./sacct.ts";
@@ -7,9 +7,9 @@ import { writeSwf } from "./swf-writer.ts";
 
 /** Reads a trace piece by piece; pieces may be split anywhere. */
 export interface TraceReader {
-  /** Reads on; the chunk is not kept. @throws InputError when the text is not of the format */
+  /** Reads the next chunk and does not keep it. @throws InputError if the text is not of the format */
   push(chunk: Uint8Array): void;
-  /** Ends the reading. @throws InputError when the text is not of the format */
+  /** Ends the reading. @throws InputError if the text is not of the format */
   end(): Workload;
 }
 
@@ -18,23 +18,24 @@ interface TraceFormat {
   readonly name: string;
   readonly title: string;
   /**
-   * Whether a text that begins so is of this format; formats are asked in the order of the list.
-   * @param head the text up to FORMAT_HEAD_BYTES, without a byte order mark
+   * Whether a text with this beginning is of this format; the first format of the list that accepts it reads
+   * it.
+   * @param head the first FORMAT_HEAD_BYTES of the text, without a byte order mark
    */
   accepts(head: string): boolean;
   /**
    * @param name of the workload
-   * @param bytes length of the text where known, a hint that saves memory; 0 where not
+   * @param bytes length of the text if known, a hint that saves memory; 0 if unknown
    */
   open(name: string, bytes: number): TraceReader;
-  /** The jobs as text in pieces; undefined for formats that are only read. */
+  /** The jobs as text, in pieces; undefined for formats that can only be read. */
   readonly write?: (workload: Workload) => Iterable<string>;
 }
 
-/** Bytes at the beginning that tell the format. */
+/** Bytes at the beginning of a text by which its format is recognised. */
 export const FORMAT_HEAD_BYTES = 4096;
 
-/** The last one takes everything that no other takes, and says what is wrong with it line by line. */
+/** The last format accepts every text and reports line by line what is wrong with it. */
 export const FORMATS: readonly TraceFormat[] = [
   {
     name: "batsim",
@@ -59,7 +60,7 @@ export const FORMATS: readonly TraceFormat[] = [
   },
 ];
 
-/** The format of a text by its first bytes (FORMAT_HEAD_BYTES of them, or all where there are less). */
+/** The format of a text, by its first FORMAT_HEAD_BYTES (or all bytes if there are fewer). */
 export function detectFormat(head: Uint8Array): TraceFormat {
   const text = new TextDecoder().decode(head.subarray(0, FORMAT_HEAD_BYTES));
   return FORMATS.find((format) => format.accepts(text)) ?? FORMATS[FORMATS.length - 1];

@@ -1,4 +1,7 @@
-/** The SWF reader once more, plainly: split into lines, split into words, rule after rule. The oracle of its tests. */
+/**
+ * The SWF reader once more, plainly: split into lines, split into words, rule after rule. The oracle of its
+ * tests.
+ */
 
 export interface NaiveResult {
   /** Rows in submit order: [job number, submit, run, size, estimate, then the 18 fields after repair]. */

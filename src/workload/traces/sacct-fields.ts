@@ -1,4 +1,4 @@
-/** The texts of Slurm's accounting: times, durations, limits and states, as `sacct` prints them (sacct(1), "Job Accounting Fields"). */
+/** The texts of Slurm's accounting as `sacct` prints them: times, durations, limits and states (sacct(1)). */
 
 const DAY_S = 86400;
 const DURATION = /^(?:(\d{1,6})-)?(?:(\d{1,8}):)?(\d{1,9}):(\d{2})(?:\.\d{1,9})?$/;
@@ -7,7 +7,7 @@ const EPOCH = /^\d{9,11}$/;
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Seconds of `[D-][HH:]MM:SS[.ffffff]`, fractions cut off; NaN for anything else. */
+/** Seconds of `[D-][HH:]MM:SS[.ffffff]`, without the fraction; NaN for anything else. */
 export function parseDurationS(text: string): number {
   const [matched, days = "0", hours = "0", minutes, seconds] = DURATION.exec(text) ?? [];
   if (matched === undefined) return Number.NaN;
@@ -15,8 +15,9 @@ export function parseDurationS(text: string): number {
 }
 
 /**
- * Seconds of a time `YYYY-MM-DDTHH:MM:SS` since the start of 1970 as its own clock counts them, without time zones and summer time, or of
- * a number of seconds (SLURM_TIME_FORMAT=%s); undefined for `Unknown`, `None` and an empty text, NaN for anything else.
+ * Seconds since the start of 1970 of a time `YYYY-MM-DDTHH:MM:SS`, as its own clock counts them, without time
+ * zones and summer time, or of a number of seconds (SLURM_TIME_FORMAT=%s). Undefined for `Unknown`, `None`
+ * and an empty text; NaN for anything else.
  */
 export function parseTimeS(text: string): number | undefined {
   if (text === "" || text === "Unknown" || text === "None" || text === "N/A") return undefined;
@@ -32,7 +33,7 @@ export function parseTimeS(text: string): number | undefined {
     minute < 60 &&
     second <= 60;
   if (!valid) return Number.NaN;
-  // Leap days before this year, then the one of this year when it has passed.
+  // Leap days before this year, plus that of this year if it has passed.
   const before = year - 1;
   const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400) - 477;
   const leaps = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
@@ -42,7 +43,8 @@ export function parseTimeS(text: string): number | undefined {
 }
 
 /**
- * Seconds of a time limit; undefined for `UNLIMITED`, `Partition_Limit` and an empty text, NaN for anything else that is no duration.
+ * Seconds of a time limit. Undefined for `UNLIMITED`, `Partition_Limit` and an empty text; NaN for anything
+ * else that is not a duration.
  * @param raw the limit is a number of minutes (field TimelimitRaw)
  */
 export function parseLimitS(text: string, raw: boolean): number | undefined {
@@ -51,10 +53,10 @@ export function parseLimitS(text: string, raw: boolean): number | undefined {
   return /^\d{1,9}$/.test(text) ? 60 * Number(text) : Number.NaN;
 }
 
-/** What a state says of a job: its SWF status, or that it has not ended. */
+/** What a state says about a job: its SWF status, or that it has not ended. */
 export type StateMeaning = "completed" | "failed" | "cancelled" | "unfinished" | "unknown";
 
-/** States and their short words. */
+/** Names of states, long and short. */
 const STATES = {
   completed: "COMPLETED CD",
   failed:

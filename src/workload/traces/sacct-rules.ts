@@ -1,13 +1,13 @@
 /**
- * What the sacct reader does with lines and fields: one rule per diagnostic code. Every line below the header becomes a job or is
- * counted under exactly one code with the action "dropped".
+ * What the sacct reader does with lines and fields: one rule per diagnostic code. Every line after the header
+ * either becomes a job or is counted under exactly one code with the action "dropped".
  */
 import { diagnosticRules } from "../../core/diagnostics.ts";
 
 /** The reader's rules by diagnostic code. */
 export const SACCT_RULES = diagnosticRules({
   dropped: {
-    step: "A step of a job (its number has a dot, such as 12.batch): left out, the job's own line counts",
+    step: "A step of a job (its number has a dot, such as 12.batch): left out; the job's own line counts",
     "wrong-field-count": "The line has more or fewer fields than the header: left out",
     "long-line": "The line is longer than 64 KiB: left out",
     unfinished: "The job is pending, running or suspended, so its run time is unknown: left out",
@@ -23,14 +23,14 @@ export const SACCT_RULES = diagnosticRules({
     "start-before-submit": "The start is before the submit time: the wait counts as unknown",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
-    "bad-job-number": "The job number is no whole number from 0 to 2^31 − 1: the job was given a new one",
+    "bad-job-number": "The job number is not a whole number from 0 to 2^31 − 1: the job was given a new one",
     "duplicate-job-number":
       "The job number was used by an earlier line (a job that ran again): the job was given a new one",
   },
   kept: {
     "no-time-limit": "The time limit is UNLIMITED, Partition_Limit or missing: the job has no estimate",
-    "unknown-state": "The state is not known to us: the job counts as ended",
-    "zero-run-time": "The elapsed time is 0: the job ends in the instant in which it starts",
+    "unknown-state": "The state is unknown to Tutti: the job counts as ended",
+    "zero-run-time": "The elapsed time is 0: the job ends at the instant at which it starts",
   },
 });
 

@@ -202,9 +202,9 @@ describe("new SacctReader()", () => {
   test.each([
     ["", /it is empty, expected a first line/],
     ["\n\n", /it is empty/],
-    ["JobID|Submit|State\n", /line 1 names no field Elapsed, AllocCPUS, expected a first line such as/],
-    ["JobID  State\n---- ----\n", /line 1 names no field/],
-    [`${"x".repeat(80_000)}\n`, /names no field/],
+    ["JobID|Submit|State\n", /line 1 has no field Elapsed, AllocCPUS, expected a first line such as/],
+    ["JobID  State\n---- ----\n", /line 1 has no field/],
+    [`${"x".repeat(80_000)}\n`, /has no field/],
   ])("a text without a usable header is refused: %#", (text, message) => {
     expect(() => read(text)).toThrow(InputError);
     expect(() => read(text)).toThrow(message);

@@ -1,12 +1,14 @@
 /**
- * Reads the accounting of Slurm as `sacct --parsable2` (or --parsable) prints it: one line per job, fields separated by |, names in
- * the first line, in any order; fields that we do not know are passed over. sacct-rules.ts says what becomes of lines that are no job.
+ * Reads the accounting of Slurm as `sacct --parsable2` (or --parsable) prints it: one line per job, fields
+ * separated by |. The first line has the names of the fields, in any order; fields that we do not know are
+ * skipped. sacct-rules.ts says what happens to lines that do not become a job.
  *
  *   sacct --allusers --starttime 2024-01-01 --allocations --parsable2 \
  *     --format JobIDRaw,Submit,Start,End,Elapsed,State,AllocCPUS,ReqCPUS,Timelimit,User,Group,QOS,Partition
  *
- * Times are local, as printed: an hour is lost or gained where summer time begins or ends. Time 0 is the first submit. Users, groups,
- * QOS (as queue) and partitions are numbered in order of appearance; the header that goes with the workload has the names.
+ * Times are local, as printed: an hour is lost or gained when summer time begins or ends. Time 0 is the first
+ * submit. Users, groups, QOS (as queue) and partitions are numbered in order of appearance; the header of the
+ * workload has the names.
  */
 import { DiagnosticCollector } from "../../core/diagnostics.ts";
 import { assert, InputError } from "../../core/errors.ts";
@@ -22,7 +24,7 @@ import { SACCT_RULES, type SacctCode } from "./sacct-rules.ts";
 import { MAX_LINE_LENGTH } from "./swf-rules.ts";
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
-/** Fields by purpose: names in order of preference, in lower case. */
+/** Fields by purpose: their names in order of preference, in lower case. */
 const NAMES = {
   number: ["jobidraw", "jobid"],
   step: ["jobid", "jobidraw"],
@@ -45,10 +47,10 @@ type Purpose = keyof typeof NAMES;
 
 const MAX_INT32 = 2147483647;
 const STATUS = { completed: 1, failed: 0, cancelled: 5, unknown: UNKNOWN } as const;
-/** Names kept per kind for the header; numbers go on beyond. */
+/** Maximum names per kind that the header lists; numbers go on beyond it. */
 const MAX_NAMES_SHOWN = 1000;
 
-/** Reads piece by piece; pieces may be split anywhere. */
+/** Reads a trace piece by piece; pieces may be split anywhere. */
 export class SacctReader {
   readonly #name: string;
   readonly #decoder = new TextDecoder();
@@ -68,26 +70,29 @@ export class SacctReader {
   readonly #queues = new Numbering();
   readonly #partitions = new Numbering();
 
-  /** @param name shown in tables and messages: file name without folder */
+  /** @param name shown in tables and messages: the file name without its folder */
   constructor(name: string) {
     this.#name = name;
   }
 
   /**
-   * Reads on.
-   * @throws InputError when the first line has not the names of the fields that are needed
+   * Reads the next chunk.
+   * @throws InputError if the first line lacks the name of a required field
    */
   push(chunk: Uint8Array): void {
     this.#split(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** Ends the reading; without a usable job the workload has 0 jobs. @throws InputError when there is no header line */
+  /**
+   * Ends the reading; without a usable job the workload has 0 jobs. @throws InputError if there is no header
+   * line
+   */
   end(): Workload {
     this.#split(this.#decoder.decode());
     if (this.#carry !== "" || this.#tooLong) this.#readLine(this.#carry);
     if (this.#places === undefined) {
       throw new InputError(
-        `Cannot read "${this.#name}" as output of sacct: it is empty, expected a first line with the names of the fields`,
+        `Cannot read "${this.#name}" as output of sacct: it is empty, expected a first line with the field names`,
       );
     }
     const { jobs, trace } = finishColumns(this.#columns, this.#count, this.#diagnostics);
@@ -157,7 +162,7 @@ export class SacctReader {
     ];
     if (missing.length > 0) {
       throw new InputError(
-        `Cannot read "${this.#name}" as output of sacct: line ${this.#line} names no field ${missing.join(", ")}, expected a first line such as JobIDRaw|Submit|Elapsed|AllocCPUS|Timelimit|State (sacct --parsable2)`,
+        `Cannot read "${this.#name}" as output of sacct: line ${this.#line} has no field ${missing.join(", ")}, expected a first line such as JobIDRaw|Submit|Elapsed|AllocCPUS|Timelimit|State (sacct --parsable2)`,
       );
     }
     return places;
@@ -218,7 +223,7 @@ export class SacctReader {
     return size <= 0 ? ["no-processors", "allocated"] : undefined;
   }
 
-  /** Undefined when the time is not known, NaN when it cannot be read. */
+  /** Undefined if the time is unknown, NaN if it cannot be read. */
   #elapsed(startS: number | undefined): number | undefined {
     const raw = this.#field("elapsedRaw");
     if (raw !== "") return /^\d{1,10}$/.test(raw) ? Number(raw) : Number.NaN;
@@ -274,13 +279,13 @@ export class SacctReader {
     return row;
   }
 
-  /** Negative where there is none, to be replaced at the end. */
+  /** Negative if the job has no number; replaced at the end. */
   #jobNumber(): number {
     const text = this.#field("number");
     return /^\d{1,10}$/.test(text) && Number(text) <= MAX_INT32 ? Number(text) : UNKNOWN;
   }
 
-  /** Header lines as an SWF file has them, so that a converted file says where it came from. */
+  /** Header lines as in an SWF file, so that a converted file states its origin. */
   #header(): string[] {
     return [
       "; Version: 2.2",
@@ -305,7 +310,7 @@ export class SacctReader {
   }
 }
 
-/** Numbers from 1 for names in order of appearance. */
+/** Numbers names from 1 in order of appearance. */
 class Numbering {
   readonly #numbers = new Map<string, number>();
 

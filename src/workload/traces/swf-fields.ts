@@ -1,6 +1,6 @@
 /**
- * The 18 fields of a job line in the Standard Workload Format 2.2 (Parallel Workloads Archive), and how their numbers
- * are read: straight from the bytes, without a string per field.
+ * The 18 fields of a job line in the Standard Workload Format 2.2 (Parallel Workloads Archive), and how their
+ * numbers are read: directly from the bytes, without a string per field.
  *
  *   1 job  2 submit  3 wait  4 run  5 allocated  6 cpu  7 memory  8 requested  9 estimate  10 requested memory
  *   11 status  12 user  13 group  14 application  15 queue  16 partition  17 preceding job  18 think time
@@ -30,17 +30,22 @@ export const Field = {
   thinkTime: 17,
 } as const;
 
-/** Times above this many seconds (some 30,000 years) count as unreadable: their sums would lose whole seconds. So does memory in KB. */
+/**
+ * Times above this many seconds (about 30,000 years) count as unreadable, since their sums would lose whole
+ * seconds. The same limit holds for memory in KB.
+ */
 const MAX_AMOUNT = 1e12;
 const MAX_INT32 = 2147483647;
-/** Whole numbers of so many digits are exact in a double. */
+/** Whole numbers of this many digits are exact in a double. */
 const EXACT_DIGITS = 15;
 const SPACE = 32;
 const MINUS = 45;
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, n) => Number(`1e${n}`));
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Each field's name and its largest value; fields that may not have a fraction are those that end at the largest Int32. */
+/**
+ * Each field's name and largest value. Fields whose largest value is the largest Int32 must be whole numbers.
+ */
 const FIELDS: readonly (readonly [name: string, largest: number])[] = [
   ["job number", MAX_INT32],
   ["submit time", MAX_AMOUNT],
@@ -61,18 +66,20 @@ const FIELDS: readonly (readonly [name: string, largest: number])[] = [
   ["preceding job", MAX_INT32],
   ["think time", MAX_AMOUNT],
 ];
-/** The fields' names as diagnostics print them. */
+/** The names of the fields, as diagnostics print them. */
 export const FIELD_NAMES = FIELDS.map(([name]) => name);
 const LARGEST = Float64Array.from(FIELDS, ([, largest]) => largest);
 
-/** Added to the result of parseFields when a field is not plain: a whole number from −1 to 999,999,999. */
+/**
+ * Added to the result of parseFields if a field is not plain; plain is a whole number from −1 to 999,999,999.
+ */
 export const NOT_PLAIN = 32;
 
 /**
- * Reads the numbers of bytes[start … end − 1] into `values`, NaN for a field that is no finite number. bytes[end] must be
- * a newline: it ends every loop, which saves a comparison per byte.
- * @returns the number of fields in the line, where FIELD_COUNT + 1 stands for any number above FIELD_COUNT; plus
- *   NOT_PLAIN when not every value is plain and so usable in any field
+ * Reads the numbers of bytes[start … end − 1] into `values`, with NaN for a field that is not a finite
+ * number. bytes[end] must be a newline: it ends every loop, which saves a comparison per byte.
+ * @returns the number of fields in the line, where FIELD_COUNT + 1 stands for any number above FIELD_COUNT;
+ *   plus NOT_PLAIN if some value is not plain and therefore perhaps not usable in its field
  */
 export function parseFields(bytes: Uint8Array, start: number, end: number, values: Float64Array): number {
   let at = start;
@@ -87,7 +94,7 @@ export function parseFields(bytes: Uint8Array, start: number, end: number, value
       continue;
     }
     if (count === FIELD_COUNT) return count + 1 + notPlain;
-    // Half of the fields of a log are unknown.
+    // Half of the fields of a log are unknown (−1).
     if (byte === MINUS && bytes[at + 1] === 49 && bytes[at + 2] === SPACE) {
       values[count++] = -1;
       at += 3;
@@ -115,12 +122,15 @@ export function parseFields(bytes: Uint8Array, start: number, end: number, value
   }
 }
 
-/** Whether a value can stand in a field: in range, whole where the field is, and negative only as −1 for "unknown". */
+/**
+ * Whether a value may stand in a field: in range, whole if the field is, and negative only as −1 for
+ * "unknown".
+ */
 export function isUsable(field: number, value: number): boolean {
   return (value >= 0 && isInRange(field, value)) || value === -1;
 }
 
-/** Whether a value is a number that is not above the field's range and whole where the field is. */
+/** Whether a value is a number within the field's range, and whole if the field is. */
 export function isInRange(field: number, value: number): boolean {
   const largest = LARGEST[field];
   return value <= largest && (largest !== MAX_INT32 || value === Math.floor(value));
@@ -137,7 +147,7 @@ export function fieldText(bytes: Uint8Array, start: number, end: number, field: 
   }
 }
 
-/** At most the first 40 bytes of a stretch as text, with unprintable characters replaced. */
+/** At most the first 40 bytes of a range as text, with unprintable characters replaced. */
 export function printable(bytes: Uint8Array, start: number, end: number): string {
   let text = "";
   for (let i = start; i < end && i < start + 40; i++) {
@@ -146,12 +156,18 @@ export function printable(bytes: Uint8Array, start: number, end: number): string
   return text;
 }
 
-/** Space and the control characters that move the print position; not NUL, so that UTF-16 is not taken for numbers. */
+/**
+ * Space and the control characters that move the print position, but not NUL, so that UTF-16 does not pass as
+ * numbers.
+ */
 export function isBlank(byte: number): boolean {
   return byte === SPACE || (byte >= 9 && byte <= 13);
 }
 
-/** A number with a fraction, an exponent, a plus sign or many digits; NaN for anything else and for infinite values. */
+/**
+ * Reads a number with a fraction, an exponent, a plus sign or many digits; NaN for anything else and for
+ * infinity.
+ */
 function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
   const negative = bytes[start] === MINUS;
   let mantissa = 0;
@@ -168,7 +184,7 @@ function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
       fraction = 0;
     } else break;
   }
-  // Both parts of the quotient are exact, so the quotient is the double nearest to the text.
+  // Both parts of the quotient are exact, so the quotient is the double that is nearest to the text.
   if (at === end && digits > 0 && digits <= EXACT_DIGITS) {
     const value = mantissa / POWERS_OF_TEN[Math.max(0, fraction)];
     return negative ? 0 - value : value;

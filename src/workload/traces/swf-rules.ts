@@ -1,6 +1,7 @@
 /**
- * What the SWF reader does with lines and fields that cannot be used as they stand: one rule per diagnostic code. Every line
- * that is neither blank nor a comment becomes a job or is counted under exactly one code with the action "dropped".
+ * What the SWF reader does with lines and fields that it cannot use unchanged: one rule per diagnostic code.
+ * Every line that is neither blank nor a comment either becomes a job or is counted under exactly one code
+ * with the action "dropped".
  */
 import { type Diagnostic, diagnosticRules } from "../../core/diagnostics.ts";
 import { InputError } from "../../core/errors.ts";
@@ -8,7 +9,7 @@ import type { Workload } from "../../core/jobs.ts";
 
 /** Longest line in bytes. */
 export const MAX_LINE_LENGTH = 65536;
-/** Most bytes of comments that are kept. */
+/** Maximum bytes of comments that are kept. */
 export const MAX_COMMENT_BYTES = 1048576;
 
 /** The reader's rules by diagnostic code. */
@@ -18,19 +19,19 @@ export const SWF_RULES = diagnosticRules({
     "extra-fields": "The line has more than 18 fields: left out",
     "long-line": "The line is longer than 64 KiB: left out",
     "part-of-job":
-      "Status 2, 3 or 4 marks a part of a preempted job: left out, the job's summary line counts",
+      "Status 2, 3 or 4 marks a part of a preempted job: left out; the job's summary line counts",
     "bad-needed-field":
-      "A field that is needed (submit time, run time, processors) is no number, has a fraction where it must be whole, or is above 10^12 s or 2^31 − 1: line left out",
+      "A required field (submit time, run time, processors) is not a number, has a fraction although it must be whole, or is above 10^12 s or 2^31 − 1: line left out",
     "negative-submit": "The submit time is negative: line left out",
     "no-run-time": "The run time is unknown (the job was cancelled before it started): line left out",
     "no-processors": "Neither allocated nor requested processors are known: line left out",
   },
   repaired: {
     "bad-field":
-      "The field is no number, has a fraction where it must be whole, is too large, or is negative and not −1: set to −1, unknown",
+      "The field is not a number, has a fraction although it must be whole, is too large, or is negative and not −1: set to −1 (unknown)",
     "zero-estimate": "The requested time is 0: counts as missing",
     "bad-job-number":
-      "The job number is missing or no whole number from 0 to 2^31 − 1: the job was given a new one",
+      "The job number is missing or not a whole number from 0 to 2^31 − 1: the job was given a new one",
     "duplicate-job-number": "The job number was used by an earlier line: the job was given a new one",
     "unsorted-submit":
       "Submitted before the job above: jobs were sorted by submit time, ties in the order of the file",
@@ -38,13 +39,15 @@ export const SWF_RULES = diagnosticRules({
       "The comment line is longer than 64 KiB or beyond 1 MiB of comments: left out of the header",
   },
   kept: {
-    "zero-run-time": "The run time is 0: the job ends in the instant in which it starts",
+    "zero-run-time": "The run time is 0: the job ends at the instant at which it starts",
   },
 });
 
 export type SwfCode = keyof typeof SWF_RULES;
 
-/** Codes of lines that are not job lines of this format at all, as against jobs that cannot be simulated. */
+/**
+ * Codes of lines that are not job lines of this format at all, in contrast to jobs that cannot be simulated.
+ */
 const UNREADABLE: readonly string[] = [
   "short-line",
   "extra-fields",
@@ -53,8 +56,9 @@ const UNREADABLE: readonly string[] = [
 ] satisfies SwfCode[];
 
 /**
- * The workload itself, when it has a job.
- * @throws InputError when there is none, saying why: an empty file, no trace at all, or no job that can be simulated
+ * Returns the workload if it has a job.
+ * @throws InputError if it has none, with the reason: an empty file, not a trace, or no job that can be
+ * simulated
  */
 export function requireJobs(workload: Workload): Workload {
   if (workload.count > 0) return workload;

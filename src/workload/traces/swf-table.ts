@@ -1,18 +1,18 @@
-/** The columns of a trace while it is read: they grow, and are put in order once all lines are known. */
+/** The columns of a trace while it is read: they grow, and are sorted once all lines are known. */
 import type { DiagnosticCollector } from "../../core/diagnostics.ts";
 import type { JobColumns, TraceColumns } from "../../core/jobs.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** All columns of one table, and the line in the source that each row came from. */
+/** All columns of one table, and for each row the line of the source that it came from. */
 export type SwfColumns = Writable<JobColumns & TraceColumns> & { line: Uint32Array };
 
-/** What may be wrong with the numbers of jobs. */
+/** What may be wrong with job numbers. */
 type NumberCode = "bad-job-number" | "duplicate-job-number";
 
 const MAX_JOB_NUMBER = 2147483647;
 
-/** Columns without rows that have room for `capacity`. */
+/** Columns without rows, with room for `capacity` rows. */
 export function makeColumns(capacity: number): SwfColumns {
   const float = () => new Float64Array(capacity);
   const int = () => new Int32Array(capacity);
@@ -40,11 +40,11 @@ export function makeColumns(capacity: number): SwfColumns {
   };
 }
 
-/** Changes the length of every column; rows beyond the old length are 0. Earlier column objects become unusable. */
+/** Changes the length of every column; new rows are 0. Earlier column objects become unusable. */
 export function resizeColumns(columns: SwfColumns, length: number): void {
   mapColumns(columns, (column) => {
     const Column = column.constructor as new (source: number | ArrayBuffer) => typeof column;
-    // A new array's pages are not touched until they are written, those of a longer transfer() are.
+    // The pages of a new array are not touched until they are written; those of a longer transfer() are.
     if (length > column.length) {
       const longer = new Column(length);
       longer.set(column);
@@ -54,7 +54,7 @@ export function resizeColumns(columns: SwfColumns, length: number): void {
   });
 }
 
-/** Ends the reading of so many rows: each has a number of its own, and they are in order of submission. */
+/** Ends the reading: every row gets a job number of its own, and the rows are sorted by submit time. */
 export function finishColumns(
   columns: SwfColumns,
   count: number,
@@ -67,7 +67,7 @@ export function finishColumns(
   return { jobs: { id, submitS, runS, size, estimateS }, trace };
 }
 
-/** Sorts all rows by submit time; rows of one submit time stay in the order they are in. */
+/** Sorts all rows by submit time; rows with the same submit time keep their order. */
 function sortBySubmit(columns: SwfColumns): void {
   const { submitS } = columns;
   if (submitS.every((at, row) => row === 0 || at >= submitS[row - 1])) return;
@@ -81,8 +81,8 @@ function sortBySubmit(columns: SwfColumns): void {
 }
 
 /**
- * Gives a new number to every row whose number is negative or was used by an earlier row: the smallest one above
- * all of the trace's numbers that is free (from 1 again above the largest Int32).
+ * Gives a new number to every row whose number is negative or was used by an earlier row: the smallest free
+ * number above all numbers of the trace, or the smallest free number from 1 if the largest Int32 is reached.
  */
 function repairJobNumbers(
   id: Int32Array,

@@ -1,7 +1,8 @@
 /**
- * Writes a workload, or the schedule of one, in the Standard Workload Format 2.2. A trace as it was read is written with its own
- * header and fields; a schedule gets a header of its own and keeps that of its trace below, quoted, so that a notice such
- * as SDSC's copyright stays in every copy and no program mistakes the old MaxProcs for the simulated one.
+ * Writes a workload, or the schedule of one, in the Standard Workload Format 2.2. A workload keeps the header
+ * and the fields of its trace. A schedule gets its own header and quotes that of its trace below, so that a
+ * notice such as SDSC's copyright stays in every copy, and no program takes the old MaxProcs for the
+ * simulated one.
  *
  *   ; Version: 2.2                      ; Note: header of the source:
  *   ; Computer: Tutti simulation        ;   > Computer: IBM SP2
@@ -13,7 +14,10 @@ import { asGiven, type Schedule } from "../../core/schedule.ts";
 /** Jobs per piece of text. */
 const JOBS_PER_PIECE = 1024;
 
-/** Writes the jobs, without starts; waits as the trace has them. The text comes in pieces, so that it need not fit in one string. */
+/**
+ * Writes the jobs without starts, with the waits of the trace. The text is in pieces, since one string may be
+ * too small.
+ */
 export function* writeSwf(workload: Workload): Generator<string, void, undefined> {
   const { count, jobs, trace, header } = workload;
   yield header.length > 0 ? commentLines(header) : modelHeader(workload);
@@ -24,9 +28,9 @@ export function* writeSwf(workload: Workload): Generator<string, void, undefined
 }
 
 /**
- * Writes a schedule: the jobs of the instance with the waits, run times and sizes that were simulated. The run time is the
- * simulated one; under time sharing, the time from the first start to the end. A job that never started has wait and run
- * time −1, one that was killed at its estimate has status 0 (failed).
+ * Writes a schedule: the jobs of the instance with their simulated waits, run times and sizes. Under time
+ * sharing, the run time is the time from the first start to the end. A job that never started has wait and
+ * run time −1, and a job that was killed at its estimate has status 0 (failed).
  * @param notes further header lines, such as the policy's rules and the seed
  */
 export function* writeScheduleSwf(
@@ -55,7 +59,7 @@ export function* writeScheduleSwf(
   });
 }
 
-/** The texts of so many jobs, joined into pieces. */
+/** Joins the texts of `count` jobs into pieces. */
 export function* inPieces(
   count: number,
   textOf: (job: number) => string,
@@ -117,7 +121,7 @@ function scheduleHeader(instance: Instance, schedule: Schedule, notes: readonly 
   ]);
 }
 
-/** Comment lines, each with its semicolon and line end; line ends inside a text become blanks. */
+/** Comment lines, each with a semicolon and a line end; line ends within a text become blanks. */
 function commentLines(lines: readonly string[]): string {
   return lines
     .map((line) => line.replace(/[\r\n]+/g, " "))

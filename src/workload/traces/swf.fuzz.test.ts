@@ -1,4 +1,6 @@
-/** 100,000 mutated traces: the reader neither throws nor hangs, loses no line, and agrees with its naive twin. */
+/**
+ * 100,000 mutated traces: the reader neither throws nor hangs, loses no line, and agrees with its naive twin.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { InputError } from "../../core/errors.ts";
@@ -13,7 +15,10 @@ import { requireJobs, SWF_RULES } from "./swf-rules.ts";
 const INPUTS = 100_000;
 const INPUTS_PER_RUN = 200;
 
-/** Lines in the manner of the archive's logs: header, padded columns, decimals, cancelled jobs, parts, serial and huge jobs. */
+/**
+ * Lines in the manner of the archive's logs: header, padded columns, decimals, cancelled jobs, parts, serial
+ * and huge jobs.
+ */
 const LINES: readonly string[] = makeLines(new Random(1, "lines"), 200);
 
 function makeLines(random: Random, count: number): string[] {

@@ -1,4 +1,6 @@
-/** The real logs: every line against the naive twin, and the tables in the README that comes with the logs. */
+/**
+ * The real logs: every line against the naive twin, and the tables in the README that comes with the logs.
+ */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
 import { describeWorkload } from "../describe.ts";
@@ -8,9 +10,10 @@ import { REAL_TRACES, readSwf, readTrace, traceBytes, traceFile } from "../trace
 import { readNaively } from "./naive-swf-for-tests.ts";
 
 /**
- * The README's tables: lines in the file, usable jobs (submit ≥ 0, run time > 0, a processor count known), processors,
- * load, run time median/mean/max, size min/mean/max, serial and power-of-two shares in %, users. Printed digits, so the
- * tolerance is half a unit of the last one; a whole unit for the load, since that of LLNL-Atlas comes out as 0.70454.
+ * The README's tables: lines in the file, usable jobs (submit ≥ 0, run time > 0, a processor count known),
+ * processors, load, run time median/mean/max, size min/mean/max, serial and power-of-two shares in %, users.
+ * Printed digits, so the tolerance is half a unit of the last one; a whole unit for the load, since that of
+ * LLNL-Atlas comes out as 0.70454.
  */
 const TABLE: Readonly<Record<string, readonly (number | undefined)[]>> = {
   "CTC-SP2": [77222, 77205, 338, 0.842, 1115, 11280, 71998, 1, 11.0, 336, 42.0, 40.7, 679],
@@ -23,14 +26,20 @@ const TABLE: Readonly<Record<string, readonly (number | undefined)[]>> = {
   "LLNL-Atlas": [43778, 36600, 9216, 0.704, 115, 6011, 849066, 8, 449.6, 9120, 0, 85.7, 131],
   lublin_256: [10000, 10000, 256, 1.061, 137, 4863, 124707, 1, 22.1, 256, 24.9, 61.2, undefined],
 };
-/** The README counts the users of all lines there: of jobs that never ran too (9 and 3), and −1 as a user (LLNL-Atlas). */
+/**
+ * The README counts the users of all lines there: of jobs that never ran too (9 and 3), and −1 as a user
+ * (LLNL-Atlas).
+ */
 const USERS_THAT_RAN: Readonly<Record<string, number>> = { "SDSC-SP2": 428, "LLNL-Atlas": 127 };
 /** Recorded waits, median and mean, of the logs in which every job has one and was started. */
 const WAITS: Readonly<Record<string, readonly [number, number]>> = {
   HPC2N: [1599, 54108],
   "LANL-CM5": [2, 1846],
 };
-/** Jobs that ran longer than their estimate, and jobs without one, by the README's list of oddities; less LANL's 3 jobs without a size. */
+/**
+ * Jobs that ran longer than their estimate, and jobs without one, by the README's list of oddities; less
+ * LANL's 3 jobs without a size.
+ */
 const OVERRUNS: Readonly<Record<string, readonly [number, number]>> = {
   "CTC-SP2": [7174, 6],
   "LANL-CM5": [40180, 11290 - 3],

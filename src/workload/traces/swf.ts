@@ -1,7 +1,7 @@
 /**
- * Reads workload logs in the Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al. 1999,
- * "Benchmarks and standards for the evaluation of parallel job schedulers"; the archive's page "swf"). A job line becomes a row
- * when it can be simulated; swf-rules.ts says what becomes of all others.
+ * Reads workload logs in the Standard Workload Format 2.2 of the Parallel Workloads Archive (Chapin et al.
+ * 1999, "Benchmarks and standards for the evaluation of parallel job schedulers"; the archive's page "swf").
+ * A job line becomes a row if it can be simulated; swf-rules.ts says what happens to all others.
  *
  *   chunks → lines (a line cut by a chunk's end waits in #carry) → 18 numbers → rules → columns
  */
@@ -24,8 +24,8 @@ import { MAX_COMMENT_BYTES, MAX_LINE_LENGTH, SWF_RULES, type SwfCode } from "./s
 import { finishColumns, makeColumns, resizeColumns, type SwfColumns } from "./swf-table.ts";
 
 /**
- * The field that gives a job's size where both are known: the processors that it was allocated, since the recorded
- * run time is the time on those. The other field is used where this one is unknown.
+ * The field that gives a job's size if both fields are known: the allocated processors, since the recorded
+ * run time is the time on those. The other field is used if this one is unknown.
  */
 const SIZE_FIELD = Field.allocated;
 const OTHER_SIZE_FIELD = Field.requested;
@@ -34,14 +34,15 @@ const OTHER_SIZE_FIELD = Field.requested;
 export const SIZE_RULE =
   "size=allocated: a job's size is its allocated processors, where unknown its requested ones";
 
-/** Bytes of a usual job line, to guess the number of rows from the number of bytes. */
+/** Typical length of a job line in bytes, to guess the number of rows from the number of bytes. */
 const USUAL_LINE = 64;
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 const SEMICOLON = 59;
 
 /**
- * Reads a trace piece by piece; pieces may be split anywhere. Memory beyond the columns and the header is bounded.
+ * Reads a trace piece by piece; pieces may be split anywhere. Memory beyond the columns and the header is
+ * bounded.
  *
  *   const reader = new SwfReader("KTH-SP2.swf");
  *   for (const chunk of chunks) reader.push(chunk);
@@ -58,29 +59,30 @@ export class SwfReader {
   #count = 0;
   #capacity = 0;
   #byteHint: number;
-  /** Lines begun before the present one. */
+  /** Number of the current line, from 1. */
   #line = 0;
-  /** Start of a line whose end has not been pushed yet. */
+  /** The beginning of a line whose end has not been pushed yet. */
   #carry = new Uint8Array(0);
   #carryLength = 0;
-  /** The present line is longer than MAX_LINE_LENGTH. */
+  /** The current line is longer than MAX_LINE_LENGTH. */
   #tooLong = false;
   #ended = false;
 
   /**
-   * @param name shown in tables and messages: file name without folder
-   * @param bytes length of the uncompressed trace where known; saves memory while reading
+   * @param name shown in tables and messages: the file name without its folder
+   * @param bytes length of the uncompressed trace if known; saves memory while reading
    */
   constructor(name: string, bytes = 0) {
     this.#name = name;
     this.#byteHint = bytes;
   }
 
-  /** Reads on. The chunk is not kept. */
+  /** Reads the next chunk and does not keep it. */
   push(chunk: Uint8Array): void {
     assert(!this.#ended, "push after end");
     if (this.#byteHint === 0) this.#byteHint = chunk.length;
-    // One hidden class for all byte arrays: subclasses such as Node's Buffer would make the parser's loops twice as slow.
+    // All byte arrays must have one hidden class: subclasses such as Node's Buffer would halve the speed of
+    // the parser.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     while (start < bytes.length) {
@@ -96,7 +98,10 @@ export class SwfReader {
     }
   }
 
-  /** Ends the reading; a last line without line end counts. A trace without a job gives a workload of 0 jobs (see requireJobs). */
+  /**
+   * Ends the reading; a last line without a line end counts. A trace without jobs gives a workload of 0 jobs
+   * (see requireJobs).
+   */
   end(): Workload {
     assert(!this.#ended, "end called twice");
     if (this.#carryLength > 0) this.#readCarried();
@@ -114,7 +119,7 @@ export class SwfReader {
   #carryOver(chunk: Uint8Array, start: number, end: number): void {
     const length = Math.min(end - start, MAX_LINE_LENGTH - this.#carryLength);
     if (length < end - start) this.#tooLong = true;
-    // One byte more, for the newline that parseFields needs.
+    // One more byte, for the newline that parseFields needs.
     if (this.#carryLength + length >= this.#carry.length) {
       const larger = new Uint8Array(Math.min(MAX_LINE_LENGTH, 2 * (this.#carryLength + length)) + 1);
       larger.set(this.#carry.subarray(0, this.#carryLength));
@@ -188,13 +193,13 @@ export class SwfReader {
     return UNKNOWN;
   }
 
-  /** Sets fields that cannot be used to −1; only called for lines that become rows. */
+  /** Sets unusable fields to −1; called only for lines that become rows. */
   #repair(bytes: Uint8Array, start: number, end: number): void {
     const values = this.#values;
     for (let field = 0; field < FIELD_COUNT; field++) {
       if (isUsable(field, values[field])) continue;
       values[field] = UNKNOWN;
-      // A bad job number is counted where it is replaced.
+      // A bad job number is counted when it is replaced.
       if (field !== Field.jobNumber) this.#note("bad-field", field, fieldText(bytes, start, end, field));
     }
   }
@@ -238,7 +243,7 @@ export class SwfReader {
     columns.thinkTimeS[row] = values[Field.thinkTime];
   }
 
-  /** Counts the present line under a rule; `field` is UNKNOWN where the whole line is meant. */
+  /** Counts the current line under a rule; `field` is UNKNOWN if the rule concerns the whole line. */
   #note(code: SwfCode, field: number, value: string): void {
     const number = this.#values[Field.jobNumber];
     this.#diagnostics.add(code, {
@@ -250,7 +255,10 @@ export class SwfReader {
   }
 }
 
-/** Processors of the machine: the number that MaxProcs begins with, else MaxNodes; text may follow the number. */
+/**
+ * Processors of the machine: the number at the beginning of MaxProcs, or else of MaxNodes; text may follow
+ * it.
+ */
 function headerProcessors(header: readonly string[]): number | undefined {
   for (const key of ["MaxProcs", "MaxNodes"]) {
     const pattern = new RegExp(`^\\s*;\\s*${key}\\s*:\\s*(\\d{1,9})(?!\\d)`, "i");
