@@ -60,7 +60,7 @@ const RULES = diagnosticRules({
   },
 });
 /** If a tail time is taken already, the first free time among these offsets is used. */
-const BESIDE_S = [0, 30, -30, 20, -20, 10, -10];
+const OFFSETS_S = [0, 30, -30, 20, -20, 10, -10];
 
 /**
  * Draws new estimates for a workload, so that estimate ≥ run time for every job. A run time above the largest
@@ -152,7 +152,7 @@ function tailBins(values: number, maxEstimateS: number, taken: Set<number>, rand
   for (let rank = 1; rank <= wanted; rank++) {
     const x = rank / wanted;
     const minute = Math.round((((a - 1) * x) / (a - x)) * (maxEstimateS / MINUTE)) * MINUTE;
-    const free = BESIDE_S.map((offset) => minute + offset).find(
+    const free = OFFSETS_S.map((offset) => minute + offset).find(
       (at) => at > 0 && at < maxEstimateS && !taken.has(at),
     );
     if (free === undefined) continue;

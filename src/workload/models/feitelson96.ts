@@ -134,10 +134,10 @@ function shortShare(size: number, processors: number): number {
 }
 
 /** P(N ≤ n) at index n − 1, for P(N = n) proportional to n^−order and n from 1 to `max`. */
-function harmonicTable(most: number, order: number): Float64Array {
-  const table = new Float64Array(most);
+function harmonicTable(max: number, order: number): Float64Array {
+  const table = new Float64Array(max);
   let sum = 0;
-  for (let n = 1; n <= most; n++) {
+  for (let n = 1; n <= max; n++) {
     sum += power(n, -order);
     table[n - 1] = sum;
   }

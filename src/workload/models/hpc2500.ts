@@ -137,8 +137,8 @@ function generateHpc2500(parameters: ParameterValues, seed: number): Workload {
  */
 function drawBatches(size: Int32Array, shape: ShapeColumns, batch: number, seed: number): number[] {
   const random = new Random(seed, "batches");
-  const lengths = HPC2500_JOBS.map((one) => Math.max(1, batch / one.processors));
-  const weights = HPC2500_JOBS.map((one, i) => one.share / lengths[i]);
+  const lengths = HPC2500_JOBS.map((kind) => Math.max(1, batch / kind.processors));
+  const weights = HPC2500_JOBS.map((kind, i) => kind.share / lengths[i]);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const firsts: number[] = [];
   for (let row = 0; row < size.length; ) {
@@ -171,11 +171,11 @@ function geometric(mean: number, random: Random): number {
 
 /** The result is a power of two, as all sizes are. */
 function drawThreads(processors: number, random: Random): number {
-  const most = processors <= MAX_THREADS ? processors : MAX_THREADS_LARGE;
+  const maxThreads = processors <= MAX_THREADS ? processors : MAX_THREADS_LARGE;
   const kind = random.uniform();
-  if (kind < THREADS_ONLY) return most;
-  if (kind < THREADS_ONLY + PROCESSES_ONLY || most <= 2) return 1;
-  return 2 << random.below(30 - Math.clz32(most)); // 2 … most / 2
+  if (kind < THREADS_ONLY) return maxThreads;
+  if (kind < THREADS_ONLY + PROCESSES_ONLY || maxThreads <= 2) return 1;
+  return 2 << random.below(30 - Math.clz32(maxThreads)); // 2 … maxThreads / 2
 }
 
 /** Draws run times; returns the sum of processors × run time. */
@@ -184,7 +184,7 @@ function drawRuns(size: Int32Array, runS: Float64Array, parameters: ParameterVal
   const sigma = Number(parameters.sigma);
   const longestS = Number(parameters.longest);
   const medianS = new Map(
-    HPC2500_JOBS.map((one) => [one.processors, one.medianCpuMs / 1000 / one.processors]),
+    HPC2500_JOBS.map((kind) => [kind.processors, kind.medianCpuMs / 1000 / kind.processors]),
   );
   let area = 0;
   for (let row = 0; row < size.length; row++) {

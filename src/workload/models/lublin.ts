@@ -183,9 +183,13 @@ function traceOf(requested: Int32Array, queue: Int32Array): TraceColumns {
 }
 
 /** The class with its sizes adjusted to a machine of this many processors. */
-export function fitToMachine(one: LublinClass, processors: number): LublinClass {
+export function fitToMachine(values: LublinClass, processors: number): LublinClass {
   const by = ln(processors) / LN_2 - LOG_PROCESSORS;
-  return { ...one, uMed: Math.max(one.uLow, one.uMed + by), uHi: Math.max(one.uLow, one.uHi + by) };
+  return {
+    ...values,
+    uMed: Math.max(values.uLow, values.uMed + by),
+    uHi: Math.max(values.uLow, values.uHi + by),
+  };
 }
 
 /**
@@ -203,10 +207,10 @@ class ArrivalClock {
   #halfHour = 0;
   #points = 0;
 
-  constructor(one: LublinClass, random: Random) {
-    this.#weights = dailyWeights(one);
-    this.#shape = one.aarr * one.arar;
-    this.#scale = one.barr;
+  constructor(values: LublinClass, random: Random) {
+    this.#weights = dailyWeights(values);
+    this.#shape = values.aarr * values.arar;
+    this.#scale = values.barr;
     this.#random = random;
     this.advance();
   }
@@ -225,21 +229,21 @@ class ArrivalClock {
   }
 }
 
-function drawSize(one: LublinClass, processors: number, random: Random): number {
+function drawSize(values: LublinClass, processors: number, random: Random): number {
   const kind = random.uniform();
-  if (kind <= one.serial) return 1;
-  const low = random.uniform() <= one.uProb;
-  const from = low ? one.uLow : one.uMed;
-  const u = from + random.uniform() * ((low ? one.uMed : one.uHi) - from);
-  if (kind > one.serial + one.powerOfTwo) return Math.min(processors, Math.round(exp(u * LN_2)));
+  if (kind <= values.serial) return 1;
+  const low = random.uniform() <= values.uProb;
+  const from = low ? values.uLow : values.uMed;
+  const u = from + random.uniform() * ((low ? values.uMed : values.uHi) - from);
+  if (kind > values.serial + values.powerOfTwo) return Math.min(processors, Math.round(exp(u * LN_2)));
   return 1 << Math.min(31 - Math.clz32(processors), Math.round(u));
 }
 
-function drawRun(one: LublinClass, size: number, random: Random): number {
-  const p = Math.min(1, Math.max(0, one.pa * size + one.pb));
+function drawRun(values: LublinClass, size: number, random: Random): number {
+  const p = Math.min(1, Math.max(0, values.pa * size + values.pb));
   for (;;) {
     const first = random.uniform() <= p;
-    const x = first ? drawGamma(one.a1, one.b1, random) : drawGamma(one.a2, one.b2, random);
+    const x = first ? drawGamma(values.a1, values.b1, random) : drawGamma(values.a2, values.b2, random);
     if (x <= MAX_LN_RUN) return Math.floor(exp(x));
   }
 }
