@@ -1,6 +1,6 @@
 /**
- * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). What it runs is loaded with the first
- * call, since a policy's file may import "tutti" too and needs none of it.
+ * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). What
+ * it runs is loaded with the first call, since a policy's file may import "tutti" too and needs none of it.
  */
 import { availableParallelism } from "node:os";
 import type { Instance, Workload } from "../core/jobs.ts";
@@ -22,7 +22,10 @@ export type { ComparedPolicy, Comparison } from "../results/comparison.ts";
 export { cellHash } from "./experiments/cell.ts";
 export type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
 
-/** A trace or a model as on the command line (`KTH-SP2`, `./log.swf.gz`, `downey:jobs=1000:load=0.7`), or jobs that are there already. */
+/**
+ * A trace or a model as on the command line (`KTH-SP2`, `./log.swf.gz`, `downey:jobs=1000:load=0.7`), or jobs
+ * that are there already.
+ */
 export type Jobs = string | Workload;
 
 /** What decides a result beside jobs and policy; without them as on the command line. */

@@ -1,4 +1,4 @@
-/** Small pieces for listening to a simulation. */
+/** Helpers for observing a simulation. */
 import type { Observer } from "../core/schedule.ts";
 
 const EVENTS: Readonly<Record<keyof Observer, true>> = {
@@ -18,7 +18,7 @@ const EVENTS: Readonly<Record<keyof Observer, true>> = {
   migrated: true,
 };
 
-/** Tells two observers everything, the first one first. */
+/** Passes every event to two observers, to the first one first. */
 export function both(a: Observer, b: Observer): Observer {
   const tell =
     (event: keyof Observer): Listener =>
@@ -32,7 +32,7 @@ export function both(a: Observer, b: Observer): Observer {
 
 type Listener = (...told: never[]) => void;
 
-/** Doubles of one kind after another in one buffer that grows. */
+/** Numbers in one growing buffer. */
 export class Numbers {
   length = 0;
   values: Float64Array = new Float64Array(1024);
@@ -47,13 +47,13 @@ export class Numbers {
   }
 }
 
-/** A set of job rows that is walked often: members side by side in an array, in no particular order. */
+/** A set of jobs that is iterated often: the members are adjacent in an array, in no particular order. */
 export class JobSet {
   size = 0;
   readonly members: Int32Array;
   readonly #position: Int32Array;
 
-  /** @param count number of job rows */
+  /** @param count number of jobs */
   constructor(count: number) {
     this.members = new Int32Array(count);
     this.#position = new Int32Array(count).fill(-1);

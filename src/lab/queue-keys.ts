@@ -1,8 +1,11 @@
-/** The queue orders that policies share (parameter `order`), written anew from their description for those who check policies. */
+/**
+ * The queue orders that policies share (parameter `order`), written a second time from their description, for
+ * the checkers of policies.
+ */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues } from "../core/policy.ts";
 
-/** Key of a waiting job; the smallest is first, among equals the first submitted. */
+/** Key of a waiting job: the smallest is first, and among equal keys the job that was submitted first. */
 export type QueueKey = (instance: Instance, job: JobIndex, nowS: number) => number;
 
 const NO_KEY: QueueKey = () => 0;
@@ -19,12 +22,14 @@ const KEYS: Readonly<Record<string, QueueKey>> = {
   },
 };
 
-/** Whether the policy's queue order is one of these; without a parameter `order` it is order of arrival. */
+/**
+ * Whether the policy's queue order is one of these; without a parameter `order` it is the order of arrival.
+ */
 export function knowsOrder(parameters: ParameterValues): boolean {
   return parameters.order === undefined || parameters.order in KEYS;
 }
 
-/** Key of the policy's queue order; order of arrival where the order is not known. */
+/** Key of the policy's queue order; order of arrival if the order is unknown. */
 export function queueKey(parameters: ParameterValues): QueueKey {
   return KEYS[parameters.order ?? "arrival"] ?? NO_KEY;
 }

@@ -50,7 +50,9 @@ describe("audit() of space sharing", () => {
     expect(result.checked.promiseChecks).toBeGreaterThan(50);
     expect(result.checked.probes).toBe(2 * result.checked.probedInstants);
     expect(auditLines("right", result).join("\n")).toMatch(
-      new RegExp(`promises, tried \\d+ times\n.*, from ${result.checked.probedInstants} of \\d+ instants on`),
+      new RegExp(
+        `promises, tested \\d+ times\n.* changed after ${result.checked.probedInstants} of \\d+ instants`,
+      ),
     );
   });
 
@@ -108,7 +110,8 @@ describe("audit() of space sharing", () => {
 
   test("head-waits: by the policy's own queue order", () => {
     const { definition, parameters } = choosePolicy("fcfs:order=arrival");
-    // It says shortest first and starts in order of arrival: at 10 s job 12 starts, job 13 is shorter and would fit.
+    // It says shortest first and starts in order of arrival: at 10 s job 12 starts, job 13 is shorter and
+    // would fit.
     const liar = {
       definition: { ...definition, make: choosePolicy("fcfs").definition.make },
       parameters,

@@ -1,6 +1,6 @@
 /**
- * The checker that any policy can run under, a user's own too. A run is observed by books of the checker's own (see
- * checker.ts, space.ts, gangs.ts), then repeated, then probed with other futures (see probes.ts).
+ * The checker that any policy can run under, including a user's own. A run is observed by the checker's own
+ * books (see checker.ts, space.ts, gangs.ts), then repeated, then probed with other futures (see probes.ts).
  */
 import { assert, RuleViolation } from "../../core/errors.ts";
 import type { Instance } from "../../core/jobs.ts";
@@ -36,11 +36,11 @@ import { SpaceChecker } from "./space.ts";
 interface AuditOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
-  /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */
+  /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
   readonly switchS: number;
 }
 
-/** Either everything that was checked, or the first violation. */
+/** Either the counts of everything that was checked, or the first violation. */
 export type AuditResult =
   | {
       readonly ok: true;
@@ -51,27 +51,31 @@ export type AuditResult =
     }
   | { readonly ok: false; readonly violation: Violation; readonly checked: AuditCounts };
 
-/** The future is changed at this many instants at least, and at more while the runs stay this short in instants altogether. */
+/**
+ * The future is changed at least at MIN_PROBES instants, and at more as long as all runs together stay within
+ * PROBED_INSTANTS instants.
+ */
 const MIN_PROBES = 3;
 const PROBED_INSTANTS = 3_000;
 
 /**
- * Runs the policy under the checker. Costs about five simulations of a long trace and memory for all decisions of one.
- * While it probes, the instance's columns change; they are put back.
- * @throws what the policy itself throws, other than a refused decision
+ * Runs the policy under the checker. Costs about five simulations of a long trace, and memory for all
+ * decisions of one. The instance's columns change during the probes and are restored.
+ * @throws what the policy itself throws, except refused decisions
  */
 export function audit(instance: Instance, choice: PolicyChoice, options: AuditOptions): AuditResult {
   const counts = noCounts();
   const log = new DecisionLog();
   const checker = makeChecker(instance, choice, counts, options);
-  // The policy is given columns of its own, so that what it writes there is found and columns that are one array are not.
+  // The policy gets its own columns, so that its writes are found, and so that columns sharing one array are
+  // separate.
   const own = { ...instance, ...copyColumns(instance) };
   const schedule = checkedRun(own, choice, checker, log, options);
   if (checker.violation !== undefined) return { ok: false, violation: checker.violation, checked: counts };
   assert(schedule !== undefined, "a run without violation has a schedule");
   const changed = changedJob(own, instance);
   if (changed !== undefined) {
-    const text = `The policy has changed the size, times or estimate of job ${instance.id[changed]} in the table`;
+    const text = `The policy changed the size, times or estimate of job ${instance.id[changed]} in the job table`;
     return { ok: false, violation: violationOf("jobs-changed", instance, changed, 0, text), checked: counts };
   }
   const violation = compareRuns(instance, choice, { own, log, schedule, counts }, options);
@@ -79,7 +83,7 @@ export function audit(instance: Instance, choice: PolicyChoice, options: AuditOp
   return { ok: true, checked: counts, notChecked: notChecked(choice, instance), schedule };
 }
 
-/** The result in lines for people. */
+/** The result as lines of text. */
 export function auditLines(label: string, result: AuditResult): string[] {
   const { checked } = result;
   if (!result.ok) {
@@ -100,13 +104,13 @@ export function auditLines(label: string, result: AuditResult): string[] {
   const claims = [
     queueChecks > 0 ? `${formatCount(queueChecks)} queues searched for a job that should have started` : "",
     promises > 0 ? `${formatCount(promises)} promises` : "",
-    promiseChecks > 0 ? `tried ${formatCount(promiseChecks)} times` : "",
+    promiseChecks > 0 ? `tested ${formatCount(promiseChecks)} times` : "",
   ].filter((part) => part !== "");
   return [
     `audit of ${label}: no rule is broken`,
     `  ${formatCount(starts)} starts, ${formatCount(ends)} ends, ${formatCount(instants)} decisions${matrix}`,
     ...(claims.length > 0 ? [`  ${claims.join(", ")}`] : []),
-    `  ${formatCount(checked.comparisons)} decisions compared with those of a second run and of ${formatCount(checked.probes)} runs with another future, from ${formatCount(checked.probedInstants)} of ${formatCount(instants)} instants on`,
+    `  ${formatCount(checked.comparisons)} decisions compared with those of a second run and of ${formatCount(checked.probes)} runs whose future was changed after ${formatCount(checked.probedInstants)} of ${formatCount(instants)} instants`,
     ...result.notChecked.map((sentence) => `  not checked: ${sentence}`),
   ];
 }
@@ -123,7 +127,7 @@ function makeChecker(
     : new GangChecker(instance, counts, guarantees, options, choice.parameters);
 }
 
-/** The first run. Whatever ends it early is found in `checker.violation`. */
+/** The first run. If a violation ends it early, `checker.violation` has it. */
 function checkedRun(
   instance: Instance,
   choice: PolicyChoice,
@@ -149,14 +153,14 @@ function run(instance: Instance, choice: PolicyChoice, observer: Observer, optio
 }
 
 interface FirstRun {
-  /** The instance with columns of its own. */
+  /** The instance with its own columns. */
   readonly own: Instance;
   readonly log: DecisionLog;
   readonly schedule: Schedule;
   readonly counts: AuditCounts;
 }
 
-/** Repeats the run as it was and with other futures; the first difference that should not be. */
+/** Repeats the run unchanged and with other futures; returns the first difference that breaks a rule. */
 function compareRuns(
   instance: Instance,
   choice: PolicyChoice,
@@ -167,7 +171,7 @@ function compareRuns(
   const again = follow(choice, first, Number.POSITIVE_INFINITY, options);
   if (again.difference !== undefined) {
     const { job, timeS, first: was, second } = again.difference;
-    const text = `The same jobs are decided otherwise in a second run: ${was}; the second time ${second}`;
+    const text = `The policy decides differently in a second run with the same jobs: in the first run ${was}; in the second run ${second}`;
     return violationOf("not-deterministic", instance, job, timeS, text);
   }
   const instants = log.instants.length;
@@ -190,21 +194,21 @@ function compareRuns(
       const { job, timeS, first: was, second } = difference;
       const what =
         rule === "sees-run-times" ? `run times that end after ${atS} s` : `jobs that arrive after ${atS} s`;
-      const text = `With other ${what} the policy decides otherwise before: ${was}; now ${second}`;
+      const text = `With other ${what}, the policy decides differently before that: in the first run ${was}; now ${second}`;
       return violationOf(rule, instance, job, timeS, text);
     }
   }
   return undefined;
 }
 
-/** Runs along the log of the first run up to an instant. */
+/** Follows the log of the first run up to an instant. */
 function follow(choice: PolicyChoice, first: FirstRun, untilS: number, options: AuditOptions): Comparison {
   const comparison = new Comparison(first.log, untilS, first.own);
   let failure: string | undefined;
   try {
     run(first.own, choice, comparison.observer(), options);
   } catch (error) {
-    // The first run did not fail: if decisions of its are missing now, that is the difference.
+    // The first run did not fail: if its decisions are missing now, that is the difference.
     if (!(error instanceof StopRun)) failure = error instanceof Error ? error.message : String(error);
   }
   comparison.finish(failure);
@@ -227,23 +231,25 @@ function notChecked(choice: PolicyChoice, { interruptions }: Instance): string[]
   const sentences: string[] = [];
   if (choice.definition.sharing === "time") {
     if (!guarantees.workConserving && !guarantees.headNeverFits)
-      sentences.push("jobs may wait outside the matrix: the policy does not claim otherwise");
+      sentences.push("jobs may wait outside the matrix: the policy does not claim to prevent that");
     if (guarantees.maxRows !== undefined)
       sentences.push(
-        "jobs may wait while all rows are in use: whether one has room for them is not searched",
+        "jobs may wait while all rows are in use: the checker does not search the rows for room",
       );
     if (!guarantees.keepsPromises)
       sentences.push("promises may be broken: the policy does not claim to keep them");
     return sentences;
   }
   if (!guarantees.avoidsOutages && interruptions?.outages.length)
-    sentences.push("jobs may run into outages that are known: the policy does not claim otherwise");
+    sentences.push("jobs may run into known outages: the policy does not claim to avoid them");
   if (!guarantees.workConserving)
     sentences.push("jobs that fit may wait: the policy does not claim to conserve work");
   if (!guarantees.headNeverFits)
-    sentences.push("the first job of the queue may wait though it fits: the policy does not claim otherwise");
+    sentences.push(
+      "the first job of the queue may wait although it fits: the policy does not claim to start it",
+    );
   else if (!knowsOrder(choice.parameters))
-    sentences.push(`queue order "${choice.parameters.order}" is not known to the checker`);
+    sentences.push(`queue order "${choice.parameters.order}" is unknown to the checker`);
   if (!guarantees.keepsPromises)
     sentences.push("promises may be broken: the policy does not claim to keep them");
   return sentences;

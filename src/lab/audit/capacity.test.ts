@@ -7,7 +7,10 @@ import { interrupted, loss, window } from "../../policies/interruptions-for-test
 import { type AuditRule, noCounts, StopRun } from "./checker.ts";
 import { SpaceChecker } from "./space.ts";
 
-/** Job 1: 2 processors for 10 s; job 2: 2 for 5 s; both arrive at 0 and are there when the test begins, running from 0 and from 1. */
+/**
+ * Job 1: 2 processors for 10 s; job 2: 2 for 5 s; both arrive at 0 and are there when the test begins,
+ * running from 0 and from 1.
+ */
 function violation(
   interruptions: Partial<Interruptions>,
   tell: (o: Observer) => void,

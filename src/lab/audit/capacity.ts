@@ -1,4 +1,7 @@
-/** The checker's own view of what there is: what is away, from the outages of the instance, and who has which resources. */
+/**
+ * The checker's own view of capacity: which processors are away, by the outages, and which job holds which
+ * resources.
+ */
 import type { Interruptions, Outage } from "../../core/interruptions.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { MemoryRule } from "../../core/policy.ts";
@@ -17,18 +20,18 @@ export class CapacityBook {
     return sumOf(this.#outages.filter(({ fromS, untilS }) => fromS <= timeS && timeS < untilS));
   }
 
-  /** Processors that will be away at an instant by what is known now; a loss whose end nobody knows lasts. */
+  /** Processors that will be away at an instant, by what is known now; a loss whose end is unknown lasts. */
   expectedAwayAt(timeS: number, nowS: number): number {
     return sumOf(this.#known(nowS).filter((one) => one.fromS <= timeS && timeS < knownEndS(one)));
   }
 
-  /** When known outages begin that lie ahead and before a time. */
+  /** When known outages begin that lie after now and before a time. */
   beginnings(nowS: number, untilS: number): number[] {
     const ahead = this.#known(nowS).filter(({ fromS }) => fromS > nowS && fromS < untilS);
     return ahead.map(({ fromS }) => fromS);
   }
 
-  /** Whether capacity has become otherwise than was known when this was asked last. */
+  /** Whether the known capacity has changed since the last call. */
   hasChanged(nowS: number): boolean {
     const sinceS = this.#learntAtS;
     this.#learntAtS = nowS;
@@ -38,7 +41,7 @@ export class CapacityBook {
     );
   }
 
-  /** Whether any of the processors has been away since the last instant, or is. */
+  /** Whether any of the processors is away, or has been away since the last instant. */
   isAway(stretches: readonly number[], sinceS: number, timeS: number): boolean {
     return this.#outages.some(
       ({ first, processors, fromS, untilS }) =>
@@ -46,7 +49,7 @@ export class CapacityBook {
     );
   }
 
-  /** Whether the job is to be stopped, or to go on, since the last instant. */
+  /** Whether a stop of the job begins after `sinceS` and not after `timeS`. */
   isStopped(job: JobIndex, sinceS: number, timeS: number): boolean {
     const { stops } = this.#interruptions;
     return stops.some((stop) => stop.job === job && stop.fromS > sinceS && stop.fromS <= timeS);
@@ -61,7 +64,7 @@ export class CapacityBook {
   }
 }
 
-/** Who holds which resources. */
+/** Which job holds which resources. */
 export class ResourceBook {
   readonly #instance: Instance;
   readonly #holders: JobIndex[] = [];
@@ -75,7 +78,7 @@ export class ResourceBook {
     return this.hasBesides(job, this.#holders, this.#holders.length);
   }
 
-  /** Whether they are while the last `count` of other jobs hold theirs. */
+  /** Whether the job's resources are free while the last `count` of the other jobs hold theirs. */
   hasBesides(job: JobIndex, others: readonly JobIndex[], count: number): boolean {
     const { resources = [], demand = [] } = this.#instance;
     return resources.every(({ amount }, k) => {
@@ -106,24 +109,27 @@ export class MemoryBook {
     this.#usedKB = new Float64Array(rule === undefined ? 0 : instance.processors);
   }
 
-  /** The most that is in use on one processor. */
+  /** The largest amount in use on one processor. */
   get mostKB(): number {
     return this.#usedKB.reduce((most, usedKB) => Math.max(most, usedKB), 0);
   }
 
-  /** Whether the job has room beside so much memory in use. */
+  /** Whether the job has room next to this much memory in use. */
   hasRoom(job: JobIndex, usedKB: number): boolean {
     return usedKB + this.#of(job) <= this.#limitKB;
   }
 
-  /** Adds or takes away the memory of a job on its processors; tells of the first that then has too little. */
+  /**
+   * Adds or subtracts the memory of a job on its processors; describes the first processor that then has too
+   * little.
+   */
   count(job: JobIndex, stretches: readonly number[] | undefined, sign: number): string | undefined {
     if (this.#rule === undefined || stretches === undefined) return undefined;
     for (let i = 0; i < stretches.length; i += 2) {
       for (let processor = stretches[i]; processor < stretches[i + 1]; processor++) {
         this.#usedKB[processor] += sign * this.#of(job);
         if (sign < 0 || this.#usedKB[processor] <= this.#limitKB) continue;
-        return `on processor ${processor}, whose jobs then need ${this.#usedKB[processor]} of ${this.#limitKB} KB`;
+        return `on processor ${processor}, whose jobs then need ${this.#usedKB[processor]} KB of its ${this.#limitKB} KB`;
       }
     }
     return undefined;
@@ -133,7 +139,9 @@ export class MemoryBook {
     return this.#rule?.limitKB ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What the job counts as: what it tells, else what the rule says; whole KB, at most the limit. */
+  /**
+   * The memory that counts for a job: its own value, or else that of the rule; whole KB, at most the limit.
+   */
   #of(job: JobIndex): number {
     const toldKB = this.#instance.memoryKB?.[job] ?? -1;
     return Math.min(Math.ceil(toldKB > 0 ? toldKB : (this.#rule?.unknownKB ?? 0)), this.#limitKB);

@@ -1,4 +1,6 @@
-/** The checker against a simulator that is broken on purpose: events are told that a sound one never tells. */
+/**
+ * The checker against a simulator that is broken on purpose: events are told that a sound one never tells.
+ */
 import { describe, expect, test } from "vitest";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import { instanceOf } from "../../policies/instances-for-tests.ts";
@@ -158,7 +160,8 @@ function twoRows(o: Observer): void {
 describe("GangChecker", () => {
   test("finds nothing in a sound run", () => {
     const checker = gangs();
-    // Slots of 1.5 s in turn: 21 has 0, 2, 4, 6, 8 and 22 has 1, 3, 5, 7, 9; job 22 ends at 15 s. Then job 21 is alone.
+    // Slots of 1.5 s in turn: 21 has 0, 2, 4, 6, 8 and 22 has 1, 3, 5, 7, 9; job 22 ends at 15 s. Then job 21
+    // is alone.
     const tell = (o: Observer) => {
       twoRows(o);
       o.started?.(0, 0, 5);

@@ -1,9 +1,9 @@
 /**
- * The checker's own books. It believes nothing that the simulator keeps: it is told events, counts processors, waiting and running
- * jobs itself, and compares. What a rule word means stands in AUDIT_RULES.
+ * The checker's own books. It does not trust the simulator's: it receives events, counts processors, waiting
+ * jobs and running jobs itself, and compares. AUDIT_RULES explains the rule words.
  *
- * A policy may catch what is thrown inside its own calls, so the first violation is kept, and thrown again at the next event
- * that the driver itself tells.
+ * A policy may catch what is thrown inside its own calls, so the first violation is stored, and thrown again
+ * at the next event that comes from the driver itself.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { timeFactor } from "../../core/molding.ts";
@@ -12,61 +12,61 @@ import { JobSet } from "../observers.ts";
 import type { QueueKey } from "../queue-keys.ts";
 import { CapacityBook } from "./capacity.ts";
 
-/** The rules of the checker by the words that violations carry. */
+/** The rules of the checker, by the words that violations carry. */
 export const AUDIT_RULES = {
   "unknown-job": "decisions name jobs that exist",
   "start-before-arrival": "no job starts before it has arrived",
   "started-twice": "no job starts twice",
-  "processor-twice": "no processor is given to two jobs at a time",
-  "resource-twice": "no resource is given to more jobs than there are of it",
+  "processor-twice": "no processor serves two jobs at the same time",
+  "resource-twice": "jobs never hold more of a resource than the machine has",
   "processor-away": "no processor is used while it is away",
-  "outage-ignored": "no start needs, by the estimates, processors that are known to be away by then",
+  "outage-ignored": "by the estimates, no started job needs processors that are known to be away by then",
   "stopped-needlessly":
-    "a job is stopped when that is asked for, or for processors that go: those first that started last, and no more than it takes",
-  stopped: "a job that is stopped waits until it may go on",
+    "a job is stopped only on request or for processors that go away: the last started first, and no more than necessary",
+  stopped: "a stopped job waits until it may resume",
   "time-backwards": "time never goes back",
   "wrong-arrival": "every job arrives once, in order of submission, at its submit time",
-  "run-length": "a job holds its processors for exactly its run time",
-  "never-started": "every job is started in the end",
+  "run-length": "a job holds its processors exactly for its run time",
+  "never-started": "every job is started eventually",
   "never-ended": "every job that starts ends",
-  "wrong-record": "the schedule handed out is the one observed",
-  "head-waits": "the first job in queue order never waits while it fits",
-  "fitting-job-waits": "no job waits while it fits",
-  "wake-in-the-past": "a policy asks to be woken later, not now or earlier",
-  "promise-void": "promises are made to waiting jobs, for the present or later",
+  "wrong-record": "the returned schedule is the one that was observed",
+  "head-waits": "the first job in queue order never waits if it fits",
+  "fitting-job-waits": "no job waits if it fits",
+  "wake-in-the-past": "a policy asks for wake-ups in the future only",
+  "promise-void": "promises are made to waiting jobs, for now or later",
   "promise-later": "a promise to a job is never replaced by a later one",
   "promise-broken": "a job starts no later than it was last promised",
   "promise-impossible":
-    "running jobs, ending by their estimates, leave every promised job its processors in time",
+    "if running jobs end by their estimates, every promised job gets its processors in time",
   "jobs-changed": "a policy does not write into the job table",
   "not-deterministic": "two runs take the same decisions",
-  "sees-run-times": "decisions do not depend on run times that have not come to their end",
+  "sees-run-times": "decisions do not depend on the run times of jobs that have not ended",
   "sees-arrivals": "decisions do not depend on jobs that have not arrived",
-  "no-such-row": "rows are used while they exist",
+  "no-such-row": "only rows that exist are used",
   "row-not-empty": "only empty rows are deleted",
-  "too-many-rows": "the matrix never has more rows than the policy is limited to",
+  "too-many-rows": "the matrix never has more rows than the policy's limit",
   "memory-exceeded": "the jobs in the matrix never need more memory on a processor than it has",
   "off-machine": "a job is placed within the machine",
-  "wrong-size": "a job has as many processors as it asks for, or another size on which it can run",
-  "not-idle": "no processor of a row is given to two jobs",
+  "wrong-size": "a job gets as many processors as it requests, or another size on which it can run",
+  "not-idle": "no processor of a row serves two jobs",
   "torn-gang": "all processes of a job move from row to row together",
   migrated:
-    "a job has the same processors in each of its rows, and keeps them unless the policy declares that it moves gangs",
-  "migration-cost": "a job that is moved to other processors pays the service that the policy declares",
-  "not-there": "a job gives back rows that it has",
+    "a job has the same processors in each of its rows and keeps them, unless the policy declares migration",
+  "migration-cost": "a migrated job pays the service that the policy declares",
+  "not-there": "a job gives back only rows that it has",
   "last-slot": "a job in the matrix keeps at least one slot per round",
   "already-ended": "a job that has ended is not placed again",
-  "off-slot": "gangs start, end and move between slots only",
-  service: "a job has had exactly its slots of work when it ends",
+  "off-slot": "gangs start, end and move only between slots",
+  service: "a job ends after exactly its slots of work",
   "start-time": "a job starts with its first slot",
 } as const;
 export type AuditRule = keyof typeof AUDIT_RULES;
 
 /** The first violation found. */
 export interface Violation {
-  /** A word of AUDIT_RULES; the machine's refusals carry the same words. */
+  /** A word of AUDIT_RULES; refusals of the machine use the same words. */
   readonly rule: string;
-  /** Number of the job in its source; undefined when the rule concerns no job. */
+  /** Number of the job in its source; undefined if the rule concerns no job. */
   readonly job: number | undefined;
   readonly timeS: number;
   /** A sentence with job, time and numbers. */
@@ -79,10 +79,10 @@ export interface AuditCounts {
   starts: number;
   ends: number;
   instants: number;
-  /** Decisions after which the head of the queue, or every waiting job, was tried on the free processors. */
+  /** Decisions after which the head of the queue, or every waiting job, was tested on the free processors. */
   queueChecks: number;
   promises: number;
-  /** Promises tried against the running jobs' estimates. */
+  /** Promises tested against the running jobs' estimates. */
   promiseChecks: number;
   /** Changes of the matrix. */
   matrixChanges: number;
@@ -90,7 +90,7 @@ export interface AuditCounts {
   slots: number;
   /** Decisions compared between runs. */
   comparisons: number;
-  /** Runs with another future, two for each instant probed. */
+  /** Runs with another future, two for each probed instant. */
   probes: number;
   /** Instants after which the future was changed. */
   probedInstants: number;
@@ -113,7 +113,7 @@ export function noCounts(): AuditCounts {
   };
 }
 
-/** Thrown to end a run whose violation is kept elsewhere. */
+/** Thrown to end a run whose violation is stored elsewhere. */
 export class StopRun extends Error {
   override name = "StopRun";
 }
@@ -124,20 +124,20 @@ const RUNNING = 2;
 const STOPPED = 3;
 const ENDED = 4;
 
-/** What holds for space and time sharing alike. */
+/** The checks that space and time sharing share. */
 export abstract class Checker implements Observer {
   violation: Violation | undefined;
-  /** With the sizes that jobs have been given, and their times on them. */
+  /** The instance, with the sizes that jobs were given, and their run times on them. */
   readonly instance: Instance;
   readonly counts: AuditCounts;
   readonly waiting: JobSet;
-  /** Start as observed. */
+  /** Starts as observed. */
   readonly startS: Float64Array;
   readonly endS: Float64Array;
   protected nowS = Number.NEGATIVE_INFINITY;
   protected readonly capacity: CapacityBook;
   readonly #asked: Instance;
-  /** The last instant that has been decided. */
+  /** The last instant at which decisions were made. */
   protected decidedS = Number.NEGATIVE_INFINITY;
   readonly #pauses: Pause[] = [];
   readonly #stoppedAtS = new Map<JobIndex, number>();
@@ -159,7 +159,7 @@ export abstract class Checker implements Observer {
     this.capacity = new CapacityBook(instance.interruptions);
   }
 
-  /** The checks once the run is over. */
+  /** The checks after the run. */
   finish(schedule: Schedule): void {
     const { count } = this.instance;
     const { size, runS } = asGiven(this.#asked, schedule);
@@ -169,7 +169,7 @@ export abstract class Checker implements Observer {
       if (this.#state[job] === WAITING) this.fail("never-started", job, `${this.name(job)} is never started`);
       if (this.#state[job] !== ENDED) this.fail("never-ended", job, `${this.name(job)} never ends`);
       if (size[job] !== this.instance.size[job] || runS[job] !== this.instance.runS[job]) {
-        const text = `${this.name(job)} is recorded with ${size[job]} processors and ${runS[job]} s, it was given ${this.instance.size[job]} and ${this.instance.runS[job]} s`;
+        const text = `${this.name(job)} is recorded with ${size[job]} processors and ${runS[job]} s, but it was given ${this.instance.size[job]} and ${this.instance.runS[job]} s`;
         this.fail("wrong-record", job, text);
       }
       if (schedule.startS[job] !== this.startS[job] || schedule.endS[job] !== this.endS[job]) {
@@ -178,7 +178,7 @@ export abstract class Checker implements Observer {
         this.fail(
           "wrong-record",
           job,
-          `${this.name(job)} is recorded from ${recorded}, observed from ${observed}`,
+          `${this.name(job)} is recorded from ${recorded}, but was observed from ${observed}`,
         );
       }
     }
@@ -187,10 +187,10 @@ export abstract class Checker implements Observer {
       this.fail(
         "wrong-record",
         undefined,
-        `${byRule} starts are recorded by rule, ${this.counts.starts} were observed`,
+        `${byRule} starts are recorded by rule, but ${this.counts.starts} were observed`,
       );
     if (JSON.stringify(schedule.pauses ?? []) !== JSON.stringify(this.#pauses))
-      this.fail("wrong-record", undefined, "The pauses of jobs are recorded otherwise than observed");
+      this.fail("wrong-record", undefined, "The recorded pauses of jobs differ from the observed ones");
   }
 
   arrived(timeS: number, job: JobIndex): void {
@@ -200,7 +200,7 @@ export abstract class Checker implements Observer {
       this.fail(
         "wrong-arrival",
         job,
-        `${this.name(job)} arrives at ${timeS} s, its submit time is ${this.instance.submitS[job]} s`,
+        `${this.name(job)} arrives at ${timeS} s, but its submit time is ${this.instance.submitS[job]} s`,
       );
     }
     this.#arrived++;
@@ -224,7 +224,7 @@ export abstract class Checker implements Observer {
   suspended(timeS: number, job: JobIndex): void {
     this.driverTells(timeS);
     if (!this.hasProcessors(job))
-      this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s, it does not run`);
+      this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s, but it does not run`);
     this.#state[job] = STOPPED;
     if (this.waiting.has(job)) this.waiting.delete(job);
     this.#stoppedAtS.set(job, timeS);
@@ -239,31 +239,32 @@ export abstract class Checker implements Observer {
     const isStopped = this.#state[job] === STOPPED;
     const isDue = this.#stoppedAtS.get(job) === timeS || this.capacity.isResumed(job, this.decidedS, timeS);
     if (!isStopped || !isDue)
-      this.fail("stopped", job, `${this.name(job)} waits anew at ${timeS} s, too early`);
+      this.fail("stopped", job, `${this.name(job)} waits again at ${timeS} s, which is too early`);
     this.#state[job] = WAITING;
     this.waiting.add(job);
   }
 
-  /** The job goes on. */
+  /** The job resumes. */
   protected noteRestart(timeS: number, job: JobIndex): void {
     this.#state[job] = RUNNING;
     this.waiting.delete(job);
     this.#pauses.findLast((pause) => pause.job === job)!.untilS = timeS;
   }
 
-  /** A start as far as it concerns every kind of sharing; `timeS` is not before the present. */
+  /** The checks of a start that every kind of sharing needs; `timeS` is not before now. */
   protected noteStart(timeS: number, job: JobIndex): void {
     this.counts.starts++;
     const state = this.#state[job];
     if (state === NOT_ARRIVED || state === undefined) {
       this.fail("start-before-arrival", job, `${this.name(job)} starts at ${timeS} s, before it has arrived`);
     }
-    if (state === STOPPED) this.fail("stopped", job, `${this.name(job)} starts at ${timeS} s, it is stopped`);
+    if (state === STOPPED)
+      this.fail("stopped", job, `${this.name(job)} starts at ${timeS} s, but it is stopped`);
     if (state !== WAITING) {
       this.fail(
         "started-twice",
         job,
-        `${this.name(job)} starts at ${timeS} s, it started before at ${this.startS[job]} s`,
+        `${this.name(job)} starts at ${timeS} s, but it has started before, at ${this.startS[job]} s`,
       );
     }
     if (!Number.isNaN(this.startS[job])) {
@@ -278,7 +279,7 @@ export abstract class Checker implements Observer {
   protected noteEnd(timeS: number, job: JobIndex): void {
     this.counts.ends++;
     if (this.#state[job] !== RUNNING)
-      this.fail("run-length", job, `${this.name(job)} ends at ${timeS} s, it does not run`);
+      this.fail("run-length", job, `${this.name(job)} ends at ${timeS} s, but it does not run`);
     this.#state[job] = ENDED;
     this.endS[job] = timeS;
   }
@@ -291,7 +292,10 @@ export abstract class Checker implements Observer {
     return this.#state[job] === WAITING;
   }
 
-  /** The first of the waiting jobs that count, in queue order; −1 for none. @param told the jobs as policies know them */
+  /**
+   * The first of the waiting jobs for which `counts` holds, in queue order; −1 if there is none.
+   * @param known the jobs as policies know them
+   */
   protected firstWaiting(
     orderKey: QueueKey,
     timeS: number,
@@ -313,11 +317,11 @@ export abstract class Checker implements Observer {
 
   protected abstract isArrivalTime(timeS: number, submitS: number): boolean;
 
-  /** To be called first by every event that the driver itself tells, outside the policy's calls. */
+  /** Must be called first by every event that comes from the driver itself, outside the policy's calls. */
   protected driverTells(timeS: number): void {
     if (this.violation !== undefined) throw new StopRun(this.violation.message);
     if (!(timeS >= this.nowS))
-      this.fail("time-backwards", undefined, `At ${this.nowS} s an event of ${timeS} s is told`);
+      this.fail("time-backwards", undefined, `At ${this.nowS} s there is an event for ${timeS} s`);
     this.nowS = timeS;
   }
 
@@ -325,7 +329,7 @@ export abstract class Checker implements Observer {
     return `Job ${this.instance.id[job]}`;
   }
 
-  /** Keeps the first violation and ends the run. */
+  /** Stores the first violation and ends the run. */
   protected fail(rule: AuditRule, job: JobIndex | undefined, message: string): never {
     this.violation ??= {
       rule,

@@ -1,6 +1,7 @@
 /**
- * The checker's own Ousterhout matrix and its own clock of slots. Between two instants it serves the rows in turn, the first round slot by
- * slot and whole rounds at once after that, and compares with the starts and ends that it is told.
+ * The checker's own Ousterhout matrix and slot clock. Between two instants it serves the rows in turn: the
+ * first round slot by slot, and then whole rounds at once. It compares the result with the starts and ends
+ * that it receives.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues, RowId } from "../../core/policy.ts";
@@ -18,7 +19,7 @@ interface Run {
 /** First processor and end of each stretch in turn, ascending. */
 type Stretches = readonly number[];
 
-/** Instants of slots may differ from the checker's by rounding only. */
+/** Instants of slots may differ from the checker's only by rounding. */
 const ROUNDING = 1e-9;
 
 export class GangChecker extends Checker {
@@ -29,18 +30,18 @@ export class GangChecker extends Checker {
   readonly #rows: { readonly row: RowId; runs: Run[] }[] = [];
   /** Position of the row that is served next. */
   #pointer = 0;
-  /** Rows when the round began, and those that it has taken in since. */
+  /** Number of rows when the round began, and of rows that have joined the round since. */
   #begunWith = 0;
   #joined = 0;
   /** The instant up to which rows have been served, and the length of a slot from then on. */
   #servedToS = 0;
   #slotLengthS: number;
   readonly #served: Float64Array;
-  /** Seconds of service that each job has lost by migrations; and how many there were. */
+  /** Seconds of service that each job has lost by migrations, and the number of migrations. */
   readonly #lostS: Float64Array;
   #migrations = 0;
   readonly #firstSlotS: Float64Array;
-  /** Processors of each job in the matrix; undefined outside. */
+  /** Processors of each job in the matrix; undefined for other jobs. */
   readonly #stretches: (Stretches | undefined)[] = [];
   readonly #rowsOf: Int32Array;
   readonly #memory: MemoryBook;
@@ -49,7 +50,7 @@ export class GangChecker extends Checker {
   readonly #promisedS: Float64Array;
   /** The jobs as policies know them. */
   readonly #told: Instance;
-  /** Jobs that have been placed and not had a slot that was checked against their start. */
+  /** Jobs that were placed and whose first slot has not yet been compared with their start. */
   readonly #unstarted = new Set<JobIndex>();
 
   constructor(
@@ -60,7 +61,7 @@ export class GangChecker extends Checker {
     parameters: ParameterValues = {},
   ) {
     super(instance, counts);
-    // What a machine lacks nobody forecasts, and a job that waits for it blocks the others.
+    // Policies do not forecast what a machine lacks, and a job that waits for it blocks the others.
     const isLimited = (instance.resources?.length ?? 0) + (instance.interruptions?.outages.length ?? 0) > 0;
     this.#guarantees = isLimited
       ? { ...guarantees, workConserving: false, keepsPromises: false }
@@ -74,7 +75,7 @@ export class GangChecker extends Checker {
     this.#rowsOf = new Int32Array(instance.count);
     this.#memory = new MemoryBook(instance, guarantees.memory);
     this.#resources = new ResourceBook(instance);
-    // `order` may be the policy's own; the queue in front of the matrix has an order of its own.
+    // `order` may be a parameter of the policy itself; the admission queue has an order of its own.
     this.#orderKey = queueKey({ order: parameters.queueOrder ?? "arrival" });
     this.#told = { ...this.instance, estimateS: instance.estimateS.slice() };
     this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
@@ -85,12 +86,12 @@ export class GangChecker extends Checker {
     super.arrived(timeS, job);
   }
 
-  /** Told when the clock moves on, with the time of the job's first slot. */
+  /** Called when the clock moves on, with the time of the job's first slot. */
   started(timeS: number, job: JobIndex): void {
     this.noteStart(timeS, job);
     const promisedS = this.#promisedS[job];
     if (this.#guarantees.keepsPromises && timeS > promisedS + ROUNDING * Math.max(timeS, this.#slotS)) {
-      const text = `${this.name(job)} starts at ${timeS} s, it was promised ${promisedS} s`;
+      const text = `${this.name(job)} starts at ${timeS} s, but it was promised ${promisedS} s`;
       this.fail("promise-broken", job, text);
     }
   }
@@ -98,11 +99,15 @@ export class GangChecker extends Checker {
   promised(timeS: number, job: JobIndex, startS: number): void {
     this.counts.promises++;
     if (!this.isWaiting(job) || this.#rowsOf[job] > 0 || !(startS >= timeS)) {
-      this.fail("promise-void", job, `${this.name(job)} is promised a start at ${startS} s, at ${timeS} s`);
+      this.fail(
+        "promise-void",
+        job,
+        `${this.name(job)} is promised a start at ${startS} s, but it is ${timeS} s already`,
+      );
     }
     const beforeS = this.#promisedS[job];
     if (this.#guarantees.keepsPromises && startS > beforeS + ROUNDING * Math.max(startS, this.#slotS)) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, before it was promised ${beforeS} s`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${beforeS} s before`;
       this.fail("promise-later", job, text);
     }
     this.#promisedS[job] = startS;
@@ -117,7 +122,7 @@ export class GangChecker extends Checker {
       this.fail(
         "service",
         job,
-        `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, its work is ${work}`,
+        `${this.name(job)} ends at ${timeS} s after ${this.#served[job]} slots, but its work is ${work}`,
       );
     }
     this.#takeOut(job);
@@ -132,7 +137,7 @@ export class GangChecker extends Checker {
     this.#rowsOf[job] = 0;
   }
 
-  /** A job that is stopped keeps the slots that it has had. */
+  /** A stopped job keeps the slots that it has had. */
   override suspended(timeS: number, job: JobIndex): void {
     this.#serveUntil(timeS);
     const stretches = this.#stretches[job] ?? [];
@@ -163,7 +168,7 @@ export class GangChecker extends Checker {
       (own) => own !== undefined && this.capacity.isAway(own, timeS, timeS),
     );
     if (lost >= 0)
-      this.fail("processor-away", lost, `${this.name(lost)} has processors at ${timeS} s that are away`);
+      this.fail("processor-away", lost, `${this.name(lost)} has processors that are away at ${timeS} s`);
     const hasJobs = this.#rows.some((one) => one.runs.length > 0);
     this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
     this.#servedToS = timeS;
@@ -172,7 +177,7 @@ export class GangChecker extends Checker {
     this.#checkQueue(timeS);
   }
 
-  /** There is room in a row of its own for any job, if all processors have memory for it. */
+  /** A new row has room for any job, if all processors have memory for it. */
   #checkQueue(timeS: number): void {
     if (this.capacity.awayAt(timeS) > 0) return;
     this.counts.queueChecks++;
@@ -187,7 +192,7 @@ export class GangChecker extends Checker {
       this.fail(
         head === undefined ? "fitting-job-waits" : "head-waits",
         job,
-        `${this.name(job)} is in no row at ${timeS} s, though a row could be added for it`,
+        `${this.name(job)} is in no row at ${timeS} s, although a row could be added for it`,
       );
     }
   }
@@ -197,14 +202,14 @@ export class GangChecker extends Checker {
     const placed = `${this.name(job)} is placed at ${timeS} s`;
     if (!this.hasArrived(job)) this.fail("start-before-arrival", job, `${placed}, before it has arrived`);
     if (!Number.isNaN(this.endS[job]))
-      this.fail("already-ended", job, `${placed}, it ended at ${this.endS[job]} s`);
+      this.fail("already-ended", job, `${placed}, but it ended at ${this.endS[job]} s`);
     const stretches = told ?? [first, first + this.instance.size[job]];
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
-    this.#checkIdle(target, job, stretches, `${placed} from processor ${first} on`);
+    this.#checkIdle(target, job, stretches, `${placed} from processor ${first}`);
     const others = this.#stretches[job];
     if (others !== undefined && others.join() !== stretches.join()) {
-      const text = `${placed} from processor ${first} on, in its other rows from ${others[0]} on`;
+      const text = `${placed} from processor ${first}, but in its other rows it begins at ${others[0]}`;
       this.fail("migrated", job, text);
     }
     this.#stretches[job] = stretches;
@@ -213,12 +218,13 @@ export class GangChecker extends Checker {
     if (this.isWaiting(job)) this.#unstarted.add(job);
   }
 
-  /** The job has its first row, or the first one again. */
+  /** The job gets its first row, or a first row again after a stop. */
   #enter(timeS: number, job: JobIndex, stretches: Stretches): void {
     const placed = `${this.name(job)} is placed at ${timeS} s`;
     if (this.capacity.isAway(stretches, timeS, timeS))
       this.fail("processor-away", job, `${placed} on processors that are away`);
-    if (!this.#resources.has(job)) this.fail("resource-twice", job, `${placed}, its resources are not free`);
+    if (!this.#resources.has(job))
+      this.fail("resource-twice", job, `${placed}, but its resources are not free`);
     this.#resources.take(job);
     this.#countMemory(job, stretches, 1);
     if (this.isWaiting(job) && !Number.isNaN(this.startS[job])) this.noteRestart(timeS, job);
@@ -237,7 +243,7 @@ export class GangChecker extends Checker {
       this.fail(
         "not-there",
         job,
-        `${this.name(job)} gives back row ${row} at ${timeS} s, it is not in that row`,
+        `${this.name(job)} gives back row ${row} at ${timeS} s, but it is not in that row`,
       );
     if (this.#rowsOf[job] === 1)
       this.fail("last-slot", job, `${this.name(job)} gives back its only row at ${timeS} s`);
@@ -248,14 +254,15 @@ export class GangChecker extends Checker {
   rowAdded(timeS: number, row: RowId): void {
     this.#noteChange(timeS);
     if (this.#rows.some((one) => one.row === row))
-      this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, it exists`);
-    // Last in the round, which takes in as many as it began with; further ones are behind those that had their slot.
+      this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, but it exists already`);
+    // The row comes last in the round, which admits as many rows as it began with; later ones go behind the
+    // rows that have had their slot.
     const hasRoom = this.#pointer === 0 || this.#joined < this.#begunWith;
     if (this.#pointer > 0 && hasRoom) this.#joined++;
     this.#rows.splice(hasRoom ? this.#rows.length : this.#pointer++, 0, { row, runs: [] });
     const most = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
     if (this.#rows.length > most)
-      this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, there are ${most} already`);
+      this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, but there are ${most} already`);
   }
 
   rowDeleted(timeS: number, row: RowId): void {
@@ -266,7 +273,7 @@ export class GangChecker extends Checker {
       this.fail(
         "row-not-empty",
         left.job,
-        `Row ${row} is deleted at ${timeS} s, it holds ${this.name(left.job).toLowerCase()}`,
+        `Row ${row} is deleted at ${timeS} s, but it holds ${this.name(left.job).toLowerCase()}`,
       );
     this.#rows.splice(at, 1);
     if (at < this.#pointer) this.#pointer--;
@@ -287,7 +294,7 @@ export class GangChecker extends Checker {
           this.fail(
             "torn-gang",
             run.job,
-            `${this.name(run.job)} would be torn at ${timeS} s: ${cut} of two rows are exchanged`,
+            `${this.name(run.job)} would be torn at ${timeS} s: two rows exchange ${cut}`,
           );
         }
       }
@@ -297,17 +304,25 @@ export class GangChecker extends Checker {
     sides[1].one.runs = [...sides[1].outside, ...sides[0].inside];
   }
 
-  /** A move to other processors: declared, paid for, from its one slot per round to idle processors. */
+  /**
+   * A move to other processors must be declared and paid for; it goes from the job's one slot per round to
+   * idle processors.
+   */
   migrated(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void {
     this.#noteChange(timeS);
     this.#migrations++;
     const { migrationS } = this.#guarantees;
-    const moved = `${this.name(job)} is moved to processors from ${first} on at ${timeS} s`;
-    if (migrationS === undefined) this.fail("migrated", job, `${moved}, the policy does not declare that`);
+    const moved = `${this.name(job)} is moved to the processors from ${first} at ${timeS} s`;
+    if (migrationS === undefined)
+      this.fail("migrated", job, `${moved}, but the policy does not declare migration`);
     if (costS !== migrationS)
-      this.fail("migration-cost", job, `${moved} for ${costS} s of service, ${migrationS} s are declared`);
+      this.fail(
+        "migration-cost",
+        job,
+        `${moved} for ${costS} s of service, but the policy declares ${migrationS} s`,
+      );
     if (this.#rowsOf[job] !== 1)
-      this.fail("migrated", job, `${moved}, it has ${this.#rowsOf[job]} slots per round`);
+      this.fail("migrated", job, `${moved}, but it has ${this.#rowsOf[job]} slots per round`);
     const stretches = [first, first + this.instance.size[job]];
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
@@ -327,11 +342,11 @@ export class GangChecker extends Checker {
       this.fail(
         "wrong-record",
         undefined,
-        `${recorded} migrations are recorded, ${this.#migrations} were observed`,
+        `${recorded} migrations are recorded, but ${this.#migrations} were observed`,
       );
   }
 
-  /** An arrival is told at the first slot boundary at or after the submit time. */
+  /** The machine reports an arrival at the first slot boundary at or after the submit time. */
   protected isArrivalTime(timeS: number, submitS: number): boolean {
     return timeS >= submitS && timeS - submitS <= this.#slotS + this.#switchS;
   }
@@ -349,7 +364,11 @@ export class GangChecker extends Checker {
     const offS = Math.abs(this.#servedToS + slots * lengthS - timeS);
     if (offS > ROUNDING * Math.max(timeS, lengthS)) {
       this.nowS = timeS;
-      this.fail("off-slot", undefined, `An event is told at ${timeS} s, ${offS} s off a slot boundary`);
+      this.fail(
+        "off-slot",
+        undefined,
+        `An event comes at ${timeS} s, which is ${offS} s off a slot boundary`,
+      );
     }
     if (this.#rows.some((one) => one.runs.length > 0)) this.#serve(slots, lengthS);
     this.#servedToS = timeS;
@@ -382,7 +401,7 @@ export class GangChecker extends Checker {
     this.#joined = 0;
   }
 
-  /** Compares the first slots with the starts that were told. */
+  /** Compares the first slots with the reported starts. */
   #checkStarts(): void {
     for (const job of this.#unstarted) {
       const firstS = this.#firstSlotS[job];
@@ -392,7 +411,7 @@ export class GangChecker extends Checker {
         this.fail(
           "start-time",
           job,
-          `${this.name(job)} has its first slot at ${firstS} s, its start is told as ${toldS} s`,
+          `${this.name(job)} has its first slot at ${firstS} s, but its start is reported as ${toldS} s`,
         );
       }
       this.#unstarted.delete(job);
@@ -405,7 +424,7 @@ export class GangChecker extends Checker {
       this.fail(
         "off-machine",
         job,
-        `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1} of ${this.instance.processors}`,
+        `${this.name(job)} is placed on processors ${stretches[0]} to ${end - 1}, but there are only ${this.instance.processors}`,
       );
     }
     let size = 0;
@@ -417,7 +436,7 @@ export class GangChecker extends Checker {
       this.fail(
         "wrong-size",
         job,
-        `${this.name(job)} is placed on stretches ${stretches.join(" ")}, its size is ${this.instance.size[job]}`,
+        `${this.name(job)} is placed on stretches ${stretches.join(" ")}, but its size is ${this.instance.size[job]}`,
       );
     }
   }
@@ -425,21 +444,21 @@ export class GangChecker extends Checker {
   #checkIdle(target: { readonly runs: Run[] }, job: JobIndex, stretches: Stretches, what: string): void {
     for (const run of target.runs) {
       if (!overlap(run.stretches, stretches)) continue;
-      const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]} on`;
-      this.fail("not-idle", job, `${what}, the row holds ${other}`);
+      const other = `${this.name(run.job).toLowerCase()} from processor ${run.stretches[0]}`;
+      this.fail("not-idle", job, `${what}, but the row holds ${other}`);
     }
   }
 
   #slotsOfWork(job: JobIndex): number {
     const neededS = this.instance.runS[job] + this.#lostS[job];
-    // A quotient that should be whole may lie just beside it.
+    // Rounding may put a quotient slightly above the whole number that it should be.
     return Math.max(1, Math.ceil(neededS / this.#slotS - ROUNDING));
   }
 
   #find(row: RowId, job: JobIndex | undefined): { readonly row: RowId; runs: Run[] } {
     const found = this.#rows.find((one) => one.row === row);
     if (found === undefined)
-      return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, there is no such row`);
+      return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, but there is no such row`);
     return found;
   }
 }

@@ -1,4 +1,7 @@
-/** Gang policies that break the limits they claim: rows, memory, promises, and jobs that wait though they need not. */
+/**
+ * Gang policies that break the limits they claim: rows, memory, promises, and jobs that wait though they need
+ * not.
+ */
 import { describe, expect, test } from "vitest";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, Guarantees, PolicyChoice } from "../../core/policy.ts";

@@ -1,14 +1,15 @@
 /**
- * Does a policy use what it must not know? The decisions of a run are written down; then the future is changed (the
- * run times of jobs that have not ended by an instant T, or the jobs that arrive after T) and the policy decides
- * again. Up to T, and at T itself, every decision has to be the same:
+ * Does a policy use what it must not know? The decisions of a run are recorded. Then the future is changed
+ * (the run times of jobs that have not ended by an instant T, or the jobs that arrive after T), and the
+ * policy decides again. All decisions up to and including T must be the same:
  *
  *   run     ──decisions──────── T ──decisions of the true future────▶
- *   probe   ──the same?──────── T   another future, not looked at
+ *   probe   ──the same?──────── T   another future, not examined
  *
- * It does not matter how a policy learns of the future: from the machine, the job table, an import or a closure over
- * the instance, since the instance's own columns are changed for the probe and put back after it. What a probe cannot see is
- * a copy that the policy brings along; the rules about promises hold for such a policy too.
+ * It does not matter how a policy learns about the future, be it from the machine, the job table, an import
+ * or a closure over the instance: the instance's own columns are changed for the probe and restored after it.
+ * A probe cannot see a copy that the policy brings along; the rules about promises hold for such a policy,
+ * too.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
@@ -27,7 +28,7 @@ const ROW_DELETED = 5;
 const EXCHANGED = 6;
 const MIGRATED = 7;
 const MOLDED = 8;
-/** Numbers per decision: kind, time, and up to four that belong to the kind. */
+/** Numbers per decision: the kind, the time, and up to four that depend on the kind. */
 const STRIDE = 6;
 
 type Sink = (kind: number, timeS: number, a: number, b: number, c: number, d: number) => void;
@@ -60,10 +61,13 @@ interface Difference {
   readonly second: string;
 }
 
-/** Follows a second run along the log of the first, up to an instant, and ends the second run there or at the first difference. */
+/**
+ * Follows a second run along the log of the first, up to an instant. Ends the second run there, or at the
+ * first difference.
+ */
 export class Comparison {
   difference: Difference | undefined;
-  /** Decisions found the same. */
+  /** Number of decisions that were the same. */
   compared = 0;
   readonly #log: Float64Array;
   readonly #end: number;
@@ -93,7 +97,7 @@ export class Comparison {
     };
   }
 
-  /** Decisions of the first run that the second has not taken are a difference too. */
+  /** Decisions of the first run that are missing in the second are a difference, too. */
   finish(failure?: string): void {
     if (this.difference === undefined && this.#at < this.#end) this.#differ(undefined, failure);
   }
@@ -128,7 +132,7 @@ export class Comparison {
   }
 
   #inWords(decision: readonly number[] | undefined): string {
-    if (decision === undefined) return "nothing more";
+    if (decision === undefined) return "there are no more decisions";
     const [kind, timeS, a, b, c, d] = decision;
     const job = `job ${this.#instance.id[a]}`;
     const at = `at ${timeS} s`;
@@ -138,17 +142,17 @@ export class Comparison {
       case PROMISED:
         return `${job} is promised ${b} s ${at}`;
       case PLACED:
-        return `${job} is placed in row ${b} from processor ${c} on ${at}`;
+        return `${job} is placed in row ${b} from processor ${c} ${at}`;
       case RELEASED:
         return `${job} gives back row ${b} ${at}`;
       case MOLDED:
-        return `${job} is given ${b} processors ${at}`;
+        return `${job} gets ${b} processors ${at}`;
       case ROW_ADDED:
         return `row ${a} is added ${at}`;
       case ROW_DELETED:
         return `row ${a} is deleted ${at}`;
       case MIGRATED:
-        return `${job} is moved to row ${b} from processor ${c} on, for ${d} s, ${at}`;
+        return `${job} is moved to row ${b} from processor ${c}, for ${d} s of service, ${at}`;
       default:
         return `rows ${a} and ${b} exchange processors ${c} to ${d - 1} ${at}`;
     }
@@ -175,14 +179,14 @@ function decisions(sink: Sink): Observer {
   };
 }
 
-/** One number for many: other numbers give, very nearly always, another one. */
+/** One number for a list of numbers: a different list almost always gives a different number. */
 function fingerprint(numbers: readonly number[]): number {
   let hash = 1;
   for (const number of numbers) hash = (Math.imul(hash, 31) + number) | 0;
   return hash;
 }
 
-/** The columns that tell of jobs. */
+/** The columns that describe jobs. */
 type JobTable = Pick<
   Instance,
   "count" | "submitS" | "runS" | "size" | "estimateS" | "shape" | "molding" | "demand"
@@ -209,7 +213,7 @@ export function copyColumns({ submitS, runS, size, estimateS, shape, molding, de
   };
 }
 
-/** What jobs ask for: these columns belong together. */
+/** What jobs request: these columns belong together. */
 function columnsAsked({
   size,
   estimateS,
@@ -226,14 +230,14 @@ function columnsAsked({
   ];
 }
 
-/** Overwrites the target's columns by the source's. */
+/** Overwrites the target's columns with the source's. */
 export function setColumns(target: Columns, source: Columns): void {
   const from = [source.submitS, source.runS, ...columnsAsked(source)];
   const to = [target.submitS, target.runS, ...columnsAsked(target)];
   for (const [i, column] of to.entries()) column.set(from[i]);
 }
 
-/** Calls with the columns of `shown` written into those of `table`, and puts the table's back. */
+/** Calls with the columns of `shown` written into those of `table`, and restores the table's columns. */
 export function withColumnsOf<Result>(shown: Columns, table: JobTable, call: () => Result): Result {
   const kept = copyColumns(table);
   setColumns(table, shown);
@@ -258,16 +262,16 @@ export function changedJob(table: JobTable, other: Columns): JobIndex | undefine
 }
 
 /**
- * Draws other run times for all jobs that have not ended by the instant: longer than they have run by then, not longer than
- * their estimate; often just one of these two.
+ * Draws other run times for all jobs that have not ended by the instant: longer than they have run until
+ * then, but not longer than their estimate, or often only one of these two.
  */
 export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number, random: Random): void {
   for (let job = 0; job < table.count; job++) {
     if (schedule.endS[job] <= atS) continue;
     const trueS = table.runS[job];
     const startS = schedule.startS[job];
-    // A gang may have been in the matrix for longer than it has run, a job on another size run for more or less than the time that has
-    // passed: these keep at least their run time.
+    // A gang may have been in the matrix for longer than it has run, and a job with another size runs for
+    // more or less than the time that has passed: these keep at least their run time.
     const isOnOther = schedule.given !== undefined && schedule.given.size[job] !== table.size[job];
     const ranS = startS <= atS ? (isOnOther ? trueS : Math.min(atS - startS, trueS)) : 0;
     const slackS = table.estimateS[job] - ranS;
@@ -280,8 +284,8 @@ export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number,
 }
 
 /**
- * Jobs that are submitted after the instant change places (size, estimate and shape, with fresh run times) and come sooner or
- * later; their number stays.
+ * Jobs that are submitted after the instant trade places (size, estimate and shape, with new run times) and
+ * arrive earlier or later. Their number stays the same.
  */
 export function changeArrivals(table: JobTable, atS: number, random: Random): void {
   const { count, submitS, runS, estimateS } = table;
@@ -296,7 +300,7 @@ export function changeArrivals(table: JobTable, atS: number, random: Random): vo
     for (const column of columns) [column[job], column[other]] = [column[other], column[job]];
   }
   for (let job = first; job < count; job++) runS[job] = estimateS[job] * random.uniform();
-  // Times that were within a rounding of the instant may have stayed: order again.
+  // Times within a rounding error of the instant may not have changed: sort again.
   for (let job = first + 1; job < count; job++)
     if (submitS[job] < submitS[job - 1]) submitS[job] = submitS[job - 1];
 }

@@ -1,4 +1,4 @@
-/** The checker of space sharing: processors are counted, each job holds its own from start to end. */
+/** The checker of space sharing: counts processors; each job holds its own from start to end. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { Guarantees, ParameterValues } from "../../core/policy.ts";
 import { JobSet } from "../observers.ts";
@@ -14,14 +14,14 @@ export class SpaceChecker extends Checker {
   readonly #resources: ResourceBook;
   /** Processors that are away. */
   #away = 0;
-  /** The start from which a job runs, and what was left of its run time and its estimate then. */
+  /** The start of a job's current stretch, and what was then left of its run time and its estimate. */
   readonly #sinceS: Float64Array;
   readonly #leftS: Float64Array;
   readonly #leftEstimateS: Float64Array;
   /** The jobs as policies know them. */
   readonly #told: Instance;
   readonly #promisedS: Float64Array;
-  /** Running jobs by the ends that their estimates tell. */
+  /** Running jobs, by their expected ends. */
   readonly #running: JobIndex[] = [];
   readonly #expectedEndS: Float64Array;
   /** Waiting jobs that hold a promise. */
@@ -47,9 +47,13 @@ export class SpaceChecker extends Checker {
   }
 
   started(timeS: number, job: JobIndex): void {
-    // A policy may have asked to be woken: then its decision is the first to be told of the instant.
+    // If a policy asked for a wake-up, its decision is the first event of that instant.
     if (!(timeS >= this.nowS)) {
-      this.fail("time-backwards", job, `${this.name(job)} starts at ${timeS} s, at ${this.nowS} s`);
+      this.fail(
+        "time-backwards",
+        job,
+        `${this.name(job)} starts at ${timeS} s, but it is ${this.nowS} s already`,
+      );
     }
     this.nowS = timeS;
     this.#noteCapacity(timeS);
@@ -59,12 +63,16 @@ export class SpaceChecker extends Checker {
       this.fail(
         "processor-twice",
         job,
-        `${this.name(job)} starts at ${timeS} s on ${size} processors, ${this.#free} are free`,
+        `${this.name(job)} starts at ${timeS} s on ${size} processors, but only ${this.#free} are free`,
       );
     }
     this.#free -= size;
     if (!this.#resources.has(job))
-      this.fail("resource-twice", job, `${this.name(job)} starts at ${timeS} s, its resources are not free`);
+      this.fail(
+        "resource-twice",
+        job,
+        `${this.name(job)} starts at ${timeS} s, but its resources are not free`,
+      );
     this.#resources.take(job);
     this.#hasDecided = true;
     this.#sinceS[job] = timeS;
@@ -77,7 +85,7 @@ export class SpaceChecker extends Checker {
       this.fail(
         "promise-broken",
         job,
-        `${this.name(job)} starts at ${timeS} s, it was promised ${this.#promisedS[job]} s`,
+        `${this.name(job)} starts at ${timeS} s, but it was promised ${this.#promisedS[job]} s`,
       );
     }
   }
@@ -90,7 +98,7 @@ export class SpaceChecker extends Checker {
       this.fail(
         "run-length",
         job,
-        `${this.name(job)} ends at ${timeS} s, by its run time it ends at ${dueS} s`,
+        `${this.name(job)} ends at ${timeS} s, but by its run time it ends at ${dueS} s`,
       );
     this.#leave(job);
   }
@@ -106,7 +114,7 @@ export class SpaceChecker extends Checker {
     this.#noteCapacity(timeS);
     const isLast = this.#running.every((other) => this.startS[other] <= this.startS[job]);
     if (!this.capacity.isStopped(job, this.decidedS, timeS) && !(this.#free < 0 && isLast)) {
-      const text = `${this.name(job)} is stopped at ${timeS} s with ${this.#free} processors free`;
+      const text = `${this.name(job)} is stopped at ${timeS} s although ${this.#free} processors are free`;
       this.fail("stopped-needlessly", job, text);
     }
     const leftS = this.#sinceS[job] + this.#leftS[job] - timeS;
@@ -133,7 +141,7 @@ export class SpaceChecker extends Checker {
     this.#running.splice(at, 1);
   }
 
-  /** What is away now; promises hold while capacity is as it was known. */
+  /** Notes what is away now. Promises hold only while capacity is as it was known. */
   #noteCapacity(timeS: number): void {
     if (this.capacity.hasChanged(timeS)) this.#forgetPromises();
     const away = this.capacity.awayAt(timeS);
@@ -146,14 +154,16 @@ export class SpaceChecker extends Checker {
     while (this.#promised.size > 0) this.#promised.delete(this.#promised.members[0]);
   }
 
-  /** At the beginning of each outage ahead, those that still run by their estimates leave it its processors. */
+  /**
+   * At the beginning of each known outage, the jobs that are expected to run must leave it its processors.
+   */
   #checkOutagesAhead(timeS: number, job: JobIndex): void {
     const { size, processors } = this.instance;
     for (const fromS of this.capacity.beginnings(timeS, this.#expectedEndS[job])) {
       let free = processors - this.capacity.expectedAwayAt(fromS, timeS);
       for (const other of this.#running) if (this.#expectedEndS[other] > fromS) free -= size[other];
       if (free >= 0) continue;
-      const text = `${this.name(job)} starts at ${timeS} s, expected to end at ${this.#expectedEndS[job]} s; at ${fromS} s the running jobs need ${-free} processors more than there are then`;
+      const text = `${this.name(job)} starts at ${timeS} s, expected to end at ${this.#expectedEndS[job]} s; at ${fromS} s the running jobs need ${-free} more processors than there will be`;
       this.fail("outage-ignored", job, text);
     }
   }
@@ -163,10 +173,14 @@ export class SpaceChecker extends Checker {
     this.#noteCapacity(timeS);
     this.#hasDecided = true;
     if (!this.isWaiting(job) || !(startS >= timeS)) {
-      this.fail("promise-void", job, `${this.name(job)} is promised a start at ${startS} s, at ${timeS} s`);
+      this.fail(
+        "promise-void",
+        job,
+        `${this.name(job)} is promised a start at ${startS} s, but it is ${timeS} s already`,
+      );
     }
     if (this.#guarantees.keepsPromises && startS > this.#promisedS[job]) {
-      const text = `${this.name(job)} is promised a start at ${startS} s, before it was promised ${this.#promisedS[job]} s`;
+      const text = `${this.name(job)} is promised a start at ${startS} s, but it was promised ${this.#promisedS[job]} s before`;
       this.fail("promise-later", job, text);
     }
     this.#promisedS[job] = startS;
@@ -179,7 +193,7 @@ export class SpaceChecker extends Checker {
     this.#noteCapacity(timeS);
     this.decidedS = timeS;
     if (this.#free < 0) {
-      const text = `After the decision at ${timeS} s running jobs use ${-this.#free} processors that are away`;
+      const text = `After the decision at ${timeS} s, running jobs use ${-this.#free} processors that are away`;
       this.fail("processor-away", undefined, text);
     }
     if (this.#guarantees.workConserving || this.#checksHead) this.#checkQueue(timeS);
@@ -193,7 +207,7 @@ export class SpaceChecker extends Checker {
   }
 
   #checkQueue(timeS: number): void {
-    // What fits now may run into an outage.
+    // A job that fits now may run into an outage.
     if (
       this.#guarantees.avoidsOutages &&
       this.capacity.beginnings(timeS, Number.POSITIVE_INFINITY).length > 0
@@ -203,13 +217,13 @@ export class SpaceChecker extends Checker {
     if (this.#free === 0) return;
     const { size } = this.instance;
     const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, () => true, this.#told) : -1;
-    const fits = (job: JobIndex) => `it needs ${size[job]} processors and ${this.#free} are free`;
+    const fits = (job: JobIndex) => `it needs ${size[job]} processors, and ${this.#free} are free`;
     const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
     if (head >= 0 && canStart(head)) {
       this.fail(
         "head-waits",
         head,
-        `${this.name(head)} is first in the queue and waits at ${timeS} s: ${fits(head)}`,
+        `${this.name(head)} is first in the queue, but it waits at ${timeS} s: ${fits(head)}`,
       );
     }
     if (!this.#guarantees.workConserving) return;
@@ -220,12 +234,15 @@ export class SpaceChecker extends Checker {
     }
   }
 
-  /** If every running job runs as long as its estimate, is there room for each promised job when its time has come? */
+  /**
+   * If every running job runs as long as its estimate, is there room for each promised job at its promised
+   * start?
+   */
   #checkPromises(timeS: number): void {
     const { size, processors } = this.instance;
     const running = this.#running;
     if (this.#busyUntil.length <= running.length) this.#busyUntil = new Float64Array(2 * running.length);
-    // Processors still busy once the first i running jobs have ended.
+    // Processors that are still busy after the first i running jobs have ended.
     const busy = this.#busyUntil;
     busy[running.length] = 0;
     for (let i = running.length - 1; i >= 0; i--) busy[i] = busy[i + 1] + size[running[i]];
@@ -238,12 +255,12 @@ export class SpaceChecker extends Checker {
       const free = processors - away - busy[this.#runningBy(promisedS)];
       const lasting = running.length - this.#runningBy(promisedS);
       if (size[job] <= free && this.#resources.hasBesides(job, running, lasting)) continue;
-      const text = `${this.name(job)} was promised a start at ${this.#promisedS[job]} s; after the decision at ${timeS} s the running jobs' estimates leave ${free} of its ${size[job]} processors then`;
+      const text = `${this.name(job)} was promised a start at ${this.#promisedS[job]} s, but after the decision at ${timeS} s the running jobs' estimates leave only ${free} of its ${size[job]} processors then`;
       this.fail("promise-impossible", job, text);
     }
   }
 
-  /** Number of running jobs that by their estimates end at or before the time. */
+  /** Number of running jobs that are expected to end at or before the time. */
   #runningBy(timeS: number): number {
     let low = 0;
     let high = this.#running.length;

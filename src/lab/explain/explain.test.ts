@@ -196,7 +196,8 @@ describe("explain() under other policies", () => {
   });
 
   test("conservative: its own promise moves when a job ends early", () => {
-    // 11 says 12 s and runs 10; 12 is promised 12 s, then starts at 10 s; 13 behind it is promised 17 s, then 15 s.
+    // 11 says 12 s and runs 10; 12 is promised 12 s, then starts at 10 s; 13 behind it is promised 17 s, then
+    // 15 s.
     const facts = spaceFacts(jobs(4, [0, 10, 3, 12], [1, 5, 4], [2, 20, 1]), "conservative", 13);
     expect(facts.promises).toEqual({
       count: 2,
@@ -275,8 +276,8 @@ describe("explain() of gangs", () => {
   });
 
   test("a migration is told with what it cost", () => {
-    //  row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 goes to their processors, and job 13 can be in the same row
-    //  row 2  13 13 14 14
+    // row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 goes to their processors, and job
+    // 13 can be in the same row row 2  13 13 14 14
     const instance = jobs(4, [0, 10, 2], [0, 2, 2], [0, 10, 2], [0, 2, 2]);
     const explanation = explain(instance, choosePolicy("wlv:migrate=2"), 11, SLOTS);
     expect(explanation.facts).toMatchObject({ migrations: 1, migrationS: 2, processors: [[0, 1]] });
@@ -353,7 +354,7 @@ describe("explain()", () => {
     );
     const smaller = prepare(instance.workload, 4, DEFAULT_RULES);
     expect(run(smaller, 12)).toThrow(
-      "Cannot explain job 12: it needs more than the 4 processors and was left out",
+      "Cannot explain job 12: it needs more than the 4 processors of the machine and was left out",
     );
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Why did that job start when it did? One more simulation, watched with this job in mind: who ran and who waited when it
- * came, who held a reservation, who passed it and by which rule, and what its wait was made of.
+ * Why did that job start when it did? Runs one more simulation and watches this job: which jobs ran and
+ * waited when it arrived, which job held a reservation, which jobs passed it and by which rule, and what its
+ * wait consisted of.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
@@ -15,14 +16,14 @@ import { named, orNull, type Watch } from "./watch.ts";
 interface ExplainOptions {
   /** Useful length of a slot in seconds; time sharing only. */
   readonly slotS: number;
-  /** Time lost at each slot boundary while there is more than one row, in seconds; time sharing only. */
+  /** Seconds lost at each slot boundary while there is more than one row; time sharing only. */
   readonly switchS: number;
 }
 
 /**
  * Explains the start of one job. Costs one simulation.
  * @param jobId number of the job in its source
- * @throws InputError when there is no such job, and where jobs are stopped or run on several sizes
+ * @throws InputError if there is no such job, or if jobs are stopped or run on several sizes
  */
 export function explain(
   instance: Instance,
@@ -33,7 +34,7 @@ export function explain(
   const job = findJob(instance, jobId);
   if (instance.interruptions !== undefined || instance.molding !== undefined) {
     throw new InputError(
-      `Cannot explain job ${jobId}: jobs are stopped here, or run on several sizes; expected neither`,
+      `Cannot explain job ${jobId}: jobs of this run are stopped, or run on several sizes; expected a run without either`,
     );
   }
   const watch: Watch =
@@ -67,7 +68,7 @@ function findJob(instance: Instance, jobId: number): JobIndex {
   const { workload, count, id } = instance;
   if (workload.jobs.id.indexOf(jobId) >= 0) {
     throw new InputError(
-      `Cannot explain job ${jobId}: it needs more than the ${instance.processors} processors and was left out, expected a job that was simulated`,
+      `Cannot explain job ${jobId}: it needs more than the ${instance.processors} processors of the machine and was left out, expected a job that was simulated`,
     );
   }
   const known =

@@ -1,4 +1,4 @@
-/** What is watched of one gang: its rows, its share of the rounds, and who changed it. */
+/** Watches one gang: its rows, its share of the rounds, and the jobs that changed it. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId, StartRule } from "../../core/policy.ts";
 import type { Schedule } from "../../core/schedule.ts";
@@ -29,11 +29,11 @@ export class GangWatch implements Watch {
   #moves = 0;
   #migrations = 0;
   #migrationS = 0;
-  /** Slots per round told last. */
+  /** Slots per round in the last event. */
   #slotsTold = 1;
   #changeCount = 0;
   readonly #changes: { atS: number; slots: number; rows: number }[] = [];
-  // Integrals from the placing on.
+  // Integrals since the placement.
   #sinceS = 0;
   #rowSeconds = 0;
   #slotSeconds = 0;
@@ -95,7 +95,7 @@ export class GangWatch implements Watch {
     this.#migrationS += costS;
   }
 
-  /** Told before any decision of the instant: the rows were as they are until now. */
+  /** Comes before any decision of the instant: the rows have not changed until now. */
   arrived(timeS: number): void {
     this.#pass(timeS);
   }

@@ -1,10 +1,10 @@
 /**
- * What is watched of one job in space sharing. Until the job arrives only counts are kept; while it waits, every start, end and
- * promise is noted:
+ * Watches one job in space sharing. Until the job arrives, only counts are kept. While it waits, every start,
+ * end and promise is noted:
  *
  *   arrival ──▶ first decision ──▶ … others start, end, are promised … ──▶ start
- *   who is      what stood in      who passed, who held a reservation,      whose ends
- *   before it   the way            was there room                           freed the last
+ *   who is      what kept it       who passed, who held a reservation,      whose ends
+ *   before it   waiting            was there room                           freed the last
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -15,7 +15,7 @@ import { JobSet } from "../observers.ts";
 import { type QueueKey, queueKey } from "../queue-keys.ts";
 import { named, orNull, type Watch } from "./watch.ts";
 
-/** Of long lists so many are kept. */
+/** Maximum entries kept of a long list. */
 const LISTED = 5;
 
 interface Reservation {
@@ -32,7 +32,7 @@ export class SpaceWatch implements Watch {
   readonly #instance: Instance;
   readonly #job: JobIndex;
   readonly #key: QueueKey;
-  /** Whether a promise holds until the job starts; otherwise the next promise to anyone replaces it. */
+  /** Whether a promise holds until the job starts; otherwise the next promise to any job replaces it. */
   readonly #keepsPromises: boolean;
   #free: number;
   readonly #waiting: JobSet;
@@ -47,14 +47,14 @@ export class SpaceWatch implements Watch {
   #hadToEnd: { count: number; listed: JobIndex[] } = { count: 0, listed: [] };
   #firstRoomS = Number.NaN;
   readonly #promises: { atS: number; startS: number }[] = [];
-  /** Reservations of others, open ones by holder. */
+  /** Reservations of other jobs; the open ones by holder. */
   readonly #open = new Map<JobIndex, Reservation>();
   readonly #closed: Reservation[] = [];
   readonly #passers: { job: JobIndex; startS: number; rule: StartRule; isAheadInOrder: boolean }[] = [];
-  /** Jobs that ended in the latest instant in which any did. */
+  /** Jobs that ended at the latest instant at which any job did. */
   #ended: JobIndex[] = [];
   #endedS = Number.NaN;
-  // Parts of the wait; how the time since the last instant counts.
+  // The parts of the wait, and the part to which the time since the last instant belongs.
   #sinceS = 0;
   #part: keyof SpaceFacts["waitParts"] = "tooFewFreeS";
   readonly #parts = { tooFewFreeS: 0, reservedS: 0, notItsTurnS: 0 };
@@ -205,7 +205,7 @@ export class SpaceWatch implements Watch {
     return { kind: "queue", free, head: head === this.#job ? undefined : named(this.#instance, head) };
   }
 
-  /** The running jobs that end first by their estimates and together free what is missing. */
+  /** The running jobs that are expected to end first and that together free the missing processors. */
   #findWhoHasToEnd(missing: number): void {
     const { size, estimateS } = this.#instance;
     const expectedEndS = (job: JobIndex) => this.#startS[job] + estimateS[job];
@@ -221,7 +221,7 @@ export class SpaceWatch implements Watch {
     return { ...named(this.#instance, job), expectedEndS, endS: schedule.endS[job] };
   }
 
-  /** Whether a stands before b in the queue. */
+  /** Whether a comes before b in the queue. */
   #isBefore(a: JobIndex, b: JobIndex, nowS: number): boolean {
     const keyA = this.#key(this.#instance, a, nowS);
     const keyB = this.#key(this.#instance, b, nowS);
@@ -248,7 +248,7 @@ export class SpaceWatch implements Watch {
     this.#open.delete(holder);
   }
 
-  /** Counts the time since the last instant to the part of the wait that it belongs to. */
+  /** Adds the time since the last instant to its part of the wait. */
   #pass(timeS: number): void {
     this.#parts[this.#part] += timeS - this.#sinceS;
     this.#sinceS = timeS;
@@ -295,7 +295,7 @@ export class SpaceWatch implements Watch {
   }
 }
 
-/** The first few by a measure, largest first; among equals the order stays. */
+/** The first few items by a measure, the largest first; equal items keep their order. */
 function largest<Item>(items: readonly Item[], measure: (item: Item) => number): Item[] {
   return [...items].sort((a, b) => measure(b) - measure(a)).slice(0, LISTED);
 }

@@ -1,10 +1,10 @@
-/** What the explanations of both kinds of machine share. */
+/** What explanations share for both kinds of machine. */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
 import type { Observer, Schedule } from "../../core/schedule.ts";
 import type { Explanation, NamedJob } from "../../results/explanation.ts";
 
-/** Watches one job during a simulation and tells what it has seen. */
+/** Watches one job during a simulation and reports what it has seen. */
 export interface Watch extends Observer {
   rule: StartRule | undefined;
   facts(schedule: Schedule): Explanation["facts"];
