@@ -1,6 +1,7 @@
 /**
- * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). What
- * it runs is loaded with the first call, since a policy's file may import "tutti" too and needs none of it.
+ * The laboratory as a library: `import { compare, readTrace, simulate } from "tutti"` (docs/library.md). The
+ * code that it runs is loaded with the first call, since a policy's file may import "tutti", too, and does
+ * not need that code.
  */
 import { availableParallelism } from "node:os";
 import type { Instance, Workload } from "../core/jobs.ts";
@@ -24,48 +25,48 @@ export type { Cell, CellResult, Kind } from "./experiments/kinds.ts";
 
 /**
  * A trace or a model as on the command line (`KTH-SP2`, `./log.swf.gz`, `downey:jobs=1000:load=0.7`), or jobs
- * that are there already.
+ * in memory.
  */
 export type Jobs = string | Workload;
 
-/** What decides a result beside jobs and policy; without them as on the command line. */
+/** What determines a result besides jobs and policy. The defaults are those of the command line. */
 export interface Settings {
-  /** Size of the machine; default the one that the jobs name. */
+  /** Size of the machine; default: the size that the jobs name. */
   readonly processors?: number;
-  /** The first so many jobs only. */
+  /** Number of jobs taken from the start; default: all. */
   readonly limit?: number;
-  /** What becomes of jobs that overrun their estimate, have none, or are larger than the machine. */
+  /** What happens to jobs that overrun their estimate, have none, or are larger than the machine. */
   readonly rules?: Partial<Rules>;
-  /** Shares of the jobs that are simulated and not counted; default none. */
+  /** Shares of the jobs that are simulated but not counted; default: none. */
   readonly window?: Partial<WindowOptions>;
-  /** Threshold of the bounded slowdown in seconds; default 10. */
+  /** Threshold of the bounded slowdown in seconds; default: 10. */
   readonly boundS?: number;
-  /** Length of a slot of gang policies in seconds; default 60. */
+  /** Length of a slot of gang policies in seconds; default: 60. */
   readonly slotS?: number;
-  /** Seconds lost at each change of slot; default 0. */
+  /** Seconds lost at each change of slot; default: 0. */
   readonly switchS?: number;
-  /** Of a model; default 1. */
+  /** Seed of a model; default: 1. */
   readonly seed?: number;
 }
 
 export interface CompareSettings extends Settings {
-  /** Runs each policy with so many seeds from the first one on; models only; default 1. */
+  /** Runs each policy with this many seeds, counted from `seed`; only for models; default: 1. */
   readonly replications?: number;
-  /** Threads, which never change a result; default all cores. */
+  /** Number of threads, which never changes a result; default: one per core. */
   readonly workers?: number;
 }
 
 /** One policy on one set of jobs. */
 export interface Run extends CellResult<"summary"> {
-  /** The jobs on the machine, in the rows of the schedule. */
+  /** The jobs on the machine, in the order of the schedule's rows. */
   readonly instance: Instance;
   readonly schedule: Schedule;
 }
 
 /**
- * Reads a trace: SWF, output of `sacct --parsable2` or Batsim JSON, plain or gzip.
+ * Reads a trace: SWF, output of `sacct --parsable2`, or Batsim JSON, plain or gzip.
  * @param name a path, or the beginning of the name of a trace in the folder TUTTI_TRACES
- * @throws Error in words for people when the file cannot be read or holds no trace
+ * @throws Error with a readable message if the file cannot be read or is not a trace
  */
 export async function readTrace(name: string): Promise<Workload> {
   return (await import("./files/read-trace.ts")).readTrace(name);
@@ -73,8 +74,8 @@ export async function readTrace(name: string): Promise<Workload> {
 
 /**
  * Runs one policy.
- * @param policy as on the command line, a file too, or a definition
- * @throws Error in words for people for input that cannot be used, and when the policy breaks a rule
+ * @param policy as on the command line, including a file, or a definition
+ * @throws Error with a readable message if the input cannot be used, or if the policy breaks a rule
  */
 export async function simulate(
   jobs: Jobs,
@@ -98,9 +99,9 @@ export async function simulate(
 }
 
 /**
- * Runs several policies on the same jobs, over all cores.
- * @param policies as on the command line, files too
- * @throws Error in words for people for input that cannot be used, and when a policy breaks a rule
+ * Runs several policies on the same jobs, on all cores.
+ * @param policies as on the command line, including files
+ * @throws Error with a readable message if the input cannot be used, or if a policy breaks a rule
  */
 export async function compare(
   jobs: Jobs,
@@ -115,7 +116,7 @@ export async function compare(
 }
 
 /**
- * Runs cells, the units that comparisons, findings and papers are made of; results come in their order.
+ * Runs cells, the units of comparisons, findings and papers; results come in the order of the cells.
  * @throws Error of the first cell that failed
  */
 export async function runCells<K extends Kind>(
@@ -125,7 +126,7 @@ export async function runCells<K extends Kind>(
   return (await import("./experiments/run-cells.ts")).runCells(cells, { workers });
 }
 
-/** Stands for the source of jobs that were given and not named. */
+/** The name of the source if the caller passes jobs instead of a name. */
 const GIVEN = "the jobs given";
 
 function experimentOf(jobs: Jobs, settings: Settings): Experiment {

@@ -1,20 +1,20 @@
 /**
- * Classes of jobs: means over all jobs hide who pays for them. A scheme assigns every job to exactly one class by its size
- * and run time; its bounds are named in the labels.
+ * Classes of jobs: a mean over all jobs hides which jobs pay for it. A scheme assigns every job to exactly
+ * one class by its size and run time. The labels name the bounds.
  */
 
 export interface ClassScheme {
   readonly title: string;
   /** At most 255. */
   readonly classes: readonly JobClass[];
-  /** Row of `classes` for a job. */
+  /** Index in `classes` of a job's class. */
   classOf(size: number, runS: number): number;
 }
 
 export interface JobClass {
-  /** Stable word for programs. */
+  /** Stable name for programs. */
   readonly name: string;
-  /** With its bounds, for people. */
+  /** Label for people, with the bounds. */
   readonly label: string;
 }
 
@@ -35,8 +35,8 @@ export const NARROW_WIDE_SHORT_LONG: ClassScheme = {
 
 /**
  * Classes by run time.
- * @param boundsS inclusive and ascending; one class more is above the last
- * @throws RangeError for bounds that do not ascend, or too many
+ * @param boundsS inclusive and ascending; one more class is above the last bound
+ * @throws RangeError for too many bounds, or bounds that do not ascend
  */
 export function classesByRunTime(boundsS: readonly number[]): ClassScheme {
   const bounds = [...boundsS, Number.POSITIVE_INFINITY];

@@ -1,31 +1,33 @@
 /**
- * One metric's distribution over all counted jobs and over each class: the numbers that stand in a row of a table.
+ * The distribution of one metric over all counted jobs and over each class: the numbers in one row of a
+ * table.
  *
- * Everything over all jobs is summed in row order, so it does not depend on how the jobs are divided into classes. Sums are
- * compensated (see sums.ts); here written out over arrays, one slot per class and the last one for all jobs.
+ * Values over all jobs are summed in row order, so they do not depend on how the jobs are divided into
+ * classes. Sums are compensated (see compensated-sum.ts). Here they are written out over arrays, with one
+ * slot per class and the last slot for all jobs.
  */
 import type { JobIndex } from "../core/jobs.ts";
 import { NO_JOB } from "../core/jobs.ts";
 import { quantilesInPlace } from "../core/selection.ts";
 
-/** All numbers are NaN where `count` is too small for them: 0, for `sd` also 1. */
+/** A number is NaN if `count` is too small for it: 0, and for `sd` also 1. */
 export interface Distribution {
   /** Jobs that have a value. */
   readonly count: number;
   readonly mean: number;
   /** Sample standard deviation (divisor count − 1). */
   readonly sd: number;
-  /** Quantiles by linear interpolation; NaN when they were not asked for. */
+  /** Quantiles by linear interpolation; NaN if they were not requested. */
   readonly median: number;
   readonly p90: number;
   readonly p95: number;
   readonly p99: number;
   readonly max: number;
-  /** First row with the largest value; NO_JOB when there is none. */
+  /** First row with the largest value; NO_JOB if there is none. */
   readonly maxJob: JobIndex;
-  /** Number of that job in its source; −1 when there is none. */
+  /** Number of that job in its source; −1 if there is none. */
   readonly maxJobId: number;
-  /** Mean weighted by the job's area, size × run time: what a processor-second waits instead of a job. */
+  /** Mean weighted by the job's area, size × run time: what a processor-second waits, instead of a job. */
   readonly areaWeightedMean: number;
 }
 
@@ -38,14 +40,17 @@ export interface CountedJobs {
   readonly areas: Float64Array;
   readonly classOf: Uint8Array;
   readonly classCount: number;
-  /** Scratch space, as long as the columns; `values` is filled by the caller, NaN for a job without a value. */
+  /** Scratch space, as long as the columns. The caller fills `values`, with NaN for a job without a value. */
   readonly values: Float64Array;
   readonly grouped: Float64Array;
 }
 
 const SHARES = [0.5, 0.9, 0.95, 0.99] as const;
 
-/** Which distributions have their median and percentiles: none, that over all jobs, or those of the classes too. */
+/**
+ * Which distributions get their median and percentiles: none, only the one over all jobs, or also those of
+ * the classes.
+ */
 export type QuantileChoice = "none" | "all" | "classes";
 
 /** The distributions of `jobs.values`: first over all jobs, then one per class. */
@@ -61,7 +66,7 @@ export function distributionsOf(jobs: CountedJobs, quantiles: QuantileChoice): D
   const squares = squaredDeviations(jobs, sums);
   const distributions: Distribution[] = [];
   for (let slot = 0; slot <= classCount; slot++) {
-    const from = starts[slot]; // the last slot holds all jobs and begins at 0
+    const from = starts[slot]; // the last slot has all jobs and begins at 0
     const count = sums.count[slot];
     const wanted = quantiles === "classes" || (quantiles === "all" && slot === classCount);
     const cuts = wanted ? quantilesInPlace(jobs.grouped, from, from + count, SHARES) : [];
@@ -122,8 +127,8 @@ class ClassSums {
 }
 
 /*
- * The sums are written out in the loops: Knuth's two-sum, whose rounding error goes to `lost`, without a branch. As a function
- * of its own it is not always inlined, and then every number is boxed.
+ * The sums are written out in the loops: Knuth's two-sum without a branch, whose rounding error goes to `lost`.
+ * A separate function is not always inlined, and then every number is boxed.
  */
 
 function addAll(jobs: CountedJobs, sums: ClassSums): void {
@@ -188,7 +193,7 @@ function squaredDeviations(jobs: CountedJobs, sums: ClassSums): SlotSums {
   return squares;
 }
 
-/** Lays the values down class by class, so that every class and all together are one stretch each. */
+/** Sorts the values by class, so that every class and the whole set are one range each. */
 function group(jobs: CountedJobs, next: Uint32Array): void {
   const { values, grouped, classOf } = jobs;
   const length = classOf.length;

@@ -1,9 +1,9 @@
 /**
- * How the machine looked over time, as step functions, and their reduction to as many points as a chart has pixels.
+ * The machine over time, as step functions, and their reduction to as many points as a chart has pixels.
  *
- *        3 ┤      ┌──┐           A step function holds from `atS[i]` to `atS[i + 1]`; before the first time it is 0.
+ *        3 ┤      ┌──┐       A step function holds from `atS[i]` to `atS[i + 1]`; before the first time it is 0.
  *        1 ┤   ┌──┘  │
- *        0 ┼───┘     └────       No two neighbours have the same time or the same value.
+ *        0 ┼───┘     └────   No two neighbors have the same time or the same value.
  */
 import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
@@ -26,7 +26,7 @@ export interface BucketSeries {
   readonly max: Float64Array;
 }
 
-/** Jobs that have been submitted and not yet started. A job that starts when it is submitted is not seen. */
+/** Jobs that have been submitted and not started. A job that starts when it is submitted never appears. */
 export function queueLength(instance: Instance, schedule: Schedule): StepFunction {
   const submits = instance.submitS.subarray(0, instance.count);
   const order = orderOf(submits);
@@ -34,8 +34,9 @@ export function queueLength(instance: Instance, schedule: Schedule): StepFunctio
 }
 
 /**
- * Processors given to running jobs. On a machine whose rows take turns a job counts from its first to its last slot, so the
- * value is the demand of the running gangs and exceeds the machine as soon as there is more than one full row.
+ * Processors given to running jobs. On a machine whose rows take turns, a job counts from its first to its
+ * last slot, so the value is the demand of the running gangs, and it exceeds the machine if there is more
+ * than one full row.
  */
 export function processorsInUse(instance: Instance, schedule: Schedule): StepFunction {
   const { startS, endS, size } = stretchesOf(instance, schedule);
@@ -55,7 +56,7 @@ export function rowsOverTime(schedule: Schedule): StepFunction | undefined {
 export function resample(steps: StepFunction, fromS: number, toS: number, buckets: number): BucketSeries {
   if (!(Number.isInteger(buckets) && buckets >= 1 && toS > fromS)) {
     throw new RangeError(
-      `Cannot cut ${fromS} … ${toS} s into ${buckets} buckets: expected a span and 1 or more`,
+      `Cannot divide ${fromS} … ${toS} s into ${buckets} buckets: expected a positive span and 1 or more buckets`,
     );
   }
   const { atS, value } = steps;
@@ -84,7 +85,9 @@ export function resample(steps: StepFunction, fromS: number, toS: number, bucket
   return { fromS, toS, mean, max };
 }
 
-/** Merges ups and downs, each in time order; at one instant all of them count before the value is recorded. */
+/**
+ * Merges ups and downs, each in time order; all changes of one instant count before its value is recorded.
+ */
 function stepsOf(
   upS: Float64Array,
   upOrder: Uint32Array,
@@ -123,7 +126,7 @@ class StepBuilder {
     this.#value = new Float64Array(capacity);
   }
 
-  /** Times ascending; a second value for the same time replaces the first. */
+  /** Times must ascend; a second value for the same time replaces the first. */
   set(atS: number, value: number): void {
     if (this.#length > 0 && this.#atS[this.#length - 1] === atS) this.#length--;
     const before = this.#length === 0 ? 0 : this.#value[this.#length - 1];

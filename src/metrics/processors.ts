@@ -1,9 +1,11 @@
 /**
- * Which processors each job of a space-sharing schedule had. The simulator counts processors only; for a Gantt chart
- * they are dealt out afterwards: every job takes the lowest numbered free ones, in as many runs as that needs.
+ * Which processors each job of a space-sharing schedule had. The simulator only counts processors; a Gantt
+ * chart needs their numbers, so they are assigned afterwards: every job gets the free processors with the
+ * lowest numbers, in as many runs as necessary.
  *
- * Free runs lie in a heap by first processor and are not merged in it; the pieces meet again when a job takes neighbours.
- * Jobs of run time 0 are shown on processors that were free in their instant and keep nobody else from them.
+ * Free runs are in a heap by first processor and are not merged there; adjacent pieces rejoin when a job
+ * takes them. Jobs with run time 0 are shown on processors that were free at their instant, and keep no other
+ * job from these.
  */
 import { assert } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
@@ -11,7 +13,10 @@ import type { Schedule } from "../core/schedule.ts";
 import { orderOf } from "./quantiles.ts";
 import { type Stretches, stretchesOf } from "./stretches.ts";
 
-/** Runs of consecutive processors for each stretch of a job: rows offset[row] … offset[row + 1] − 1 of `first` and `size`. */
+/**
+ * Runs of consecutive processors for each stretch of a job: rows offset[row] … offset[row + 1] − 1 of
+ * `first`, `size`.
+ */
 interface ProcessorRuns {
   readonly stretches: Stretches;
   readonly offset: Uint32Array;
@@ -19,7 +24,7 @@ interface ProcessorRuns {
   readonly size: Int32Array;
 }
 
-/** Deals out the processors; O(runs × log runs). Jobs that never started have no run. */
+/** Assigns the processors; O(runs × log runs). Jobs that never started have no run. */
 export function dealProcessors(instance: Instance, schedule: Schedule): ProcessorRuns {
   const stretches = stretchesOf(instance, schedule);
   const { startS, endS, size } = stretches;
@@ -77,7 +82,7 @@ class FreeRuns {
     this.size[at] = size;
   }
 
-  /** Removes the lowest run; its place is 0 of both arrays and has to be read before. */
+  /** Removes the lowest run. It is at index 0 of both arrays and must be read before. */
   pop(): void {
     const length = --this.length;
     const first = this.first[length];
@@ -97,7 +102,7 @@ class FreeRuns {
   }
 }
 
-/** Runs of all jobs in the order in which they were dealt. */
+/** Runs of all jobs in the order in which they were assigned. */
 class RunLists {
   readonly #begin: Uint32Array;
   readonly #length: Uint32Array;

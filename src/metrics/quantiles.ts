@@ -1,6 +1,7 @@
 /**
- * Sorts row numbers by a column of doubles: radix sort on the 64 bits, 16 at a time, least significant first; a digit that all keys
- * share costs one counting pass only. Sorting row numbers with a comparison function takes several times as long.
+ * Sorts row numbers by a column of doubles: radix sort on the 64 bits, 16 at a time, least significant first.
+ * A digit that all keys share costs only one counting pass. Sorting row numbers with a comparison function
+ * takes several times as long.
  */
 
 const DIGITS = 65536;
@@ -42,8 +43,8 @@ function isAscending(keys: Float64Array, rows: Uint32Array): boolean {
 }
 
 /**
- * Four 16-bit digits per key, least significant first, whose unsigned order is the order of the numbers: negative
- * numbers have all their bits inverted, the others the sign bit. −0 counts as 0.
+ * Four 16-bit digits per key, least significant first, whose unsigned order is the order of the numbers:
+ * negative numbers have all their bits inverted, the others the sign bit. −0 counts as 0.
  */
 function sortableWords(keys: Float64Array): Uint16Array {
   const words = new Uint16Array(4 * keys.length);

@@ -1,20 +1,21 @@
 /**
- * The per-job metrics. One entry each; a new metric is one entry here and appears in every summary, table and report.
- * A value of NaN means that the job has none; it is then not counted for that metric, and the metric's own count says so.
+ * The metrics of a job, one entry each: a new entry here appears in every summary, table and report. A value
+ * of NaN means that the job has no value; then it does not count for that metric, as the metric's own count
+ * shows.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 
-/** Parameters that the definitions use; printed with every result. */
+/** Parameters of the definitions; printed with every result. */
 export interface MetricParameters {
-  /** τ of the bounded slowdown: run times below it count as τ. Seconds, above 0. */
+  /** τ of the bounded slowdown: shorter run times count as τ. Seconds, above 0. */
   readonly boundS: number;
 }
 
 export const DEFAULT_METRIC_PARAMETERS: MetricParameters = { boundS: 10 };
 
 export interface Metric {
-  /** Stable word for programs: CSV, JSON, `--metric`. */
+  /** Stable name for programs: CSV, JSON, `--metric`. */
   readonly name: string;
   readonly title: string;
   /** `s` for seconds, `1` for a ratio. */
@@ -54,7 +55,7 @@ export const METRICS: readonly Metric[] = [
     name: "slowdown",
     title: "slowdown",
     unit: "1",
-    definition: "response over run time; jobs with run time 0 have none and are not counted",
+    definition: "response over run time; jobs with run time 0 have no slowdown and are not counted",
     fill: (values, { submitS, runS }, { endS }, firstJob) => {
       for (let i = 0; i < values.length; i++) {
         const job = firstJob + i;
@@ -66,7 +67,7 @@ export const METRICS: readonly Metric[] = [
     name: "bounded-slowdown",
     title: "bounded slowdown",
     unit: "1",
-    definition: "response over run time, run times below {bound} s taken as {bound} s, at least 1",
+    definition: "response over run time, at least 1; run times below {bound} s count as {bound} s",
     fill: (values, { submitS, runS }, { endS }, firstJob, { boundS }) => {
       for (let i = 0; i < values.length; i++) {
         const job = firstJob + i;

@@ -4,7 +4,10 @@ import type { OverrunRule } from "../core/rules.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 import type { GangRecord, Schedule } from "../core/schedule.ts";
 
-/** One job: when submitted, how long, how wide, when started (NaN: never), and its end where that is not start + run. */
+/**
+ * One job: when submitted, how long, how wide, when started (NaN: never), and its end where that is not start
+ * + run.
+ */
 export interface JobLine {
   readonly submitS: number;
   readonly runS: number;

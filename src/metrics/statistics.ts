@@ -1,6 +1,6 @@
 /**
- * Statistics over replications and over the batches of one long run. Nothing here uses the engine's logarithm or
- * exponential, so intervals are the same to the last bit everywhere.
+ * Statistics over replications, and over the batches of one long run. Nothing here uses the engine's
+ * logarithm or exponential, so intervals are the same to the last bit everywhere.
  */
 import { exp, ln } from "../core/elementary.ts";
 
@@ -8,9 +8,9 @@ import { exp, ln } from "../core/elementary.ts";
 export interface Interval {
   readonly count: number;
   readonly mean: number;
-  /** Sample standard deviation of the values; NaN below two. */
+  /** Sample standard deviation of the values; NaN for fewer than two. */
   readonly sd: number;
-  /** Half of the interval's width, mean ± half; NaN below two values. */
+  /** Half of the interval's width: mean ± half; NaN for fewer than two values. */
   readonly half: number;
   /** Such as 0.95. */
   readonly level: number;
@@ -34,13 +34,14 @@ export function confidenceInterval(values: ArrayLike<number>, level = 0.95): Int
 }
 
 /**
- * Interval for the mean of a − b, replication by replication. With common random numbers both policies saw the same jobs, so
- * the difference varies less than either mean; the policies differ at that level when the interval excludes 0.
- * @throws RangeError when the numbers of replications differ
+ * Interval for the mean of a − b, replication by replication. With common random numbers both policies saw
+ * the same jobs, so the difference varies less than either mean. The policies differ at that level if the
+ * interval excludes 0.
+ * @throws RangeError if the numbers of replications differ
  */
 export function pairedDifference(a: ArrayLike<number>, b: ArrayLike<number>, level = 0.95): Interval {
   if (a.length !== b.length) {
-    throw new RangeError(`Cannot pair ${a.length} with ${b.length} replications: expected as many of each`);
+    throw new RangeError(`Cannot pair ${a.length} with ${b.length} replications: expected equal numbers`);
   }
   return confidenceInterval(
     Array.from(a, (value, i) => value - b[i]),
@@ -48,14 +49,14 @@ export function pairedDifference(a: ArrayLike<number>, b: ArrayLike<number>, lev
   );
 }
 
-/** From here on the expansion in 1/df is exact to 10 digits and the continued fraction becomes slow. */
+/** From here on, the expansion in 1/df is exact to 10 digits and the continued fraction becomes slow. */
 const MANY_DEGREES = 1000;
 
 /**
  * Quantile of Student's t distribution.
  * @param p probability, between 0 and 1
  * @param df degrees of freedom, 1 or more, not necessarily whole; Infinity gives the normal quantile
- * @returns good to 8 digits or more
+ * @returns the quantile, accurate to 8 digits or more
  */
 export function studentQuantile(p: number, df: number): number {
   if (!(p > 0 && p < 1)) throw new RangeError(`Cannot take the quantile of ${p}: expected between 0 and 1`);
@@ -67,7 +68,7 @@ export function studentQuantile(p: number, df: number): number {
   return rootOf((t) => studentUpperTail(t, df) - (1 - p), z);
 }
 
-/** Quantile of the standard normal distribution, good to 8 digits or more. */
+/** Quantile of the standard normal distribution, accurate to 8 digits or more. */
 export function normalQuantile(p: number): number {
   if (!(p > 0 && p < 1)) throw new RangeError(`Cannot take the quantile of ${p}: expected between 0 and 1`);
   if (p === 0.5) return 0;
@@ -84,7 +85,9 @@ function expandedQuantile(z: number, df: number): number {
   return z + (g1 + (g2 + g3 / df) / df) / df;
 }
 
-/** Zero of a falling function, at `from` or above: doubling steps to bracket it, then halving to the last bit. */
+/**
+ * Zero of a falling function at `from` or above: doubles steps to bracket it, then bisects to the last bit.
+ */
 function rootOf(falling: (x: number) => number, from: number): number {
   let low = from;
   let step = 1;
@@ -107,7 +110,7 @@ function studentUpperTail(t: number, df: number): number {
   return 0.5 * incompleteBeta(df / (df + square), square / (df + square), df / 2, 0.5);
 }
 
-/** I_x(a, b) with y = 1 − x given apart, so that neither is lost to rounding. */
+/** I_x(a, b) with y = 1 − x passed separately, so that neither is lost to rounding. */
 function incompleteBeta(x: number, y: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (y <= 0) return 1;
@@ -145,7 +148,10 @@ function betaFraction(x: number, a: number, b: number): number {
 
 const HALF_LN_TWO_PI = 0.9189385332046728;
 
-/** ln Γ(x) for x > 0: Stirling's series (Abramowitz and Stegun 6.1.41) after raising x above 10 by the recurrence. */
+/**
+ * ln Γ(x) for x > 0: Stirling's series (Abramowitz and Stegun 6.1.41) after raising x above 10 by the
+ * recurrence.
+ */
 function lnGamma(x: number): number {
   let product = 1;
   while (x < 10) product *= x++;

@@ -1,11 +1,13 @@
-/** When jobs had their processors: each from its start to its end, one that was stopped in several stretches. */
+/** When jobs had their processors: from start to end, or in several stretches if they were stopped. */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { asGiven, type Schedule } from "../core/schedule.ts";
 
-/** One row for each stretch; those of jobs that were never stopped are the jobs' own rows. */
+/**
+ * One row for each stretch: first the jobs' rows, with the first stretch of each job, then further stretches.
+ */
 export interface Stretches {
   readonly startS: Float64Array;
-  /** NaN where the simulation stopped before. */
+  /** NaN if the simulation stopped before the end. */
   readonly endS: Float64Array;
   readonly size: Int32Array;
   jobOf(row: number): JobIndex;
@@ -17,7 +19,7 @@ export function stretchesOf(instance: Instance, schedule: Schedule): Stretches {
   if (pauses === undefined) return { startS, endS, size, jobOf: (row) => row };
   const ran = pauses.filter(({ untilS }) => !Number.isNaN(untilS));
   const jobs = Int32Array.from([...Array(count).keys(), ...ran.map(({ job }) => job)]);
-  // A pause ends one stretch of its job, the present last one, and begins the next.
+  // A pause ends the last stretch so far of its job, and begins the next.
   const starts = Float64Array.from([...startS, ...ran.map(({ untilS }) => untilS)]);
   const ends = Float64Array.from([...endS, ...ran.map(() => Number.NaN)]);
   const lastOf = new Map<JobIndex, number>();

@@ -85,7 +85,7 @@ describe("summarise()", () => {
     expect(window(-0.1, 0)).toThrow("0 or more");
     expect(window(0, Number.NaN)).toThrow("0 or more");
     expect(() => summarise(FIVE.instance, FIVE.schedule, { metrics: ["weight"] })).toThrow(
-      'Cannot measure "weight": no such metric, expected one of wait, response, slowdown, bounded-slowdown',
+      'Cannot measure "weight": there is no such metric, expected one of wait, response, slowdown, bounded-slowdown',
     );
   });
 

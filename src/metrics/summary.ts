@@ -1,6 +1,6 @@
 /**
- * The numbers of one finished schedule. `summarise` reads as the list of its parts; every part says over which jobs and
- * which span of time it was taken, and jobs without a value are counted, not dropped silently.
+ * The numbers of one finished schedule. `summarise` lists its parts. Every part states over which jobs and
+ * which time span it was computed, and jobs without a value are counted instead of being dropped silently.
  */
 import { InputError } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
@@ -20,10 +20,10 @@ import { lastEndS, measuredWindow, WHOLE_RUN } from "./window.ts";
 export interface SummaryOptions {
   readonly window?: WindowOptions;
   readonly parameters?: MetricParameters;
-  /** Which metrics, by name; default all. */
+  /** Names of the metrics to compute; default: all. */
   readonly metrics?: readonly string[];
   readonly classes?: ClassScheme;
-  /** Median and percentiles, the dearest numbers; default `all`: over all jobs, not for each class. */
+  /** Median and percentiles, the most expensive numbers; default `all`: over all jobs, not for each class. */
   readonly quantiles?: QuantileChoice;
 }
 
@@ -36,9 +36,9 @@ export interface Summary {
   readonly classes: readonly (JobClass & { readonly jobs: number })[];
   readonly jobs: JobCounts;
   readonly machine: MachineSummary;
-  /** Start rules that occurred; over all jobs, counted or not. */
+  /** Start rules that occurred, over all jobs, counted or not. */
   readonly starts: readonly { readonly rule: number; readonly name: string; readonly count: number }[];
-  /** Only time sharing. */
+  /** Time sharing only. */
   readonly gang: GangSummary | undefined;
 }
 
@@ -68,13 +68,17 @@ interface MachineSummary {
   /** From the first submit to the last end of all jobs. */
   readonly makespanS: number;
   /**
-   * Busy processor-seconds over processors × span. Space sharing: over the window, all jobs that run in it. Time
-   * sharing: over the makespan, run time × size of the jobs that ended (slots are not recorded one by one).
+   * Busy processor-seconds over processors × span. Space sharing: over the window, for all jobs that run in
+   * it. Time sharing: over the makespan, run time × size of the jobs that ended (slots are not recorded
+   * individually).
    */
   readonly utilisation: number;
   readonly utilisationFromS: number;
   readonly utilisationToS: number;
-  /** Run time × size of the counted jobs over processors × the time between their first and last submit; NaN without such a time. */
+  /**
+   * Run time × size of the counted jobs over processors × the time between their first and last submit; NaN
+   * if that time is 0.
+   */
   readonly offeredLoad: number;
 }
 
@@ -89,13 +93,13 @@ interface GangSummary {
   readonly activeRatio: number;
   /** How often gangs were moved to other processors. */
   readonly migrations: number;
-  /** Seconds of service that the moved gangs lost, summed; utilisation does not count them. */
+  /** Total seconds of service that the moved gangs lost; utilisation does not count them. */
   readonly migrationS: number;
 }
 
 /**
  * All numbers of one run. Linear in the jobs; 25 bytes of scratch space per job.
- * @throws InputError for a window or a parameter out of range and for an unknown metric
+ * @throws InputError for a window or a parameter out of range, or an unknown metric
  */
 export function summarise(asked: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
   const instance = asGiven(asked, schedule);
@@ -103,7 +107,7 @@ export function summarise(asked: Instance, schedule: Schedule, options: SummaryO
   const parameters = options.parameters ?? DEFAULT_METRIC_PARAMETERS;
   if (!(parameters.boundS > 0 && parameters.boundS < Number.POSITIVE_INFINITY)) {
     throw new InputError(
-      `Cannot use ${parameters.boundS} as bound of the bounded slowdown: expected seconds above 0`,
+      `Cannot use ${parameters.boundS} as the bound of the bounded slowdown: expected seconds above 0`,
     );
   }
   const scheme = options.classes ?? NARROW_WIDE_SHORT_LONG;
@@ -130,7 +134,7 @@ export function summarise(asked: Instance, schedule: Schedule, options: SummaryO
   };
 }
 
-/** The metric of that name. Throws when the summary was made without it. */
+/** The metric with this name. @throws Error if the summary was made without it */
 export function metricOf(summary: Summary, name: string): MetricSummary {
   const metric = summary.metrics.find((one) => one.name === name);
   if (metric === undefined) throw new Error(`Broken invariant: the summary has no metric "${name}"`);
@@ -143,7 +147,7 @@ function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] 
     const metric = METRICS.find((one) => one.name === name);
     if (metric === undefined) {
       throw new InputError(
-        `Cannot measure "${name}": no such metric, expected one of ${METRICS.map((one) => one.name).join(", ")}`,
+        `Cannot measure "${name}": there is no such metric, expected one of ${METRICS.map((one) => one.name).join(", ")}`,
       );
     }
     return metric;

@@ -1,7 +1,7 @@
 /**
- * Which jobs are counted. A simulation starts and ends with an empty machine, which flatters the first and the last jobs; they
- * can be left out of the numbers by share of the jobs in submit order. They are still simulated. Nothing is
- * left out by default, and the counts are part of every result.
+ * Which jobs are counted. A simulation starts and ends with an empty machine, which flatters the first and
+ * the last jobs. A share of these jobs, in submit order, can be left out of the numbers; they are still
+ * simulated. By default nothing is left out, and the counts are part of every result.
  *
  *   submit order   |-- warm-up --|------------ counted ------------|-- cool-down --|
  *   row            0         firstJob                           endJob           count
@@ -11,9 +11,9 @@ import type { Instance } from "../core/jobs.ts";
 import type { Schedule } from "../core/schedule.ts";
 
 export interface WindowOptions {
-  /** Share of the jobs, first in submit order, that are not counted: 0 or more and below 1. */
+  /** Share of the jobs, first in submit order, that do not count: from 0 to below 1. */
   readonly warmupShare: number;
-  /** Share of the jobs, last in submit order, that are not counted. The two shares sum to less than 1. */
+  /** Share of the jobs, last in submit order, that do not count. The two shares sum to less than 1. */
   readonly cooldownShare: number;
 }
 
@@ -29,13 +29,13 @@ export interface MeasuredWindow extends WindowOptions {
   readonly endJob: number;
   /** Submit time of the first counted job. */
   readonly fromS: number;
-  /** Submit time of the first job of the cool-down; without a cool-down the last end of all jobs. */
+  /** Submit time of the first job of the cool-down; without a cool-down, the last end of all jobs. */
   readonly toS: number;
 }
 
 /**
  * The window of a run.
- * @throws InputError when a share is out of range or no job would be left
+ * @throws InputError if a share is out of range or no job would be counted
  */
 export function measuredWindow(
   instance: Instance,
@@ -47,7 +47,7 @@ export function measuredWindow(
   checkShare("cooldown", cooldownShare);
   if (warmupShare + cooldownShare >= 1) {
     throw new InputError(
-      `Cannot use warmup ${warmupShare} and cooldown ${cooldownShare}: together they leave out every job, expected a sum below 1`,
+      `Cannot use warmup ${warmupShare} and cooldown ${cooldownShare}: together they exclude every job, expected a sum below 1`,
     );
   }
   const count = instance.count;
@@ -76,7 +76,7 @@ export function describeWindow(window: MeasuredWindow): string {
   );
 }
 
-/** Last end of any job; the first submit time when no job ended, 0 when there is no job. */
+/** Last end of any job; the first submit time if no job ended, 0 if there are no jobs. */
 export function lastEndS(instance: Instance, schedule: Schedule): number {
   let last = instance.count === 0 ? 0 : instance.submitS[0];
   const endS = schedule.endS;

@@ -1,8 +1,8 @@
-/** A cell whose policy runs under the checker of rules. */
+/** The result of a cell of the kind `audit`: its policy runs under the checker of rules. */
 import { type AuditResult, audit } from "../audit/audit.ts";
 import type { CellInputs, MachineCell } from "./cell.ts";
 
-/** With the policy's name for tables. */
+/** The result, with the policy's name for tables. */
 type AuditedResult = AuditResult & { readonly label: string };
 
 export async function runAudit(cell: MachineCell, inputs: CellInputs): Promise<AuditedResult> {

@@ -1,17 +1,18 @@
 /**
- * The cell: one pure unit of experiment, as plain data. What it gives is a function of what stands in it and of the jobs that its source
- * names, of nothing else. Comparisons, audits, findings, golden schedules and papers are lists of cells, and the kinds of cells are listed in
- * kinds.ts. Nothing of this touches Node, so that a page can run cells (runner.ts) as well as a worker thread.
+ * The cell: one unit of an experiment, as plain data. Its result is a function of the cell and of the jobs
+ * that its source names, and of nothing else. Comparisons, audits, findings, golden schedules and papers are
+ * lists of cells; kinds.ts lists the kinds of cells. Nothing here needs Node, so that a page can run cells
+ * (runner.ts) as well as a worker thread.
  */
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { JobSource } from "./jobs.ts";
 
-/** One policy on one machine: what the cells of most kinds share. */
+/** One policy on one machine: the fields that most kinds of cells share. */
 export interface MachineCell {
   readonly source: JobSource;
-  /** Size of the machine; without it the one that the source names. */
+  /** Size of the machine; undefined: the size that the source names. */
   readonly processors?: number | undefined;
   readonly rules: Rules;
   /** As on the command line: `easy:order=shortest`. */
@@ -21,23 +22,26 @@ export interface MachineCell {
   readonly switchS: number;
 }
 
-/** Where a cell gets what it only names. */
+/** Provides what a cell only names. */
 export interface CellInputs {
   /**
-   * The jobs made ready for the machine, and the policy.
+   * The jobs, prepared for the machine, and the policy.
    * @throws InputError for a source, machine or policy that cannot be used
    */
   ready(cell: MachineCell): Promise<{ readonly instance: Instance; readonly choice: PolicyChoice }>;
-  /** What the key stands for; the last one is kept, so that cells of the same jobs make them once. */
+  /**
+   * Makes the value of a key. Only the last value is kept, so that adjacent cells with the same jobs make it
+   * once.
+   */
   once<Made>(key: object, make: () => Made): Made;
-  /** Called now and then during a simulation with the number of jobs that have arrived. */
+  /** Called occasionally during a simulation, with the number of jobs that have arrived. */
   progress?: ((arrived: number, of: number) => void) | undefined;
 }
 
 /**
- * The one text of plain data: JSON without spaces, members in the order of their names' code units, those that are undefined left out,
- * numbers as ECMAScript prints them.
- * @throws RangeError for a number that JSON has no word for
+ * The canonical text of plain data: JSON without spaces, members sorted by the code units of their names,
+ * undefined members left out, numbers as ECMAScript prints them.
+ * @throws RangeError for a number that JSON cannot express
  */
 export function canonicalText(value: unknown): string {
   if (typeof value === "number" && !Number.isFinite(value)) {
@@ -53,8 +57,9 @@ export function canonicalText(value: unknown): string {
 }
 
 /**
- * SHA-256 of a cell's canonical text in UTF-8, 64 hexadecimal digits: the same on every machine and in every later version. A trace and a
- * policy's file count by their names; what stood in the trace is told by the workload's hash in the result.
+ * SHA-256 of a cell's canonical text in UTF-8, as 64 hexadecimal digits: the same on every machine and in
+ * every later version. A trace and a policy's file count by their names; the workload's hash in the result
+ * covers the content of the trace.
  */
 export async function cellHash(cell: object): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonicalText(cell)));

@@ -1,4 +1,4 @@
-/** Where the jobs of a cell come from, and what is changed in them: the part that needs no file. */
+/** The jobs of a cell: their source and the changes made to them, as far as no file is needed. */
 import { InputError, ModelError } from "../../core/errors.ts";
 import type { JobColumns, TraceColumns, Workload } from "../../core/jobs.ts";
 import { parseParameters } from "../../core/parameters.ts";
@@ -8,17 +8,20 @@ import { MODELS } from "../../workload/models/registry.ts";
 import { scaleToLoad } from "../../workload/scale.ts";
 import { requireJobs } from "../../workload/traces/swf-rules.ts";
 
-/** The changes are made in the order in which they stand here. */
+/** Where jobs come from. The changes are made in the order of the members. */
 export interface JobSource {
   /** A trace or a model, as on the command line. */
   readonly jobs: string;
   /** For models; traces do not use it. */
   readonly seed: number;
-  /** The first so many jobs only. */
+  /** Number of jobs taken from the start; undefined: all. */
   readonly limit?: number | undefined;
-  /** All gaps between submits are scaled to this offered load of the machine that the source names. */
+  /** Gaps between submits are scaled to this offered load of the machine that the source names. */
   readonly load?: number | undefined;
-  /** Sizes are rounded to the power of two nearest in ratio; all submits are stretched so that the work per time stays. */
+  /**
+   * Sizes are rounded to the power of two nearest in ratio. All submits are stretched so that the work per
+   * time stays the same.
+   */
   readonly sizes?: "powers of two" | undefined;
   /** Submits are moved to the next whole second. */
   readonly submits?: "whole seconds" | undefined;
@@ -31,7 +34,7 @@ export interface ModelChoice {
 }
 
 /**
- * Reads `downey:jobs=1000:load=0.7`; undefined when the text names no model.
+ * Reads `downey:jobs=1000:load=0.7`; undefined if the text does not name a model.
  * @throws InputError for an unknown parameter or a value out of range
  */
 export function parseModel(text: string): ModelChoice | undefined {
@@ -41,7 +44,7 @@ export function parseModel(text: string): ModelChoice | undefined {
   return { model, parameters: parseParameters(`model "${model.name}"`, model.parameters, settings) };
 }
 
-/** @throws ModelError when the parameters contradict each other */
+/** @throws ModelError if the parameters contradict each other */
 export function generate({ model, parameters }: ModelChoice, seed: number): Workload {
   try {
     return model.generate(parameters, seed);
@@ -51,7 +54,7 @@ export function generate({ model, parameters }: ModelChoice, seed: number): Work
   }
 }
 
-/** The jobs of a model. @throws InputError for what is none */
+/** The jobs of a model. @throws InputError if the text does not name a model */
 export function generateJobs(text: string, seed: number): Workload {
   const choice = parseModel(text);
   if (choice !== undefined) return generate(choice, seed);
@@ -60,7 +63,7 @@ export function generateJobs(text: string, seed: number): Workload {
   );
 }
 
-/** @throws InputError when no job is left */
+/** Makes the changes. @throws InputError if no job remains */
 export function changedJobs(opened: Workload, { limit, load, sizes, submits }: JobSource): Workload {
   let workload = requireJobs(limit === undefined ? opened : firstJobs(opened, limit));
   if (load !== undefined) workload = scaleToLoad(workload, load, machineSize(workload, undefined));
@@ -101,12 +104,12 @@ function work(size: Int32Array, runS: Float64Array): number {
   return size.reduce((sum, processors, job) => sum + processors * runS[job], 0);
 }
 
-/** The size of the machine: what the user says, else what the source says. */
+/** The size of the machine: the user's, or else that of the source. */
 export function machineSize(workload: Workload, processors: number | undefined): number {
   const size = processors ?? workload.processors;
   if (size === undefined) {
     throw new InputError(
-      `Cannot tell the size of the machine: "${workload.name}" names none, expected --procs with a number of processors`,
+      `Cannot determine the size of the machine: "${workload.name}" does not name it, expected --procs with a number of processors`,
     );
   }
   return size;

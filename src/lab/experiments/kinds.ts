@@ -1,8 +1,8 @@
-/** The one list of the kinds of cells. What runs a kind is loaded when the first cell of it is run. */
+/** All kinds of cells. The code of a kind is loaded when its first cell runs. */
 import type { CellInputs } from "./cell.ts";
 
 const RUNS = {
-  /** The numbers of a schedule, and if wanted itself. */
+  /** The summary of a schedule, and on request the schedule itself. */
   summary: async () => (await import("./summary.ts")).runSummary,
   /** The policy under the checker of rules. */
   audit: async () => (await import("./audited.ts")).runAudit,
@@ -22,7 +22,7 @@ const RUNS = {
 
 export type Kind = keyof typeof RUNS;
 type Runs = { [K in Kind]: Awaited<ReturnType<(typeof RUNS)[K]>> };
-/** A cell of that kind, or of any. */
+/** A cell of one kind, or of any. */
 export type Cell<K extends Kind = Kind> = {
   [One in K]: Parameters<Runs[One]>[0] & { readonly kind: One };
 }[K];

@@ -1,7 +1,8 @@
 /**
- * Listens to a gang simulation and keeps what a report draws of the matrix. Snapshots are taken after decisions, at first after
- * each; whenever they become too many, every second one goes and the next ones stand twice as far apart, so that in
- * the end they lie evenly over the run. The instant with the most rows is always among them.
+ * Observes a gang simulation and keeps what a report draws of the matrix. Snapshots are taken after
+ * decisions, at first after each one. When they become too many, every second one is dropped and the next
+ * ones are twice as far apart, so that in the end they are spread evenly over the run. The instant with the
+ * most rows is always among them.
  */
 import type { Instance, JobIndex } from "../../core/jobs.ts";
 import type { RowId } from "../../core/policy.ts";
@@ -10,7 +11,7 @@ import type { MatrixRecord, MatrixSnapshot } from "../../results/matrix-record.t
 import { Numbers } from "../observers.ts";
 
 const MAX_SNAPSHOTS = 60;
-/** Pieces of all snapshots together. */
+/** Maximum pieces of all snapshots together. */
 const MAX_PIECES = 20_000;
 
 interface Piece {
@@ -21,7 +22,7 @@ interface Piece {
 
 export class MatrixRecorder implements Observer {
   readonly #size: Int32Array;
-  /** In order of the round: rows are added at its end. */
+  /** In the order of the round: rows are added at its end. */
   readonly #rows = new Map<RowId, Piece[]>();
   readonly #rowsOfJob = new Map<JobIndex, RowId[]>();
   readonly #isPlaced: Uint8Array;
@@ -70,7 +71,7 @@ export class MatrixRecorder implements Observer {
     this.#rowsOfJob.delete(job);
   }
 
-  /** Jobs of the range change their row, whole ones, since no gang lies across its bounds. */
+  /** Jobs of the range change their row as a whole, since no gang lies across its bounds. */
   exchanged(_timeS: number, a: RowId, b: RowId, first: number, end: number): void {
     if (a === b) return;
     const isWithin = (piece: Piece) => piece.first >= first && piece.end <= end;

@@ -1,9 +1,10 @@
 /**
- * Turns off V8's Maglev compiler for this process and its threads. To be imported before anything that computes, where
- * bin/tutti.js did not start the process.
+ * Turns off V8's Maglev compiler for this process and its threads. If bin/tutti.js did not start the process,
+ * import this before anything that computes.
  *
- * While Maglev compiles a loop on the side, V8 (seen in Node 24.21 and 26.10) now and then lets objects made behind that loop share
- * the memory of their fractional numbers: the numbers of one become those of the next. See docs/decisions.md.
+ * While Maglev compiles a loop in the background, V8 (seen in Node 24.21 and 26.10) occasionally lets objects
+ * that are made after that loop share the memory of their fractional numbers: the numbers of one object
+ * become those of the next. See docs/decisions.md.
  */
 import { setFlagsFromString } from "node:v8";
 

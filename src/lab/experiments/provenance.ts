@@ -20,14 +20,16 @@ export function provenance(): Provenance {
   return known;
 }
 
-/** The version alone, for which no program is run: who starts a scheduler need not trust the git in the PATH. */
+/**
+ * The version alone. It runs no program, so whoever starts a scheduler need not trust the git in the PATH.
+ */
 export function ownVersion(): string {
   if (typeof TUTTI_BUILD !== "undefined") return TUTTI_BUILD.version;
   const { version }: { version: string } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
   return version;
 }
 
-/** The state of the source in a folder, by git. */
+/** The state of the source in a folder, according to git. */
 export function gitRevision(folder: URL): string {
   try {
     return execFileSync("git", ["describe", "--always", "--dirty", "--abbrev=12"], {

@@ -1,4 +1,4 @@
-/** Cells on this machine: traces and policies from files, spread over worker threads. */
+/** Runs cells on this machine: with traces and policies from files, on several worker threads. */
 import "./no-maglev.ts";
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { PolicyError, shown } from "../../own-policies/guarded-policy.ts";
@@ -12,9 +12,9 @@ import { runInThreads, type WorkerOptions } from "./workers.ts";
 export const WITH_FILES: Environment = { open: openSource, policy: loadPolicy };
 
 export interface CellsOptions extends WorkerOptions {
-  /** Jobs that are there already; standard input can be read once only. */
+  /** Jobs in memory; needed since standard input can be read only once. */
   readonly opened?: OpenedJobs | undefined;
-  /** Called during long simulations, in this thread only. */
+  /** Called during long simulations, but only in this thread. */
   readonly progress?: CellInputs["progress"];
 }
 
@@ -50,7 +50,7 @@ export function cellRunner({ opened, progress }: Pick<CellsOptions, "opened" | "
   };
 }
 
-/** What a policy of the user's own threw is told as its failure, not as ours. */
+/** Reports an error of the user's own policy as a failure of the policy, not of Tutti. */
 export function policyFailure(policy: string, error: unknown): unknown {
   const [file = ""] = policy.split(":");
   if (

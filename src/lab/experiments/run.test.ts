@@ -118,7 +118,9 @@ describe("runExperiment()", () => {
 
   test("a machine on which no job fits, and replications of a trace, are refused", async () => {
     const tiny = { ...experiment, source: { jobs: "downey:jobs=20:minSize=4", seed: 3 }, processors: 2 };
-    await expect(runExperiment(tiny, options)).rejects.toThrow(/all 20 are larger than the machine of 2/);
+    await expect(runExperiment(tiny, options)).rejects.toThrow(
+      /all 20 of them are larger than the machine of 2/,
+    );
     const trace = join(folder, "trace.swf");
     writeFileSync(trace, "1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 -1 -1\n");
     await expect(runExperiment({ ...experiment, source: { jobs: trace, seed: 3 } }, options)).rejects.toThrow(

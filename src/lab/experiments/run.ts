@@ -1,6 +1,6 @@
 /**
- * An experiment: some policies over the same jobs on the same machine under the same rules, repeated with other seeds
- * where the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
+ * An experiment: several policies on the same jobs and machine, under the same rules, repeated with other
+ * seeds if the jobs come from a model. It is a list of cells, policy by policy and seed by seed.
  */
 import { InputError } from "../../core/errors.ts";
 import type { Instance, Workload } from "../../core/jobs.ts";
@@ -15,14 +15,17 @@ import { type CellsOptions, runCells, WITH_FILES } from "./run-cells.ts";
 import { type OpenedJobs, openJobs, prepareJobs } from "./runner.ts";
 import type { SummaryCell } from "./summary.ts";
 
-/** What all runs of an experiment share: a cell but for its policy. The seed is that of the first run; replication r has r more. */
+/**
+ * What all runs share: a cell without its policy. `seed` is that of the first run; replication r has seed +
+ * r.
+ */
 export type Experiment = Omit<SummaryCell, "policy" | "keep"> & Required<Pick<SummaryCell, "parameters">>;
 
 export interface ExperimentOptions extends CellsOptions {
   readonly policies: readonly string[];
-  /** Models only. */
+  /** Only for models. */
   readonly replications: number;
-  /** The command that makes the same result again, for the report. */
+  /** The command that reproduces the result, for the report. */
   readonly command?: string;
   /** Keep what a report draws of the rows of gang policies. */
   readonly recordMatrix?: boolean;
@@ -30,8 +33,8 @@ export interface ExperimentOptions extends CellsOptions {
 
 /**
  * The jobs of the first seed, for `runExperiment`.
- * @param given instead of what the source names
- * @throws InputError for a source that cannot be used, or not with so many seeds
+ * @param given jobs to use instead of those that the source names
+ * @throws InputError if the source cannot be used, or cannot be used with several seeds
  */
 export async function openExperiment(
   { source }: Experiment,
@@ -47,8 +50,8 @@ export async function openExperiment(
 }
 
 /**
- * Runs every policy on every seed. The result holds what is needed to make it again.
- * @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule
+ * Runs every policy on every seed. The result has everything that is needed to reproduce it.
+ * @throws InputError for input that cannot be used, RuleViolation if a policy breaks a rule
  */
 export async function runExperiment(experiment: Experiment, options: ExperimentOptions): Promise<Comparison> {
   const { replications, policies } = options;
@@ -114,23 +117,25 @@ function rulesInWords(
   if (workload.trace !== undefined) rules.push(SIZE_RULE);
   rules.push(describeWindow(summary.window));
   rules.push(
-    `bound=${experiment.parameters.boundS}: the bounded slowdown takes shorter run times as so many seconds`,
+    `bound=${experiment.parameters.boundS}: the bounded slowdown counts shorter run times as this many seconds`,
   );
   if (isGang) {
     rules.push(
-      `slot=${experiment.slotS} switch=${experiment.switchS}: a slot of time sharing runs so many seconds, a change of slot costs so many more`,
+      `slot=${experiment.slotS} switch=${experiment.switchS}: lengths in seconds of a slot of time sharing and of the change between slots`,
     );
   }
   return rules;
 }
 
-/** Says so when most jobs are shorter than a slot: then the rounding of their work decides the result. */
+/**
+ * Adds a diagnostic if most jobs are shorter than a slot: then the rounding of their work decides the result.
+ */
 function withSlotDiagnostic(instance: Instance, slotS: number): Instance {
   const isShort = (runS: number) => runS < slotS;
   const count = instance.runS.reduce((sum, runS) => sum + (isShort(runS) ? 1 : 0), 0);
   if (2 * count <= instance.count) return instance;
   const share = Math.round((100 * count) / instance.count);
-  const message = `${share} % of the jobs are shorter than one slot of ${slotS} s, and time sharing gives each a whole one; a shorter --slot may suit these jobs`;
+  const message = `${share} % of the jobs are shorter than one slot of ${slotS} s, and time sharing gives each of them a whole slot; a shorter --slot may suit these jobs better`;
   const job = instance.id[instance.runS.findIndex(isShort)];
   const example = { line: undefined, job, field: "run time", value: undefined };
   const diagnostic = {

@@ -9,26 +9,26 @@ import { type CellInputs, canonicalText, type MachineCell } from "./cell.ts";
 import { changedJobs, generateJobs, type JobSource, machineSize } from "./jobs.ts";
 import { type Cell, type CellResult, KINDS, type Kind } from "./kinds.ts";
 
-/** Where sources and policies come from, which a cell only names. */
+/** Opens the sources and policies that a cell only names. */
 export interface Environment {
   /** The jobs of a trace or a model. */
   open(jobs: string, seed: number): Workload | Promise<Workload>;
   policy(text: string): PolicyChoice | Promise<PolicyChoice>;
 }
 
-/** Models and registered policies: all that there is without files. */
+/** Models and registered policies: all that exists without files. */
 export const WITHOUT_FILES: Environment = { open: generateJobs, policy: choosePolicy };
 
-/** Jobs that are there already, with their changes made. */
+/** Jobs in memory, with their changes made. */
 export interface OpenedJobs {
   readonly source: JobSource;
   readonly workload: Workload;
 }
 
-/** Gang policies and their machine keep books of every processor. */
+/** Maximum processors for gang policies, which keep books of every processor, as their machine does. */
 export const MAX_GANG_PROCESSORS = 2 ** 24;
 
-/** Keeps the jobs of the last source: cells of one source should follow each other. */
+/** Keeps only the jobs of the last source: cells of one source should be adjacent. */
 export class CellRunner implements CellInputs {
   readonly #environment: Environment;
   readonly #opened: OpenedJobs | undefined;
@@ -41,7 +41,7 @@ export class CellRunner implements CellInputs {
     this.progress = progress;
   }
 
-  /** @throws InputError for what cannot be used, RuleViolation when the policy breaks a rule */
+  /** @throws InputError for input that cannot be used, RuleViolation if the policy breaks a rule */
   async run<K extends Kind>(cell: Cell<K>): Promise<CellResult<K>> {
     const run = await KINDS[cell.kind as K]();
     return run(cell, this);
@@ -74,16 +74,16 @@ export class CellRunner implements CellInputs {
   }
 }
 
-/** @throws InputError when the source cannot be used */
+/** @throws InputError if the source cannot be used */
 export async function openJobs(source: JobSource, { open }: Pick<Environment, "open">): Promise<OpenedJobs> {
   return { source, workload: changedJobs(await open(source.jobs, source.seed), source) };
 }
 
-/** @throws InputError when the machine has no size or no job fits it */
+/** @throws InputError if the machine has no size or if no job fits it */
 export function prepareJobs(workload: Workload, processors: number | undefined, rules: Rules): Instance {
   const instance = prepare(workload, machineSize(workload, processors), rules);
   if (instance.count > 0) return instance;
   throw new InputError(
-    `Cannot use the jobs of "${workload.name}": all ${workload.count} are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
+    `Cannot use the jobs of "${workload.name}": all ${workload.count} of them are larger than the machine of ${instance.processors} processors, expected a larger --procs, or --oversize clip`,
   );
 }

@@ -1,4 +1,4 @@
-/** A cell whose result is the summary of a schedule. */
+/** The result of a cell of the kind `summary`. */
 import type { GangRecord, Schedule } from "../../core/schedule.ts";
 import { classesByRunTime } from "../../metrics/classes.ts";
 import { type Summary, type SummaryOptions, summarise } from "../../metrics/summary.ts";
@@ -10,9 +10,12 @@ import type { CellInputs, MachineCell } from "./cell.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
 
 export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
-  /** Jobs in classes by run time instead of the usual ones: their bounds, inclusive and ascending; one class more is above the last. */
+  /**
+   * Bounds of job classes by run time, inclusive and ascending; one more class is above the last. Default:
+   * usual classes.
+   */
   readonly classBoundsS?: readonly number[];
-  /** What the result holds beside numbers; the matrix of gang policies only. */
+  /** What the result has besides numbers; the matrix is for gang policies only. */
   readonly keep?: readonly ("schedule" | "matrix")[];
 }
 

@@ -1,4 +1,4 @@
-/** A cell on a wing: one of its policies on the jobs of one seed. */
+/** The result of a cell of the kind `wing`: one of the wing's policies on the jobs of one seed. */
 import { RuleViolation } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDescription } from "../../core/policy.ts";
 import type { WingRun } from "../../models/wing.ts";
@@ -26,12 +26,12 @@ function plainRun({ wing, parameters }: WingChoice, policy: PolicyChoice<AnyPoli
 }
 
 /**
- * A run under the checker of the wing, and a second one that must take the same decisions.
+ * A run under the checker of the wing, and a second run that must make the same decisions.
  * @throws RuleViolation at the first step that breaks a rule
  */
 export function auditedRun(choice: WingChoice, policy: PolicyChoice<AnyPolicy>, seed: number): WingRun {
   const run = choice.wing.simulate(choice.parameters, policy, seed, true);
   if (plainRun(choice, policy, seed).scheduleHash === run.scheduleHash) return run;
-  const text = `${policy.label} takes other decisions in a second run`;
+  const text = `${policy.label} decides differently in a second run with the same jobs`;
   throw new RuleViolation("not-deterministic", -1, 0, text);
 }

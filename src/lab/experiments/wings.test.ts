@@ -39,7 +39,7 @@ describe("runOnWing()", () => {
     const choice = parseWing("sites:jobs=3000") as WingChoice;
     const audited = (policy: typeof oneSite) => () => auditedRun(choice, makeChoice(policy), 1);
     expect(audited(oneSite)).not.toThrow();
-    expect(audited({ ...oneSite, make })).toThrow("other decisions in a second run");
+    expect(audited({ ...oneSite, make })).toThrow("decides differently in a second run");
     expect(audited({ ...oneSite, make: lazy })).toThrow("gang-left");
   });
 });

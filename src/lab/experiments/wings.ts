@@ -1,4 +1,4 @@
-/** Policies of a wing on its own jobs, one run for each policy and seed. */
+/** Policies of a wing on its own jobs: one run for each policy and seed. */
 import { existsSync } from "node:fs";
 import { rulesInForce } from "../../core/policy.ts";
 import { confidenceInterval, type Interval, pairedDifference } from "../../metrics/statistics.ts";
@@ -18,11 +18,14 @@ interface WingExperiment {
   readonly isAudited: boolean;
 }
 
-/** What a measure is over all seeds. */
+/** The values of a measure over all seeds. */
 interface MeasureStatistics extends Omit<Measure, "value"> {
   /** One per seed. */
   readonly values: readonly number[];
-  /** 95 % intervals, of the mean and of the difference from the first policy, seed by seed; undefined with one seed. */
+  /**
+   * 95 % intervals of the mean, and of the difference from the first policy, seed by seed; undefined for one
+   * seed.
+   */
   readonly mean: Interval | undefined;
   readonly difference: Interval | undefined;
 }
@@ -44,12 +47,12 @@ export interface WingComparison {
   readonly policies: readonly WingPolicyResult[];
 }
 
-/** As `parseWing`; undefined also when the text names a file. */
+/** Like `parseWing`, but also undefined if the text names a file. */
 export function chooseWing(text: string): WingChoice | undefined {
   return existsSync(text) ? undefined : parseWing(text);
 }
 
-/** @throws InputError for input that cannot be used, RuleViolation when a policy breaks a rule */
+/** @throws InputError for input that cannot be used, RuleViolation if a policy breaks a rule */
 export async function runOnWing(
   { wing, label }: WingChoice,
   { source, policies, seed, replications, isAudited }: WingExperiment,

@@ -1,7 +1,7 @@
 /**
- * A pool of worker threads over a list of independent cells. Cells are handed out in order and results come back
- * in the order of the cells, so that the number of workers never shows in a result. What a cell is, only the caller and the
- * entry of the threads (worker.ts) know.
+ * A pool of worker threads for a list of independent cells. Cells are handed out in order, and results come
+ * back in the order of the cells, so that the number of workers never affects a result. Only the caller and
+ * the entry of the threads (worker.ts) know what a cell is.
  */
 import { InputError, RuleViolation } from "../../core/errors.ts";
 import { programFile } from "../../host/programs.ts";
@@ -9,7 +9,7 @@ import { Thread, ThreadEnded } from "../../host/thread.ts";
 import { PolicyError } from "../../own-policies/guarded-policy.ts";
 
 export interface WorkerOptions {
-  /** Threads, 1 or more; 1 runs in this thread. Never more than there are cells. */
+  /** Number of threads, 1 or more; 1 runs in this thread. There are never more threads than cells. */
   readonly workers: number;
   /** Called after each cell. */
   onDone?(done: number, of: number): void;
@@ -18,7 +18,7 @@ export interface WorkerOptions {
 /** What a worker sends back for a cell. */
 export type CellReply = { readonly result: unknown } | { readonly failure: CellFailure };
 
-/** An error as it travels between threads. */
+/** An error in the form in which it travels between threads. */
 export interface CellFailure {
   readonly name: string;
   readonly message: string;
@@ -31,7 +31,7 @@ const WORKER = programFile("worker", new URL("./worker.ts", import.meta.url));
 /**
  * Runs every cell in one of several threads.
  * @param shared sent to each thread once
- * @throws the error of the first cell, in the order of cells, that failed
+ * @throws the error of the first failed cell, in the order of cells
  */
 export async function runInThreads(
   shared: unknown,
@@ -63,11 +63,11 @@ export async function runInThreads(
   return results;
 }
 
-/** Nothing of Tutti's ends a worker from within; the code of an own policy may. */
+/** Only the code of a user's own policy can end a worker from within; Tutti's own code does not. */
 function endedFromWithin(cell: unknown): PolicyError {
   const policy = String((cell as { readonly policy?: unknown } | undefined)?.policy ?? "");
   return new PolicyError(
-    `Cannot go on with policy "${policy}": it ended its thread, expected one that decides`,
+    `Cannot go on with policy "${policy}": it ended its thread, expected a policy that decides`,
   );
 }
 

@@ -1,6 +1,7 @@
 /**
- * Opening traces: plain or gzip, in any format of workload/traces/formats.ts (both told by the first bytes, not by the name), from a file, from the folder named by
- * TUTTI_TRACES, or from standard input as `-`. Decompression runs on another thread while the reader parses.
+ * Opens traces: plain or gzip, in any format of workload/traces/formats.ts. The first bytes decide about
+ * both, not the name. A trace is a file, a name in the folder TUTTI_TRACES, or standard input as `-`.
+ * Decompression runs on another thread while the reader parses.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -18,18 +19,18 @@ const TRACE_FILE = /\.swf(\.gz)?$/;
 const GZIP_MAGIC = 0x1f8b;
 const CHUNK_BYTES = 1 << 18;
 const UNPACKED_CHUNK_BYTES = 1 << 19;
-/** Of traces; they are compressed six- to tenfold. */
+/** Highest compression ratio of a trace; the usual one is six to ten. */
 const HIGHEST_COMPRESSION = 20;
 
 /**
  * Reads a trace in any of the formats.
  * @param name a path, a bare name such as `KTH-SP2` of a trace in the folder TUTTI_TRACES, or `-`
- * @throws InputError when the file cannot be read or holds no trace
+ * @throws InputError if the file cannot be read or is not a trace
  */
 export async function readTrace(name: string): Promise<Workload> {
   const path = name === "-" ? undefined : findTrace(name);
   const shown = path === undefined ? "standard input" : path;
-  // Opened once: a named pipe gives what it has to whoever opens it first.
+  // Opened only once: a named pipe gives its data to the first process that opens it.
   const opening = path === undefined ? undefined : open(path, "r");
   const file = await opening?.catch((error) => {
     throw readError(shown, error);
@@ -62,7 +63,7 @@ export async function readTrace(name: string): Promise<Workload> {
   return (reader ?? begin(head)).end();
 }
 
-/** Passes plain bytes through and gzip through the decompressor. */
+/** Passes plain bytes through, and gzip through the decompressor. */
 async function* unpacked(source: Readable): AsyncIterable<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
@@ -74,7 +75,7 @@ async function* unpacked(source: Readable): AsyncIterable<Uint8Array> {
   const all = headAndRest(head, chunks);
   if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) yield* all;
   else {
-    // An error of the source ends the decompressor too, which then throws it here.
+    // An error of the source also ends the decompressor, which then throws it here.
     yield* pipeline(all, createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), () => {});
   }
 }
@@ -85,8 +86,9 @@ async function* headAndRest(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncG
 }
 
 /**
- * Length of a trace's text, a guess that saves memory: gzip ends with the length, but of its last part only, and a
- * damaged file may say anything. Reads at positions, which leaves the file where it is.
+ * Guesses the length of a trace's text, which saves memory. Gzip ends with the length, but only of its last
+ * part, and a damaged file may contain any number. Reads at positions, which leaves the file position
+ * unchanged.
  */
 async function unpackedBytes(file: FileHandle): Promise<number> {
   const state = await file.stat();
@@ -98,7 +100,7 @@ async function unpackedBytes(file: FileHandle): Promise<number> {
   return Math.min(ends.readUInt32LE(4), state.size * HIGHEST_COMPRESSION);
 }
 
-/** The path of a trace by its path or by its name in the folder TUTTI_TRACES. */
+/** Finds the path of a trace from a path, or from a name in the folder TUTTI_TRACES. */
 export function findTrace(name: string): string {
   let isDirectory: boolean | undefined;
   try {
@@ -121,38 +123,36 @@ export function findTrace(name: string): string {
   const [word = ""] = name.split(":");
   const suggestion = closest(word, [...MODELS.map((model) => model.name), ...names]);
   if (!isThere) {
-    return refuse(
-      `there is no such file${suggestion}`,
-      "; set TUTTI_TRACES to name the folder of your traces",
-    );
+    return refuse(`there is no such file${suggestion}`, "; set TUTTI_TRACES to the folder of your traces");
   }
   const exact = files.filter((file, i) => names[i] === name || file === name);
   const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
   if (found.length === 1) return join(folder, found[0]);
   if (found.length > 1) {
     return refuse(
-      `more than one trace in ${folder} (TUTTI_TRACES) has a name that begins so`,
+      `more than one trace in ${folder} (TUTTI_TRACES) has a name that begins like this`,
       `: ${found.join(", ")}`,
     );
   }
   return refuse(
-    `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins so${suggestion}`,
-    files.length === 0 ? "" : `; there are ${files.join(", ")}`,
+    `there is no such file, and no trace in ${folder} (TUTTI_TRACES) has a name that begins like this${suggestion}`,
+    files.length === 0 ? "" : `; the folder has ${files.join(", ")}`,
   );
 }
 
-/** One line for people instead of a system error. */
+/** A one-line message instead of a system error. */
 function readError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const code = String(error.code);
   const state: Readonly<Record<string, string>> = {
-    EACCES: "permission is denied, expected a file that may be read",
-    ENOTDIR: "a part of its path is no folder, expected a trace (.swf or .swf.gz)",
+    EACCES: "permission is denied, expected a file that you may read",
+    ENOTDIR: "a part of its path is not a folder, expected a trace (.swf or .swf.gz)",
     ENAMETOOLONG: "the name is too long, expected a trace (.swf or .swf.gz)",
-    EPERM: "permission is denied, expected a file that may be read",
+    EPERM: "permission is denied, expected a file that you may read",
     EISDIR: "it is a directory, expected a trace file (.swf or .swf.gz)",
-    Z_BUF_ERROR: "the compressed data end too early, expected a whole gzip file; copy or download it again",
-    Z_DATA_ERROR: "the compressed data are damaged, expected a whole gzip file; copy or download it again",
+    Z_BUF_ERROR:
+      "the compressed data end too early, expected a complete gzip file; copy or download it again",
+    Z_DATA_ERROR: "the compressed data are damaged, expected a complete gzip file; copy or download it again",
   };
   return new InputError(`Cannot read "${name}": ${state[code] ?? error.message}`, { cause: error });
 }

@@ -1,11 +1,11 @@
-/** Where jobs come from: a trace or a model, by one text. */
+/** Opens the source of jobs: a trace or a model, named by one text. */
 import { existsSync } from "node:fs";
 import type { Workload } from "../../core/jobs.ts";
 import { generate, type ModelChoice, parseModel } from "../experiments/jobs.ts";
 import { readTrace } from "./read-trace.ts";
 
 /**
- * Reads `downey:jobs=1000:load=0.7`; undefined when the text names no model, or names a file.
+ * Reads `downey:jobs=1000:load=0.7`; undefined if the text does not name a model, or names a file.
  * @throws InputError for an unknown parameter or a value out of range
  */
 export function chooseModel(text: string): ModelChoice | undefined {
@@ -15,8 +15,8 @@ export function chooseModel(text: string): ModelChoice | undefined {
 /**
  * The jobs of a trace or a model.
  * @param text path of a trace, name of a trace in TUTTI_TRACES, `-`, or a model with its parameters
- * @param seed for models; traces do not use it
- * @throws InputError when the source cannot be read or used
+ * @param seed for models; traces ignore it
+ * @throws InputError if the source cannot be read or used
  */
 export async function openSource(text: string, seed: number): Promise<Workload> {
   const choice = chooseModel(text);

@@ -5,15 +5,15 @@ import { paperPage, papersIndex } from "../../report/html/paper-page.ts";
 import type { ReproducedPaper } from "../../results/reproduction.ts";
 import { OutputError, writeOutput } from "./write-whole.ts";
 
-/** @throws OutputError when the file cannot be written */
+/** @throws OutputError if the file cannot be written */
 export async function writePaperPage(path: string, result: ReproducedPaper): Promise<void> {
   await writeOutput(path, [paperPage(result)]);
 }
 
 /**
- * Writes `<key>.html` for each paper and `index.html`, into a folder that is made where it is not there.
- * @returns the index
- * @throws OutputError when one cannot be written
+ * Writes `<key>.html` for each paper and `index.html` into a folder, which is created if it does not exist.
+ * @returns the path of the index
+ * @throws OutputError if a page cannot be written
  */
 export async function writePaperPages(folder: string, results: readonly ReproducedPaper[]): Promise<string> {
   try {

@@ -1,4 +1,7 @@
-/** Writes the HTML report: the page of report/html/html.ts with the chart script that scripts/build.ts has bundled. */
+/**
+ * Writes the HTML report: the page of report/html/html.ts with the chart script that scripts/build.ts
+ * bundles.
+ */
 import { readFileSync } from "node:fs";
 import { InputError } from "../../core/errors.ts";
 import { DIST } from "../../host/programs.ts";
@@ -6,7 +9,7 @@ import { htmlReport } from "../../report/html/html.ts";
 import type { Comparison } from "../../results/comparison.ts";
 import { writeOutput } from "./write-whole.ts";
 
-/** @throws OutputError when the file cannot be written */
+/** @throws OutputError if the file cannot be written */
 export async function writeReport(path: string, comparison: Comparison): Promise<void> {
   await writeOutput(path, [htmlReport(comparison, { chartScript: chartScript() })]);
 }
@@ -17,7 +20,7 @@ function chartScript(): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     throw new InputError(
-      `Cannot read "${file.pathname}": the charts' script is missing, expected npm ci to have built it`,
+      `Cannot read "${file.pathname}": the script of the charts is missing; run npm ci to build it`,
       {
         cause,
       },

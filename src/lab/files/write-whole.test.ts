@@ -90,7 +90,7 @@ describe("writeOutput()", () => {
     await refusal(join(folder, "loop")).toThrow(/symbolic link that leads to itself/);
     await refusal(join(folder, "loop")).toThrow(OutputError);
     writeFileSync(join(folder, "plain"), "");
-    await refusal(join(folder, "plain", "out")).toThrow(/no folder/);
+    await refusal(join(folder, "plain", "out")).toThrow(/is not a folder/);
   });
 
   test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(

@@ -1,7 +1,8 @@
 /**
- * Writing results: a file appears whole or not at all. The text goes to a temporary file in the same folder, is
- * flushed to the disk and then renamed; an existing file is replaced and its mode kept, a link is followed. Devices and pipes
- * are written to directly. Nothing blocks for long, so that an interruption is heard and leaves no temporary file behind.
+ * Writes results: a file appears completely or not at all. The text goes to a temporary file in the same
+ * folder, is flushed to the disk and then renamed. An existing file is replaced and keeps its mode; a link is
+ * followed. Devices and pipes are written to directly. Nothing blocks for long, so that an interruption is
+ * noticed and leaves no temporary file behind.
  */
 import {
   fstatSync,
@@ -22,7 +23,7 @@ export class OutputError extends Error {
   override name = "OutputError";
 }
 
-/** What is to be written, in pieces; an error among them leaves no file. */
+/** The content in pieces; an error while producing them leaves no file. */
 type Parts = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -30,15 +31,15 @@ const CHUNK_BYTES = 1 << 18;
 const STDOUT = 1;
 
 /**
- * Writes a file, whole or not at all.
- * @throws OutputError when the folder is missing or full, or may not be written to
+ * Writes a file, completely or not at all.
+ * @throws OutputError if the folder is missing, full or not writable
  */
 export async function writeOutput(path: string, parts: Parts): Promise<void> {
   let temporary: string | undefined;
   const interrupted = (signal: NodeJS.Signals) => {
     if (temporary !== undefined) rmSync(temporary, { force: true });
     stopListening();
-    // A thread that is blocked by a pipe would hold up an exit.
+    // A thread that is blocked by a pipe would delay an exit.
     process.kill(process.pid, signal);
   };
   const stopListening = () => {
@@ -53,7 +54,7 @@ export async function writeOutput(path: string, parts: Parts): Promise<void> {
     if (existing !== undefined && (!existing.isFile() || isStdout(existing)))
       return await writeDirectly(path, parts, existing);
     const target = destination(path);
-    // Unique enough: one that is there already is refused. node:crypto would cost every command 9 ms.
+    // Unique enough: an existing file is refused. node:crypto would cost every command 9 ms.
     const instant = process.hrtime.bigint().toString(36);
     temporary = join(dirname(target), `.tutti-${process.pid}-${instant}.tmp`);
     await writeWhole(temporary, parts, existing);
@@ -67,8 +68,8 @@ export async function writeOutput(path: string, parts: Parts): Promise<void> {
 }
 
 /**
- * Whether two paths mean one file, through links too; devices and pipes may be used twice.
- * @throws OutputError when a path leads nowhere
+ * Whether two paths mean the same file, also through links; devices and pipes may be used twice.
+ * @throws OutputError if a path leads nowhere
  */
 export function isSameFile(a: string, b: string): boolean {
   const [one, other] = [a, b].map((path) => {
@@ -84,7 +85,7 @@ export function isSameFile(a: string, b: string): boolean {
   return one.state.isFile() && one.state.ino === other.state.ino && one.state.dev === other.state.dev;
 }
 
-/** The file that the links lead to, whether it is there or not. */
+/** The file to which the links lead, whether or not it exists. */
 function destination(path: string): string {
   try {
     return realpathSync(path);
@@ -103,7 +104,10 @@ function destination(path: string): string {
   return destination(resolve(folder, link));
 }
 
-/** Standard output, redirected to a file: it must not be replaced, what follows goes there too. */
+/**
+ * Whether this is standard output, redirected to a file: it must not be replaced, since later output goes
+ * there, too.
+ */
 function isStdout({ dev, ino }: Stats): boolean {
   try {
     const stdout = fstatSync(STDOUT);
@@ -125,20 +129,20 @@ async function writeWhole(temporary: string, parts: Parts, existing: Stats | und
 }
 
 async function writeDirectly(path: string, parts: Parts, existing: Stats): Promise<void> {
-  // A file that standard output goes to would be written over from its beginning if it were opened anew.
+  // Opening the file of standard output a second time would overwrite it from its beginning.
   if (existing.isFile()) return writeAll((chunk, from) => writeSync(STDOUT, chunk, from), parts);
   const file = await open(path, "w");
   try {
     await writeAll(async (chunk, from) => (await file.write(chunk, from)).bytesWritten, parts);
   } catch (error) {
-    // A reader that has closed its end (`| head`) has what it wanted.
+    // A reader that closed its end (`| head`) has all it wanted.
     if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
   } finally {
     await file.close();
   }
 }
 
-/** Writes a chunk from a position on; the bytes that were taken. */
+/** Writes a chunk from a position; returns the number of bytes written. */
 type Write = (chunk: Uint8Array, from: number) => number | Promise<number>;
 
 async function writeAll(write: Write, parts: Parts): Promise<void> {
@@ -160,19 +164,19 @@ async function writeAll(write: Write, parts: Parts): Promise<void> {
   await flush();
 }
 
-/** One line for people instead of a system error. */
+/** A one-line message instead of a system error. */
 function outputError(name: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   const states: Readonly<Record<string, string>> = {
     ENOSPC: "no space is left on the device, expected room for the result",
     EDQUOT: "the disk quota is used up, expected room for the result",
-    ENOENT: `there is no folder "${dirname(name)}", expected an existing one`,
-    ENOTDIR: "a part of its path is no folder, expected an existing one",
+    ENOENT: `there is no folder "${dirname(name)}", expected an existing folder`,
+    ENOTDIR: "a part of its path is not a folder, expected an existing folder",
     ENAMETOOLONG: "the name is too long, expected a shorter one",
     ELOOP: "it is a symbolic link that leads to itself, expected a file",
-    EACCES: "permission is denied, expected a folder that may be written to",
-    EPERM: "permission is denied, expected a folder that may be written to",
-    EROFS: "the file system is read-only, expected a folder that may be written to",
+    EACCES: "permission is denied, expected a folder that you may write to",
+    EPERM: "permission is denied, expected a folder that you may write to",
+    EROFS: "the file system is read-only, expected a folder that you may write to",
   };
   return new OutputError(`Cannot write "${name}": ${states[String(error.code)] ?? error.message}`, {
     cause: error,

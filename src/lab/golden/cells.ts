@@ -1,9 +1,11 @@
 /**
- * Golden schedules: what every policy does with every trace and model, kept in one committed file. They hold the engine still while the
- * code around it moves, and other simulators can check themselves on them (docs/golden.md).
+ * Golden schedules: what every policy does with every trace and model, in one committed file. They show every
+ * change of a schedule while the code changes, and other simulators can compare their results with them
+ * (docs/golden.md).
  *
- * A cell is one policy with one setting on one source, on the machine of the source, under the default rules. Its result is the hash of all
- * starts and ends, and two numbers that people can compare: mean and longest wait.
+ * A cell is one policy with one setting on one source, on the machine of the source, under the default rules.
+ * Its result is the hash of all starts and ends, and two numbers that people can compare: the mean and the
+ * longest wait.
  */
 import type { ParameterSpec, PolicyDefinition } from "../../core/policy.ts";
 import { DEFAULT_RULES } from "../../core/rules.ts";
@@ -16,12 +18,12 @@ export const GOLDEN_SLOT_S = 60;
 export const GOLDEN_SWITCH_S = 0;
 /** Seed of the models. */
 export const GOLDEN_SEED = 1;
-/** Rows of the machine where a queue stands in front of the matrix. */
+/** Number of rows for policies with an admission queue. */
 const FEW_ROWS = 4;
-/** Seconds of service that a move to other processors costs, where gangs may be moved. */
+/** Seconds of service that a move to other processors costs, for policies that may move gangs. */
 const MIGRATION_S = 60;
 
-/** Traces as TUTTI_TRACES has them, in order of the jobs that they hold. */
+/** Traces by their names in TUTTI_TRACES, in order of their number of jobs. */
 export const GOLDEN_TRACES = [
   "NASA-iPSC-1993-3.1-cln.swf.gz",
   "KTH-SP2-1996-2.1-cln.swf.gz",
@@ -51,14 +53,17 @@ export function goldenSources(): string[] {
   return [...MODELS.map(({ name }) => name), ...GOLDEN_TRACES];
 }
 
-/** Every policy with its defaults, with each value of each choice, and with few rows where it takes them. */
+/**
+ * Every policy with its defaults, with each value of each choice, and with few rows if it has that parameter.
+ */
 export function goldenPolicies(): string[] {
   return POLICIES.flatMap(settingsOf);
 }
 
 function settingsOf({ name, parameters }: PolicyDefinition): string[] {
   const has = (wanted: string) => parameters.some((spec) => spec.name === wanted);
-  // Queue and order stand in front of a matrix of few rows and do nothing without that.
+  // The queue parameters belong to the admission queue of a matrix with few rows, and do nothing without a
+  // limit.
   const isAdmitted = has("rows");
   const ofQueue = parameters.filter((spec) => isAdmitted && /^queue/.test(spec.name));
   const own = parameters.filter((spec) => !ofQueue.includes(spec)).flatMap(otherValues);
@@ -68,7 +73,7 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
   return [name, ...[...own, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
 }
 
-/** `name=value` for each value of a choice but its default. */
+/** `name=value` for each value of a choice except its default. */
 function otherValues(spec: ParameterSpec): string[] {
   if (spec.kind !== "choice") return [];
   return spec.choices
@@ -87,7 +92,7 @@ export function goldenCell({ source, policy }: GoldenKey): Cell<"golden"> {
   };
 }
 
-/** The rows of the table keep their names. */
+/** The oldest name of a parameter, so that the rows of the table keep their names. */
 function oldestName({ name, aliases = [] }: ParameterSpec): string {
   return aliases[0] ?? name;
 }

@@ -1,4 +1,7 @@
-/** docs/golden.md from the table: the rules in words, then mean and longest wait of every policy with its defaults. */
+/**
+ * Writes docs/golden.md from the table: the rules in words, then the mean and the longest wait under every
+ * policy.
+ */
 import { DEFAULT_RULES, describeRules } from "../../core/rules.ts";
 import { POLICIES } from "../../policies/registry.ts";
 import { SIZE_RULE } from "../../workload/traces/swf.ts";
@@ -12,16 +15,16 @@ export function goldenPage(table: GoldenTable): string {
     "# Golden schedules",
     "",
     `What every policy does with ${goldenSources().length} workloads, ${table.size} schedules in all: the hash of all starts and ends, the mean and the longest wait.`,
-    "The table holds Tutti's engine still while its code changes, and another simulator can check itself on it. This page is generated",
+    "The table shows every change of a schedule while Tutti's code changes, and other simulators can be checked against it. This page is generated",
     "from [golden.tsv](golden.tsv), which has every setting and every digit:",
     "",
     "```sh",
     "npm run golden              # runs all and compares, to the last digit",
-    "npm run golden -- lublin    # only sources whose names begin so",
-    "npm run golden -- --write   # after a change that is meant: writes table and page",
+    "npm run golden -- lublin    # only sources whose names begin with this",
+    "npm run golden -- --write   # after an intended change: writes table and page",
     "```",
     "",
-    "The whole table takes about half an hour of CPU time, models, NASA iPSC and KTH SP2 (which `npm test` checks) two minutes.",
+    "The whole table takes about half an hour of CPU time. The part that `npm test` checks (the models, NASA iPSC and KTH SP2) takes two minutes.",
     "",
     "## How to check another simulator",
     "",
@@ -30,11 +33,11 @@ export function goldenPage(table: GoldenTable): string {
     "* **Machine**: as many processors as the source names; the table gives the number.",
     ...[...describeRules(DEFAULT_RULES), SIZE_RULE].map((rule) => `* ${rule}.`),
     `* **Gangs**: slots of ${GOLDEN_SLOT_S} s; a change of slot costs ${GOLDEN_SWITCH_S} s.`,
-    "* **Wait** is the first start less the submit, in seconds, of all jobs, each counted once.",
+    "* **Wait** is the first start minus the submit time, in seconds, over all jobs, each counted once.",
     "* **Order of events at one instant**: ends, arrivals in the order of the file, then one decision.",
-    "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself, and prints the hash.",
+    "* `tutti policies NAME` gives the rules of a policy in words; `tutti simulate SOURCE --policy POLICY --swf FILE` writes the schedule itself and prints its hash.",
     "",
-    "A policy that cannot run on a machine stands in the table with the reason.",
+    "If a policy cannot run on a machine, the table has the reason.",
     "",
     ...goldenSources().flatMap((source) => sourceLines(source, table)),
   ].join("\n");
@@ -48,7 +51,7 @@ function sourceLines(source: string, table: GoldenTable): string[] {
   return [
     `## ${source}`,
     "",
-    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings in the table, these are the defaults.`,
+    `${grouped(ran.jobs)} jobs on ${grouped(ran.processors)} processors; ${goldenPolicies().length} settings are in the table; these are the defaults.`,
     "",
     "| policy | mean wait (s) | longest wait (s) | hash |",
     "| --- | ---: | ---: | --- |",

@@ -1,4 +1,4 @@
-/** What a cell of the kind `golden` gives: a row of the golden table. */
+/** The result of a cell of the kind `golden`: a row of the golden table. */
 import { InputError } from "../../core/errors.ts";
 import { simulate } from "../../simulator/simulate.ts";
 import { hashColumns } from "../../workload/hash.ts";

@@ -1,8 +1,9 @@
 /**
- * The committed table of golden schedules: one line a cell, tab-separated, numbers with all their digits.
+ * The committed table of golden schedules: one line per cell, separated by tabs, numbers with all their
+ * digits.
  *
  *   source  policy  jobs  processors  hash  meanWaitS  maxWaitS
- *   source  policy  refused  why
+ *   source  policy  refused  reason
  */
 import { type GoldenKey, goldenKeys } from "./cells.ts";
 import type { GoldenResult } from "./run.ts";
@@ -16,19 +17,19 @@ export function keyOf({ source, policy }: GoldenKey): string {
   return `${source}\t${policy}`;
 }
 
-/** The table as text. `results` in the order of the cells. */
+/** The table as text. @param results in the order of the cells */
 export function formatTable(cells: readonly GoldenKey[], results: readonly GoldenResult[]): string {
   return [HEADING, ...cells.map((cell, i) => lineOf(cell, results[i])), ""].join("\n");
 }
 
-/** @throws Error for a line that is no line of the table: the file is ours, so this is a damaged checkout */
+/** @throws Error for a bad line; the file is committed, so the checkout must be damaged */
 export function parseTable(text: string): GoldenTable {
   const [heading, ...lines] = text.trimEnd().split("\n");
   if (heading !== HEADING) throw new Error(`Cannot read the golden table: its heading is "${heading}"`);
   return new Map(lines.map(parseLine));
 }
 
-/** A line for each cell whose result is not the one in the table; none when all is as it was. */
+/** One line for each cell whose result differs from the table. */
 export function differences(
   table: GoldenTable,
   cells: readonly GoldenKey[],
@@ -43,7 +44,7 @@ export function differences(
   });
 }
 
-/** Lines of the table that no cell stands for any more. */
+/** Lines of the table that belong to no cell. */
 export function leftOver(table: GoldenTable): string[] {
   const known = new Set(goldenKeys().map(keyOf));
   return [...table.keys()].filter((key) => !known.has(key));
@@ -61,7 +62,7 @@ function parseLine(line: string): [string, GoldenResult] {
   if (jobs === "refused" && rest.length === 1) return [key, { refused: rest[0] }];
   const [processors, hash = "", meanWaitS, maxWaitS] = rest;
   if (rest.length !== 4 || !/^[0-9a-f]{16}$/.test(hash)) {
-    throw new Error(`Cannot read the golden table: "${line}" is no line of it`);
+    throw new Error(`Cannot read the golden table: "${line}" is not a line of the table`);
   }
   return [
     key,

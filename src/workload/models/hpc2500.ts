@@ -7,7 +7,7 @@
  *
  *   processors      1     4     8    16     32     64    128     512    table 1; only the paper's examples
  *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M    its medians, converted from ms
- *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k    CPU time ÷ processors: log-normal medians
+ *   elapsed (s)  12.6   129    45    881  7,438  2,547  14.5k   38.9k    CPU time ÷ processors: medians
  *   share (%)      45    25    20      5    2.5    1.5    0.8     0.2    ours
  *
  * Users submit batches of similar jobs. Without batches, half of the jobs would start at once and the median
