@@ -102,7 +102,7 @@ describe("help", () => {
     }
     const { stdout } = tutti(folder, ["policies", "sites-across:threshold=2"]);
     expect(stdout).toMatch(
-      /^sites-across: .*Schedules.*grid scheduler.*Rules.*several sites if they suffice/s,
+      /^sites-across: .*Schedules.*grid scheduler.*Rules.*several sites if these suffice/s,
     );
     expect(stdout).toMatch(
       /sites-across:threshold=0.*Source.*approach 2.*Runs with\n {2}tutti simulate sites --policy sites-across/s,
@@ -457,7 +457,7 @@ describe("bad input: one line, the documented exit code", () => {
         tutti(folder, [verb, "trace.swf", "--policy", "sites-one:order=oldest"]),
         2,
         '"sites-one"',
-        "it schedules processors with a queue each, grouped into sites",
+        "it schedules processors with one queue each, grouped into sites",
         "`tutti simulate sites --policy sites-one:order=oldest` runs it",
       );
     }

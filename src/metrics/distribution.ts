@@ -127,7 +127,7 @@ class ClassSums {
 }
 
 /*
- * The sums are written out in the loops: Knuth's two-sum without a branch, whose rounding error goes to `lost`.
+ * The sums are written out in the loops: Knuth's two-sum without a branch; its rounding error goes to `lost`.
  * A separate function is not always inlined, and then every number is boxed.
  */
 

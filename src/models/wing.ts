@@ -1,6 +1,7 @@
 /**
- * A wing: a machine with jobs and policies of its own, which no trace tells of and no live scheduler drives. All that serves it alone
- * stands in its folder: contract, machine, policies, workload, metrics, checker. The general rooms know wings by their list only.
+ * A wing: a machine with its own jobs and policies, which no trace describes and no live scheduler drives.
+ * Everything that serves only this machine is in its folder: contract, machine, policies, workload, metrics,
+ * checker. The general rooms know wings only by their list.
  */
 import type { ParameterSpec, ParameterValues, PolicyChoice, PolicyDescription } from "../core/policy.ts";
 
@@ -12,18 +13,19 @@ export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescript
   readonly summary: string;
   /** What its policies schedule, as the end of "it schedules …". */
   readonly machine: string;
-  /** How its jobs are made and what its simulator does that no policy decides, one sentence each. */
+  /** How its jobs are made, and what its simulator does without asking a policy; one sentence each. */
   readonly rules: readonly string[];
   /** Paper and section. */
   readonly source: string;
-  /** Of the machine and of its jobs. */
+  /** Parameters of the machine and of its jobs. */
   readonly parameters: readonly ParameterSpec[];
   readonly policies: readonly Policy[];
   /**
-   * Makes the jobs and runs them under a policy. The same parameters and seed give the same jobs under every policy.
+   * Makes the jobs and runs them under a policy. The same parameters and seed give the same jobs under every
+   * policy.
    * @param parameters complete and within the specs
-   * @param isAudited the checker follows, which keeps its own books
-   * @throws InputError when parameters contradict each other, RuleViolation when the policy breaks a rule
+   * @param isAudited whether the checker, which keeps its own books, follows the run
+   * @throws InputError if parameters contradict each other, RuleViolation if the policy breaks a rule
    */
   simulate(
     parameters: ParameterValues,
@@ -37,26 +39,26 @@ export interface Wing<Policy extends PolicyDescription<unknown> = PolicyDescript
 export interface WingRun {
   readonly jobs: number;
   readonly processors: number;
-  /** 16 hexadecimal digits, as of every workload and schedule. */
+  /** 16 hexadecimal digits, as for every workload and schedule. */
   readonly workloadHash: string;
   readonly scheduleHash: string;
-  /** Jobs that could never run to their end. */
+  /** Number of jobs that could never run to their end. */
   readonly left: number;
-  /** The same ones in the same order for every policy. */
+  /** The same measures in the same order for every policy. */
   readonly measures: readonly Measure[];
-  /** What the checker has looked at, in words; undefined without it. */
+  /** What the checker examined, in words; undefined without it. */
   readonly checked: string | undefined;
 }
 
 /** A number that a run gives. */
 export interface Measure {
-  /** Stable word for JSON and CSV. */
+  /** Stable name for JSON and CSV. */
   readonly name: string;
   readonly title: string;
   readonly unit: "s" | "1" | "share";
-  /** NaN where there is none. */
+  /** NaN if there is no value. */
   readonly value: number;
-  /** Among those by which policies are compared in a table. */
+  /** Whether tables compare policies by this measure. */
   readonly isCompared?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The one list of wings. */
+/** All wings. */
 import { parameterSuffix, parseParameters } from "../core/parameters.ts";
 import type { ParameterValues } from "../core/policy.ts";
 import { sites } from "./sites/wing.ts";
@@ -16,7 +16,7 @@ export interface WingChoice {
 }
 
 /**
- * Reads `sites:sizes=64,64:load=0.8`; undefined when the text names no wing.
+ * Reads `sites:sizes=64,64:load=0.8`; undefined if the text does not name a wing.
  * @throws InputError for an unknown parameter or a value out of range
  */
 export function parseWing(text: string): WingChoice | undefined {
@@ -27,7 +27,7 @@ export function parseWing(text: string): WingChoice | undefined {
   return { wing, parameters, label: wing.name + parameterSuffix(wing.parameters, parameters) };
 }
 
-/** The wing whose policies the text `name:parameter=value` names one of. */
+/** The wing to which the policy `name:parameter=value` belongs. */
 export function wingOfPolicy(text: string): Wing | undefined {
   const [name] = text.split(":");
   return WINGS.find(({ policies }) => policies.some((policy) => policy.name === name));

@@ -25,7 +25,10 @@ const { instance: busy } = generateSites({
   replication: 0,
 });
 
-/** Runs a definition under the checker that holds it to what approach 1 guarantees; returns the rule that was broken. */
+/**
+ * Runs a definition under the checker that holds it to what approach 1 guarantees; returns the rule that was
+ * broken.
+ */
 function brokenRule(definition: SitesPolicyDefinition, settings: string[] = [], instance = busy): string {
   const honest = parseParameters("", oneSite.parameters, []);
   const checker = new SitesChecker(instance, oneSite.guarantees(honest));

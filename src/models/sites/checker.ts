@@ -1,7 +1,8 @@
 /**
- * The checker of schedulers for sites: an observer that keeps its own picture of every processor from what it is told, compares each
- * step with the rules of contract.ts and with what the policy guarantees, and throws at the first violation. It shares
- * no bookkeeping with the machine. Each decision costs a look at every processor and every waiting gang: for tests and audits.
+ * The checker of schedulers for sites: an observer that keeps its own picture of every processor from the
+ * events. It compares each step with the rules of contract.ts and with what the policy guarantees, and throws
+ * at the first violation. It shares no bookkeeping with the machine. Each decision costs a look at every
+ * processor and every waiting gang, so it is for tests and audits only.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -21,7 +22,7 @@ interface Seat {
   readonly site: number;
   running: JobIndex;
   sinceS: number;
-  /** Gangs that wait here; more than one is a violation. */
+  /** The gang that waits here; more than one is a violation. */
   gang: JobIndex;
   readonly locals: JobIndex[];
   busyS: number;
@@ -30,26 +31,26 @@ interface Seat {
 interface Run {
   readonly sinceS: number;
   readonly processors: ProcessorId[];
-  /** A gang that had claimed its processors before. */
+  /** Whether the gang had claimed its processors before. */
   readonly waited: boolean;
 }
 
 export class SitesChecker implements SitesObserver {
-  /** Steps compared; a check that looked at nothing proves nothing. */
+  /** Number of steps compared; a check that compared nothing proves nothing. */
   checks = 0;
   readonly #instance: SitesInstance;
   readonly #guarantees: SitesGuarantees;
   readonly #remaining: RemainingRule;
   readonly #seats: Seat[] = [];
   readonly #arrived = new Set<JobIndex>();
-  /** Gangs that have arrived and claimed nothing. */
+  /** Gangs that have arrived and have claimed no processor. */
   readonly #atGrid = new Set<JobIndex>();
   readonly #claims = new Map<JobIndex, ProcessorId[]>();
   readonly #running = new Map<JobIndex, Run>();
   readonly #ended = new Set<JobIndex>();
-  /** The gang whose tasks are being told of. */
+  /** The gang whose tasks are starting at this instant. */
   #starting: JobIndex = NO_JOB;
-  /** What is being told: when, and of which job. */
+  /** Time and job of the latest event. */
   #lastS = 0;
   #job: JobIndex = NO_JOB;
 
@@ -84,7 +85,11 @@ export class SitesChecker implements SitesObserver {
     this.#step(timeS, gang);
     const seat = this.#seat(processor);
     this.#require(this.#arrived.has(gang), "start-before-arrival", "it has not arrived");
-    this.#require(seat.gang === NO_JOB, "gang-behind-gang", `a gang waits at processor ${processor} already`);
+    this.#require(
+      seat.gang === NO_JOB,
+      "gang-behind-gang",
+      `another gang waits at processor ${processor} already`,
+    );
     const ahead = this.#guarantees.criticalAhead && this.#instance.critical[gang] === 1;
     this.#require(
       ahead || seat.locals.length === 0,
@@ -119,7 +124,7 @@ export class SitesChecker implements SitesObserver {
     const run = this.#running.get(job);
     if (run === undefined) this.#fail("departure", "it is not in service");
     const expectedS = run.sinceS + this.#serviceS(job, run.processors, this.#instance.serviceS[job]);
-    this.#require(expectedS === timeS, "departure", `it was to end at ${expectedS} s`);
+    this.#require(expectedS === timeS, "departure", `it should end at ${expectedS} s`);
     for (const processor of run.processors) {
       const seat = this.#seats[processor];
       seat.running = NO_JOB;
@@ -137,7 +142,12 @@ export class SitesChecker implements SitesObserver {
     }
     for (const [gang, claims] of this.#claims) {
       const size = this.#instance.size[gang];
-      this.#require(claims.length === size, "gang-torn", `it waits at ${claims.length} of ${size}`, gang);
+      this.#require(
+        claims.length === size,
+        "gang-torn",
+        `it waits at ${claims.length} of ${size} processors`,
+        gang,
+      );
       const busy = claims.some((processor) => this.#seats[processor].running !== NO_JOB);
       this.#require(busy, "gang-held-up", "all of its processors are idle", gang);
     }
@@ -156,7 +166,7 @@ export class SitesChecker implements SitesObserver {
     for (const [site, ours] of busyS.entries()) {
       const theirs = schedule.busyS[site];
       const close = Math.abs(theirs - ours) <= 1e-9 * (1 + ours);
-      this.#require(close, "accounting", `site ${site} was busy ${ours} s, not ${theirs} s`);
+      this.#require(close, "accounting", `site ${site} was busy for ${ours} s, not for ${theirs} s`);
     }
     const count = schedule.endS.reduce((ended, endS) => (Number.isNaN(endS) ? ended : ended + 1), 0);
     const agrees = count === this.#ended.size && count === schedule.completed;
@@ -180,8 +190,12 @@ export class SitesChecker implements SitesObserver {
       const limitS = this.#untilStartS(timeS, seat.gang) + this.#guarantees.thresholdS;
       const needS = this.#serviceS(job, [processor], this.#instance.predictedS[job]);
       const fits = this.#guarantees.thresholdS >= 0 && needS <= limitS;
-      this.#require(fits, "backfill-too-long", `it needs ${needS} s by its prediction, ${limitS} s are left`);
-      // Behind it in the queue are jobs that fit, or not; those before it must not.
+      this.#require(
+        fits,
+        "backfill-too-long",
+        `it needs ${needS} s by its prediction, but only ${limitS} s are left`,
+      );
+      // Jobs after it in the queue may fit or not; those before it must not fit.
       for (const other of place < 0 ? [] : passed) {
         const otherS = this.#serviceS(other, [processor], this.#instance.predictedS[other]);
         this.#require(otherS > limitS, "out-of-turn", `job row ${other} before it fits, too`);
@@ -193,10 +207,14 @@ export class SitesChecker implements SitesObserver {
 
   #gangStarted(timeS: number, gang: JobIndex, processor: ProcessorId, seat: Seat): void {
     const run = this.#running.get(gang);
-    // All tasks were waiting, or none was.
+    // Either all tasks were waiting, or none was.
     const waited = seat.gang === gang;
     const inOneWay = waited === (run === undefined ? this.#claims.has(gang) : run.waited);
-    this.#require(inOneWay, "gang-torn", `it waits elsewhere than at processor ${processor}`);
+    this.#require(
+      inOneWay,
+      "gang-torn",
+      `only some of its tasks waited for their processors (seen at processor ${processor})`,
+    );
     if (waited) seat.gang = NO_JOB;
     else {
       const past = seat.gang === NO_JOB ? seat.locals[0] : this.#guarantees.takesHeld ? undefined : seat.gang;
@@ -206,7 +224,11 @@ export class SitesChecker implements SitesObserver {
     if (run === undefined) this.#running.set(gang, { sinceS: timeS, processors: [processor], waited });
     else {
       this.#require(run.sinceS === timeS, "gang-torn", `its first task started at ${run.sinceS} s`);
-      this.#require(!run.processors.includes(processor), "processor-twice", "two of its tasks share one");
+      this.#require(
+        !run.processors.includes(processor),
+        "processor-twice",
+        "two of its tasks share a processor",
+      );
       run.processors.push(processor);
     }
     this.#claims.delete(gang);
@@ -214,7 +236,7 @@ export class SitesChecker implements SitesObserver {
     this.#starting = tasks < this.#instance.size[gang] ? gang : NO_JOB;
   }
 
-  /** No gang at the grid scheduler that could be sent, as far as that is guaranteed. */
+  /** No gang that could be sent remains at the grid scheduler, as far as that is guaranteed. */
   #checkGrid(): void {
     const { sites, size } = this.#instance;
     let smallest = NO_JOB;
@@ -247,7 +269,7 @@ export class SitesChecker implements SitesObserver {
     return latestS;
   }
 
-  /** Time that a job with this service time takes on the processors. */
+  /** Time that a job with this service time takes on these processors. */
   #serviceS(job: JobIndex, processors: readonly ProcessorId[], serviceS: number): number {
     const sites = new Set(processors.map((processor) => this.#seats[processor].site));
     const speed = Math.min(...[...sites].map((site) => this.#instance.sites[site].speed));
@@ -269,13 +291,13 @@ export class SitesChecker implements SitesObserver {
     this.#require(this.#instance.home[job] === seat.site, "foreign-site", `this is site ${seat.site}`);
   }
 
-  /** Time never runs back, and nothing happens between the tasks of a gang that starts. */
+  /** Time never runs backwards, and nothing happens between the starts of a gang's tasks. */
   #step(timeS: number, job: JobIndex, isNextTask = false): void {
     this.checks++;
     const beforeS = this.#lastS;
     this.#lastS = timeS;
     this.#job = job;
-    this.#require(timeS >= beforeS, "time", `${beforeS} s was told before`);
+    this.#require(timeS >= beforeS, "time", `an event of ${beforeS} s came before`);
     const isWhole = this.#starting === NO_JOB || isNextTask;
     this.#require(isWhole, "gang-torn", "only some of its tasks started", this.#starting);
   }

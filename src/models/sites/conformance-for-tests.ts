@@ -1,6 +1,7 @@
 /**
- * Conformance of a policy for several sites: seeded workloads under the checker of sites, a second run, and runs with another future.
- * Run times are looked for where processors tell remaining times by prediction only; by the paper's rule they tell them exactly.
+ * Conformance of a policy for several sites: seeded workloads under the checker of sites, a second run, and
+ * runs with another future. Run times are looked for where processors tell remaining times by prediction
+ * only; by the paper's rule they tell them exactly.
  */
 import { expect } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
@@ -10,7 +11,10 @@ import type { SitesInstance, SitesObserver, SitesPolicyDefinition } from "./cont
 import { type RemainingRule, simulateSites } from "./simulate.ts";
 import { generateSites, withPredictionError } from "./workload.ts";
 
-/** The paper's system under high load, and sites of other sizes and speeds with critical gangs. Every gang fits on some site. */
+/**
+ * The paper's system under high load, and sites of other sizes and speeds with critical gangs. Every gang
+ * fits on some site.
+ */
 export const SITES_WORKLOADS: readonly { readonly name: string; readonly instance: SitesInstance }[] = [
   {
     name: "two equal sites",

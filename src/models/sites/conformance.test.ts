@@ -1,4 +1,7 @@
-/** The policies for sites, with every value of every choice, on the same workloads; and that the checks find what they look for. */
+/**
+ * The policies for sites, with every value of every choice, on the same workloads; and that the checks find
+ * what they look for.
+ */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";

@@ -1,16 +1,18 @@
 /**
- * The contract for grids of sites: processors with a FIFO queue each, grouped into sites, shared by local jobs (one processor, at
- * their own site) and gangs (all tasks at once on distinct processors, wherever the grid scheduler sends them).
- * After Dimitriadou and Karatza 2009, section II, with any number of sites of any sizes and speeds.
+ * The contract for grids of sites. Processors, each with a FIFO queue, are grouped into sites. Local jobs
+ * (one processor, at their own site) and gangs (all tasks at once on distinct processors, wherever the grid
+ * scheduler sends them) share them. After Dimitriadou and Karatza 2009, section II, with any number of sites
+ * of any sizes and speeds.
  *
- *   gangs ──▶ grid scheduler ──┬──▶ site 0   ▶▯▯▯●  ▶▯●  ▶●   queue and processor, side by side
+ *   gangs ──▶ grid scheduler ──┬──▶ site 0   ▶▯▯▯●  ▶▯●  ▶●   each queue is next to its processor
  *               (own queue)    └──▶ site 1   ▶▯●  ▶▯▯●
  *                      local jobs ──▲ arrive at their site
  *
- * A policy decides as in core/policy.ts: it is told of departures, then `decide` is called with the arrivals in order of submission, once
- * per instant; a job without service time departs in the instant in which it starts, which is then decided again. What a paper
- * leaves to chance is decided by the job's `lot`, drawn with the job, so that policies stay deterministic and all of
- * them meet the same jobs (common random numbers).
+ * A policy decides as in core/policy.ts: it receives departures, then `decide` is called with the arrivals in
+ * order of submission, once per instant. A job without service time departs at the instant at which it
+ * starts, and that instant is then decided again. What a paper leaves to chance is decided by the job's
+ * number `drawn`, which is generated with the job, so that policies stay deterministic and all of them see
+ * the same jobs (common random numbers).
  */
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { ParameterValues, Policy, PolicyDescription } from "../../core/policy.ts";
@@ -25,7 +27,7 @@ export interface SiteSpec {
   readonly speed: number;
 }
 
-/** Processors of all sites are numbered through, a site's in one stretch. */
+/** Processors of all sites are numbered consecutively, site after site. */
 export type ProcessorId = number;
 
 /** Stands for "no processor" wherever a ProcessorId is expected. */
@@ -34,25 +36,25 @@ export const NO_PROCESSOR: ProcessorId = -1;
 /** One problem for the simulator of sites. Rows in order of submission. */
 export interface SitesInstance {
   readonly sites: readonly SiteSpec[];
-  /** Share of its service time by which a gang is prolonged that runs on more than one site; 0.1 in the paper. */
+  /** Share of its service time by which a gang on more than one site is prolonged; 0.1 in the paper. */
   readonly splitOverhead: number;
   readonly count: number;
   readonly submitS: Float64Array;
-  /** On a processor of speed 1; all tasks of a gang alike. */
+  /** On a processor of speed 1; the same for all tasks of a gang. */
   readonly serviceS: Float64Array;
-  /** What schedulers are told instead of the service time. */
+  /** What schedulers see instead of the service time. */
   readonly predictedS: Float64Array;
-  /** Tasks; 1 for local jobs. */
+  /** Number of tasks; 1 for local jobs. */
   readonly size: Int32Array;
   /** Site at which a local job arrives; GRID for gangs. */
   readonly home: Int32Array;
-  /** 1 for gangs that are to be served before all others. */
+  /** 1 for gangs that should be served before all others. */
   readonly critical: Uint8Array;
-  /** A number in (0, 1) of the job's own, for whatever a rule leaves to chance. */
+  /** A random number in (0, 1) for whatever a rule leaves to chance. */
   readonly drawn: Float64Array;
 }
 
-/** What a policy may know of the jobs. It must not look at a job before that job has arrived. */
+/** What a policy may know about jobs. It must not look at a job before that job has arrived. */
 export interface SitesJobsView {
   readonly count: number;
   readonly submitS: ReadonlyColumn;
@@ -63,7 +65,7 @@ export interface SitesJobsView {
   readonly drawn: ReadonlyColumn;
 }
 
-/** The sites to read. Columns of sites, of processors and of jobs are kept up to date. */
+/** The sites as a policy reads them. Columns of sites, processors and jobs are kept up to date. */
 export interface SitesView {
   readonly nowS: number;
   readonly siteCount: number;
@@ -71,11 +73,11 @@ export interface SitesView {
   /** Processors of a site: firstOfSite[site] … firstOfSite[site + 1] − 1. */
   readonly firstOfSite: ReadonlyColumn;
   readonly speed: ReadonlyColumn;
-  /** Processors of the site that are idle and at whose queue nobody waits. */
+  /** Number of processors of the site that are idle and have no job waiting in their queue. */
   readonly free: ReadonlyColumn;
-  /** Processors of the site at whose queue nobody waits, idle or not. */
+  /** Number of processors of the site that have no job waiting in their queue, idle or not. */
   readonly emptyQueues: ReadonlyColumn;
-  /** Idle processors of the site at whose queue a gang waits. */
+  /** Number of idle processors of the site that have a gang waiting in their queue. */
   readonly held: ReadonlyColumn;
   /** Site of the processor. */
   readonly siteOf: ReadonlyColumn;
@@ -83,9 +85,12 @@ export interface SitesView {
   readonly running: ReadonlyColumn;
   /** The gang at the head of the processor's queue, or NO_JOB. */
   readonly waitingGang: ReadonlyColumn;
-  /** Jobs at the processor: in service, gang at the head, local jobs waiting. */
+  /** Jobs at the processor: in service, gang at the head, and local jobs waiting. */
   readonly load: ReadonlyColumn;
-  /** Local jobs waiting at the processor, in order of arrival, each with the next one; NO_JOB ends the list. */
+  /**
+   * Local jobs waiting at the processor, in order of arrival, each with a link to the next; NO_JOB ends the
+   * list.
+   */
   readonly firstLocal: ReadonlyColumn;
   readonly nextLocal: ReadonlyColumn;
   /** Processors that a waiting gang has claimed, in the order of the claims; NO_PROCESSOR ends the list. */
@@ -93,28 +98,40 @@ export interface SitesView {
   readonly nextClaim: ReadonlyColumn;
   /** Claimed processors of a waiting gang that are still busy. */
   readonly busyClaims: ReadonlyColumn;
-  /** Processors of a job in service, or of the job that `depart` tells of. */
+  /** Processors of a job in service, or of the job that is departing. */
   readonly firstProcessor: ReadonlyColumn;
   readonly nextProcessor: ReadonlyColumn;
-  /** Seconds until the processor's job in service ends, as the processor tells it; 0 when idle or overdue. */
+  /**
+   * Seconds until the processor's job in service ends, as the processor reports it; 0 if it is idle or
+   * overdue.
+   */
   remainingS(processor: ProcessorId): number;
 }
 
-/** The sites as a policy acts on them. Every call throws RuleViolation when the rules of the machine do not allow it. */
+/**
+ * The sites as a policy acts on them. Every call throws RuleViolation if the rules of the machine do not
+ * allow it.
+ */
 export interface SitesMachine extends SitesView {
   /** Puts a local job that has just arrived at the tail of a queue of its site. */
   enqueue(local: JobIndex, processor: ProcessorId): void;
   /** Starts a local job that has just arrived, or that waits at this processor's queue. */
   startLocal(local: JobIndex, processor: ProcessorId, rule: SitesStartRule): void;
-  /** Lets the gang wait for one more processor, at the head of its queue, where no other gang waits. */
+  /** Makes the gang wait for one more processor, at the head of its queue, where no other gang may wait. */
   claim(gang: JobIndex, processor: ProcessorId): void;
-  /** Gives the gang one idle processor at once, past a gang that waits there; the rest must follow in the same decision, then `startGang`. */
+  /**
+   * Gives the gang one idle processor at once, ahead of any gang that waits there. The other processors must
+   * follow in the same decision, and then `startGang`.
+   */
   take(gang: JobIndex, processor: ProcessorId): void;
-  /** Starts a gang that has taken, or claimed, as many processors as it has tasks; claimed ones must all be idle. */
+  /**
+   * Starts a gang that has taken or claimed as many processors as it has tasks; claimed ones must all be
+   * idle.
+   */
   startGang(gang: JobIndex, rule: SitesStartRule): void;
 }
 
-/** Why a job was started. */
+/** The rule by which a job was started. */
 export const SitesStartRule = {
   /** Local: the processor was idle and its queue empty. */
   atOnce: 0,
@@ -124,24 +141,31 @@ export const SitesStartRule = {
   backfilled: 2,
   /** Gang: a site had enough idle processors. */
   gangAtOnce: 3,
-  /** Gang: the last of the processors that it waited for became idle. */
+  /** Gang: the last of the processors for which it waited became idle. */
   gangGathered: 4,
   /** Gang: several sites together had enough idle processors. */
   gangSplit: 5,
 } as const;
 export type SitesStartRule = (typeof SitesStartRule)[keyof typeof SitesStartRule];
 
-/** What a policy promises beyond the rules of the machine; the checker holds it to that. */
+/** What a policy promises beyond the rules of the machine; the checker enforces it. */
 export interface SitesGuarantees {
-  /** A backfilled local job's predicted service is at most the time until the gang can start plus this; −1 without backfilling. */
+  /**
+   * A backfilled local job's predicted service is at most the time until the gang can start plus this; −1: no
+   * backfilling.
+   */
   readonly thresholdS: number;
-  /** After `decide` no gang is left at the grid scheduler that the empty queues of one site could take. */
+  /** After `decide`, the grid scheduler has no gang that the empty queues of one site could take. */
   readonly noGangLeft: boolean;
-  /** After `decide` no gang is left there that the free processors of all sites together could take. */
+  /**
+   * After `decide`, the grid scheduler has no gang that the free processors of all sites together could take.
+   */
   readonly noGangLeftAcrossSites: boolean;
-  /** Gangs may start at once on idle processors at which another gang waits; "free" in the two lines above includes these. */
+  /**
+   * Gangs may start at once on idle processors at which another gang waits; "free" above then includes these.
+   */
   readonly takesHeld: boolean;
-  /** Critical gangs may go ahead of local jobs that wait. */
+  /** Critical gangs may go ahead of waiting local jobs. */
   readonly criticalAhead: boolean;
 }
 
@@ -168,12 +192,12 @@ export interface SitesSchedule {
   readonly startsByRule: readonly number[];
 }
 
-/** Listens to a simulation of sites. All times in seconds. */
+/** Receives the events of a simulation of sites. All times in seconds. */
 export interface SitesObserver {
   arrived?(timeS: number, job: JobIndex): void;
   enqueued?(timeS: number, local: JobIndex, processor: ProcessorId): void;
   claimed?(timeS: number, gang: JobIndex, processor: ProcessorId): void;
-  /** A gang is told once per task, all in the same instant, before anything else happens. */
+  /** One call per task of a gang, all at the same instant, before anything else happens. */
   started?(timeS: number, job: JobIndex, processor: ProcessorId, rule: SitesStartRule): void;
   departed?(timeS: number, job: JobIndex): void;
   /** After each `decide`. */

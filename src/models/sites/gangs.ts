@@ -1,6 +1,6 @@
 /**
- * Parts of schedulers for sites, the grid's side: where a gang may go (dispatch rule) and which gang goes first (order of
- * the grid scheduler's queue). Dimitriadou and Karatza 2009, section III.A.
+ * Parts of schedulers for sites, on the grid's side: where a gang may go (dispatch rule), and which gang goes
+ * first (order of the grid scheduler's queue). Dimitriadou and Karatza 2009, section III.A.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -8,7 +8,9 @@ import type { ParameterValues } from "../../core/policy.ts";
 import type { ProcessorId, SitesJobsView, SitesMachine, SitesView } from "./contract.ts";
 import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
-/** The site that `lot` picks among those with at least `needed` of what `measure` counts; −1 when there is none. */
+/**
+ * Of the sites with a count of at least `needed`, the one that the random number picks; −1 if there is none.
+ */
 function drawSite(counts: Int32Array, needed: number, drawn: number): number {
   let candidates = 0;
   for (let site = 0; site < counts.length; site++) if (counts[site] >= needed) candidates++;
@@ -17,7 +19,7 @@ function drawSite(counts: Int32Array, needed: number, drawn: number): number {
   return -1;
 }
 
-/** Among those sites the fastest; ties: the first. */
+/** The fastest of these sites; among equally fast ones the first. */
 function fastestSite(machine: SitesView, counts: Int32Array, needed: number): number {
   let best = -1;
   for (let site = 0; site < counts.length; site++) {
@@ -26,17 +28,19 @@ function fastestSite(machine: SitesView, counts: Int32Array, needed: number): nu
   return best;
 }
 
-/** The dispatch rules of the paper's two approaches, over any number of sites, and the one for critical gangs. */
+/**
+ * The dispatch rules of the paper's two approaches, for any number of sites, and the rule for critical gangs.
+ */
 export class GangDispatch {
   readonly #machine: SitesMachine;
   readonly #jobs: SitesJobsView;
   readonly #acrossSites: boolean;
   readonly #fastest: boolean;
-  /** Gangs start at once on idle processors at which another gang waits, too. */
+  /** Whether gangs may start at once on idle processors at which another gang waits. */
   readonly #takesHeld: boolean;
-  /** Per site, the count that decides. */
+  /** For each site, the count that decides. */
   readonly #counts: Int32Array;
-  /** Scratch of `claimSoonest`: candidate processors and when they become idle. */
+  /** Scratch space of `claimSoonest`: candidate processors, and when they become idle. */
   readonly #candidates: ProcessorId[] = [];
   readonly #readyS: Float64Array;
 
@@ -50,7 +54,7 @@ export class GangDispatch {
     this.#readyS = new Float64Array(machine.processors);
   }
 
-  /** Most tasks that a gang may have now to find its place on one site. */
+  /** Maximum tasks that a gang may have now to find room on one site. */
   largestForOneSite(): number {
     let most = 0;
     for (let site = 0; site < this.#machine.siteCount; site++) {
@@ -59,7 +63,7 @@ export class GangDispatch {
     return most;
   }
 
-  /** The same for all sites together; 0 when gangs are not split. */
+  /** The same for all sites together; 0 if gangs are not split. */
   largestAcrossSites(): number {
     if (!this.#acrossSites) return 0;
     let sum = 0;
@@ -78,7 +82,10 @@ export class GangDispatch {
     return true;
   }
 
-  /** Approach 2, the further step: start on the idle processors of several sites, those of the site with most of them first. */
+  /**
+   * Approach 2 adds a step: start on the idle processors of several sites, the site with the most of them
+   * first.
+   */
   acrossSites(gang: JobIndex): boolean {
     const machine = this.#machine;
     let missing = this.#jobs.size[gang];
@@ -99,8 +106,9 @@ export class GangDispatch {
   }
 
   /**
-   * A critical gang starts at once where it can, split if the approach allows it; else it waits ahead of local jobs at the processors of
-   * one site where no gang waits, those that become idle soonest, on the site where it can start first.
+   * A critical gang starts at once if it can, split if the approach allows it. Otherwise it waits ahead of
+   * local jobs on the site where it can start first, for the processors that become idle soonest and for
+   * which no gang waits.
    */
   critical(gang: JobIndex): boolean {
     if (this.#startOnOneSite(gang) || this.acrossSites(gang)) return true;
@@ -138,12 +146,12 @@ export class GangDispatch {
       : drawSite(this.#counts, size, this.#jobs.drawn[gang]);
   }
 
-  /** Processors of the site on which a gang may start at once. */
+  /** Number of processors of the site on which a gang may start at once. */
   #idle(site: number): number {
     return this.#machine.free[site] + (this.#takesHeld ? this.#machine.held[site] : 0);
   }
 
-  /** Takes free processors, in order; when they do not suffice, held ones. */
+  /** Takes free processors, in order, and held ones if these do not suffice. */
   #take(gang: JobIndex, site: number, tasks: number): void {
     const machine = this.#machine;
     const end = machine.firstOfSite[site + 1];
@@ -160,7 +168,10 @@ export class GangDispatch {
     }
   }
 
-  /** Empty queues: of idle processors first, so that the gang waits for as few as possible; then in order from one drawn by lot. */
+  /**
+   * Claims empty queues: those of idle processors first, to wait for as few as possible; then in order from a
+   * random start.
+   */
   #claimEmpty(gang: JobIndex, site: number): void {
     const machine = this.#machine;
     const first = machine.firstOfSite[site];
@@ -181,7 +192,9 @@ export class GangDispatch {
     }
   }
 
-  /** Lists the site's processors without a waiting gang, soonest idle first (ties: lowest number); returns how many. */
+  /**
+   * Lists the site's processors without a waiting gang, soonest idle first, then by number; returns how many.
+   */
   #findSoonest(site: number): number {
     const machine = this.#machine;
     const candidates = this.#candidates;
@@ -206,7 +219,9 @@ export function untilGangStartsS(machine: SitesView, gang: JobIndex): number {
   return latestS;
 }
 
-/** Gangs at the grid scheduler: a FIFO list per size, so that "largest, then oldest" costs a look per size. */
+/**
+ * Gangs at the grid scheduler: a FIFO list per size, so that "largest, then oldest" costs one look per size.
+ */
 export class GangQueue {
   length = 0;
   readonly #first: Int32Array;
@@ -214,7 +229,7 @@ export class GangQueue {
   readonly #next: Int32Array;
   readonly #jobs: SitesJobsView;
 
-  /** @param largest most tasks of any gang */
+  /** @param largest maximum tasks of a gang */
   constructor(jobs: SitesJobsView, largest: number) {
     this.#jobs = jobs;
     this.#first = new Int32Array(largest + 1).fill(NO_JOB);
@@ -230,7 +245,7 @@ export class GangQueue {
     this.length++;
   }
 
-  /** Takes out the oldest gang of its size. */
+  /** Removes the gang, which must be the oldest of its size. */
   removeFirst(gang: JobIndex): void {
     this.#first[this.#jobs.size[gang]] = this.#next[gang];
     this.length--;

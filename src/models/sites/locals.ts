@@ -1,6 +1,6 @@
 /**
- * Parts of schedulers for sites, the local scheduler's side: which queue a local job joins, and what an idle processor
- * does next. Dimitriadou and Karatza 2009, section III.B.
+ * Parts of schedulers for sites, on the local scheduler's side: which queue a local job joins, and what an
+ * idle processor does next. Dimitriadou and Karatza 2009, section III.B.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -22,7 +22,9 @@ export class LocalScheduler {
     this.#thresholdS = thresholdS;
   }
 
-  /** The shortest queue, unless the job can start at once: on a free processor, else past a gang. */
+  /**
+   * Uses the shortest queue, unless the job can start at once: on a free processor, or else ahead of a gang.
+   */
   place(local: JobIndex): void {
     const machine = this.#machine;
     const site = this.#jobs.home[local];
@@ -37,7 +39,10 @@ export class LocalScheduler {
     else machine.enqueue(local, this.#drawShortest(site, this.#jobs.drawn[local]));
   }
 
-  /** An idle processor takes the gang at its head if that can start, else a local job that may pass; without a gang the first local job. */
+  /**
+   * An idle processor takes the gang at the head of its queue if that gang can start, or else a local job
+   * that may pass; without a gang it takes the first local job.
+   */
   serve(processor: ProcessorId): void {
     const machine = this.#machine;
     const gang = machine.waitingGang[processor];
@@ -59,7 +64,7 @@ export class LocalScheduler {
     }
   }
 
-  /** One of the idle processors at which the job may pass the gang, or NO_PROCESSOR. */
+  /** Draws one of the idle processors at which the job may pass the gang, or NO_PROCESSOR. */
   #drawPassing(local: JobIndex, site: number): ProcessorId {
     const machine = this.#machine;
     const fitting = this.#fitting;
@@ -79,7 +84,7 @@ export class LocalScheduler {
       : fitting[Math.floor(this.#jobs.drawn[local] * fitting.length)];
   }
 
-  /** One of the processors with the fewest jobs. */
+  /** Draws one of the processors with the fewest jobs. */
   #drawShortest(site: number, drawn: number): ProcessorId {
     const machine = this.#machine;
     const end = machine.firstOfSite[site + 1];
@@ -95,7 +100,7 @@ export class LocalScheduler {
     return this.#withLoad(site, least, Math.floor(drawn * ties));
   }
 
-  /** The processor of the site with so many jobs that comes behind `skipped` other ones. */
+  /** The processor of the site with this load, after skipping `skipped` others. */
   #withLoad(site: number, load: number, skipped: number): ProcessorId {
     const machine = this.#machine;
     let left = skipped;

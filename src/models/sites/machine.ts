@@ -1,6 +1,7 @@
 /**
- * The machine of models/sites/contract.ts in virtual time: every processor with its job in service, the gang that waits at the head of its
- * queue and the local jobs behind it. Lists are links in typed arrays; counts per site are kept with every change.
+ * The machine of models/sites/contract.ts in virtual time: every processor with its job in service, the gang
+ * that waits at the head of its queue and the local jobs after it. Lists are links in typed arrays; counts
+ * per site are updated with every change.
  *
  *   queue of a processor:   tail ▶ local … local  gang │ in service
  *                                 nextLocal links   at most one; its claims are linked over processors
@@ -12,7 +13,7 @@ import { EventHeap } from "../../structures/event-heap.ts";
 import type { ProcessorId, SitesInstance, SitesMachine, SitesObserver, SitesSchedule } from "./contract.ts";
 import { GRID, NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 
-/** Where a job is that stands in no queue. */
+/** Position of a job that is in no queue. */
 const UNPLACED = -1;
 const LEFT_QUEUE = -2;
 
@@ -24,7 +25,7 @@ export class SimulatedSites implements SitesMachine {
   arrived = 0;
   completed = 0;
   readonly ends = new EventHeap();
-  /** A gang that has taken processors and not started. */
+  /** A gang that has taken processors and has not started. */
   #incomplete: JobIndex = NO_JOB;
 
   readonly #instance: SitesInstance;
@@ -43,7 +44,7 @@ export class SimulatedSites implements SitesMachine {
   readonly #expectedEndS: Float64Array;
   readonly waitingGang: Int32Array;
   readonly #locals: Int32Array;
-  /** Jobs in service, gangs and local jobs waiting: looked at for every arrival. */
+  /** Jobs in service, gangs and local jobs waiting: read for every arrival. */
   readonly load: Int32Array;
   readonly firstLocal: Int32Array;
   readonly #lastLocal: Int32Array;
@@ -60,7 +61,7 @@ export class SimulatedSites implements SitesMachine {
   /** The last processor that a gang claimed or took. */
   readonly #lastClaim: Int32Array;
   readonly firstProcessor: Int32Array;
-  /** Processors that a gang has taken; it keeps them once it has started. */
+  /** Number of processors that a gang has taken; it keeps them after its start. */
   readonly #taken: Int32Array;
   readonly #startS: Float64Array;
   readonly #endS: Float64Array;
@@ -123,7 +124,7 @@ export class SimulatedSites implements SitesMachine {
 
   enqueue(local: JobIndex, processor: ProcessorId): void {
     this.#requireLocal(local, processor);
-    if (this.#queuedAt[local] !== UNPLACED) this.#refuse("queued-twice", local, "it has its place already");
+    if (this.#queuedAt[local] !== UNPLACED) this.#refuse("queued-twice", local, "it is in a queue already");
     const site = this.siteOf[processor];
     if (this.#locals[processor] === 0) {
       this.firstLocal[processor] = local;
@@ -172,7 +173,7 @@ export class SimulatedSites implements SitesMachine {
     this.#requireGang(gang);
     this.#requireProcessor(gang, processor);
     if (this.waitingGang[processor] !== NO_JOB) {
-      this.#refuse("gang-behind-gang", gang, `a gang waits at processor ${processor} already`);
+      this.#refuse("gang-behind-gang", gang, `another gang waits at processor ${processor} already`);
     }
     if (this.#claims[gang] >= this.#instance.size[gang]) {
       this.#refuse("claims-too-many", gang, "it has a processor for each task already");
@@ -222,12 +223,12 @@ export class SimulatedSites implements SitesMachine {
     const taken = this.#taken[gang];
     if (taken + this.#claims[gang] !== size[gang] || (taken > 0 && this.#claims[gang] > 0)) {
       const has = `it has taken ${taken} processors and claimed ${this.#claims[gang]}`;
-      this.#refuse("gang-torn", gang, `${has}, expected all of ${size[gang]} in one way`);
+      this.#refuse("gang-torn", gang, `${has}, expected all ${size[gang]} taken or all claimed`);
     }
     if (taken === 0) this.#takeClaims(gang);
     this.#incomplete = NO_JOB;
     const first = this.firstProcessor[gang];
-    // Tasks run in step, so that the slowest site sets the pace of all.
+    // Tasks run in step, so the slowest site sets the pace of all.
     let speed = this.speed[this.siteOf[first]];
     for (let p = first; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
       if (this.siteOf[p] !== this.siteOf[first]) this.#split[gang] = 1;
@@ -243,7 +244,7 @@ export class SimulatedSites implements SitesMachine {
     }
   }
 
-  /** The job in service ends now; its list of processors can be read until one of them starts another. */
+  /** The job in service ends now; its list of processors can be read until one of them starts another job. */
   finish(job: JobIndex): void {
     for (let p = this.firstProcessor[job]; p !== NO_PROCESSOR; p = this.nextProcessor[p]) {
       const site = this.siteOf[p];
@@ -261,10 +262,10 @@ export class SimulatedSites implements SitesMachine {
     this.#observer?.departed?.(this.nowS, job);
   }
 
-  /** To be called after each decision. */
+  /** Must be called after each decision. */
   requireWholeGangs(): void {
     if (this.#incomplete !== NO_JOB)
-      this.#refuse("gang-torn", this.#incomplete, "it has taken processors and did not start");
+      this.#refuse("gang-torn", this.#incomplete, "it has taken processors but has not started");
   }
 
   /** What has happened so far. */
@@ -285,7 +286,7 @@ export class SimulatedSites implements SitesMachine {
     };
   }
 
-  /** All claimed processors are idle and go from waiting to service, in the order of the claims. */
+  /** All claimed processors are idle, and go from waiting to service in the order of the claims. */
   #takeClaims(gang: JobIndex): void {
     if (this.busyClaims[gang] !== 0) {
       this.#refuse("processor-twice", gang, `${this.busyClaims[gang]} of its processors are busy`);
@@ -342,7 +343,7 @@ export class SimulatedSites implements SitesMachine {
     this.#requireProcessor(job, processor);
     if (home[job] !== this.siteOf[processor]) {
       const place = home[job] === GRID ? "it is a gang" : `its site is ${home[job]}`;
-      this.#refuse("foreign-site", job, `${place}, the processor's site is ${this.siteOf[processor]}`);
+      this.#refuse("foreign-site", job, `${place}, but the processor's site is ${this.siteOf[processor]}`);
     }
   }
 

@@ -1,10 +1,11 @@
 /**
- * The numbers of one run of sites as Dimitriadou and Karatza 2009 define them (section IV.A): local jobs by response time and
- * slowdown, gangs by the same weighted with their sizes. Over the jobs that ended before the run stopped, from the first on:
- * the paper leaves no warm-up out.
+ * The numbers of one run of sites as Dimitriadou and Karatza 2009 define them (section IV.A): response time
+ * and slowdown of local jobs, and the same of gangs, weighted with their sizes. They cover the jobs that
+ * ended before the run stopped, from the first job on, since the paper leaves out no warm-up.
  *
- * The mean slowdown of exponential service times does not converge (the mean of 1/x near zero is infinite): one job of nearly no
- * service can outweigh all others, and more jobs do not help. So bounded slowdowns and medians stand beside it.
+ * The mean slowdown of exponential service times does not converge (the mean of 1/x near zero is infinite):
+ * one job with almost no service can outweigh all others, and more jobs do not help. So bounded slowdowns and
+ * medians are given, too.
  */
 
 import { quantilesInPlace } from "../../core/selection.ts";
@@ -15,19 +16,22 @@ import { GRID, SitesStartRule } from "./contract.ts";
 /** Bound of bounded slowdowns: a tenth of the mean service time of the paper. */
 const SITES_BOUND_S = 0.1;
 
-/** Over one kind of jobs; NaN where none has ended. */
+/** Numbers over one kind of jobs; NaN if none has ended. */
 export interface SitesJobNumbers {
   readonly arrived: number;
   readonly ended: number;
   /** RT: from arrival to end. */
   readonly responseS: number;
   readonly medianResponseS: number;
-  /** SLD: response over service time on a processor of speed 1, without overhead; no number once a job without service has ended. */
+  /**
+   * SLD: response over service time on a processor of speed 1, without overhead; NaN or infinite as soon as a
+   * job without service has ended.
+   */
   readonly slowdown: number;
   readonly medianSlowdown: number;
   /** max(1, response / max(service, bound)). */
   readonly boundedSlowdown: number;
-  /** WRT, WSLD and the like: means weighted by size. */
+  /** WRT, WSLD and so on: means weighted by size. */
   readonly weightedResponseS: number;
   readonly weightedSlowdown: number;
   readonly weightedBoundedSlowdown: number;
@@ -36,16 +40,19 @@ export interface SitesJobNumbers {
 export interface SitesNumbers {
   readonly locals: SitesJobNumbers;
   readonly gangs: SitesJobNumbers;
-  /** The critical ones among the gangs. */
+  /** The critical gangs. */
   readonly critical: SitesJobNumbers;
-  /** Busy processor-seconds over processors × time, until the run stopped; of all sites, then of each. */
+  /**
+   * Busy processor-seconds over processors × time, until the run stopped: of all sites together, then of each
+   * site.
+   */
   readonly utilisation: number;
   readonly siteUtilisation: readonly number[];
   /** Share of the gangs that arrived and ended; NaN without gangs. */
   readonly gangsFinished: number;
-  /** Share of the gangs started that were split over sites. */
+  /** Share of the started gangs that were split over sites. */
   readonly gangsSplit: number;
-  /** Share of the local jobs started that passed a gang. */
+  /** Share of the started local jobs that passed a gang. */
   readonly localsBackfilled: number;
 }
 

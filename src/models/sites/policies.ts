@@ -1,8 +1,9 @@
 /**
- * The two-level schedulers of Dimitriadou and Karatza 2009 ("Job scheduling in a distributed system using backfilling with
- * inaccurate runtime computations"): a grid scheduler that sends gangs to sites, local schedulers that send local jobs to queues. A
- * scheduler is a dispatch rule × an order of the grid's queue × a backfilling rule; the paper's two approaches
- * differ in the dispatch rule alone. Several sites of any sizes, site choice by speed and critical gangs are extensions.
+ * The two-level schedulers of Dimitriadou and Karatza 2009 ("Job scheduling in a distributed system using
+ * backfilling with inaccurate runtime computations"): a grid scheduler that sends gangs to sites, and local
+ * schedulers that send local jobs to queues. A scheduler is a dispatch rule × an order of the grid's queue ×
+ * a backfilling rule; the paper's two approaches differ only in the dispatch rule. Several sites of any
+ * sizes, site choice by speed, and critical gangs are extensions.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -25,7 +26,7 @@ class TwoLevelScheduler implements Policy {
   readonly #dispatch: GangDispatch;
   readonly #locals: LocalScheduler;
   readonly #queue: GangQueue;
-  /** Critical gangs that found no place, oldest first; undefined where they are treated like others. */
+  /** Critical gangs that found no room, oldest first; undefined if they are treated like others. */
   readonly #critical: JobIndex[] | undefined;
   readonly #largestFirst: boolean;
   readonly #freed: ProcessorId[] = [];
@@ -88,7 +89,7 @@ class TwoLevelScheduler implements Policy {
     else while (this.#sendOldest());
   }
 
-  /** Steps 1 and 2 of the queuing discipline, once; false when no gang could be sent. */
+  /** Steps 1 and 2 of the queuing discipline, once; false if no gang could be sent. */
   #sendLargest(): boolean {
     const queue = this.#queue;
     const dispatch = this.#dispatch;
@@ -116,7 +117,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "order",
     ["largest", "oldest"],
-    "which gang of the grid's queue goes first: the largest that finds a place (the paper), or strictly the oldest",
+    "which gang of the grid's queue goes first: the largest gang that finds room (as in the paper), or strictly the oldest",
   ),
   choice(
     "backfill",
@@ -126,38 +127,38 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "threshold",
     { min: 0, max: 1e9, default: 0, unit: "s" },
-    "longest time by which a local job that passes may delay a gang (T)",
+    "longest time by which a local job that passes a gang may delay it (T)",
   ),
   choice(
     "idle",
     ["free", "held"],
-    "idle processors on which a gang may start at once: those where nobody waits, or also those at which another gang waits",
+    "idle processors on which a gang may start at once: those for which no job waits, or also those for which another gang waits",
   ),
   choice(
     "site",
     ["lot", "fastest"],
-    "which of several suitable sites a gang gets: one by lot (the paper), or the fastest (extension)",
+    "which of several suitable sites a gang gets: one at random (as in the paper), or the fastest (extension)",
   ),
   choice(
     "critical",
     ["ordinary", "ahead"],
-    "critical gangs are treated like others, or go ahead of all others and of waiting local jobs (extension)",
+    "critical gangs are treated like other gangs, or go ahead of all other gangs and of waiting local jobs (extension)",
   ),
 ];
 
 const RULES_ONE_SITE = [
-  "a gang that arrives starts at once on a site with enough idle processors; several such sites: one by lot; processors at whose queue another gang waits count as idle with idle=held only, and are taken last",
-  "else, if a site has enough empty queues, one task joins each of as many of them, those of idle processors first, and the gang starts when all of these processors are idle",
-  "else it waits at the grid scheduler",
+  "an arriving gang starts at once on a site with enough idle processors; one of several such sites is drawn at random; processors for which another gang waits count as idle only with idle=held, and are taken last",
+  "otherwise, if a site has enough empty queues, each task joins one of them, those of idle processors first, and the gang starts when all of these processors are idle",
+  "otherwise it waits at the grid scheduler",
 ];
 const RULE_ACROSS_SITES =
-  "before it waits, a gang starts at once on the idle processors of several sites if they suffice together, those of the site with most of them first; its service time grows by the overhead";
+  "before it waits, a gang starts at once on the idle processors of several sites if these suffice together, and takes those of the site with the most first; its service time grows by the overhead";
 const RULES_COMMON = [
-  "after each departure the grid scheduler sends gangs as long as it can: the largest that finds a place on one site, ties: the oldest; if there is none and gangs may be split, the largest that the idle processors of all sites can take",
-  "a local job starts at once on a free processor of its site (idle, nobody in the queue), several: one by lot; else past a waiting gang on an idle processor; else it joins the queue with the fewest jobs (job in service and waiting gang count), ties by lot",
-  "queues are served in order; a local job passes a waiting gang on an idle processor when its predicted service time is at most the time until the gang can start plus the threshold; the first in the queue for which that holds goes",
+  "after each departure the grid scheduler sends gangs as long as it can: the largest gang that finds room on one site, and among equals the oldest; if there is none and gangs may be split, the largest gang that fits on the idle processors of all sites",
+  "a local job starts at once on a free processor of its site (idle, with an empty queue), drawn at random if there are several; otherwise it passes a waiting gang on an idle processor; otherwise it joins the queue with the fewest jobs (the job in service and a waiting gang count), drawn at random among equals",
+  "queues are served in order; a local job passes a waiting gang on an idle processor if its predicted service time is at most the time until the gang can start plus the threshold; the first job in the queue for which that holds passes",
   "the time until a gang can start is the longest remaining time of the jobs on its processors",
-  "critical=ahead: a critical gang starts at once where it can; else it waits ahead of local jobs at processors of one site where no gang waits, those idle soonest; while none can be found, no other gang is sent",
+  "critical=ahead: a critical gang starts at once if it can; otherwise it waits ahead of local jobs for processors of one site for which no gang waits, those that become idle soonest; while it finds no such site, no other gang is sent",
 ];
 
 export const oneSite = twoLevel({
@@ -191,7 +192,7 @@ function twoLevel(
     parameters: PARAMETERS,
     guarantees: (parameters): SitesGuarantees => ({
       thresholdS: thresholdOf(parameters),
-      // A critical gang at the grid scheduler holds up the others, an older gang holds up younger ones.
+      // A critical gang at the grid scheduler blocks the others; an older gang blocks younger ones.
       noGangLeft: parameters.order === "largest" && parameters.critical === "ordinary",
       noGangLeftAcrossSites:
         acrossSites && parameters.order === "largest" && parameters.critical === "ordinary",

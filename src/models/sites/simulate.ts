@@ -1,6 +1,6 @@
 /**
  * Sites in virtual time: the driver of the contract (contract.ts). The machine (machine.ts) keeps queues and
- * processors; here are the order of events and the end of the run.
+ * processors; this file has the order of events and the end of the run.
  */
 import { InputError } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -15,11 +15,14 @@ import type {
 import { SimulatedSites } from "./machine.ts";
 
 interface SitesOptions {
-  /** The run stops after the instant in which so many jobs have ended; default: when nothing more can happen. */
+  /**
+   * The run stops after the instant at which this many jobs have ended; default: when nothing more can
+   * happen.
+   */
   readonly completions?: number;
   /**
-   * What a processor tells of the job in service: when it ends (default; "not hard to calculate", section III.B.1), or
-   * when it should end by its prediction.
+   * How a processor reports the time until its job in service ends: exactly (default; "not hard to
+   * calculate", section III.B.1), or by the job's prediction.
    */
   readonly remaining?: RemainingRule;
   readonly observer?: SitesObserver | undefined;
@@ -27,18 +30,18 @@ interface SitesOptions {
 
 export type RemainingRule = "exact" | "predicted";
 
-/** What the simulator of sites does that no scheduler of sites decides, one sentence each. */
+/** What the simulator of sites does without asking a scheduler, one sentence each. */
 export const SITES_RULES: readonly string[] = [
   "simulated sites: a local job has one task and stays at the site where it arrives; a gang arrives at the grid scheduler, and all of its tasks start and end together on distinct processors",
-  "simulated sites: each processor has a queue of its own, a job in service is never interrupted, and at most one gang waits at the head of a queue",
-  "simulated sites: a gang runs at the pace of the slowest of its sites; on more than one its service time grows by the overhead",
-  "simulated sites: a processor tells how long its job in service still needs: exactly, or with remaining=predicted by its prediction",
+  "simulated sites: each processor has its own queue, a job in service is never interrupted, and at most one gang waits at the head of a queue",
+  "simulated sites: a gang runs at the pace of the slowest of its sites; on more than one site its service time grows by the overhead",
+  "simulated sites: a processor reports how long its job in service still needs: exactly, or with remaining=predicted by the job's prediction",
 ];
 
 /**
  * Runs the instance under the policy.
- * @throws RuleViolation when the policy decides something that the machine does not allow
- * @throws InputError for sites or jobs that make no sense
+ * @throws RuleViolation if the policy decides something that the machine does not allow
+ * @throws InputError if the sites or jobs make no sense
  */
 export function simulateSites(
   instance: SitesInstance,
@@ -53,7 +56,7 @@ export function simulateSites(
   return machine.schedule();
 }
 
-/** The event loop: departures, arrivals, one decision, per instant. */
+/** The event loop: for each instant, departures, arrivals, and one decision. */
 function runToEnd(
   instance: SitesInstance,
   machine: SimulatedSites,

@@ -1,4 +1,6 @@
-/** Small problems for tests of the simulator of sites: drawn ones, and ones written down as a list of jobs. */
+/**
+ * Small problems for tests of the simulator of sites: drawn ones, and ones written down as a list of jobs.
+ */
 import fc from "fast-check";
 import type { SiteSpec, SitesInstance } from "./contract.ts";
 import { GRID } from "./contract.ts";
@@ -43,7 +45,10 @@ export function sitesOf(...processors: readonly number[]): SiteSpec[] {
   return processors.map((count) => ({ processors: count, speed: 1 }));
 }
 
-/** Crowded problems with whole-numbered times, so that many things happen in one instant, and some jobs without service. */
+/**
+ * Crowded problems with whole-numbered times, so that many things happen in one instant, and some jobs
+ * without service.
+ */
 export const arbitraryInstance: fc.Arbitrary<SitesInstance> = fc
   .array(fc.record({ processors: fc.integer({ min: 1, max: 5 }), speed: fc.constantFrom(1, 1, 2, 0.5) }), {
     minLength: 1,

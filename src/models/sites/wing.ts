@@ -17,17 +17,17 @@ const PARAMETERS: readonly ParameterSpec[] = [
     "speeds",
     "number",
     { min: 0.001, max: 1000, default: "1" },
-    "seconds of service in a second on a processor of each site; one number stands for all",
+    "seconds of service per second on a processor of each site; a single number counts for all sites",
   ),
   number(
     "load",
     { min: 0.001, max: 100, default: 0.9 },
-    "offered load: work that arrives in a second over what all processors can do",
+    "offered load: work that arrives per second ÷ what all processors can do per second",
   ),
   number(
     "gangShare",
     { min: 0, max: 1, default: 0.13 },
-    "share of the load that gangs bring; the rest are local jobs, in proportion to the sites",
+    "share of the load that comes from gangs; the rest comes from local jobs, in proportion to the sites",
   ),
   list(
     "gangs",
@@ -43,7 +43,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "overhead",
     { min: 0, max: 10, default: 0.1 },
-    "share of its service time by which a gang on several sites is prolonged",
+    "share of the service time by which a gang on several sites is prolonged",
   ),
   number("critical", { min: 0, max: 1, default: 0 }, "share of the gangs that are critical"),
   number(
@@ -51,24 +51,24 @@ const PARAMETERS: readonly ParameterSpec[] = [
     { min: 0, max: 100, default: 0, unit: "%" },
     "largest error of a predicted service time (E)",
   ),
-  choice("remaining", ["exact", "predicted"], "how processors tell what the job in service still needs"),
+  choice("remaining", ["exact", "predicted"], "how processors report what the job in service still needs"),
   integer(
     "jobs",
     { min: 1, max: 10_000_000, default: 20_000 },
-    "local jobs and gangs to make; all run to their end",
+    "number of local jobs and gangs; all run to their end",
   ),
 ];
 
 const WORKLOAD_RULES = [
   "workload: local jobs arrive at each site and gangs at the grid scheduler, each as a Poisson stream, with exponential service times",
-  "bounded slowdown: service times below a tenth of the mean count as that",
+  "bounded slowdown: service times below a tenth of the mean count as a tenth of the mean",
 ];
 
 export const sites: Wing<SitesPolicyDefinition> = {
   name: "sites",
   title: "Several sites",
   summary: "Local jobs at each of several sites, and gangs that a grid scheduler sends to them.",
-  machine: "processors with a queue each, grouped into sites under one grid scheduler",
+  machine: "processors with one queue each, grouped into sites under one grid scheduler",
   rules: [...WORKLOAD_RULES, ...SITES_RULES],
   source: "Dimitriadou and Karatza 2009, sections II and III",
   parameters: PARAMETERS,
@@ -155,7 +155,7 @@ function measuresOf(numbers: SitesNumbers, hasCritical: boolean): Measure[] {
   ];
 }
 
-/** A local job has one task, so that weights change nothing. */
+/** A local job has one task, so weights change nothing. */
 function measuresOfKind(name: string, title: string, of: SitesJobNumbers, isWeighted: boolean): Measure[] {
   const one = (word: string, text: string, unit: Measure["unit"], value: number, isCompared = false) =>
     measure(`${name}-${word}`, `${title}: ${text}`, unit, value, isCompared);

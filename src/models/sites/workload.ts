@@ -1,7 +1,8 @@
 /**
- * The workload of Dimitriadou and Karatza 2009, section II, for any number of sites: local jobs arrive at each site, gangs
- * at the grid scheduler, all as Poisson streams with exponential service times. Every attribute of every source has a
- * random stream of its own, so that runs with another load, size distribution or prediction error keep all the rest.
+ * The workload of Dimitriadou and Karatza 2009, section II, for any number of sites: local jobs arrive at
+ * each site and gangs at the grid scheduler, all as Poisson streams with exponential service times. Every
+ * attribute of every source has its own random stream, so that runs with another load, size distribution or
+ * prediction error keep everything else.
  */
 import { InputError } from "../../core/errors.ts";
 import { Random } from "../../core/random.ts";
@@ -21,13 +22,13 @@ export interface SitesWorkload {
   readonly splitOverhead: number;
   /** Share of the gangs that are critical. */
   readonly criticalShare: number;
-  /** Jobs to make. */
+  /** Number of jobs to generate. */
   readonly count: number;
   readonly seed: number;
   readonly replication: number;
 }
 
-/** An instance with exact predictions, and what its predictions depend on. */
+/** An instance with exact predictions, and the random numbers on which its predictions depend. */
 interface SitesJobs {
   readonly instance: SitesInstance;
   /** Uniform in (−1, 1) for each job. */
@@ -36,10 +37,10 @@ interface SitesJobs {
 
 /** The gang sizes of the paper, 2 … 13, mean 7.5. */
 export const UNIFORM_GANGS: readonly number[] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
-/** The gang sizes of the study before it, mean 7.5 too. */
+/** The gang sizes of the authors' previous study, also with mean 7.5. */
 export const POWER_OF_TWO_GANGS: readonly number[] = [2, 4, 8, 16];
 
-/** A source of jobs, with the arrival of its next one and its random streams. */
+/** A source of jobs, with its next arrival and its random streams. */
 function sourceOf(name: string, home: number, everyS: number, { seed, replication }: SitesWorkload) {
   const stream = (attribute: string) => new Random(seed, `${replication}/${name}/${attribute}`);
   const arrivals = stream("arrivals");
@@ -56,7 +57,7 @@ function sourceOf(name: string, home: number, everyS: number, { seed, replicatio
   };
 }
 
-/** @throws InputError when a number is out of range */
+/** @throws InputError if a number is out of range */
 export function generateSites(workload: SitesWorkload): SitesJobs {
   check(workload);
   const { sites, localEveryS, gangEveryS, gangSizes, count } = workload;
@@ -99,7 +100,10 @@ export function generateSites(workload: SitesWorkload): SitesJobs {
   };
 }
 
-/** The same jobs with predictions that are off by up to `percent` % of the service time, uniformly (E of the paper). */
+/**
+ * The same jobs with predictions that are off by up to `percent` % of the service time, uniformly (E in the
+ * paper).
+ */
 export function withPredictionError(jobs: SitesJobs, percent: number): SitesInstance {
   if (!(percent >= 0 && percent <= 100)) {
     throw new InputError(`Cannot predict with an error of ${percent} %: expected 0 to 100`);

@@ -1,10 +1,12 @@
 /**
- * Follows a run of tasks and throws at the first thing that may not be. It executes the programs a second time, from the times at
- * which tasks had their processors, so it takes nothing from the simulator but who had what and when.
+ * Follows a run of tasks and throws at the first violation. It executes the programs a second time, from the
+ * times at which tasks had their processors. So it takes nothing from the simulator but which task had which
+ * processor, and when.
  *
- * Rules: a processor has one task at a time and a task only the processor that it was placed on; a blocked task does not
- * run; the row's own task goes first; under conventional gang scheduling no other task runs; under a work-conserving local
- * scheduler no processor is idle while one of its tasks is ready; a task computes as long as its program says.
+ * Rules: a processor has one task at a time, and a task has only the processor on which it was placed; a
+ * blocked task does not run; the row's own task comes first; under conventional gang scheduling no other task
+ * runs; under a work-conserving local scheduler no processor is idle while one of its tasks is ready; a task
+ * computes for as long as its program says.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
@@ -35,7 +37,10 @@ export class TaskChecker implements TaskObserver {
   // Tasks.
   readonly #processorOf: Int32Array;
   readonly #statement: Int32Array;
-  /** The Op that blocks the task (with `waitsFor` its end or its barrier), compute for none, or ENDED. */
+  /**
+   * The Op that blocks the task (`waitsFor` has its end or its barrier), compute if it is not blocked, or
+   * ENDED.
+   */
   readonly #block: Int8Array;
   readonly #waitsFor: Float64Array;
   readonly #leftMs: Int32Array;
@@ -113,21 +118,26 @@ export class TaskChecker implements TaskObserver {
 
   signalled(timeMs: number, row: RowId): void {
     if (timeMs !== (Number.isNaN(this.#signalMs) ? 0 : this.#signalMs + this.#options.slotMs))
-      this.#fail("clock", NO_TASK, timeMs, `the signal after the one at ${this.#signalMs} ms comes`);
+      this.#fail(
+        "clock",
+        NO_TASK,
+        timeMs,
+        `the signal after that of ${this.#signalMs} ms comes at the wrong time`,
+      );
     this.#signalMs = timeMs;
     this.#row = row;
     const kept = this.#task.find((task) => task !== NO_TASK);
     if (kept !== undefined)
-      this.#fail("outside-slot", kept, timeMs, "keeps its processor over a clock signal");
+      this.#fail("outside-slot", kept, timeMs, "keeps its processor across a clock signal");
   }
 
   dispatched(timeMs: number, p: number, task: TaskIndex): void {
     if (this.#task[p] !== NO_TASK)
-      this.#fail("processor-twice", task, timeMs, `is given processor ${p}, which task ${this.#task[p]} has`);
+      this.#fail("processor-twice", task, timeMs, `gets processor ${p}, but task ${this.#task[p]} has it`);
     if (this.#processorOf[task] !== p)
-      this.#fail("migrated", task, timeMs, `is given processor ${p}, expected ${this.#processorOf[task]}`);
+      this.#fail("migrated", task, timeMs, `gets processor ${p}, expected ${this.#processorOf[task]}`);
     if (!this.#canGoOn(task, timeMs))
-      this.#fail("blocked-runs", task, timeMs, "is given a processor while it is blocked or has ended");
+      this.#fail("blocked-runs", task, timeMs, "gets a processor although it is blocked or has ended");
     if (!this.#isOwn(task)) {
       if (!this.#workConserving) this.#fail("outside-slot", task, timeMs, "runs in another row's slot");
       this.#ownIsNotReady(p, timeMs);
@@ -142,7 +152,7 @@ export class TaskChecker implements TaskObserver {
     this.#goesOn(timeMs, p, task);
     const at = this.#statement[task];
     if (this.#walk(task, timeMs) !== Op.compute)
-      this.#fail("program", task, timeMs, `computes at statement ${at}, which says otherwise`);
+      this.#fail("program", task, timeMs, `computes at statement ${at}, which is not a computation`);
     if (this.#leftMs[task] === 0) this.#leftMs[task] = this.#programs.operand[this.#statement[task]];
     this.#computesSinceMs[p] = timeMs;
   }
@@ -171,7 +181,7 @@ export class TaskChecker implements TaskObserver {
   blocked(timeMs: number, p: number, task: TaskIndex, reason: BlockReason): void {
     this.#goesOn(timeMs, p, task);
     if (this.#walk(task, timeMs) !== reason)
-      this.#fail("program", task, timeMs, `blocks with reason ${reason}, which its program does not say`);
+      this.#fail("program", task, timeMs, `blocks with reason ${reason}, which is not in its program`);
     this.#task[p] = NO_TASK;
   }
 
@@ -203,13 +213,13 @@ export class TaskChecker implements TaskObserver {
       this.#ownIsNotReady(p, timeMs);
       const waits = this.#tasks[p].find((other) => this.#canGoOn(other, timeMs));
       if (waits !== undefined && this.#workConserving)
-        this.#fail("idle-with-work", waits, timeMs, `is ready while processor ${p} idles`);
+        this.#fail("idle-with-work", waits, timeMs, `is ready although processor ${p} idles`);
     }
   }
 
   /**
-   * Compares the last totals of the finished run with what was seen.
-   * @throws RuleViolation when they differ, or when uses do not add up to processors × time
+   * Compares the last totals of the finished run with the observed events.
+   * @throws RuleViolation if they differ, or if the uses do not add up to processors × time
    */
   check(result: TasksResult): void {
     const { timeMs, busyMs, switchMs, ioMs, messageMs, barrierMs, emptyMs } =
@@ -221,14 +231,14 @@ export class TaskChecker implements TaskObserver {
         "accounts",
         NO_TASK,
         timeMs,
-        `${busyMs} ms of computing are told and ${seenMs} ms were seen`,
+        `${busyMs} ms of computing are reported, but ${seenMs} ms were observed`,
       );
     const sumMs = busyMs + switchMs + ioMs + messageMs + barrierMs + emptyMs;
     if (sumMs !== timeMs * this.#task.length)
       this.#fail("accounts", NO_TASK, timeMs, `uses add up to ${sumMs} ms`);
   }
 
-  /** Tasks that have ended. */
+  /** Number of tasks that have ended. */
   get endedTasks(): number {
     return this.#ended;
   }
@@ -246,7 +256,7 @@ export class TaskChecker implements TaskObserver {
 
   #goesOn(timeMs: number, p: number, task: TaskIndex): void {
     if (!(this.#task[p] === task && timeMs === this.#readyAtMs[p]))
-      this.#fail("processor-twice", task, timeMs, `goes on on processor ${p} without having it`);
+      this.#fail("processor-twice", task, timeMs, `continues on processor ${p} without having it`);
   }
 
   #canGoOn(task: TaskIndex, timeMs: number): boolean {
@@ -264,12 +274,12 @@ export class TaskChecker implements TaskObserver {
     }
   }
 
-  /** Executes statements that take no time; returns the one that does, or ENDED. */
+  /** Executes statements that take no time; returns the first one that takes time, or ENDED. */
   #walk(task: TaskIndex, timeMs: number): number {
     const { op, operand, firstStatement, latencyMs, jobOfTask, size } = this.#programs;
     if (this.#block[task] !== Op.compute) {
       if (!this.#canGoOn(task, timeMs))
-        this.#fail("blocked-runs", task, timeMs, "goes on while it is blocked");
+        this.#fail("blocked-runs", task, timeMs, "continues while it is blocked");
       this.#block[task] = Op.compute;
       this.#statement[task]++;
     }

@@ -1,6 +1,6 @@
 /**
- * Conformance of a local task scheduler: seeded programs that block, behind every gang policy of the registry, under the checker of
- * tasks; a second run, and runs with another future.
+ * Conformance of a local task scheduler: seeded programs that block, behind every gang policy of the
+ * registry, under the checker of tasks; a second run, and runs with another future.
  */
 import { expect } from "vitest";
 import type { GangPolicyDefinition, PolicyChoice } from "../../core/policy.ts";
@@ -14,7 +14,10 @@ import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 
 const PROCESSORS = 8;
 const CUTS = 3;
-/** Free switches, and switches that cost in slots that divide nothing; both readings of who has the processor when a task can go on. */
+/**
+ * Free switches, and switches that cost in slots that divide nothing; both readings of who has the processor
+ * when a task can go on.
+ */
 const SLOTS = [
   { slotMs: 64, switchMs: 0, ownReturns: true },
   { slotMs: 37, switchMs: 2, ownReturns: false },

@@ -1,4 +1,7 @@
-/** The local schedulers, with every value of every choice, on the same workloads; and that the checks find what they look for. */
+/**
+ * The local schedulers, with every value of every choice, on the same workloads; and that the checks find
+ * what they look for.
+ */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
 import { allChoices } from "../../policies/choices-for-tests.ts";
@@ -48,6 +51,6 @@ describe("checkTasksPolicy()", () => {
 
   test("refuses a local scheduler that claims to conserve work and does not", () => {
     const make: LocalSchedulerDefinition["make"] = () => ({ slotEnded() {}, pick: () => NO_TASK });
-    expect(() => checkTasksPolicy(makeChoice({ ...grades, make }))).toThrow("is ready while processor");
+    expect(() => checkTasksPolicy(makeChoice({ ...grades, make }))).toThrow("is ready although processor");
   });
 });

@@ -1,10 +1,11 @@
 /**
- * What a processor does when the task whose turn it is cannot run (Silva and Scherson 1999, sections 2.2 and 2.3).
+ * What a processor does when the task whose turn it is cannot run (Silva and Scherson 1999, sections 2.2 and
+ * 2.3).
  *
- * The grades scheduler keeps, for each task, its grade of membership in four classes: the share of the task's slot that
- * it spent computing, in I/O, waiting for messages or at barriers, averaged over its last five slots. It runs the ready
- * task with the largest Pr(T) = max(α·λ_IO, λ_COMP). Waiting for messages and barriers counts against a task only
- * by lowering its share of computing, as in the paper.
+ * The grades scheduler keeps for each task its grades of membership in four classes: the share of the task's
+ * slot that it spent computing, in I/O, waiting for messages or at barriers, averaged over its last five
+ * slots. It runs the ready task with the largest Pr(T) = max(α·λ_IO, λ_COMP). As in the paper, waiting for
+ * messages and barriers counts against a task only by lowering its share of computing.
  */
 import type { ReadonlyColumn } from "../../core/jobs.ts";
 import { integer, number } from "../../core/parameters.ts";
@@ -57,7 +58,7 @@ export const idle: LocalSchedulerDefinition = {
   title: "Conventional gang scheduling",
   summary: "While a task is blocked in its slot, its processor idles.",
   rules: [
-    "while the task whose turn it is cannot run, its processor idles; so does a processor without a task in the row",
+    "while the task whose turn it is cannot run, its processor idles; a processor without a task in the row idles, too",
   ],
   source: "Ousterhout 1982",
   parameters: [],
@@ -70,19 +71,19 @@ export const grades: LocalSchedulerDefinition = {
   name: "tasks-grades",
   title: "Concurrent Gang",
   summary:
-    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what they did in their own slots.",
+    "While a task is blocked in its slot, its processor runs another of its tasks, chosen by what these did in their own slots.",
   rules: [
-    "when the task whose turn it is cannot run, or there is none, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
-    "equal priorities: the task that was picked longest ago, else the one placed first",
+    "when the task whose turn it is cannot run, or if there is no such task, the processor runs the ready task with the largest max(alpha × grade in I/O, grade in computation)",
+    "among equal priorities, the task that was picked longest ago comes first, then the task that was placed first",
     "a grade is the share of its own slot that a task spent computing or in I/O, averaged over its last slots; before its first slot all grades are 0",
-    "a picked task is left only when it blocks, at the next clock signal, or when the task whose turn it is can run again",
+    "a picked task keeps the processor until it blocks, until the next clock signal, or until the task whose turn it is can run again",
   ],
   source: "Silva and Scherson 1999, sections 2.2 and 2.3",
   parameters: [
     number(
       "alpha",
       { min: 0, max: 1000, default: 2 },
-      "weight of the grade in the class I/O against the grade in the class computation",
+      "weight of the grade in the I/O class relative to the grade in the computation class",
     ),
     integer(
       "slots",

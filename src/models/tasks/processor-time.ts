@@ -1,15 +1,18 @@
 /**
- * What processors do with their time: every millisecond of every processor goes to one use. Beside it, what the task whose
- * turn it is does with its slot, which is what grades of membership are made from.
+ * What processors do with their time: every millisecond of every processor goes to one use. It also records
+ * what the task whose turn it is does with its slot, from which the grades of membership are computed.
  */
 
-/** Uses of a processor's time. An own task that is ready or switched to spends its slot on `switch` or `empty`, which count for no class. */
+/**
+ * Uses of a processor's time. An own task that is ready or being switched to spends its slot on `switch` or
+ * `empty`, which count for no class.
+ */
 export const Use = { busy: 0, io: 1, message: 2, barrier: 3, switch: 4, empty: 5 } as const;
 export type Use = (typeof Use)[keyof typeof Use];
 const USES = 6;
 
 export class ProcessorTime {
-  /** Time of all processors by use, until the last change of each. */
+  /** Time of all processors by use, up to the last change of each processor. */
   readonly totalMs = new Float64Array(USES);
   readonly #use: Uint8Array;
   readonly #sinceMs: Float64Array;
@@ -26,7 +29,7 @@ export class ProcessorTime {
     this.#ownSinceMs = new Float64Array(processors);
   }
 
-  /** From now on the processor is put to this use. */
+  /** From now on the processor has this use. */
   set(p: number, use: Use, nowMs: number): void {
     this.totalMs[this.#use[p]] += nowMs - this.#sinceMs[p];
     this.#sinceMs[p] = nowMs;
@@ -52,7 +55,7 @@ export class ProcessorTime {
     this.#ownUse[p] = use;
   }
 
-  /** Time of its slot that the processor's own task has spent on the use, until the last change. */
+  /** The part of its slot that the processor's own task has spent on the use, up to the last change. */
   slotMs(p: number, use: Use): number {
     return this.#slotMs[p * USES + use];
   }

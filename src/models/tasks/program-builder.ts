@@ -1,13 +1,13 @@
 /**
- * Builds the programs of jobs, statement by statement, in an order in which they could be executed; that order is the
- * proof that they cannot deadlock. On the way it keeps each task's clock on a dedicated machine, where every task has
- * a processor to itself from time 0 on.
+ * Builds the programs of jobs, statement by statement, in an order in which they could be executed; that
+ * order proves that they cannot deadlock. It also keeps each task's clock on a dedicated machine, where every
+ * task has its own processor from time 0.
  */
 import { doubled, grown } from "../../structures/grow.ts";
 import { Op, type TaskPrograms } from "./contract.ts";
 
 export class ProgramBuilder {
-  /** Messages so far; the number of the next one. */
+  /** Number of messages so far, which is the number of the next message. */
   messages = 0;
   readonly #submitMs: number[] = [];
   readonly #size: number[] = [];
@@ -17,7 +17,7 @@ export class ProgramBuilder {
   #receiver = new Int32Array(64);
   #latencyMs = new Int32Array(64);
 
-  // The job in hand.
+  // The current job.
   #firstTask = 0;
   readonly #tasks: Statements[] = [];
   #taskCount = 0;
@@ -46,7 +46,7 @@ export class ProgramBuilder {
     this.#clockMs[rank] += durationMs;
   }
 
-  /** The message has the number that `messages` had before; it has to be received before the job ends. */
+  /** The message gets the number that `messages` had before; it must be received before the job ends. */
   send(rank: number, to: number, latencyMs: number): void {
     const message = this.messages++;
     if (message === this.#receiver.length) {
@@ -61,7 +61,7 @@ export class ProgramBuilder {
     this.#sentMs[at] = this.#clockMs[rank];
   }
 
-  /** The receiver is the one that `send` was told. */
+  /** The receiver is the task that was named in `send`. */
   receive(message: number): void {
     const rank = this.#receiver[message] - this.#firstTask;
     this.#tasks[rank].add(Op.receive, message);

@@ -37,7 +37,8 @@ describe("simulateTasks", () => {
 
   test("Concurrent Gang: another task runs while the row's own is blocked, and leaves when that returns", () => {
     const { rows, result } = picture(TWO_JOBS, { processors: 1, slotMs: 4, local: grades });
-    // B takes A's idle ms and so ends at 14; its slot runs empty until 16, the end of the period, then A is alone.
+    // B takes A's idle ms and so ends at 14; its slot runs empty until 16, the end of the period, then A is
+    // alone.
     expect(rows).toEqual(["AABABBBBAABBBB.....A"]);
     expect(result.totals[0]).toMatchObject({ busyMs: 15, ioMs: 3, emptyMs: 2 });
   });
@@ -68,7 +69,8 @@ describe("simulateTasks", () => {
       { at: 1, tasks: ["c2"] },
     ]);
     const { rows } = picture(programs, { processors: 1, slotMs: 2 });
-    // C arrives at 1 and is placed at 4, when A and B have had a slot each; B ends at 4, so its row goes and C's follows A's.
+    // C arrives at 1 and is placed at 4, when A and B have had a slot each; B ends at 4, so its row goes and
+    // C's follows A's.
     expect(rows).toEqual(["AABBAACCAA"]);
   });
 
@@ -90,14 +92,16 @@ describe("simulateTasks", () => {
   });
 
   test("the local scheduler picks the I/O task before the computing one", () => {
-    // One processor, three rows. At 24 C's task blocks in its slot; A (all compute) and B (mostly I/O) are ready.
+    // One processor, three rows. At 24 C's task blocks in its slot; A (all compute) and B (mostly I/O) are
+    // ready.
     const programs = programsOf([
       { at: 0, tasks: ["c40"] },
       { at: 0, tasks: ["c1 i7 c1 i6 c1 i6 c1 i3 c9"] },
       { at: 0, tasks: ["c2 i3 c30"] },
     ]);
     const { rows } = picture(programs, { processors: 1, slotMs: 8, local: grades, untilMs: 24 });
-    // C's slot is 16 … 24; it blocks at 18. B has grade 7/8 in I/O, so Pr = 1.75 against A's 1, and it blocks again at 19.
+    // C's slot is 16 … 24; it blocks at 18. B has grade 7/8 in I/O, so Pr = 1.75 against A's 1, and it blocks
+    // again at 19.
     expect(rows[0].slice(16, 24)).toBe("CCBAACCC");
   });
 
@@ -137,7 +141,8 @@ describe("simulateTasks and the local scheduler", () => {
 
   test("is told what each task did with its own slots, at their ends", () => {
     const programs = programsOf([{ at: 0, tasks: ["c2 i3 c2 s0:5 b c30", "c1 r0 b c30"] }]);
-    // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message comes at 12 and lets both go on.
+    // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message comes at 12 and lets both go
+    // on.
     expect(sharesTold(programs, { processors: 2, slotMs: 8, untilMs: 17 })).toEqual([
       "0: 4 3 0 1",
       "1: 1 0 7 0",
@@ -151,7 +156,8 @@ describe("simulateTasks and the local scheduler", () => {
       { at: 0, tasks: ["c1 i2 c9"] },
       { at: 0, tasks: ["c90"] },
     ]);
-    // Processor in slot 0: task 0 computes 1 ms and is in I/O for 2; task 1 has the processor until the signal at 8.
+    // Processor in slot 0: task 0 computes 1 ms and is in I/O for 2; task 1 has the processor until the
+    // signal at 8.
     const waits = { processors: 1, slotMs: 8, untilMs: 9, ownReturns: false };
     expect(sharesTold(programs, waits)).toEqual(["0: 1 2 0 0"]);
     expect(sharesTold(programs, { ...waits, ownReturns: true })).toEqual(["0: 6 2 0 0"]);

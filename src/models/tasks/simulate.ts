@@ -1,24 +1,26 @@
 /**
- * Virtual-time driver for tasks that block: processors, a global clock, the Ousterhout matrix, a local task scheduler on each
- * processor (Silva and Scherson 1999, section 2).
+ * Virtual-time driver for tasks that block: processors, a global clock, the Ousterhout matrix, and a local
+ * task scheduler on each processor (Silva and Scherson 1999, section 2).
  *
  *   signal   |        |        |        |        |        the global clock, every slotMs
  *   row      |  0     |  1     |  2     |  0     |  1     rows take turns; a period is one pass over all rows
- *   front end^                          ^                 acts between periods only, on what it has heard until then
- *   processor|AAA..LLA|BBBBBBBB|LLLLLLLL|A..              A blocks, L runs until A can go on; no task in row 2
+ *   front end^                          ^                 acts between periods, on what has happened until then
+ *   processor|AAA..LLA|BBBBBBBB|LLLLLLLL|A..              A blocks, L runs until A can continue; row 2 is idle
  *
- * Rules. A clock signal takes every processor away and gives it to the task of the row whose turn it is. If that task
- * cannot run, or there is none, the local task scheduler picks another task of the processor; what it picks runs until it
- * blocks, until the next signal, or (`ownReturns`) until the row's own task can go on. A processor with nothing to run
- * idles until one of its tasks becomes ready. While no row exists, signals go on and the front end acts at each of them.
- * A processor that turns to another task than it had last loses switchMs first.
+ * Rules. A clock signal takes every processor away and gives it to the task of the row whose turn it is. If
+ * that task cannot run, or if there is none, the local task scheduler picks another task of the processor.
+ * That task runs until it blocks, until the next signal, or (`ownReturns`) until the row's own task can
+ * continue. A processor with nothing to run idles until one of its tasks becomes ready. While no row exists,
+ * signals continue, and the front end acts at each of them. A processor that changes to a task other than its
+ * last one first loses switchMs.
  *
- * Order within an instant: (1) I/O ends and messages arrive; (2) processors in order: a switch or a compute statement ends
- * and the statements that take no time follow, up to the next compute statement or the one that blocks; (3) the clock
- * signal; (4) processors without a task, in order and as often as needed, are given one. So a statement that ends with the
- * slot is done before the signal.
+ * Order within an instant: (1) I/O ends and messages arrive; (2) processors in order: a switch or a compute
+ * statement ends, and the statements that take no time follow, up to the next compute statement or the first
+ * one that blocks; (3) the clock signal; (4) processors without a task get one, in order and as often as
+ * necessary. So a statement that ends with the slot is done before the signal.
  *
- * Time is whole milliseconds; every millisecond of every processor is computing, switching or idling for a named reason.
+ * Time is in whole milliseconds; every millisecond of every processor is computing, switching or idling for a
+ * named reason.
  */
 import { assert } from "../../core/errors.ts";
 import type { RowId } from "../../core/policy.ts";
@@ -39,17 +41,17 @@ import {
 import { ProcessorTime, Use } from "./processor-time.ts";
 import { TaskGangs } from "./task-gangs.ts";
 
-/** What the simulator of tasks does that no local scheduler decides, one sentence each. */
+/** What the simulator of tasks does without asking a local scheduler, one sentence each. */
 export const TASKS_RULES: readonly string[] = [
-  "simulated tasks: at every clock signal each processor goes to its task in the row whose turn it is, if that can run; the gang policy in front changes rows between two passes over all of them only",
-  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again, or with returns=no when the processor is left",
-  "simulated tasks: a processor that turns to another task than it had last loses the cost of a switch first",
-  "simulated tasks: of one instant, I/O ends and messages arrive first, then statements end, then comes the clock signal, then idle processors are given tasks",
+  "simulated tasks: at every clock signal each processor goes to its task in the row whose turn it is, if that task can run; the gang policy changes rows only between two passes over all of them",
+  "simulated tasks: the task whose turn it is takes the processor back as soon as it can run again, or with returns=no when the processor becomes free",
+  "simulated tasks: a processor that changes to a task other than its last one first loses the cost of a switch",
+  "simulated tasks: at one instant, I/O ends and messages arrive first, then statements end, then comes the clock signal, then idle processors get tasks",
 ];
 
 /**
  * Runs the programs.
- * @throws RuleViolation when the gang policy asks for something that is not allowed
+ * @throws RuleViolation if the gang policy does something that is not allowed
  */
 export function simulateTasks(programs: TaskPrograms, options: TasksOptions): TasksResult {
   const processors = new Processors(programs, options);
@@ -61,7 +63,8 @@ export function simulateTasks(programs: TaskPrograms, options: TasksOptions): Ta
   return processors.result();
 }
 
-// States of a task. A blocked task's state is 2 + the Op that blocks it, so the reason is state − BLOCKED.
+// States of a task. The state of a blocked task is 2 + the Op that blocks it, so the reason is state −
+// BLOCKED.
 const READY = 0;
 const RUNNING = 1;
 const BLOCKED = 2;
@@ -81,7 +84,7 @@ class Processors {
   // Tasks.
   readonly #state: Uint8Array;
   readonly #statement: Int32Array;
-  /** What is left of the compute statement that the task is in; 0 when it is in none. */
+  /** Time left of the task's current compute statement; 0 if it is in none. */
   readonly #leftMs: Int32Array;
   // Jobs and messages.
   readonly #tasksLeft: Int32Array;
@@ -94,7 +97,7 @@ class Processors {
   readonly #running: Int32Array;
   readonly #own: Int32Array;
   readonly #last: Int32Array;
-  /** Processors by the end of their switch or of their stretch of computing. */
+  /** Processors by the end of their switch or of their computation. */
   readonly #ends: FinishQueue;
   readonly #switching: Uint8Array;
   readonly #stretchMs: Float64Array;
@@ -103,7 +106,7 @@ class Processors {
   #attentionCount = 0;
   #ready = new Int32Array(16);
 
-  /** I/O ends and arrivals of messages that a task waits for, by task. */
+  /** Ends of I/O and arrivals of messages for which a task waits, by task. */
   readonly #wakeUps = new EventHeap();
   readonly #totals: TaskTotals[] = [];
   #jobsCompleted = 0;
@@ -141,7 +144,10 @@ class Processors {
     this.#attention = new Uint8Array(processors);
   }
 
-  /** Handles all instants up to the time, or up to the end of the last job; returns the time of the last one. */
+  /**
+   * Handles all instants up to the time, or up to the end of the last job; returns the time of the last
+   * instant.
+   */
   runTo(untilMs: number): number {
     for (;;) {
       if (untilMs === Number.POSITIVE_INFINITY && this.#jobsCompleted === this.#programs.jobCount) break;
@@ -182,7 +188,7 @@ class Processors {
     this.#observer?.settled?.(nowMs);
   }
 
-  /** The statement that blocked the task is over. */
+  /** The statement that blocked the task has ended. */
   #wake(task: TaskIndex): void {
     this.#state[task] = READY;
     this.#statement[task]++;
@@ -196,7 +202,7 @@ class Processors {
     this.#attention[p] = 1;
   }
 
-  /** The processor's switch or stretch of computing has come to its end. */
+  /** The processor's switch or computation has ended. */
   #stretchEnds(p: number): void {
     this.#ends.remove(p);
     if (this.#switching[p] === 1) {
@@ -232,7 +238,7 @@ class Processors {
     if (gangs.rowCount > this.#maxRows) this.#maxRows = gangs.rowCount;
   }
 
-  /** Makes the tasks of the row their processors' own. */
+  /** Makes the tasks of the row the own tasks of their processors. */
   #takeTurn(row: RowId): void {
     const gangs = this.#gangs;
     const { firstTask } = this.#programs;
@@ -279,7 +285,7 @@ class Processors {
     this.#observer?.preempted?.(this.#nowMs, p, task);
   }
 
-  /** Gives the processor a task, if it should have another than it has. */
+  /** Gives the processor a task, if it should have a task other than its current one. */
   #dispatch(p: number): void {
     this.#attention[p] = 0;
     this.#attentionCount--;
@@ -294,7 +300,7 @@ class Processors {
       if (task === NO_TASK) break;
       if (this.#start(p, task)) return;
     }
-    // Its own task may have ended just now, and then the slot is empty.
+    // Its own task may just have ended; then the slot is empty.
     const state = this.#own[p] === NO_TASK ? READY : this.#state[own];
     this.#time.set(p, state >= BLOCKED ? useOf(state) : Use.empty, this.#nowMs);
   }
@@ -323,7 +329,10 @@ class Processors {
     return true;
   }
 
-  /** Executes statements up to the next compute statement (true) or to the one that blocks or the end (false). */
+  /**
+   * Executes statements up to the next compute statement (returns true), or up to a blocking statement or the
+   * end (false).
+   */
   #run(p: number): boolean {
     const task = this.#running[p];
     const { op, operand, firstStatement } = this.#programs;
@@ -375,7 +384,7 @@ class Processors {
     else this.#wakeUps.push(arrivalMs, receiver);
   }
 
-  /** The task comes to a barrier; the last one of its job lets all the others go on. */
+  /** The task reaches a barrier; the last task of its job releases all the others. */
   #passes(task: TaskIndex): boolean {
     const { jobOfTask, firstTask, size } = this.#programs;
     const job = jobOfTask[task];
@@ -397,7 +406,7 @@ class Processors {
   #end(p: number, task: TaskIndex): void {
     this.#state[task] = ENDED;
     this.#running[p] = NO_TASK;
-    // Nothing of the slot is this task's any more, so the processor is idle for want of a task from here on.
+    // This task no longer uses its slot, so from here on the processor is idle because it has no task.
     if (this.#own[p] === task) this.#own[p] = NO_TASK;
     this.#observer?.ended?.(this.#nowMs, p, task);
     const job = this.#programs.jobOfTask[task];
@@ -408,7 +417,7 @@ class Processors {
   }
 }
 
-/** Use of the time of a processor whose own task is in a blocked state. */
+/** Use of a processor's time while its own task is in a blocked state. */
 function useOf(state: number): Use {
   const reason = state - BLOCKED;
   return reason === Op.io ? Use.io : reason === Op.receive ? Use.message : Use.barrier;

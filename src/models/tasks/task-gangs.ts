@@ -1,7 +1,7 @@
 /**
- * The front end of the task-level simulator: the Ousterhout matrix, the gang policy that fills it, and which tasks are
- * allocated to each processor (Silva and Scherson 1999, section 2.3). It acts between periods only, and only when it has
- * something to tell the policy: jobs that have ended, then jobs that have arrived.
+ * The front end of the task-level simulator: the Ousterhout matrix, the gang policy that fills it, and the
+ * tasks that are allocated to each processor (Silva and Scherson 1999, section 2.3). It acts only between
+ * periods, and only if it has news for the policy: jobs that have ended, then jobs that have arrived.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import { type JobIndex, type ReadonlyColumn, UNKNOWN } from "../../core/jobs.ts";
@@ -59,7 +59,7 @@ export class TaskGangs extends OusterhoutMatrix implements GangMachine {
     this.#observer?.exchanged?.(this.#nowMs, a, b, first, end);
   }
 
-  /** All tasks of the job have ended; the policy hears of it at the end of the period. */
+  /** All tasks of the job have ended; the policy learns about it at the end of the period. */
   noteEnd(job: JobIndex): void {
     this.#ended.push(job);
   }

@@ -23,7 +23,10 @@ function options(kinds: readonly JobKind[], seed = 1): ProgramsOptions {
   };
 }
 
-/** Executes one ready task after the other, chosen by the draws, until none can go on; returns how many tasks ended. */
+/**
+ * Executes one ready task after the other, chosen by the draws, until none can go on; returns how many tasks
+ * ended.
+ */
 function execute(programs: TaskPrograms, draws: readonly number[]): number {
   const { firstStatement, firstTask, op, operand, jobOfTask, size, taskCount } = programs;
   const at = Array.from(firstStatement.slice(0, taskCount));
@@ -70,7 +73,8 @@ describe("makeTaskPrograms", () => {
     const computation = makeTaskPrograms("computation", options(["computation"]));
     for (const other of [first, ...others]) {
       for (let job = 0; job < other.jobCount; job++) {
-        // A job ends within one message or one barrier of its service time, which a computation job has exactly.
+        // A job ends within one message or one barrier of its service time, which a computation job has
+        // exactly.
         const beyondMs = other.dedicatedMs[job] - computation.dedicatedMs[job];
         expect(beyondMs).toBeGreaterThanOrEqual(0);
         expect(beyondMs).toBeLessThanOrEqual(1800);

@@ -1,22 +1,22 @@
 /**
- * Jobs with programs for the task-level simulator: the workloads of Silva and Scherson 1999, section 4. The paper's simulator
- * makes a job from distributions of its communication, I/O and synchronisation and prints none of them, so
- * these are ours:
+ * Jobs with programs for the task-level simulator: the workloads of Silva and Scherson 1999, section 4. The
+ * paper's simulator makes a job from distributions of its communication, I/O and synchronisation, but the
+ * paper prints none of them, so these are ours:
  *
  *   round of a task     compute   then, by the kind of the round,
  *     I/O                         I/O
- *     communication               send to the task `shift` ranks on, receive from the one `shift` ranks back
+ *     communication               send to the task `shift` ranks ahead, receive from `shift` ranks back
  *     synchronisation             a barrier over all tasks of the job
  *
- * A job of one kind has rounds of that kind, a mixed job draws the kind of each round; a computation job is one compute
- * statement. All tasks of a job run the same rounds, with durations drawn for each by itself, until the job has had its
- * service time, which is the time it takes with its processors to itself. A job of one task has nobody to talk to: it skips
- * sends, receives and barriers.
- * Service times are cut off where the job could not end within the run anyway.
+ * A job of one kind has rounds of that kind. A mixed job draws the kind of each round. A computation job is
+ * one compute statement. All tasks of a job run the same rounds, with durations drawn separately for each
+ * task, until the job has had its service time, which is the time it takes on processors of its own. A job of
+ * one task has no other task to communicate with: it skips sends, receives and barriers. Service times are
+ * cut off at lengths with which the job could not end within the run anyway.
  *
- * No program can deadlock, whatever the schedule: statements are appended to the tasks in one order in which each receive
- * comes after its send and a barrier comes to all tasks at once, so the first statement in that order that has not been
- * executed can always go on.
+ * No program can deadlock, whatever the schedule. Statements are appended to the tasks in one order, in which
+ * each receive comes after its send and a barrier reaches all tasks at the same point. So the first statement
+ * in that order that has not been executed can always continue.
  */
 import { Random } from "../../core/random.ts";
 import { drawHyperErlang } from "../../workload/models/hyper-erlang.ts";
@@ -34,18 +34,18 @@ interface Duration {
   readonly spread: number;
 }
 
-/** What the rounds of one kind of job are made of. */
+/** The parts of a round of one kind of job. */
 interface RoundTimes {
   readonly compute: Duration;
   /** Length of an I/O statement. */
   readonly io: Duration;
-  /** Time of a message on the way. */
+  /** Time that a message takes to arrive. */
   readonly latency: Duration;
 }
 
 export interface ProgramsOptions {
   readonly seed: number;
-  /** Jobs arrive until then. */
+  /** Jobs arrive until this time. */
   readonly untilMs: number;
   /** Largest size; ranges above it are left out. */
   readonly maxSize: number;
@@ -59,8 +59,9 @@ export interface ProgramsOptions {
 }
 
 /**
- * Hyper-Erlang arrivals and service times, by ranges of size, with programs. Arrivals, service times, sizes and kinds come
- * from streams of their own, and so does each program, so workloads of different kinds have the same jobs.
+ * Hyper-Erlang arrivals and service times, by ranges of size, with programs. Arrivals, service times, sizes
+ * and kinds have their own random streams, and so does each program, so workloads of different kinds have the
+ * same jobs.
  */
 export function makeTaskPrograms(name: string, options: ProgramsOptions): TaskPrograms {
   const jobs = arrivals(options);
@@ -98,7 +99,7 @@ function arrivals(options: ProgramsOptions): Arrival[] {
       const submitMs = Math.round(1000 * submitS);
       if (submitMs >= untilMs) break;
       const drawnMs = Math.round(1000 * serviceFactor * drawHyperErlang(range.serviceS, services));
-      // A job that needs more than the time left cannot end before the run does; one ms beyond it is as good as any more.
+      // A job that needs more than the time left cannot end before the run does; one ms beyond it is enough.
       const serviceMs = Math.max(1, Math.min(drawnMs, untilMs - submitMs + 1));
       jobs.push({ submitMs, size: drawSize(range, sizes), serviceMs });
     }

@@ -14,8 +14,9 @@ import { ProgramBuilder } from "./program-builder.ts";
 import { simulateTasks } from "./simulate.ts";
 
 /**
- * Programs by hand: per job the submit time and one text per task. Statements: `c5` computes 5 ms, `i5` I/O of 5 ms,
- * `s1:3` sends message 1, 3 ms on the way, `r1` receives it, `b` is a barrier. Message numbers are over all jobs.
+ * Programs by hand: per job the submit time and one text per task. Statements: `c5` computes 5 ms, `i5` I/O
+ * of 5 ms, `s1:3` sends message 1, 3 ms on the way, `r1` receives it, `b` is a barrier. Message numbers are
+ * over all jobs.
  */
 export function programsOf(jobs: readonly { at: number; tasks: readonly string[] }[]): TaskPrograms {
   const op: number[] = [];
@@ -90,7 +91,10 @@ export function optionsOf(settings: Settings): Omit<TasksOptions, "observer"> {
   };
 }
 
-/** Runs under the checker; one string per processor, a letter per ms: the job that computes, `~` switch, `.` idle. */
+/**
+ * Runs under the checker; one string per processor, a letter per ms: the job that computes, `~` switch, `.`
+ * idle.
+ */
 export function picture(programs: TaskPrograms, settings: Settings) {
   const options = optionsOf(settings);
   const rows = new Array<string>(settings.processors).fill("");

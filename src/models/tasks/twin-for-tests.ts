@@ -1,6 +1,6 @@
 /**
- * A naive twin of the task simulator, for tests: it steps through time ms by ms over plain objects, with a front end, grades
- * and messages of its own.
+ * A naive twin of the task simulator, for tests: it steps through time ms by ms over plain objects, with a
+ * front end, grades and messages of its own.
  */
 import { Op, type TaskPrograms } from "./contract.ts";
 
@@ -42,8 +42,8 @@ interface TwinProcessor {
 }
 
 /**
- * One letter per ms and processor: the job that computes (A, B …), `~` for a switch, `.` for idle; and the ms of all processors
- * by use, named as in the totals of a run.
+ * One letter per ms and processor: the job that computes (A, B …), `~` for a switch, `.` for idle; and the ms
+ * of all processors by use, named as in the totals of a run.
  */
 export function twin(
   programs: TaskPrograms,

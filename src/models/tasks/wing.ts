@@ -1,4 +1,4 @@
-/** Tasks that block, and what their processors do meanwhile (Silva and Scherson 1999). */
+/** Tasks that block, and what their processors do in the meantime (Silva and Scherson 1999). */
 import { ModelError } from "../../core/errors.ts";
 import { choice, integer, number } from "../../core/parameters.ts";
 import type { ParameterSpec, ParameterValues, PolicyChoice } from "../../core/policy.ts";
@@ -15,26 +15,26 @@ import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 
 const KINDS: readonly JobKind[] = ["mixed", "I/O", "computation", "communication", "synchronisation"];
 const GANGS = POLICIES.filter((policy) => policy.sharing === "time");
-/** Service times below this count as this in bounded slowdowns, as elsewhere by default. */
+/** Service times below this count as this in bounded slowdowns; the same default as elsewhere. */
 const BOUND_MS = 10_000;
 
 const PARAMETERS: readonly ParameterSpec[] = [
   integer(
     "processors",
     { min: 1, max: 65_536, default: 32 },
-    "processors of the machine; ranges of sizes that reach above it are left out",
+    "processors of the machine; ranges of sizes that reach above this number are left out",
   ),
   number(
     "hours",
     { min: 0.001, max: 10_000, default: 10, unit: "h" },
-    "how long jobs arrive; the run ends then",
+    "length of the period in which jobs arrive; the run ends with it",
   ),
-  choice("kind", KINDS, "what jobs do between computations; mixed: all kinds alike"),
+  choice("kind", KINDS, "what jobs do between computations; mixed: all kinds in equal shares"),
   number("interarrival", { min: 1e-6, max: 1e6, default: 0.6 }, "factor on the times between arrivals"),
   number("work", { min: 1e-6, max: 1e6, default: 8 }, "factor on the service times"),
   seconds("compute", 9, "mean length of a computation"),
   seconds("io", 20, "mean length of an I/O"),
-  seconds("latency", 1.5, "mean time of a message on the way"),
+  seconds("latency", 1.5, "mean time that a message takes to arrive"),
   number(
     "spread",
     { min: 0, max: 1, default: 0.5 },
@@ -44,7 +44,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "switch",
     { min: 0, max: 1e6, default: 0, unit: "s" },
-    "time that a processor loses when it turns to another task, below the slot",
+    "time that a processor loses when it changes to another task; shorter than the slot",
   ),
   choice(
     "returns",
@@ -54,7 +54,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "gang",
     GANGS.map(({ name }) => name),
-    "the gang policy in front, which fills the matrix",
+    "the gang policy that fills the matrix",
   ),
 ];
 
@@ -63,16 +63,18 @@ function seconds(name: string, value: number, description: string): ParameterSpe
 }
 
 const WORKLOAD_RULES = [
-  "workload: hyper-Erlang arrivals and service times by ranges of size, as fitted for the model jann; a job's tasks run rounds of a computation and what its kind blocks for until it has had its service time",
-  "times are rounded to whole milliseconds; the run ends when the arrivals do, and jobs count that have ended by then",
-  "slowdown: response over the time that the job takes with its processors to itself, of which less than 10 s count as that",
+  "workload: hyper-Erlang arrivals and service times by ranges of size, as fitted for the model jann; a job's tasks run rounds until the job has had its service time; a round is a computation, then what the job's kind blocks for",
+  "times are rounded to whole milliseconds; the run ends when the arrivals end, and only jobs that have ended by then count",
+  "slowdown: response over the time that the job takes on processors of its own; times below 10 s count as 10 s",
 ];
 
 export const tasks: Wing<LocalSchedulerDefinition> = {
   name: "tasks",
   title: "Tasks on a processor",
-  summary: "Gangs whose tasks block for I/O, messages and barriers, and what their processors do meanwhile.",
-  machine: "the tasks of each processor while the one whose turn it is waits for I/O, a message or a barrier",
+  summary:
+    "Gangs whose tasks block for I/O, messages and barriers, and what their processors do in the meantime.",
+  machine:
+    "the tasks of each processor while the task whose turn it is waits for I/O, a message or a barrier",
   rules: [...WORKLOAD_RULES, ...TASKS_RULES],
   source: "Silva and Scherson 1999, sections 2 and 4",
   parameters: PARAMETERS,

@@ -5,7 +5,7 @@
  *
  *   size      1, or 2^u with u from two joined uniform distributions; u is rounded for jobs of a power of two
  *   run time  e^x with x from one of two gamma distributions; the first is less likely for larger sizes
- *   arrivals  gaps are e^g "points" with g gamma distributed; a half hour costs as many as its weight in the day
+ *   arrivals  gaps are e^g "points" with g gamma distributed; a half hour costs its weight in the day
  *
  *      points  ├───gap 1───┼──────gap 2───────┼─gap 3─┤   each job pays its gap in full; a gap may end in
  *      weights │ 0.2 │ 0.3 │   0.9    │      1.6      │   a half hour, whose other points are not lost
