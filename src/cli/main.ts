@@ -6,7 +6,7 @@ import { VERBS } from "./registry.ts";
 import { commandName } from "./text/text.ts";
 
 /** Verbs of Slurm and of a shell that people type by habit, with the verb to use here. */
-const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
+const FOREIGN_VERBS: Readonly<Record<string, string>> = {
   sbatch: "submit",
   srun: "run",
   salloc: "run",
@@ -30,7 +30,7 @@ const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** Options of Slurm that people type by habit, with what to use here. */
-const OPTIONS_ELSEWHERE: Readonly<Record<string, string>> = {
+const FOREIGN_OPTIONS: Readonly<Record<string, string>> = {
   "--ntasks": "-n 4",
   "--cpus-per-task": "-n 4, with one CPU per process",
   "-c": "-n 4, with one CPU per process",
@@ -67,16 +67,17 @@ async function main(parameters: readonly string[]): Promise<void> {
 function checkVerb(verb: string | undefined): void {
   const names = VERBS.map(({ name }) => name);
   if (verb === undefined || names.includes(verb)) return;
-  const ours = KNOWN_ELSEWHERE[verb];
-  if (ours !== undefined) throw new UsageError(`Cannot find verb "${verb}": use tutti ${ours}`);
+  const replacement = FOREIGN_VERBS[verb];
+  if (replacement !== undefined) throw new UsageError(`Cannot find verb "${verb}": use tutti ${replacement}`);
   throw unknownName("verb", verb, names);
 }
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) {
     const [, option = ""] = /unknown option '(--?[\w-]+)/.exec(error.message) ?? [];
-    const ours = OPTIONS_ELSEWHERE[option];
-    if (ours !== undefined) process.stderr.write(`(instead of Slurm's ${option}, use ${ours})\n`);
+    const replacement = FOREIGN_OPTIONS[option];
+    if (replacement !== undefined)
+      process.stderr.write(`(instead of Slurm's ${option}, use ${replacement})\n`);
     return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
   }
   if (error instanceof CheckFailed) return ExitCode.failed;

@@ -166,21 +166,21 @@ export function ranking(policies: readonly Measured[]): number[] {
  */
 export function findings(policies: readonly ComparedPolicy[]): string[] {
   const metric = comparedMetric(policies);
-  const of = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;
-  if (policies.length < 2 || policies.some((policy) => Number.isNaN(of(policy).mean))) return [];
+  const times = ({ summary }: ComparedPolicy) => metricOf(summary, metric).all;
+  if (policies.length < 2 || policies.some((policy) => Number.isNaN(times(policy).mean))) return [];
   const order = ranking(policies).map((row) => policies[row]);
   const best = order[0];
   const worst = order.at(-1)!;
-  if (of(worst).mean === of(best).mean) return [`All policies give the same mean ${metric}.`];
-  const mean = durationFormatter(policies.map((policy) => of(policy).mean));
-  const longest = durationFormatter(policies.map((policy) => of(policy).max));
+  if (times(worst).mean === times(best).mean) return [`All policies give the same mean ${metric}.`];
+  const mean = durationFormatter(policies.map((policy) => times(policy).mean));
+  const longest = durationFormatter(policies.map((policy) => times(policy).max));
   const sentences = [
-    `${best.label} has the shortest mean ${metric}, ${mean(of(best).mean)}; ${worst.label} the longest, ${mean(of(worst).mean)}${timesAsLong(of(worst).mean / of(best).mean)}.`,
+    `${best.label} has the shortest mean ${metric}, ${mean(times(best).mean)}; ${worst.label} the longest, ${mean(times(worst).mean)}${timesAsLong(times(worst).mean / times(best).mean)}.`,
   ];
-  const fair = policies.reduce((a, b) => (of(b).max < of(a).max ? b : a));
-  if (of(best).max > of(fair).max) {
+  const fair = policies.reduce((a, b) => (times(b).max < times(a).max ? b : a));
+  if (times(best).max > times(fair).max) {
     sentences.push(
-      `Means hide the extremes: under ${best.label} job ${of(best).maxJobId} has a ${metric} of ${longest(of(best).max)}, under ${fair.label} no job has more than ${longest(of(fair).max)}.`,
+      `Means hide the extremes: under ${best.label} job ${times(best).maxJobId} has a ${metric} of ${longest(times(best).max)}, under ${fair.label} no job has more than ${longest(times(fair).max)}.`,
     );
   }
   return sentences;

@@ -8,7 +8,7 @@ import { RefusedError } from "../../api/client/errors.ts";
 import { matchesGlob } from "../../core/glob.ts";
 import { holds, type NumberRange, rangesOf, rangesText } from "../../core/number-ranges.ts";
 import type { JobQuery } from "../../daemon/contract/service.ts";
-import type { Job, JobsAnswer, MatrixAnswer, MissingJobs as ToldMissing } from "../../protocol/schema.ts";
+import type { Job, JobsAnswer, MatrixAnswer, MissingJobs as MissingInAnswer } from "../../protocol/schema.ts";
 import { ENDED_STATES } from "../../protocol/states.ts";
 
 /** Which jobs to ask for. `last` cannot be combined with numbers, names, queues or users. */
@@ -16,7 +16,7 @@ export type AskedJobs = Pick<JobQuery, "states" | "numbers" | "name" | "queue" |
 
 /** Numbers without a job. A scheduler of the first release does not say why. */
 export interface MissingJobs extends NumberRange {
-  readonly because: ToldMissing["because"] | "unknown";
+  readonly because: MissingInAnswer["because"] | "unknown";
 }
 
 export interface JobsPage {
@@ -84,16 +84,16 @@ export function isWithoutPages(error: unknown): boolean {
 
 /** Such as `jobs 1-20 are forgotten; there are no jobs 31-40 yet`. */
 export function missingText(missing: readonly MissingJobs[]): string {
-  const told = (because: MissingJobs["because"], say: (which: string, count: number) => string) => {
-    const ranges = missing.filter((one) => one.because === because);
+  const textFor = (because: MissingJobs["because"], describe: (which: string, count: number) => string) => {
+    const ranges = missing.filter((range) => range.because === because);
     const count = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
     const which = `${count === 1 ? "job" : "jobs"} ${rangesText(ranges, ", ")}`;
-    return ranges.length === 0 ? [] : [say(which, count)];
+    return ranges.length === 0 ? [] : [describe(which, count)];
   };
   return [
-    ...told("forgotten", (which, count) => `${which} ${count === 1 ? "is" : "are"} forgotten`),
-    ...told("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
-    ...told("unknown", (which) => `nothing is known of ${which}`),
+    ...textFor("forgotten", (which, count) => `${which} ${count === 1 ? "is" : "are"} forgotten`),
+    ...textFor("not given", (which) => `there ${which.startsWith("jobs") ? "are" : "is"} no ${which} yet`),
+    ...textFor("unknown", (which) => `nothing is known of ${which}`),
   ].join("; ");
 }
 
@@ -148,14 +148,14 @@ async function wholeList(client: Client, asked: AskedJobs): Promise<JobsPage> {
 
 /** The parts of the ranges without a job; the jobs are in rising order. */
 function gaps(numbers: readonly NumberRange[], jobs: readonly Job[]): MissingJobs[] {
-  const there = rangesOf(jobs.map(({ job }) => job));
+  const existing = rangesOf(jobs.map(({ job }) => job));
   const missing: MissingJobs[] = [];
   const note = (first: number, last: number) => {
     if (first <= last) missing.push({ first, last, because: "unknown" });
   };
   for (const range of numbers) {
     let first = range.first;
-    for (const { first: from, last: to } of there) {
+    for (const { first: from, last: to } of existing) {
       if (to < first || from > range.last) continue;
       note(first, Math.min(from - 1, range.last));
       first = to + 1;

@@ -117,11 +117,11 @@ async function* ownFile(
   };
   const first = (size: number) => (tail === undefined ? Math.min(from, size) : lastBytes(size, tail).offset);
   if (follow) {
-    const look = async () => {
+    const currentFile = async () => {
       const { job: now } = await connection.retry((client) => client.job(job.job));
       return { path: now[stream], hasEnded: isEnded(now.state) };
     };
-    yield* followPieces(look, open, first, new AbortController().signal);
+    yield* followPieces(currentFile, open, first, new AbortController().signal);
     return;
   }
   const file = open(job[stream]);

@@ -8,7 +8,7 @@ import { NoDaemonError } from "../../api/client/errors.ts";
 import { pause } from "../../host/pause.ts";
 import { hint } from "../text/text.ts";
 
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const GIVE_UP_MS = 600_000;
 
 interface ReconnectOptions {
@@ -23,8 +23,8 @@ export class ReconnectingClient {
   readonly #options: ReconnectOptions;
   #client = new Client();
   /** Whether the scheduler has ever answered. We do not wait for one that may never have been started. */
-  #hasMet = false;
-  #return: Promise<void> | undefined;
+  #wasReached = false;
+  #recovery: Promise<void> | undefined;
 
   /** @throws NoDaemonError when no scheduler runs at the start */
   constructor(next: string, options: ReconnectOptions = {}) {
@@ -47,7 +47,7 @@ export class ReconnectingClient {
     for (;;) {
       try {
         const result = await work(this.#client);
-        this.#hasMet = true;
+        this.#wasReached = true;
         return result;
       } catch (error) {
         await this.waitUntilBack(error);
@@ -58,32 +58,32 @@ export class ReconnectingClient {
   /** After an error that says the scheduler is gone, waits until it is back. @throws any other error */
   async waitUntilBack(error: unknown): Promise<void> {
     if (!(error instanceof NoDaemonError) || this.#options.signal?.aborted) throw error;
-    if (!this.#hasMet && !wasCutOff(error)) throw error;
-    this.#return ??= this.#wait(error).finally(() => {
-      this.#return = undefined;
+    if (!this.#wasReached && !wasCutOff(error)) throw error;
+    this.#recovery ??= this.#wait(error).finally(() => {
+      this.#recovery = undefined;
     });
-    await this.#return;
+    await this.#recovery;
   }
 
   async #wait(error: NoDaemonError): Promise<void> {
     const { signal, giveUpMs = GIVE_UP_MS } = this.#options;
     const untilMs = performance.now() + giveUpMs;
-    let isTold = false;
+    let isReported = false;
     for (;;) {
       // Pause before the first look, too: a scheduler that cuts us off but still runs must not be asked
       // without a break.
-      await pause(LOOK_MS, signal);
+      await pause(POLL_MS, signal);
       if (signal?.aborted) throw error;
       try {
         const client = new Client();
         await client.ask("/v1/status");
         this.#client = client;
         return;
-      } catch (again) {
-        if (!(again instanceof NoDaemonError)) throw again;
+      } catch (nextError) {
+        if (!(nextError instanceof NoDaemonError)) throw nextError;
       }
-      if (!isTold) hint("tutti: the scheduler is gone; waiting until it is back (running jobs go on)");
-      isTold = true;
+      if (!isReported) hint("tutti: the scheduler is gone; waiting until it is back (running jobs go on)");
+      isReported = true;
       if (performance.now() < untilMs) continue;
       throw new NoDaemonError(
         `Cannot go on without the scheduler\n  why:  it has been gone for ${Math.round(giveUpMs / 1000)} s\n  next: tutti serve, then ${this.next}`,

@@ -27,10 +27,10 @@ export function onSignals(
 
 /** Aborts at the first press; the second ends the process at once. */
 export function untilSignal(names: readonly NodeJS.Signals[]): AbortSignal {
-  const left = new AbortController();
+  const interrupt = new AbortController();
   onSignals(names, () => {
-    if (left.signal.aborted) process.exit(ExitCode.interrupted);
-    left.abort();
+    if (interrupt.signal.aborted) process.exit(ExitCode.interrupted);
+    interrupt.abort();
   });
-  return left.signal;
+  return interrupt.signal;
 }

@@ -12,11 +12,11 @@ import type { ReconnectingClient } from "./reconnecting-client.ts";
 
 const MAX_WAIT_S = 30;
 /** Pause between requests, so that jobs that end shortly after each other come in one answer. */
-const BREATH_MS = 100;
+const GATHER_MS = 100;
 /** Pause between rounds if one request cannot hold all numbers: then no request waits for an end. */
-const LOOK_AGAIN_MS = 1000;
+const POLL_MS = 1000;
 /** Concurrent requests to a scheduler of the first release, where each request waits for one job. */
-const AT_ONCE = 16;
+const CONCURRENT_REQUESTS = 16;
 
 /**
  * @param numbers numbers of existing jobs, rising
@@ -28,32 +28,32 @@ export async function untilEnded(
   numbers: readonly number[],
   onEnd: (job: Job) => void,
 ): Promise<MissingJobs[]> {
-  const left = new Set(numbers);
+  const pending = new Set(numbers);
   const missing: MissingJobs[] = [];
   const end = (job: Job) => {
-    if (left.delete(job.job)) onEnd(job);
+    if (pending.delete(job.job)) onEnd(job);
   };
   try {
-    while (left.size > 0) {
-      const parts = requestParts(rangesOf(left));
-      const before = left.size;
+    while (pending.size > 0) {
+      const parts = requestParts(rangesOf(pending));
+      const before = pending.size;
       const waitS = parts.length === 1 ? MAX_WAIT_S : 0;
       for (const part of parts) {
-        const gone = await connection.retry((client) => tellEnded(client, part, waitS, end));
+        const gone = await connection.retry((client) => reportEnded(client, part, waitS, end));
         missing.push(...gone);
-        for (const number of left) if (holds(gone, number)) left.delete(number);
+        for (const number of pending) if (holds(gone, number)) pending.delete(number);
       }
-      if (left.size > 0) await pause(left.size < before || waitS > 0 ? BREATH_MS : LOOK_AGAIN_MS);
+      if (pending.size > 0) await pause(pending.size < before || waitS > 0 ? GATHER_MS : POLL_MS);
     }
   } catch (error) {
     if (!isWithoutPages(error)) throw error;
-    await oneByOne(connection, [...left], end);
+    await oneByOne(connection, [...pending], end);
   }
   return missing;
 }
 
 /** Calls `end` for the jobs that have ended; returns those that no longer exist. */
-async function tellEnded(
+async function reportEnded(
   client: Client,
   numbers: readonly NumberRange[],
   waitS: number,
@@ -81,5 +81,5 @@ async function oneByOne(
       end(await connection.retry((client) => client.ended(number)));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, numbers.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(CONCURRENT_REQUESTS, numbers.length) }, worker));
 }

@@ -49,8 +49,10 @@ export function duration(min: "zero" | "above zero" | number): (text: string) =>
     const value = Number(digits) * (SECONDS_PER_UNIT[unit] as number);
     const isLong = min === "zero" ? value >= 0 : min === "above zero" ? value > 0 : value >= min;
     if (isLong && value <= MAX_S) return value;
-    const most = value > MAX_S ? `, at most ${MAX_S} s` : "";
-    throw new InvalidArgumentError(`Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${most}.`);
+    const limit = value > MAX_S ? `, at most ${MAX_S} s` : "";
+    throw new InvalidArgumentError(
+      `Expected a duration${range}, such as 90, 90s, 1.5m, 2h or 500ms${limit}.`,
+    );
   };
 }
 

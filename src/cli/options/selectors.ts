@@ -43,7 +43,7 @@ export async function select(
   words: readonly string[],
   among?: readonly JobState[],
 ): Promise<Selection> {
-  const selectors = words.flatMap((word) => parseSelector(word).map((one) => ({ ...one, word })));
+  const selectors = words.flatMap((word) => parseSelector(word).map((selector) => ({ ...selector, word })));
   const numbers = new Set<number>();
   const missing: MissingJobs[] = [];
   for (const selector of selectors) {
@@ -52,15 +52,15 @@ export async function select(
       continue;
     }
     const gaps: MissingJobs[] = [];
-    let found = 0;
+    let matches = 0;
     for (const asked of listsOf(selector, among)) {
       for await (const page of jobPages(client, asked)) {
-        found += page.jobs.length;
+        matches += page.jobs.length;
         for (const { job } of page.jobs) numbers.add(job);
         if (among === undefined) gaps.push(...page.missing);
       }
     }
-    if (found === 0) throw new NotFoundError(noneText(selector, gaps, among));
+    if (matches === 0) throw new NotFoundError(nothingFoundText(selector, gaps, among));
     missing.push(...gaps);
   }
   return { numbers: [...numbers].sort((a, b) => a - b), missing };
@@ -81,7 +81,9 @@ export async function selectJobs(
 export function namedJobs(words: readonly string[]): ReadonlySet<number> {
   const selectors = words.flatMap(parseSelector);
   return new Set(
-    selectors.flatMap((one) => (one.kind === "numbers" && one.first === one.last ? [one.first] : [])),
+    selectors.flatMap((selector) =>
+      selector.kind === "numbers" && selector.first === selector.last ? [selector.first] : [],
+    ),
   );
 }
 
@@ -108,7 +110,7 @@ function listsOf(selector: Selector, among: readonly JobState[] | undefined): As
   }
 }
 
-function noneText(
+function nothingFoundText(
   selector: Selector & { readonly word: string },
   missing: readonly MissingJobs[],
   among: readonly JobState[] | undefined,

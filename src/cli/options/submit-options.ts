@@ -52,7 +52,7 @@ export async function submitJob(
   // Commander removes the `--`, but with it the words are a command, and without it a script.
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) {
-    tellBareLimit(given);
+    reportBareLimit(given);
     return jobOf(words, basename(words[0]), given);
   }
   const content = readScript(words[0]);
@@ -60,7 +60,7 @@ export async function submitJob(
   const { words: inScript, warnings, isForSlurm } = readJobScript(script);
   for (const warning of warnings) hint(`tutti: ${visibleLine(warning)}`);
   const options = { ...parseScriptOptions(inScript, words[0]), ...given };
-  tellBareLimit(options);
+  reportBareLimit(options);
   const path = resolve(words[0]);
   const interpreter = interpreterOf(script) ?? ["/bin/sh"];
   const job = jobOf([...interpreter, path, ...words.slice(1)], basename(path), options);
@@ -84,14 +84,14 @@ export function chooseEnvironment(spec: string, env: NodeJS.ProcessEnv): Record<
       continue;
     }
     if (part === "none") continue;
-    const isMeant =
+    const isChosen =
       part === "all"
         ? () => true
         : part.endsWith("*")
           ? (name: string) => name.startsWith(part.slice(0, -1))
           : (name: string) => name === part;
     for (const [name, value] of Object.entries(env)) {
-      if (value !== undefined && name !== "" && isMeant(name)) chosen[name] = value;
+      if (value !== undefined && name !== "" && isChosen(name)) chosen[name] = value;
     }
   }
   return chosen;
@@ -189,7 +189,7 @@ function limitSeconds(text: string): number {
   return inSlurm !== undefined && inSlurm > 0 ? inSlurm : duration("above zero")(text);
 }
 
-function tellBareLimit({ bareLimitS }: SubmitOptions): void {
+function reportBareLimit({ bareLimitS }: SubmitOptions): void {
   if (bareLimitS !== undefined)
     hint(`tutti: the time limit is ${bareLimitS} s; for minutes, write ${bareLimitS}m`);
 }

@@ -25,15 +25,15 @@ interface JobLine extends Job {
 }
 
 interface JobColumn extends TableColumn {
-  readonly of: (job: JobLine) => string;
+  readonly textOf: (job: JobLine) => string;
 }
 
 const column = (
   title: string,
   align: "left" | "right",
   dropOrder: number,
-  of: (job: JobLine) => string,
-): JobColumn => ({ title, align, dropOrder, of });
+  textOf: (job: JobLine) => string,
+): JobColumn => ({ title, align, dropOrder, textOf });
 
 const NUMBER = column("job", "right", 0, ({ job, upTo }) =>
   upTo === undefined ? String(job) : `${job}-${upTo.job}`,
@@ -63,7 +63,7 @@ const ENDED = column("ended", "left", 5, ({ endedAtMs }) =>
  * @param stopped running jobs for which the matrix has no room
  */
 export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number> = new Set()): string {
-  const differ = (of: (job: Job) => string) => new Set(jobs.map(of)).size > 1;
+  const differ = (keyOf: (job: Job) => string) => new Set(jobs.map(keyOf)).size > 1;
   const remarks = column("remark", "left", 4, (job) =>
     stopped.has(job.job) ? "stopped: no room now" : remark(job),
   );
@@ -82,13 +82,13 @@ export function jobsTable(jobs: readonly JobLine[], stopped: ReadonlySet<number>
  * kept than can be shown.
  */
 export class JobLines {
-  readonly #most: number;
+  readonly #maxLines: number;
   readonly #lines: readonly [JobLine[], JobLine[], JobLine[]] = [[], [], []];
   #count = 0;
 
-  /** @param most maximum number of lines to show */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxLines maximum number of lines to show */
+  constructor(maxLines: number) {
+    this.#maxLines = maxLines;
   }
 
   /** Number of jobs added, shown or not. */
@@ -98,26 +98,26 @@ export class JobLines {
 
   add(job: Job): void {
     this.#count++;
-    const place = rank(job);
-    const lines = this.#lines[place];
+    const group = rank(job);
+    const lines = this.#lines[group];
     const line = lines.at(-1);
     const last = line?.upTo ?? line;
-    const isNext =
+    const continuesLine =
       last !== undefined &&
       job.array !== undefined &&
       job.array === last.array &&
       job.job === last.job + 1 &&
       job.state === last.state &&
-      place === 1;
-    if (isNext) lines[lines.length - 1] = { ...line!, upTo: job };
-    else if (lines.length <= this.#most) lines.push(job);
+      group === 1;
+    if (continuesLine) lines[lines.length - 1] = { ...line!, upTo: job };
+    else if (lines.length <= this.#maxLines) lines.push(job);
   }
 
   /** The lines to show, and the number of jobs that are in none of them. */
   shown(): { readonly lines: readonly JobLine[]; readonly more: number } {
-    const lines = this.#lines.flat().slice(0, this.#most);
-    const told = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
-    return { lines, more: this.#count - told };
+    const lines = this.#lines.flat().slice(0, this.#maxLines);
+    const shownJobs = lines.reduce((sum, { job, upTo }) => sum + (upTo?.job ?? job) - job + 1, 0);
+    return { lines, more: this.#count - shownJobs };
   }
 }
 
@@ -137,7 +137,7 @@ export class HistoryTable {
       ...(isShared ? [USER] : []),
       ...[CPUS, SUBMITTED, WAITED, RAN, ENDED, REASON],
     ];
-    const widest = this.#columns.map((one) => (one === NUMBER ? String(latest) : ""));
+    const widest = this.#columns.map((column) => (column === NUMBER ? String(latest) : ""));
     this.#table = new Table(this.#columns, [...rowsOf(this.#columns, first), widest], tableOptions());
   }
 
@@ -213,7 +213,7 @@ export function pastErrorText({ pastErrorP50Ms }: { readonly pastErrorP50Ms?: nu
 }
 
 function rowsOf(columns: readonly JobColumn[], jobs: readonly JobLine[]): string[][] {
-  return jobs.map((job) => columns.map(({ of }) => of(job)));
+  return jobs.map((job) => columns.map(({ textOf }) => textOf(job)));
 }
 
 /** Whether the reason says more than the state, the exit code or the signal. */

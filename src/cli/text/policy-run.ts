@@ -21,7 +21,7 @@ export interface PolicyRun extends RunOptions, OutputOptions {
 }
 
 /** Options that have no influence on the result. */
-const BESIDE_THE_POINT = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
+const IRRELEVANT_OPTIONS = ["json", "csv", "html", "swf", "workers", "progress", "audit"];
 
 /**
  * Runs the policies over the jobs of one machine; with --audit, first under the checker.
@@ -84,7 +84,7 @@ export async function writeResult(
     const { summariesCsv } = await import("../../report/text/csv.ts");
     writeOut(summariesCsv(comparison));
   } else writeOut(text(comparison));
-  tellWindow(comparison);
+  reportWindow(comparison);
   checkStarted(comparison);
 }
 
@@ -92,7 +92,7 @@ export async function writeResult(
  * Reports the number of counted jobs, because the shares of --warmup and --cooldown do not show how few are
  * left.
  */
-function tellWindow({ policies, instance }: Comparison): void {
+function reportWindow({ policies, instance }: Comparison): void {
   const window = policies[0]?.summary.window;
   if (window === undefined || window.countedJobs === instance.count) return;
   hint(
@@ -105,19 +105,19 @@ function tellWindow({ policies, instance }: Comparison): void {
  * @throws CheckFailed when any policy has done so, after reporting all of these policies
  */
 export function checkStarted({ policies }: Comparison): void {
-  const left = policies.map(({ label, summary, replications = [summary] }) => ({
+  const unfinished = policies.map(({ label, summary, replications = [summary] }) => ({
     label,
     count: replications.reduce((sum, { jobs }) => sum + jobs.neverStarted, 0),
   }));
-  requireNoneLeft("started", left);
+  requireNoneLeft("started", unfinished);
 }
 
 /** @throws CheckFailed when any policy has left jobs, after reporting all of these policies */
 export function requireNoneLeft(
   done: "started" | "ended",
-  left: readonly { readonly label: string; readonly count: number }[],
+  unfinished: readonly { readonly label: string; readonly count: number }[],
 ): void {
-  const failed = left.filter(({ count }) => count > 0);
+  const failed = unfinished.filter(({ count }) => count > 0);
   for (const { label, count } of failed)
     hint(
       `tutti: ${label} never ${done} ${plural(count, "job")}: the numbers above cover only the other jobs`,
@@ -132,7 +132,7 @@ export function requireNoneLeft(
 function commandLine(command: Command): string {
   const options = command.options
     .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli")
-    .filter((option) => !BESIDE_THE_POINT.includes(option.attributeName()))
+    .filter((option) => !IRRELEVANT_OPTIONS.includes(option.attributeName()))
     .flatMap((option) => [
       option.long ?? option.flags,
       optionText(command.getOptionValue(option.attributeName())),

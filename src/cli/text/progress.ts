@@ -2,7 +2,7 @@
  * A progress bar on standard error, shown only on a terminal and only for work that takes longer than two
  * seconds.
  */
-const PATIENCE_MS = 2000;
+const SHOW_AFTER_MS = 2000;
 const REDRAW_MS = 200;
 const WIDTH = 30;
 
@@ -25,7 +25,7 @@ export class Progress {
   update(done: number, of?: number): void {
     if (!this.#isShown) return;
     const nowMs = performance.now();
-    if (nowMs - this.#startedMs < PATIENCE_MS || nowMs - this.#drawnMs < REDRAW_MS) return;
+    if (nowMs - this.#startedMs < SHOW_AFTER_MS || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
     if (of === undefined) {
       process.stderr.write(`\r${done} ${this.#what}\x1b[K`);
@@ -33,9 +33,9 @@ export class Progress {
     }
     const filled = Math.round((WIDTH * done) / of);
     const leftS = ((nowMs - this.#startedMs) * (of - done)) / done / 1000;
-    const left = Number.isFinite(leftS) ? `, ${Math.ceil(leftS)} s left` : "";
+    const leftText = Number.isFinite(leftS) ? `, ${Math.ceil(leftS)} s left` : "";
     process.stderr.write(
-      `\r${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${done} of ${of} ${this.#what}${left}\x1b[K`,
+      `\r${"█".repeat(filled)}${"░".repeat(WIDTH - filled)} ${done} of ${of} ${this.#what}${leftText}\x1b[K`,
     );
   }
 

@@ -16,14 +16,14 @@ import { bold, dim, left, right, table, wrap } from "./text.ts";
 
 /** One paper in full. */
 export function reproductionText({ paper, tables, statements, notes, seed, tutti }: ReproducedPaper): string {
-  const said = statements.map(
+  const verdicts = statements.map(
     ({ statement, holds, evidence }) =>
       `  ${holds ? "holds          " : "does not hold  "}${wrap(`${statement}: ${evidence}`, 17)}`,
   );
   return [
     `${bold(paper.title)}\n${wrap(`${paper.authors}, ${paper.published}`, 0)}`,
     ...tables.map(tableText),
-    ...(said.length === 0 ? [] : [[bold("Statements of the paper"), ...said].join("\n")]),
+    ...(verdicts.length === 0 ? [] : [[bold("Statements of the paper"), ...verdicts].join("\n")]),
     [bold("Notes"), ...notes.map((note) => `  - ${wrap(note, 4)}`)].join("\n"),
     dim(`seed ${seed}, tutti ${tutti.version}\n`),
   ].join("\n\n");

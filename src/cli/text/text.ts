@@ -2,9 +2,9 @@
 import { styleText } from "node:util";
 import { renderTable, type TableColumn } from "../../report/text/table.ts";
 
-const NARROWEST = 40;
+const MIN_WIDTH = 40;
 /** Longer lines of prose are hard to read. Tables may be wider. */
-const WIDEST = 110;
+const MAX_PROSE_WIDTH = 110;
 
 /**
  * Characters that could control a terminal: escape sequences, control characters, and marks that change the
@@ -59,7 +59,7 @@ export function hint(text: string): void {
 
 /** Width of prose in columns; 100 without a terminal. */
 function proseWidth(): number {
-  return Math.max(NARROWEST, Math.min(process.stdout.columns ?? 100, WIDEST));
+  return Math.max(MIN_WIDTH, Math.min(process.stdout.columns ?? 100, MAX_PROSE_WIDTH));
 }
 
 /** Bold on a terminal, plain elsewhere or with NO_COLOR. */
@@ -110,7 +110,7 @@ export function table(columns: readonly TableColumn[], rows: readonly (readonly 
  * terminal without NO_COLOR.
  */
 export function tableOptions() {
-  const width = Math.max(NARROWEST, process.stdout.columns ?? Number.POSITIVE_INFINITY);
+  const width = Math.max(MIN_WIDTH, process.stdout.columns ?? Number.POSITIVE_INFINITY);
   return { width, colour: bold("x") !== "x" };
 }
 

@@ -19,7 +19,7 @@ import { replicatedTables } from "./result-text.ts";
 import { bold, dim, hint, left, right, table, wrap, writeOut } from "./text.ts";
 
 /** Options that apply to a wing. All others are about the jobs of one machine. */
-const OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
+const WING_OPTIONS = ["policy", "replications", "workers", "seed", "audit", "progress", "json", "csv"];
 
 /**
  * Runs the policies and prints the result.
@@ -44,28 +44,28 @@ export async function runWing(
   const onDone = (done: number, of: number) => progress.update(done, of);
   const experiment = { source, policies, seed, replications, isAudited: audit };
   const comparison = await runOnWing(choice, experiment, { workers, onDone }).finally(() => progress.end());
-  if (audit) tellAudit(comparison);
+  if (audit) reportAudit(comparison);
   if (options.json) writeOut(jsonDocument("tutti.wing/1", comparison));
   else if (options.csv) writeOut(wingCsv(comparison));
   else writeOut(wingText(comparison));
-  const left = comparison.policies.map(({ label, runs }) => ({
+  const unfinished = comparison.policies.map(({ label, runs }) => ({
     label,
     count: runs.reduce((sum, run) => sum + run.left, 0),
   }));
-  requireNoneLeft("ended", left);
+  requireNoneLeft("ended", unfinished);
 }
 
 function refuseOptions({ wing, label }: WingChoice, command: Command): void {
   for (const option of command.options) {
     const name = option.attributeName();
-    if (OPTIONS.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
+    if (WING_OPTIONS.includes(name) || command.getOptionValueSource(name) !== "cli") continue;
     throw new UsageError(
       `Cannot use ${option.long} with "${label}": this option is for the jobs of one machine, expected parameters as in ${wing.name}:NAME=VALUE; \`tutti models ${wing.name}\` lists them`,
     );
   }
 }
 
-function tellAudit({ policies, seeds }: WingComparison): void {
+function reportAudit({ policies, seeds }: WingComparison): void {
   for (const { label, runs } of policies) {
     hint(`audit of ${label}: no rule is broken`);
     for (const [i, { checked }] of runs.entries())
@@ -85,7 +85,7 @@ function wingText(comparison: WingComparison): string {
     "",
     dim(
       wrap(
-        `seed ${seeds[0]}, workload ${run.workloadHash}, schedules ${policies.map((one) => `${one.label} ${one.runs[0].scheduleHash}`).join(", ")}`,
+        `seed ${seeds[0]}, workload ${run.workloadHash}, schedules ${policies.map(({ label, runs }) => `${label} ${runs[0].scheduleHash}`).join(", ")}`,
         2,
       ),
     ),

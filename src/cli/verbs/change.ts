@@ -23,12 +23,12 @@ interface Options {
 }
 
 /** Concurrent requests to a scheduler of the first release, which takes one job per request. */
-const AT_ONCE = 64;
+const CONCURRENT_REQUESTS = 64;
 /** Maximum number of lines of output. More jobs are only counted. */
 const MAX_LINES = 20;
 
 /** States of the jobs that a selector such as `all` selects. */
-const AMONG: Readonly<Record<Change["action"], readonly JobState[]>> = {
+const SELECTABLE_STATES: Readonly<Record<Change["action"], readonly JobState[]>> = {
   cancel: ACTIVE_STATES,
   hold: ["queued"],
   release: ["held"],
@@ -58,26 +58,26 @@ async function changeJobs(words: readonly string[], change: Change, { json }: Op
   const named = namedJobs(words);
   const jobs: Job[] = [];
   const refusals: RefusedError[] = [];
-  const left: RefusedError[] = [];
+  const unchanged: RefusedError[] = [];
   for await (const result of resultsOf(
     client,
     change,
-    await selectJobs(client, words, AMONG[change.action]),
+    await selectJobs(client, words, SELECTABLE_STATES[change.action]),
   )) {
     if ("job" in result) jobs.push(result.job);
     else {
       const isFailure = result.refused !== "wrong-state" || named.has(result.number);
-      (isFailure ? refusals : left).push(new RefusedError(result.refused, result.message));
+      (isFailure ? refusals : unchanged).push(new RefusedError(result.refused, result.message));
     }
   }
   jobs.sort((a, b) => a.job - b.job);
-  if (jobs.length === 0 && refusals.length === 0) refusals.push(...left.splice(0, 1));
+  if (jobs.length === 0 && refusals.length === 0) refusals.push(...unchanged.splice(0, 1));
   if (json) writeJson({ schema: "tutti.jobs/1", jobs });
   else if (jobs.length > MAX_LINES) writeOut(`${countText(jobs)}\n`);
   else for (const job of jobs) writeOut(`${changeText(job)}\n`);
   for (const { message } of refusals.slice(1)) hint(`tutti: ${visibleLine(message)}`);
-  if (left[0] !== undefined)
-    hint(`tutti: ${plural(left.length, "job")} left unchanged: ${visibleLine(left[0].message)}`);
+  if (unchanged[0] !== undefined)
+    hint(`tutti: ${plural(unchanged.length, "job")} left unchanged: ${visibleLine(unchanged[0].message)}`);
   if (refusals[0] !== undefined) throw refusals[0];
 }
 
@@ -99,9 +99,9 @@ async function* resultsOf(
     } catch (error) {
       if (!(error instanceof RefusedError && error.message.startsWith('Cannot find "/v1/batch"')))
         throw error;
-      for (let k = 0; k < jobs.length; k += AT_ONCE) {
-        const some = jobs.slice(k, k + AT_ONCE);
-        yield* await Promise.all(some.map((number) => changeOne(client, change, number)));
+      for (let k = 0; k < jobs.length; k += CONCURRENT_REQUESTS) {
+        const batch = jobs.slice(k, k + CONCURRENT_REQUESTS);
+        yield* await Promise.all(batch.map((number) => changeOne(client, change, number)));
       }
     }
   }

@@ -23,7 +23,7 @@ interface Options {
 }
 
 const START_MS = 15_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Iterations that a shell loop makes per second, roughly. */
 const COUNTS_PER_SECOND = 1_000_000;
 
@@ -55,38 +55,38 @@ async function run({ slot, work }: Options): Promise<void> {
     detached: true,
   });
   let client: Client | undefined;
-  const left = untilSignal(["SIGINT", "SIGTERM"]);
+  const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
   try {
     client = await connect(env, server);
-    await show(client, work, left);
+    await show(client, work, interrupt);
   } finally {
-    if (left.aborted) hint("Interrupted: ending the gangs");
+    if (interrupt.aborted) hint("Interrupted: ending the gangs");
     await endServer(server, client);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
-  if (left.aborted) process.exitCode = ExitCode.interrupted;
+  if (interrupt.aborted) process.exitCode = ExitCode.interrupted;
 }
 
-async function show(client: Client, work: number, left: AbortSignal): Promise<void> {
+async function show(client: Client, work: number, interrupt: AbortSignal): Promise<void> {
   const { cpus } = await client.ask<StatusAnswer>("/v1/status");
   const body = { jobs: toyGangs(cpus, work) };
   const { jobs } = await client.ask<JobsAnswer>("/v1/jobs", { method: "POST", body });
   hint(`Six gangs on ${cpus} CPUs; the rows take turns, and each has the CPUs for one slot.`);
   let ended = 0;
-  const over = new AbortController();
+  const allEnded = new AbortController();
   const waiting = Promise.all(
     jobs.map(async ({ job }) => {
-      const last = await client.ended(job, left);
+      const endedJob = await client.ended(job, interrupt);
       ended++;
-      return last;
+      return endedJob;
     }),
-  ).finally(() => over.abort());
+  ).finally(() => allEnded.abort());
   // The await below reports a failure. Without this handler, it would be unhandled until then.
   waiting.catch(() => {});
   const below = () => `\n${ended} of ${jobs.length} gangs have ended\n`;
   const ask = () => client.ask<MatrixAnswer>("/v1/matrix");
-  await watchMatrix(ask, AbortSignal.any([over.signal, left]), process.stdout, below);
-  if (left.aborted) return;
+  await watchMatrix(ask, AbortSignal.any([allEnded.signal, interrupt]), process.stdout, below);
+  if (interrupt.aborted) return;
   const done: Job[] = await waiting;
   const table = new HistoryTable(done, 0, false);
   const next = `${commandName()} serve, then ${commandName()} submit -n ${Math.min(2, cpus)} -- COMMAND`;
@@ -124,7 +124,7 @@ async function connect(env: NodeJS.ProcessEnv, server: ChildProcess): Promise<Cl
   const deadlineMs = performance.now() + START_MS;
   while (performance.now() < deadlineMs && server.exitCode === null) {
     if (existsSync(env.TUTTI_SOCKET!)) return new Client(env);
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   throw new CheckFailed("the scheduler of the demo did not start");
 }

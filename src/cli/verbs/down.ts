@@ -5,7 +5,7 @@ import { NoDaemonError, RefusedError } from "../../api/client/errors.ts";
 import { pause } from "../../host/pause.ts";
 import { commandName, writeOut } from "../text/text.ts";
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export function configure(command: Command): void {
   command
@@ -26,6 +26,6 @@ async function untilGone(client: Client): Promise<void> {
       if (error instanceof NoDaemonError) return;
       if (!(error instanceof RefusedError)) throw error;
     }
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }

@@ -30,9 +30,9 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
   const body = { policies: [policy] };
   const answer = await client.ask<WhatIfAnswer>("/v1/whatif", { method: "POST", body });
   const isWanted = new Set(waiting.map(({ job }) => job));
-  const [present] = answer.policies.map((one) => ({
-    ...one,
-    jobs: one.jobs.filter(({ job }) => isWanted.has(job)),
+  const [present] = answer.policies.map((forecast) => ({
+    ...forecast,
+    jobs: forecast.jobs.filter(({ job }) => isWanted.has(job)),
   }));
   if (json) writeJson({ ...answer, policies: [present] });
   else if (waiting.length === 0) writeOut("No job waits.\n");
@@ -47,10 +47,10 @@ async function run(words: readonly string[], { json }: { readonly json?: boolean
 }
 
 function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number], nowMs: number): string {
-  const forecasts = new Map(present.jobs.map((one) => [one.job, one]));
+  const forecasts = new Map(present.jobs.map((forecast) => [forecast.job, forecast]));
   const rows = jobs.map(({ job, name }) => {
     const forecast = forecasts.get(job);
-    const told =
+    const cells =
       forecast === undefined
         ? [NO_VALUE, NO_VALUE, NO_VALUE]
         : [
@@ -58,7 +58,7 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
             clockText(forecast.p50Ms),
             `${clockText(forecast.p10Ms)} to ${clockText(forecast.p90Ms)}`,
           ];
-    return [String(job), visibleLine(name), ...told];
+    return [String(job), visibleLine(name), ...cells];
   });
   const columns = [right("job"), left("name", 1), right("starts in"), left("at"), left("range of 80 %", 2)];
   return `${table(columns, rows)}\n${pastErrorText(present)}`;

@@ -14,13 +14,13 @@ interface Options {
 }
 
 /** Number of past events that -f shows first. */
-const LAST = 20;
+const PAST_EVENTS = 20;
 
 export function configure(command: Command): void {
   command
     .option(
       "-f, --follow",
-      `keep printing new events until Ctrl-C; without --since, begin with the last ${LAST}`,
+      `keep printing new events until Ctrl-C; without --since, begin with the last ${PAST_EVENTS}`,
     )
     .option("--since <n>", "only events after this number (default: all kept events)", integer(0))
     .option("--json", "one JSON object per line")
@@ -43,7 +43,7 @@ async function run({ follow = false, since, json = false }: Options): Promise<vo
     if (!follow || since !== undefined) for (const event of events) write(event);
     else {
       newest.push(...events);
-      newest.splice(0, newest.length - LAST);
+      newest.splice(0, newest.length - PAST_EVENTS);
       last = events.at(-1)!.sequence;
     }
   }

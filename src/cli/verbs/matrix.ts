@@ -12,8 +12,8 @@ import { tableOptions, writeJson, writeOut } from "../text/text.ts";
 /**
  * Shortest and longest time between two pictures: as fast as the eye can follow, as slow as people will wait.
  */
-const FASTEST_MS = 100;
-const SLOWEST_MS = 1000;
+const MIN_REDRAW_MS = 100;
+const MAX_REDRAW_MS = 1000;
 
 export function configure(command: Command): void {
   command
@@ -21,10 +21,10 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .action(async ({ watch = false, json }: { readonly watch?: boolean; readonly json?: boolean }) => {
       if (watch && !json) {
-        const left = untilSignal(["SIGINT", "SIGTERM"]);
-        const connection = new ReconnectingClient("tutti matrix --watch", { signal: left });
+        const interrupt = untilSignal(["SIGINT", "SIGTERM"]);
+        const connection = new ReconnectingClient("tutti matrix --watch", { signal: interrupt });
         const ask = () => connection.retry((client) => client.ask<MatrixAnswer>("/v1/matrix"));
-        await watchMatrix(ask, left, process.stdout);
+        await watchMatrix(ask, interrupt, process.stdout);
         // The terminal has printed ^C after the picture.
         if (process.stdout.isTTY) writeOut("\n");
         process.exitCode = ExitCode.interrupted;
@@ -38,31 +38,31 @@ export function configure(command: Command): void {
 
 /**
  * Redraws in place on a terminal; elsewhere prints each picture that differs from the one before.
- * @param over ends the watch
+ * @param stop ends the watch
  * @param below returns the text to show below the matrix
  */
 export async function watchMatrix(
   ask: () => Promise<MatrixAnswer>,
-  over: AbortSignal,
+  stop: AbortSignal,
   to: NodeJS.WriteStream,
   below: () => string = () => "",
 ): Promise<void> {
-  const screen = to.isTTY === true;
-  if (screen) to.write("\u001b[?25l\u001b[2J");
+  const isTerminal = to.isTTY === true;
+  if (isTerminal) to.write("\u001b[?25l\u001b[2J");
   let before = "";
   try {
-    while (!over.aborted) {
+    while (!stop.aborted) {
       const matrix = await ask();
       const picture = draw(matrix) + below();
-      if (screen) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
+      if (isTerminal) to.write(`\u001b[H${picture.replaceAll("\n", "\u001b[K\n")}\u001b[J`);
       else if (picture !== before) to.write(`${picture}\n`);
       before = picture;
-      await pause(Math.max(FASTEST_MS, Math.min(SLOWEST_MS, matrix.slotMs)), over);
+      await pause(Math.max(MIN_REDRAW_MS, Math.min(MAX_REDRAW_MS, matrix.slotMs)), stop);
     }
   } catch (error) {
-    if (!over.aborted) throw error;
+    if (!stop.aborted) throw error;
   } finally {
-    if (screen) to.write("\u001b[?25h");
+    if (isTerminal) to.write("\u001b[?25h");
   }
 }
 

@@ -46,8 +46,8 @@ export function configure(command: Command): void {
     .argument("[name]", "a model")
     .option("--json", "print as JSON")
     .action((name: string | undefined, options: { readonly json?: boolean }) => {
-      const all = GROUPS.flatMap(({ entries, command: of }) =>
-        entries.map((model) => ({ model, command: of(model.name, model) })),
+      const all = GROUPS.flatMap(({ entries, command: commandOf }) =>
+        entries.map((model) => ({ model, command: commandOf(model.name, model) })),
       );
       const chosen = name === undefined ? all : all.filter(({ model }) => model.name === name.split(":")[0]);
       if (chosen.length === 0) {

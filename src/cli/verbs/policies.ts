@@ -77,7 +77,9 @@ export function configure(command: Command): void {
     .action(async (name: string | undefined, { all, json }: Options) => {
       const chosen = name === undefined ? listed() : [await asUsage(() => groupedPolicy(name))];
       if (json) {
-        writeOut(jsonDocument("tutti.policies/1", { policies: chosen.map((one) => asData(one, name)) }));
+        writeOut(
+          jsonDocument("tutti.policies/1", { policies: chosen.map((grouped) => asData(grouped, name)) }),
+        );
       } else writeOut(name === undefined ? overview() : description(chosen[0], name, all));
     });
 }
@@ -100,7 +102,9 @@ async function groupedPolicy(text: string): Promise<Grouped> {
         text,
       );
   const { sharing } = choice.definition as Partial<PolicyDefinition>;
-  const group = GROUPS.find((one) => one.sharing === sharing || one.entries.includes(choice.definition));
+  const group = GROUPS.find(
+    (candidate) => candidate.sharing === sharing || candidate.entries.includes(choice.definition),
+  );
   return { choice, group: group as PolicyGroup };
 }
 

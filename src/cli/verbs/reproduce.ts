@@ -85,9 +85,9 @@ async function runAll(key: string | undefined, options: ReproduceOptions): Promi
 function reproduceOne(
   paper: Paper,
   what: string,
-  { seed, workers, progress: wanted }: ReproduceOptions,
+  { seed, workers, progress: isShown }: ReproduceOptions,
 ): Promise<ReproductionResult> {
-  const progress = new Progress(what, wanted);
+  const progress = new Progress(what, isShown);
   const onDone = (done: number, of: number) => progress.update(done, of);
   return reproduce(paper, seed, { workers, onDone }).finally(() => progress.end());
 }

@@ -52,7 +52,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   const { jobs } = await submit(connection, wanted);
   const job = jobs[0];
   connection.next = `tutti logs -f ${job.job}`;
-  const stop = cancelWhenLeft(connection, job.job);
+  const stop = cancelOnSignal(connection, job.job);
   const { raw = false } = options;
   const copies = [
     copyLog(connection, job, { stream: "stdout", follow: true, raw, from: from.stdout }, process.stdout),
@@ -98,10 +98,10 @@ function exitCodeOf({ state, code, signal, reason = "" }: Job): number {
  * Cancels the job at the first Ctrl-C and exits at the second. Returns a function that ends this and says
  * whether the job was cancelled.
  */
-function cancelWhenLeft(connection: ReconnectingClient, job: number): () => boolean {
-  let isLeft = false;
-  let isTold = false;
-  const ask = async () => {
+function cancelOnSignal(connection: ReconnectingClient, job: number): () => boolean {
+  let isCancelled = false;
+  let isRequested = false;
+  const requestCancel = async () => {
     await connection.retry(async (client) => {
       // A second request while the job is ending would make the scheduler kill it.
       const { state } = (await client.job(job)).job;
@@ -109,21 +109,21 @@ function cancelWhenLeft(connection: ReconnectingClient, job: number): () => bool
         await client.ask(`/v1/jobs/${job}/cancel`, { method: "POST" });
       }
     });
-    isTold = true;
+    isRequested = true;
   };
   const cancel = (what: string) => {
-    if (isLeft) {
+    if (isCancelled) {
       hint(
-        isTold
+        isRequested
           ? `\ntutti: job ${job} is still ending; see tutti show ${job}`
           : `\ntutti: job ${job} is not cancelled, because the request has not reached the scheduler; try tutti cancel ${job} later`,
       );
       process.exit(ExitCode.interrupted);
     }
-    isLeft = true;
+    isCancelled = true;
     hint(`\ntutti: ${what}, cancelling job ${job}; press Ctrl-C again to leave at once`);
     // The job may have ended meanwhile. Its state will show that.
-    ask().catch(() => {});
+    requestCancel().catch(() => {});
   };
   const stop = onSignals(["SIGINT", "SIGTERM", "SIGHUP"], (name) =>
     cancel(name === "SIGINT" ? "interrupted" : "asked to end"),
@@ -131,10 +131,10 @@ function cancelWhenLeft(connection: ReconnectingClient, job: number): () => bool
   // When the reader of a pipe closes it, the output is not needed any more, so the job is cancelled.
   process.stdout.removeAllListeners("error").on("error", () => {
     const leave = () => process.exit(ExitCode.ok);
-    ask().then(leave, leave);
+    requestCancel().then(leave, leave);
   });
   return () => {
     stop();
-    return isLeft;
+    return isCancelled;
   };
 }

@@ -40,7 +40,7 @@ interface RunningScheduler {
   readonly frontEnd: RunningFrontEnd;
 }
 
-const USUAL_PORT = 7448;
+const DEFAULT_PORT = 7448;
 /**
  * Clients that wait for jobs may still ask for their ends: the listener closes after this time without a
  * request, at the latest after the maximum.
@@ -85,7 +85,7 @@ export function configure(command: Command): void {
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)
     .option(
       "--port <n>",
-      `port of 127.0.0.1 for the API, 0 for any free one (default: ${USUAL_PORT}, or any if that is taken)`,
+      `port of 127.0.0.1 for the API, 0 for any free one (default: ${DEFAULT_PORT}, or any if that is taken)`,
       integer(0, 65_535),
     )
     .option("--no-http", "serve the API on the socket only")
@@ -99,14 +99,14 @@ async function run(options: ServeOptions): Promise<void> {
   const { api, frontEnd } = scheduler;
   writeOut(announcement(scheduler));
   for (const warning of frontEnd.service.warnings) hint(`tutti: warning: ${warning}`);
-  const left = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
-  const signal = new Promise((resolve) => left.addEventListener("abort", resolve));
+  const interrupt = untilSignal(["SIGINT", "SIGTERM", "SIGHUP"]);
+  const signal = new Promise((resolve) => interrupt.addEventListener("abort", resolve));
   const drained = frontEnd.service.drained.then(() => api.quiet(QUIET_MS, MAX_QUIET_MS));
-  const why = await Promise.race([signal.then(() => "signal"), drained.then(() => "down")]);
+  const cause = await Promise.race([signal.then(() => "signal"), drained.then(() => "down")]);
   // Jobs and the conductor continue.
   await api.close();
   await frontEnd.stop();
-  if (why === "signal")
+  if (cause === "signal")
     hint(`The front end has ended; running jobs continue. The next ${commandName()} serve takes them over.`);
   process.exit(0);
 }
@@ -131,7 +131,7 @@ async function startScheduler(options: ServeOptions): Promise<RunningScheduler> 
       places: runtimeDirOf(defaultSocket(process.env)),
       owner: { uid: currentUid(), user: ownName(), isAdministrator: true },
       isShared,
-      ports: options.http === false ? [] : options.port === undefined ? [USUAL_PORT, 0] : [options.port],
+      ports: options.http === false ? [] : options.port === undefined ? [DEFAULT_PORT, 0] : [options.port],
       onNote: (text) => hint(`tutti: ${text}`),
       onBug: (error) => hint(`tutti: bug: ${error instanceof Error ? error.stack : String(error)}`),
     });

@@ -56,7 +56,7 @@ function howToStart(tutti: string): string {
 async function writeStatus(client: Client, status: StatusAnswer): Promise<void> {
   const { counts, conductor, cpus, busyCpus, trouble, forecasts } = status;
   const { freezer, lateP99Ms, silentMs } = conductor;
-  const how = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
+  const stoppedBy = freezer === undefined ? "" : `, gangs are stopped by ${visibleLine(freezer)}`;
   const late = lateP99Ms === undefined ? "" : `, slots at most ${lateP99Ms.toFixed(1)} ms late (p99)`;
   const silent =
     silentMs === undefined
@@ -65,7 +65,7 @@ async function writeStatus(client: Client, status: StatusAnswer): Promise<void> 
   const running = counts.starting + counts.running + counts.ending;
   const facts = {
     conductor: conductor.connected
-      ? `process ${conductor.pid ?? "unknown"}${silent ?? how + late}`
+      ? `process ${conductor.pid ?? "unknown"}${silent ?? stoppedBy + late}`
       : "not connected: nothing starts or ends until it is",
     socket: client.socket,
     API: status.http && `${baseAddress(status.http)} with the token in ${tokenFile(client.socket)}`,
@@ -119,8 +119,8 @@ function strayText(strays: readonly Stray[]): string {
 
 function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
   const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
-  const [half, most] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
-  return `of the last ${plural(jobs, "start")}, half were off by at most ${half}, 90 % by at most ${most}; ${Math.round(100 * withinShare)} % were in the forecast range`;
+  const [p50, p90] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
+  return `of the last ${plural(jobs, "start")}, half were off by at most ${p50}, 90 % by at most ${p90}; ${Math.round(100 * withinShare)} % were in the forecast range`;
 }
 
 function tokenFile(socket: string): string {

@@ -22,25 +22,25 @@ export function configure(command: Command): void {
 async function run(words: readonly string[], { json = false }: { readonly json?: boolean }): Promise<void> {
   const connection = new ReconnectingClient(`tutti wait ${words.join(" ")}`);
   const { numbers, missing } = await connection.retry((client) => chosen(client, words));
-  tellMissing(missing);
-  let isWell = missing.length === 0;
+  reportMissing(missing);
+  let areAllWell = missing.length === 0;
   const ended: Job[] = [];
   const forgotten = await untilEnded(connection, numbers, (job) => {
-    isWell &&= job.state === "done";
+    areAllWell &&= job.state === "done";
     if (json) ended.push(job);
     else writeOut(`${outcomeText(job)}\n`);
   });
-  tellMissing(forgotten);
+  reportMissing(forgotten);
   if (json) writeJson({ schema: "tutti.jobs/1", jobs: ended.sort((a, b) => a.job - b.job) });
-  if (!isWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
+  if (!areAllWell || forgotten.length > 0) throw new CheckFailed("a job did not end well");
 }
 
 /** Reports numbers without a job: nobody can say that they ended well. */
-function tellMissing(missing: readonly MissingJobs[]): void {
-  const never = missing.filter(({ because }) => because === "not given");
+function reportMissing(missing: readonly MissingJobs[]): void {
+  const notYet = missing.filter(({ because }) => because === "not given");
   const lost = missing.filter(({ because }) => because !== "not given");
   if (lost.length > 0) hint(`tutti: ${missingText(lost)}, so nobody knows how they ended`);
-  if (never.length > 0) hint(`tutti: ${missingText(never)}, so they cannot be waited for`);
+  if (notYet.length > 0) hint(`tutti: ${missingText(notYet)}, so they cannot be waited for`);
 }
 
 /** The selected jobs. Here, `all` means the jobs that have not ended; if there are none, the wait is over. */

@@ -46,9 +46,9 @@ function whatIfText({ atMs, policies }: WhatIfAnswer): string {
     return forecast === undefined ? NO_VALUE : startText(forecast);
   };
   // Means of the same jobs under each policy: a forecast may be older than the last submit.
-  const common = jobs.filter((job) => starts.every((of) => of.has(job)));
-  const means = starts.map((of) => {
-    const waits = common.map((job) => Math.max(0, of.get(job)!.p50Ms - atMs));
+  const common = jobs.filter((job) => starts.every((startOf) => startOf.has(job)));
+  const means = starts.map((startOf) => {
+    const waits = common.map((job) => Math.max(0, startOf.get(job)!.p50Ms - atMs));
     return waits.length === 0
       ? NO_VALUE
       : formatDuration(waits.reduce((a, b) => a + b, 0) / waits.length / 1000);

@@ -12,7 +12,7 @@ import { clockText, limitText, outcomeText, startText, stateText } from "../text
 import { bold, bytesText, visibleLine, wrap, writeJson, writeOut } from "../text/text.ts";
 
 /** Maximum number of paragraphs. The jobs of an array all have much the same text. */
-const MAX_TOLD = 20;
+const MAX_PARAGRAPHS = 20;
 
 export function configure(command: Command): void {
   command
@@ -21,7 +21,7 @@ export function configure(command: Command): void {
     .action(async (words: readonly string[], { json }: { readonly json?: boolean }) => {
       const client = new Client();
       const numbers = await chosen(client, words);
-      for (const number of json ? numbers : numbers.slice(0, MAX_TOLD)) {
+      for (const number of json ? numbers : numbers.slice(0, MAX_PARAGRAPHS)) {
         const why = await client.ask<WhyAnswer>(`/v1/jobs/${number}/why`);
         if (json) {
           writeJson(why);
@@ -30,8 +30,10 @@ export function configure(command: Command): void {
         const { job } = await client.job(number);
         writeOut(whyText(why, job, (await stoppedJobs(client, [job])).size > 0));
       }
-      if (!json && numbers.length > MAX_TOLD) {
-        writeOut(`and ${plural(numbers.length - MAX_TOLD, "job")} more; tutti why NUMBER explains one\n`);
+      if (!json && numbers.length > MAX_PARAGRAPHS) {
+        writeOut(
+          `and ${plural(numbers.length - MAX_PARAGRAPHS, "job")} more; tutti why NUMBER explains one\n`,
+        );
       }
     });
 }
@@ -58,11 +60,11 @@ function whyText(why: WhyAnswer, job: Job, isStopped = false): string {
   const head = bold(`job ${job.job} (${visibleLine(job.name)})`);
   if (!["queued", "held"].includes(why.state)) {
     if (job.endedAtMs !== undefined) return `${wrap(outcomeText(job), 2)}\n`;
-    const told = [
+    const details = [
       ...(job.state === "running" ? [runningText(job, isStopped)] : []),
       ...why.obstacles.map(obstacleText),
     ];
-    const text = told.length === 0 ? "" : `\n  ${wrap(told.join(" "), 2)}`;
+    const text = details.length === 0 ? "" : `\n  ${wrap(details.join(" "), 2)}`;
     return `${head}: ${stateText(job.state)}${text}\n`;
   }
   const sentences = [
@@ -127,9 +129,9 @@ function forecastText(forecast: NonNullable<WhyAnswer["forecast"]>): string {
 }
 
 function jobsText(jobs: readonly number[]): string {
-  const most = 5;
-  const more = jobs.length > most ? ` and ${jobs.length - most} more` : "";
-  return `${jobs.length === 1 ? "job" : "jobs"} ${jobs.slice(0, most).join(", ")}${more}`;
+  const maxShown = 5;
+  const more = jobs.length > maxShown ? ` and ${jobs.length - maxShown} more` : "";
+  return `${jobs.length === 1 ? "job" : "jobs"} ${jobs.slice(0, maxShown).join(", ")}${more}`;
 }
 
 function jobCount(count: number): string {

@@ -179,7 +179,7 @@ export function overTimeOption(
 ): ChartOption {
   const { fromS, toS, firstS } = data.time;
   const axis = timeUnit(toS - fromS);
-  const buckets = values.find((one) => one !== null)?.length ?? 1;
+  const buckets = values.find((series) => series !== null)?.length ?? 1;
   const lengthS = (toS - fromS) / buckets;
   const shown = data.policies.flatMap((name, i) => (values[i] === null ? [] : [{ name, i }]));
   return {

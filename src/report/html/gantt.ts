@@ -39,16 +39,16 @@ export function ganttSpan(instance: Instance, schedules: readonly Schedule[], jo
   const fromS = instance.count === 0 ? 0 : instance.submitS[0];
   let toS = fromS;
   for (const { endS } of schedules) for (const end of endS) if (end > toS) toS = end;
-  const most = (span: TimeSpan) =>
+  const maxJobs = (span: TimeSpan) =>
     schedules.reduce((max, schedule) => Math.max(max, jobsWithin(schedule, span)), 0);
   const whole = { fromS, toS };
-  if (instance.count <= jobs || most(whole) <= jobs) return whole;
+  if (instance.count <= jobs || maxJobs(whole) <= jobs) return whole;
   const centreS = longestQueueAtS(instance, schedules[0]);
   let lengthS = (toS - fromS) * Math.min(1, (4 * jobs) / instance.count);
   for (;;) {
     const beginS = Math.max(fromS, Math.min(centreS - lengthS / 2, toS - lengthS));
     const span = { fromS: beginS, toS: beginS + lengthS };
-    if (most(span) <= jobs || lengthS < 1) return span;
+    if (maxJobs(span) <= jobs || lengthS < 1) return span;
     lengthS *= 0.8;
   }
 }

@@ -39,7 +39,7 @@ export function chartFigures(comparison: Comparison, data: PageData): string {
     frame(queueFigure(data)),
     data.rows.some((rows) => rows !== null) ? frame(rowsFigure(data)) : "",
     gantt === undefined ? "" : frame(gantt),
-    data.matrices.some((one) => one !== null) ? frame(matrixFigure(data)) : "",
+    data.matrices.some((matrix) => matrix !== null) ? frame(matrixFigure(data)) : "",
   ].join("\n");
 }
 
@@ -191,7 +191,7 @@ function matrixFigure(data: PageData): Figure {
     ...[rows, new Set(job).size, matrix.snapshots.length].map(formatCount),
   ]);
   const { snapshots, busiest } = recorded[0].matrix;
-  const most = Math.max(...recorded.map(({ fullest }) => fullest.rows));
+  const maxRows = Math.max(...recorded.map(({ fullest }) => fullest.rows));
   const share = snapshots.length < 2 ? 0 : busiest / (snapshots.length - 1);
   const policies = recorded.map(({ i, policy }) => [i, policy] as const);
   return {
@@ -200,7 +200,7 @@ function matrixFigure(data: PageData): Figure {
     note: "A line is a row of the round, and a box is a gang. Gangs in one line run together, and the lines take turns. At first, the chart shows the instant with the most rows; the slider moves through the run.",
     selects: `${select("policy", "policy", policies, policies[0][0])}<label>time <input type="range" name="time" min="0" max="1000" value="${Math.round(1000 * share)}"></label>`,
     table: dataTable(["policy", "most rows after", "rows", "gangs in them", "instants kept"], rows),
-    height: Math.min(640, Math.max(220, 70 + 28 * most)),
+    height: Math.min(640, Math.max(220, 70 + 28 * maxRows)),
   };
 }
 

@@ -40,7 +40,7 @@ const GANTT_JOBS_SHOWN = 500;
  * With more jobs than this, there is no Gantt chart: assigning processors to all of them is not worth a chart
  * of a thousandth.
  */
-const GANTT_LARGEST_RUN = 2_000_000;
+const GANTT_MAX_RUN_JOBS = 2_000_000;
 
 /** A number, or null if there is none. */
 export type Value = number | null;
@@ -210,7 +210,7 @@ function gantt({ instance, policies }: Comparison): PageData["gantt"] {
     const { schedule, matrix } = policies[row];
     return schedule.gang === undefined || matrix !== undefined;
   });
-  if (order.length === 0 || instance.count === 0 || instance.count > GANTT_LARGEST_RUN) return null;
+  if (order.length === 0 || instance.count === 0 || instance.count > GANTT_MAX_RUN_JOBS) return null;
   const schedules = order.map((row) => policies[row].schedule);
   const span = ganttSpan(instance, schedules, GANTT_JOBS);
   const charts = policies.map(({ schedule, matrix }) => {

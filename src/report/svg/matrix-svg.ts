@@ -36,7 +36,7 @@ export function matrixSvg(
   caption: string,
   names: readonly string[],
 ): string {
-  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
+  const columns = rows.reduce((max, row) => Math.max(max, row.length), 0);
   const width = MARGIN + columns * CELL_WIDTH + 1;
   const height = MARGIN + rows.length * CELL_HEIGHT + 1;
   const boxes = rows.flatMap((row, r) => stretches(row).map((stretch) => box(stretch, r, names)));
@@ -57,14 +57,14 @@ interface Stretch {
 
 /** Joins neighbouring processors of the same job; idle slots stay single. */
 function stretches(row: readonly (string | null)[]): Stretch[] {
-  const found: Stretch[] = [];
+  const joined: Stretch[] = [];
   for (let first = 0, end = 0; first < row.length; first = end) {
     const name = row[first] ?? null;
     end = first + 1;
     while (name !== null && end < row.length && row[end] === name) end++;
-    found.push({ name, first, end });
+    joined.push({ name, first, end });
   }
-  return found;
+  return joined;
 }
 
 function box({ name, first, end }: Stretch, row: number, names: readonly string[]): string {

@@ -53,9 +53,9 @@ export function summariesCsv(comparison: Comparison): string {
 /** All runs, policy by policy. With replications, a policy has several. */
 function runsOf({ instance, policies, seed, workloadHash }: Comparison) {
   return policies.flatMap(({ label, summary, scheduleHash, replications = [summary], replicationHashes }) =>
-    replications.map((one, r) => ({
+    replications.map((replication, r) => ({
       label,
-      summary: one,
+      summary: replication,
       hashes: replicationHashes?.[r] ?? {
         seed,
         name: instance.workload.name,

@@ -35,7 +35,8 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   ];
   if (hadToEnd.count > 0) {
     const listed = hadToEnd.listed.map(
-      (one) => `job ${one.id} (${one.size}; expected ${span(one.expectedEndS)}, ended ${span(one.endS)})`,
+      ({ id, size, expectedEndS, endS }) =>
+        `job ${id} (${size}; expected ${span(expectedEndS)}, ended ${span(endS)})`,
     );
     lines.push(
       `According to the estimates, ${plural(hadToEnd.count, "running job")} had to end first: ${list(listed, hadToEnd.count)}.`,
@@ -46,18 +47,18 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
   if (more > 0) lines.push(`${plural(more, "more job")} held reservations while it waited.`);
   lines.push(...passerLines(facts));
   if (promises.count > 0) {
-    const listed = promises.listed.map((one) => `${span(one.startS)} (promised at ${span(one.atS)})`);
+    const listed = promises.listed.map(({ startS, atS }) => `${span(startS)} (promised at ${span(atS)})`);
     const more = promises.count - listed.length;
     // If promises are left out, the list has the first ones and the last one.
-    const told =
+    const times =
       more === 0
         ? listed.join(", ")
         : `${listed.slice(0, -1).join(", ")}, ${formatCount(more)} more, and finally ${listed.at(-1)}`;
-    lines.push(`It was promised a start no later than ${told}.`);
+    lines.push(`It was promised a start no later than ${times}.`);
   }
   if (job.startS === null || rule === null) return lines;
   if (freedBy.count > 0) {
-    const listed = freedBy.listed.map((one) => `job ${one.id} (${one.size})`);
+    const listed = freedBy.listed.map(({ id, size }) => `job ${id} (${size})`);
     lines.push(
       `At the instant of its start, ${plural(freedBy.processors, "processor")} became free: ${list(listed, freedBy.count)} ended.`,
     );
@@ -69,8 +70,8 @@ function spaceLines({ job, processors, rule }: Explanation, facts: SpaceFacts): 
     [waitParts.reservedS, "enough were left free, but they were kept for a reservation"],
     [waitParts.notItsTurnS, "enough were left free, but it was not its turn"],
   ] as const;
-  const told = parts.filter(([partS]) => partS > 0).map(([partS, why]) => `${share(partS, waitS)} ${why}`);
-  if (told.length > 0) lines.push(`Of its wait: ${told.join("; ")}.`);
+  const shares = parts.filter(([partS]) => partS > 0).map(([partS, why]) => `${share(partS, waitS)} ${why}`);
+  if (shares.length > 0) lines.push(`Of its wait: ${shares.join("; ")}.`);
   return lines;
 }
 
@@ -98,13 +99,16 @@ function reservationLine(held: HeldReservation): string {
 
 function passerLines({ passers }: SpaceFacts): string[] {
   if (passers.count === 0) return ["No job passed it."];
-  const ahead = passers.byRule.reduce((sum, one) => sum + (one.isAheadInOrder ? one.count : 0), 0);
+  const ahead = passers.byRule.reduce(
+    (sum, { isAheadInOrder, count }) => sum + (isAheadInOrder ? count : 0),
+    0,
+  );
   const rules = passers.byRule
-    .filter((one) => !one.isAheadInOrder)
+    .filter(({ isAheadInOrder }) => !isAheadInOrder)
     .map(({ rule, count }) => `${formatCount(count)} by the rule: ${START_RULE_NAMES[rule]}`);
   if (ahead > 0) rules.unshift(`${formatCount(ahead)} came later but stood before it in queue order`);
   const listed = passers.listed.map(
-    (one) => `job ${one.id} (${one.size} for ${span(one.runS)}, at ${span(one.startS)})`,
+    ({ id, size, runS, startS }) => `job ${id} (${size} for ${span(runS)}, at ${span(startS)})`,
   );
   return [
     `${plural(passers.count, "job")} passed it, with ${formatCount(Math.round(passers.processorSeconds))} processor-seconds in all; ${rules.join("; ")}.`,

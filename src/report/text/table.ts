@@ -70,9 +70,9 @@ export class Table {
 
   /** A line that names the columns that are left out; empty if there are none. */
   foot(): string {
-    const left = this.#columns.filter((_, i) => !this.#shown.includes(i)).map(({ title }) => title);
-    if (left.length === 0) return "";
-    return `${folded(`not shown at this width: ${left.join(", ")}`, this.#options.width).join("\n")}\n`;
+    const omitted = this.#columns.filter((_, i) => !this.#shown.includes(i)).map(({ title }) => title);
+    if (omitted.length === 0) return "";
+    return `${folded(`not shown at this width: ${omitted.join(", ")}`, this.#options.width).join("\n")}\n`;
   }
 
   #fit(width: number): void {
