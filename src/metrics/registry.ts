@@ -20,7 +20,7 @@ export interface Metric {
   readonly title: string;
   /** `s` for seconds, `1` for a ratio. */
   readonly unit: "s" | "1";
-  /** In words; `{bound}` stands for the threshold in seconds. */
+  /** In words; `{bound}` is replaced by the threshold in seconds. */
   readonly definition: string;
   /** Writes the values of the jobs from row `firstJob` on, as many as `values` holds. */
   fill(

@@ -14,7 +14,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Facts that the workload does not tell are undefined. Shares are 0 … 1. */
+/** Facts that the workload does not contain are undefined. Shares are 0 … 1. */
 interface WorkloadFacts {
   readonly jobs: number;
   /** Jobs with run time 0; the facts below leave them out. */

@@ -25,7 +25,7 @@ export const CLAIMS_NOTHING: Guarantees = {
 
 const DESCRIPTION = { name: "broken", title: "", summary: "", rules: [], source: "", parameters: [] };
 
-/** A policy that keeps its queue in order of arrival and decides as told. */
+/** A policy that keeps its queue in order of arrival and decides by the function given. */
 export function spacePolicy(
   guarantees: Partial<Guarantees>,
   decide: (queue: JobIndex[], pool: Pool, jobs: JobsView) => void,
@@ -86,7 +86,7 @@ export function anyFitting(queue: JobIndex[], pool: Pool, jobs: JobsView): void 
   }
 }
 
-/** EASY in order of arrival, which backfills whoever `mayPass` lets by: by default, as it should be. */
+/** EASY in order of arrival, which backfills the jobs for which `mayPass` holds; the default is correct. */
 export function easyLike(
   guarantees: Partial<Guarantees>,
   mayPass: (job: JobIndex, leftS: number, spare: number, jobs: JobsView) => boolean,

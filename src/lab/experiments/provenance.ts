@@ -21,7 +21,8 @@ export function provenance(): Provenance {
 }
 
 /**
- * The version alone. It runs no program, so whoever starts a scheduler need not trust the git in the PATH.
+ * The version alone. It runs no program, so the user who starts a scheduler need not trust the git in the
+ * PATH.
  */
 export function ownVersion(): string {
   if (typeof TUTTI_BUILD !== "undefined") return TUTTI_BUILD.version;

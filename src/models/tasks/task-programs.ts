@@ -1,7 +1,7 @@
 /**
  * Jobs with programs for the task-level simulator: the workloads of Silva and Scherson 1999, section 4. The
  * paper's simulator makes a job from distributions of its communication, I/O and synchronisation, but the
- * paper prints none of them, so these are ours:
+ * paper prints none of them, so we chose these:
  *
  *   round of a task     compute   then, by the kind of the round,
  *     I/O                         I/O

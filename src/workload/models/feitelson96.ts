@@ -40,7 +40,7 @@ export const feitelson96: ModelDefinition = {
     "confirmed in kind only: run times vary more than exponential ones, and larger jobs tend to run longer",
     "unconfirmed: a run time is exponential with mean shortS with probability 0.95 − 0.20 × size ÷ processors, else with mean 7 × shortS",
     "confirmed in kind only: the same job is run repeatedly; unconfirmed: n times with a probability proportional to n^−2.5, here up to 1000 times",
-    "ours: all runs of a job have the same size and run time, and each run is submitted when the previous one would end if it had not waited",
+    "our assumption: all runs of a job have the same size and run time, and each run is submitted when the previous one would end if it had not waited",
     "unconfirmed: first runs arrive as a Poisson process; its rate gives the offered load, by the exact means",
     ESTIMATE_RULE_TEXT,
     "arrivals, sizes, run times, repetitions and estimates have their own random streams",
@@ -62,7 +62,7 @@ export const feitelson96: ModelDefinition = {
     number(
       "shortS",
       { min: 0.001, max: 1e6, default: 600, unit: "s" },
-      "mean of the short run times; the model has no unit of time, so the default is ours",
+      "mean of the short run times; the model has no unit of time, so the default is our choice",
     ),
     ...ESTIMATE_PARAMETERS,
   ],

@@ -2,8 +2,8 @@
  * A model of the jobs of Kyoto University's HPC2500, for Kawanami, Yoshihisa and Kanazawa 2008, whose log is
  * not public. From the paper: the degrees of parallelism and the median CPU time of each (its table 1), the
  * limits of the queue classes (its table 2), that most jobs by far are small, that elapsed times vary widely,
- * and that users choose "at random" among the queues open to them (section 2.2). Everything else is ours,
- * since the paper does not print it.
+ * and that users choose "at random" among the queues open to them (section 2.2). Everything else is our
+ * choice, since the paper does not print it.
  *
  *   processors      1     4     8    16     32     64    128     512    table 1; only the paper's examples
  *   CPU time (s) 12.6   517   362  14.1k   238k   163k  1.86M   19.9M    its medians, converted from ms
@@ -73,7 +73,7 @@ export const hpc2500: ModelDefinition = {
     "batches arrive as a Poisson process; the mean gap is the mean work of a drawn batch (processors × run time) ÷ (load × processors of the machine)",
   ],
   source:
-    "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are ours",
+    "after tables 1 and 2 and section 2.2 of Kawanami, Yoshihisa and Kanazawa 2008; shares, shapes, batches and estimates are our own",
   parameters: [
     integer("jobs", { min: 1, max: 10_000_000, default: 20_000 }, "number of jobs"),
     integer(

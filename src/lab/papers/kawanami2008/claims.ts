@@ -86,7 +86,7 @@ const TEXTS: readonly Text[] = [
   {
     says: [FIGURE_3, "maxWaitS", "proposal1", "lowest"],
     queues: ["s128", "d128"],
-    why: "the job that waits longest has the full size of the queue, and for such a job it matters little who chose the queue: the two schedulers differ less than the seeds do",
+    why: "the job that waits longest has the full size of the queue, and for a job of that size it matters little who chose the queue: the two schedulers differ less than the seeds do",
   },
   {
     says: [FIGURE_3, "maxWaitS", "proposal1", "about conventional"],

@@ -69,7 +69,7 @@ describe("claims", () => {
     const odd = { conventional: 100, proposal1: 9, proposal2: 200 };
     const { holds, evidence } = verdict([usual, odd, usual], lowest);
     expect(holds).toBe(false);
-    expect(evidence).toContain("proposal 1 10 s, conventional 40 s, proposal 2 75 s; so in 1 of 3 seeds");
+    expect(evidence).toContain("proposal 1 10 s, conventional 40 s, proposal 2 75 s; true in 1 of 3 seeds");
     expect(evidence).toContain("true of the means, not of most seeds");
   });
 

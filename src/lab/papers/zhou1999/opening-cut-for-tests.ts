@@ -14,7 +14,7 @@ export function legalCuts(matrix: MatrixView, a: RowId, b: RowId): number[] {
 }
 
 /**
- * Where to open a ring of two rows: a cut legal in both with a processor beside it that is busy in both, so
+ * Where to open a ring of two rows: a cut legal in both with an adjacent processor that is busy in both, so
  * that no idle fragments meet there; else any legal one; −1 when there is none, and then nothing can be
  * re-packed.
  */

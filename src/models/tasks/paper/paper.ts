@@ -59,8 +59,8 @@ function tableOf({ id, workload, scheduler, rows }: PublishedTable, results: Sil
 function reasonFor(published: number) {
   return (runs: readonly number[]) =>
     published >= Math.min(...runs) && published <= Math.max(...runs)
-      ? "the paper's one run lies within the range of ours; jobs, statements and slot length are not printed"
-      : "the paper's one run lies outside the range of ours; jobs, statements and slot length are not printed, and we use one setting for all tables";
+      ? "the paper's one run lies within the range of our runs; jobs, statements and slot length are not printed"
+      : "the paper's one run lies outside the range of our runs; jobs, statements and slot length are not printed, and we use one setting for all tables";
 }
 
 const MIXED_REASON =
