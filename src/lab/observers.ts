@@ -20,17 +20,17 @@ const EVENTS: Readonly<Record<keyof Observer, true>> = {
 
 /** Passes every event to two observers, to the first one first. */
 export function both(a: Observer, b: Observer): Observer {
-  const tell =
+  const pass =
     (event: keyof Observer): Listener =>
-    (...told) => {
-      (a[event] as Listener | undefined)?.call(a, ...told);
-      (b[event] as Listener | undefined)?.call(b, ...told);
+    (...values) => {
+      (a[event] as Listener | undefined)?.call(a, ...values);
+      (b[event] as Listener | undefined)?.call(b, ...values);
     };
   const events = Object.keys(EVENTS) as (keyof Observer)[];
-  return Object.fromEntries(events.map((event) => [event, tell(event)]));
+  return Object.fromEntries(events.map((event) => [event, pass(event)]));
 }
 
-type Listener = (...told: never[]) => void;
+type Listener = (...values: never[]) => void;
 
 /** Numbers in one growing buffer. */
 export class Numbers {

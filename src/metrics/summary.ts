@@ -101,8 +101,8 @@ interface GangSummary {
  * All numbers of one run. Linear in the jobs; 25 bytes of scratch space per job.
  * @throws InputError for a window or a parameter out of range, or an unknown metric
  */
-export function summarise(asked: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
-  const instance = asGiven(asked, schedule);
+export function summarise(requested: Instance, schedule: Schedule, options: SummaryOptions = {}): Summary {
+  const instance = asGiven(requested, schedule);
   const window = measuredWindow(instance, schedule, options.window ?? WHOLE_RUN);
   const parameters = options.parameters ?? DEFAULT_METRIC_PARAMETERS;
   if (!(parameters.boundS > 0 && parameters.boundS < Number.POSITIVE_INFINITY)) {
@@ -125,7 +125,7 @@ export function summarise(asked: Instance, schedule: Schedule, options: SummaryO
     metrics,
     classScheme: scheme.title,
     classes: scheme.classes.map(({ name, label }, i) => ({ name, label, jobs: sizes[i] })),
-    jobs: countJobs(asked, schedule),
+    jobs: countJobs(requested, schedule),
     machine: summariseMachine(instance, schedule, window),
     starts: schedule.startsByRule
       .map((count, rule) => ({ rule, name: START_RULE_NAMES[rule] ?? `rule ${rule}`, count }))
@@ -136,7 +136,7 @@ export function summarise(asked: Instance, schedule: Schedule, options: SummaryO
 
 /** The metric with this name. @throws Error if the summary was made without it */
 export function metricOf(summary: Summary, name: string): MetricSummary {
-  const metric = summary.metrics.find((one) => one.name === name);
+  const metric = summary.metrics.find((candidate) => candidate.name === name);
   if (metric === undefined) throw new Error(`Broken invariant: the summary has no metric "${name}"`);
   return metric;
 }
@@ -144,10 +144,10 @@ export function metricOf(summary: Summary, name: string): MetricSummary {
 function chosenMetrics(names: readonly string[] | undefined): readonly Metric[] {
   if (names === undefined) return METRICS;
   return names.map((name) => {
-    const metric = METRICS.find((one) => one.name === name);
+    const metric = METRICS.find((candidate) => candidate.name === name);
     if (metric === undefined) {
       throw new InputError(
-        `Cannot measure "${name}": there is no such metric, expected one of ${METRICS.map((one) => one.name).join(", ")}`,
+        `Cannot measure "${name}": there is no such metric, expected one of ${METRICS.map((candidate) => candidate.name).join(", ")}`,
       );
     }
     return metric;

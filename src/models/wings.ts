@@ -21,7 +21,7 @@ export interface WingChoice {
  */
 export function parseWing(text: string): WingChoice | undefined {
   const [name, ...settings] = text.split(":");
-  const wing = WINGS.find((one) => one.name === name);
+  const wing = WINGS.find((candidate) => candidate.name === name);
   if (wing === undefined) return undefined;
   const parameters = parseParameters(`"${wing.name}"`, wing.parameters, settings);
   return { wing, parameters, label: wing.name + parameterSuffix(wing.parameters, parameters) };

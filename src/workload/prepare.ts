@@ -95,8 +95,8 @@ function memoryOf(
   if (trace === undefined) return undefined;
   const { requestedMemoryKB, usedMemoryKB } = trace;
   // No process can have 0 KB of memory: traces write 0 if nothing was measured.
-  const known = requestedMemoryKB.map((asked, row) =>
-    asked > 0 ? asked : usedMemoryKB[row] > 0 ? usedMemoryKB[row] : UNKNOWN,
+  const known = requestedMemoryKB.map((requestedKB, row) =>
+    requestedKB > 0 ? requestedKB : usedMemoryKB[row] > 0 ? usedMemoryKB[row] : UNKNOWN,
   );
   return known.some((memoryKB) => memoryKB > 0) ? pick(known) : undefined;
 }
@@ -109,8 +109,8 @@ function moldingOf(
   pick: <Column extends Int32Array | Float64Array>(column: Column) => Column,
 ): Molding {
   return {
-    minSize: pick(minSize).map((least, job) => Math.min(Math.max(least, 1), size[job])),
-    maxSize: pick(maxSize).map((most, job) => Math.max(Math.min(most, processors), size[job])),
+    minSize: pick(minSize).map((min, job) => Math.min(Math.max(min, 1), size[job])),
+    maxSize: pick(maxSize).map((max, job) => Math.max(Math.min(max, processors), size[job])),
     serialShare: pick(serialShare),
   };
 }

@@ -22,7 +22,7 @@ export class CapacityBook {
 
   /** Processors that will be away at an instant, by what is known now; a loss whose end is unknown lasts. */
   expectedAwayAt(timeS: number, nowS: number): number {
-    return sumOf(this.#known(nowS).filter((one) => one.fromS <= timeS && timeS < knownEndS(one)));
+    return sumOf(this.#known(nowS).filter((outage) => outage.fromS <= timeS && timeS < knownEndS(outage)));
   }
 
   /** When known outages begin that lie after now and before a time. */
@@ -60,7 +60,9 @@ export class CapacityBook {
   }
 
   #known(nowS: number): readonly Outage[] {
-    return this.#outages.filter((one) => (one.announcedS ?? one.fromS) <= nowS && one.untilS > nowS);
+    return this.#outages.filter(
+      (outage) => (outage.announcedS ?? outage.fromS) <= nowS && outage.untilS > nowS,
+    );
   }
 }
 
@@ -111,7 +113,7 @@ export class MemoryBook {
 
   /** The largest amount in use on one processor. */
   get mostKB(): number {
-    return this.#usedKB.reduce((most, usedKB) => Math.max(most, usedKB), 0);
+    return this.#usedKB.reduce((max, usedKB) => Math.max(max, usedKB), 0);
   }
 
   /** Whether the job has room next to this much memory in use. */

@@ -136,7 +136,7 @@ export abstract class Checker implements Observer {
   readonly endS: Float64Array;
   protected nowS = Number.NEGATIVE_INFINITY;
   protected readonly capacity: CapacityBook;
-  readonly #asked: Instance;
+  readonly #requested: Instance;
   /** The last instant at which decisions were made. */
   protected decidedS = Number.NEGATIVE_INFINITY;
   readonly #pauses: Pause[] = [];
@@ -145,7 +145,7 @@ export abstract class Checker implements Observer {
   #arrived = 0;
 
   constructor(instance: Instance, counts: AuditCounts) {
-    this.#asked = instance;
+    this.#requested = instance;
     const { size, runS, estimateS } = instance;
     this.instance =
       instance.molding === undefined
@@ -162,7 +162,7 @@ export abstract class Checker implements Observer {
   /** The checks after the run. */
   finish(schedule: Schedule): void {
     const { count } = this.instance;
-    const { size, runS } = asGiven(this.#asked, schedule);
+    const { size, runS } = asGiven(this.#requested, schedule);
     for (let job = 0; job < count; job++) {
       if (this.#state[job] === NOT_ARRIVED)
         this.fail("wrong-arrival", job, `${this.name(job)} never arrives`);
@@ -300,14 +300,14 @@ export abstract class Checker implements Observer {
     orderKey: QueueKey,
     timeS: number,
     counts: (job: JobIndex) => boolean,
-    told = this.instance,
+    known = this.instance,
   ): JobIndex {
     let head = -1;
     let headKey = Number.POSITIVE_INFINITY;
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
       if (!counts(job)) continue;
-      const key = orderKey(told, job, timeS);
+      const key = orderKey(known, job, timeS);
       if (head >= 0 && !(key < headKey || (key === headKey && job < head))) continue;
       head = job;
       headKey = key;

@@ -49,7 +49,7 @@ export class GangChecker extends Checker {
   readonly #orderKey: QueueKey;
   readonly #promisedS: Float64Array;
   /** The jobs as policies know them. */
-  readonly #told: Instance;
+  readonly #known: Instance;
   /** Jobs that were placed and whose first slot has not yet been compared with their start. */
   readonly #unstarted = new Set<JobIndex>();
 
@@ -77,7 +77,7 @@ export class GangChecker extends Checker {
     this.#resources = new ResourceBook(instance);
     // `order` may be a parameter of the policy itself; the admission queue has an order of its own.
     this.#orderKey = queueKey({ order: parameters.queueOrder ?? "arrival" });
-    this.#told = { ...this.instance, estimateS: instance.estimateS.slice() };
+    this.#known = { ...this.instance, estimateS: instance.estimateS.slice() };
     this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
   }
 
@@ -129,8 +129,9 @@ export class GangChecker extends Checker {
   }
 
   #takeOut(job: JobIndex): void {
-    for (const one of this.#rows)
-      if (one.runs.some((run) => run.job === job)) one.runs = one.runs.filter((run) => run.job !== job);
+    for (const matrixRow of this.#rows)
+      if (matrixRow.runs.some((run) => run.job === job))
+        matrixRow.runs = matrixRow.runs.filter((run) => run.job !== job);
     this.#memory.count(job, this.#stretches[job], -1);
     if (this.#rowsOf[job] > 0) this.#resources.give(job);
     this.#stretches[job] = undefined;
@@ -146,7 +147,7 @@ export class GangChecker extends Checker {
       this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s`);
     super.suspended(timeS, job);
     const leftS = this.instance.estimateS[job] - this.#served[job] * this.#slotS;
-    this.#told.estimateS[job] = Math.max(0, leftS);
+    this.#known.estimateS[job] = Math.max(0, leftS);
     this.#takeOut(job);
   }
 
@@ -169,7 +170,7 @@ export class GangChecker extends Checker {
     );
     if (lost >= 0)
       this.fail("processor-away", lost, `${this.name(lost)} has processors that are away at ${timeS} s`);
-    const hasJobs = this.#rows.some((one) => one.runs.length > 0);
+    const hasJobs = this.#rows.some(({ runs }) => runs.length > 0);
     this.#slotLengthS = this.#rows.length > 1 && hasJobs ? this.#slotS + this.#switchS : this.#slotS;
     this.#servedToS = timeS;
     if (!this.#guarantees.workConserving && !this.#guarantees.headNeverFits) return;
@@ -184,7 +185,7 @@ export class GangChecker extends Checker {
     const { mostKB } = this.#memory;
     const head = this.#guarantees.workConserving
       ? undefined
-      : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#told);
+      : this.firstWaiting(this.#orderKey, timeS, (job) => this.#rowsOf[job] === 0, this.#known);
     for (let i = 0; i < this.waiting.size; i++) {
       const job = this.waiting.members[i];
       if (this.#rowsOf[job] > 0 || (head !== undefined && job !== head)) continue;
@@ -253,27 +254,27 @@ export class GangChecker extends Checker {
 
   rowAdded(timeS: number, row: RowId): void {
     this.#noteChange(timeS);
-    if (this.#rows.some((one) => one.row === row))
+    if (this.#rows.some((other) => other.row === row))
       this.fail("no-such-row", undefined, `Row ${row} is added at ${timeS} s, but it exists already`);
     // The row comes last in the round, which admits as many rows as it began with; later ones go behind the
     // rows that have had their slot.
     const hasRoom = this.#pointer === 0 || this.#joined < this.#begunWith;
     if (this.#pointer > 0 && hasRoom) this.#joined++;
     this.#rows.splice(hasRoom ? this.#rows.length : this.#pointer++, 0, { row, runs: [] });
-    const most = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
-    if (this.#rows.length > most)
-      this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, but there are ${most} already`);
+    const maxRows = this.#guarantees.maxRows ?? Number.POSITIVE_INFINITY;
+    if (this.#rows.length > maxRows)
+      this.fail("too-many-rows", undefined, `A row is added at ${timeS} s, but there are ${maxRows} already`);
   }
 
   rowDeleted(timeS: number, row: RowId): void {
     this.#noteChange(timeS);
     const at = this.#rows.indexOf(this.#find(row, undefined));
-    const [left] = this.#rows[at].runs;
-    if (left !== undefined)
+    const [remaining] = this.#rows[at].runs;
+    if (remaining !== undefined)
       this.fail(
         "row-not-empty",
-        left.job,
-        `Row ${row} is deleted at ${timeS} s, but it holds ${this.name(left.job).toLowerCase()}`,
+        remaining.job,
+        `Row ${row} is deleted at ${timeS} s, but it holds ${this.name(remaining.job).toLowerCase()}`,
       );
     this.#rows.splice(at, 1);
     if (at < this.#pointer) this.#pointer--;
@@ -282,10 +283,10 @@ export class GangChecker extends Checker {
 
   exchanged(timeS: number, a: RowId, b: RowId, first: number, end: number): void {
     this.#noteChange(timeS);
-    const sides = [this.#find(a, undefined), this.#find(b, undefined)].map((one) => {
+    const sides = [this.#find(a, undefined), this.#find(b, undefined)].map((matrixRow) => {
       const inside: Run[] = [];
       const outside: Run[] = [];
-      for (const run of one.runs) {
+      for (const run of matrixRow.runs) {
         if (!overlap(run.stretches, [first, end])) outside.push(run);
         else if (run.stretches[0] >= first && run.stretches[run.stretches.length - 1] <= end)
           inside.push(run);
@@ -298,10 +299,10 @@ export class GangChecker extends Checker {
           );
         }
       }
-      return { one, inside, outside };
+      return { matrixRow, inside, outside };
     });
-    sides[0].one.runs = [...sides[0].outside, ...sides[1].inside];
-    sides[1].one.runs = [...sides[1].outside, ...sides[0].inside];
+    sides[0].matrixRow.runs = [...sides[0].outside, ...sides[1].inside];
+    sides[1].matrixRow.runs = [...sides[1].outside, ...sides[0].inside];
   }
 
   /**
@@ -327,7 +328,7 @@ export class GangChecker extends Checker {
     this.#checkShape(job, stretches);
     const target = this.#find(row, job);
     this.#checkIdle(target, job, stretches, moved);
-    for (const one of this.#rows) one.runs = one.runs.filter((run) => run.job !== job);
+    for (const matrixRow of this.#rows) matrixRow.runs = matrixRow.runs.filter((run) => run.job !== job);
     target.runs.push({ job, stretches });
     this.#memory.count(job, this.#stretches[job], -1);
     this.#stretches[job] = stretches;
@@ -370,7 +371,7 @@ export class GangChecker extends Checker {
         `An event comes at ${timeS} s, which is ${offS} s off a slot boundary`,
       );
     }
-    if (this.#rows.some((one) => one.runs.length > 0)) this.#serve(slots, lengthS);
+    if (this.#rows.some(({ runs }) => runs.length > 0)) this.#serve(slots, lengthS);
     this.#servedToS = timeS;
     this.#checkStarts();
   }
@@ -388,7 +389,7 @@ export class GangChecker extends Checker {
       this.#pointer = (this.#pointer + 1) % rows.length;
     }
     const wholeRounds = Math.floor((slots - firstRound) / rows.length);
-    for (const one of rows) for (const { job } of one.runs) this.#served[job] += wholeRounds;
+    for (const { runs } of rows) for (const { job } of runs) this.#served[job] += wholeRounds;
     for (let slot = firstRound + wholeRounds * rows.length; slot < slots; slot++) {
       for (const { job } of rows[this.#pointer].runs) this.#served[job]++;
       this.#pointer = (this.#pointer + 1) % rows.length;
@@ -456,9 +457,9 @@ export class GangChecker extends Checker {
   }
 
   #find(row: RowId, job: JobIndex | undefined): { readonly row: RowId; runs: Run[] } {
-    const found = this.#rows.find((one) => one.row === row);
-    if (found === undefined)
+    const matrixRow = this.#rows.find((other) => other.row === row);
+    if (matrixRow === undefined)
       return this.fail("no-such-row", job, `Row ${row} is used at ${this.nowS} s, but there is no such row`);
-    return found;
+    return matrixRow;
   }
 }

@@ -19,7 +19,7 @@ export class SpaceChecker extends Checker {
   readonly #leftS: Float64Array;
   readonly #leftEstimateS: Float64Array;
   /** The jobs as policies know them. */
-  readonly #told: Instance;
+  readonly #known: Instance;
   readonly #promisedS: Float64Array;
   /** Running jobs, by their expected ends. */
   readonly #running: JobIndex[] = [];
@@ -40,7 +40,7 @@ export class SpaceChecker extends Checker {
     this.#sinceS = new Float64Array(instance.count);
     this.#leftS = instance.runS.slice();
     this.#leftEstimateS = instance.estimateS.slice();
-    this.#told = { ...this.instance, estimateS: this.#leftEstimateS };
+    this.#known = { ...this.instance, estimateS: this.#leftEstimateS };
     this.#promisedS = new Float64Array(instance.count).fill(Number.NaN);
     this.#expectedEndS = new Float64Array(instance.count);
     this.#promised = new JobSet(instance.count);
@@ -216,7 +216,7 @@ export class SpaceChecker extends Checker {
     this.counts.queueChecks++;
     if (this.#free === 0) return;
     const { size } = this.instance;
-    const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, () => true, this.#told) : -1;
+    const head = this.#checksHead ? this.firstWaiting(this.#orderKey, timeS, () => true, this.#known) : -1;
     const fits = (job: JobIndex) => `it needs ${size[job]} processors, and ${this.#free} are free`;
     const canStart = (job: JobIndex) => size[job] <= this.#free && this.#resources.has(job);
     if (head >= 0 && canStart(head)) {

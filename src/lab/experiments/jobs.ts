@@ -39,7 +39,7 @@ export interface ModelChoice {
  */
 export function parseModel(text: string): ModelChoice | undefined {
   const [name, ...settings] = text.split(":");
-  const model = MODELS.find((one) => one.name === name);
+  const model = MODELS.find((candidate) => candidate.name === name);
   if (model === undefined) return undefined;
   return { model, parameters: parseParameters(`model "${model.name}"`, model.parameters, settings) };
 }

@@ -60,7 +60,7 @@ export async function runOnWing(
 ): Promise<WingComparison> {
   const seeds = Array.from({ length: replications }, (_, r) => seed + r);
   const cells = policies.flatMap((policy) =>
-    seeds.map((one) => ({ kind: "wing" as const, source, policy, seed: one, isAudited })),
+    seeds.map((cellSeed) => ({ kind: "wing" as const, source, policy, seed: cellSeed, isAudited })),
   );
   const runs = await runCells(cells, options);
   const firstRuns = runs.slice(0, replications);
@@ -85,7 +85,7 @@ export async function runOnWing(
 
 function statistics(runs: readonly WingRun[], first: readonly WingRun[] | undefined): MeasureStatistics[] {
   return runs[0].measures.map(({ value: _, ...measure }, i) => {
-    const valuesOf = (all: readonly WingRun[]) => all.map(({ measures }) => measures[i].value);
+    const valuesOf = (wingRuns: readonly WingRun[]) => wingRuns.map(({ measures }) => measures[i].value);
     const values = valuesOf(runs);
     const isReplicated = runs.length > 1;
     return {

@@ -30,7 +30,7 @@ export class GangWatch implements Watch {
   #migrations = 0;
   #migrationS = 0;
   /** Slots per round in the last event. */
-  #slotsTold = 1;
+  #lastSlots = 1;
   #changeCount = 0;
   readonly #changes: { atS: number; slots: number; rows: number }[] = [];
   // Integrals since the placement.
@@ -57,8 +57,8 @@ export class GangWatch implements Watch {
       this.#placedS = timeS;
       this.#sinceS = timeS;
       this.#first = first;
-      const all = stretches ?? [first, first + this.#instance.size[job]];
-      for (let i = 0; i < all.length; i += 2) this.#processors.push([all[i], all[i + 1] - 1]);
+      const bounds = stretches ?? [first, first + this.#instance.size[job]];
+      for (let i = 0; i < bounds.length; i += 2) this.#processors.push([bounds[i], bounds[i + 1] - 1]);
     }
     this.#ownRows.add(row);
   }
@@ -114,9 +114,9 @@ export class GangWatch implements Watch {
       this.#position = 1 + this.#rows.findIndex((row) => this.#ownRows.has(row));
     }
     if (rows > this.#mostRows) this.#mostRows = rows;
-    if (this.#ownRows.size === this.#slotsTold) return;
-    this.#slotsTold = this.#ownRows.size;
-    if (this.#changeCount++ < LISTED) this.#changes.push({ atS: timeS, slots: this.#slotsTold, rows });
+    if (this.#ownRows.size === this.#lastSlots) return;
+    this.#lastSlots = this.#ownRows.size;
+    if (this.#changeCount++ < LISTED) this.#changes.push({ atS: timeS, slots: this.#lastSlots, rows });
   }
 
   facts(schedule: Schedule): GangFacts {

@@ -276,7 +276,7 @@ export class SpaceWatch implements Watch {
     let processorSeconds = 0;
     for (const { job, rule, isAheadInOrder } of this.#passers) {
       processorSeconds += work(job);
-      const same = byRule.find((one) => one.rule === rule && one.isAheadInOrder === isAheadInOrder);
+      const same = byRule.find((group) => group.rule === rule && group.isAheadInOrder === isAheadInOrder);
       if (same === undefined) byRule.push({ rule, isAheadInOrder, count: 1 });
       else same.count++;
     }

@@ -72,11 +72,11 @@ async function* unpacked(source: Readable): AsyncIterable<Uint8Array> {
     if (next.done === true) break;
     head = Buffer.concat([head, next.value]);
   }
-  const all = headAndRest(head, chunks);
-  if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) yield* all;
+  const bytes = headAndRest(head, chunks);
+  if (head.length < 2 || head.readUInt16BE() !== GZIP_MAGIC) yield* bytes;
   else {
     // An error of the source also ends the decompressor, which then throws it here.
-    yield* pipeline(all, createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), () => {});
+    yield* pipeline(bytes, createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), () => {});
   }
 }
 
@@ -126,12 +126,12 @@ export function findTrace(name: string): string {
     return refuse(`there is no such file${suggestion}`, "; set TUTTI_TRACES to the folder of your traces");
   }
   const exact = files.filter((file, i) => names[i] === name || file === name);
-  const found = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
-  if (found.length === 1) return join(folder, found[0]);
-  if (found.length > 1) {
+  const matches = exact.length > 0 ? exact : files.filter((file) => file.startsWith(name));
+  if (matches.length === 1) return join(folder, matches[0]);
+  if (matches.length > 1) {
     return refuse(
       `more than one trace in ${folder} (TUTTI_TRACES) has a name that begins like this`,
-      `: ${found.join(", ")}`,
+      `: ${matches.join(", ")}`,
     );
   }
   return refuse(

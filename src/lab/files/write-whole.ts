@@ -72,7 +72,7 @@ export async function writeOutput(path: string, parts: Parts): Promise<void> {
  * @throws OutputError if a path leads nowhere
  */
 export function isSameFile(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((path) => {
+  const [first, second] = [a, b].map((path) => {
     try {
       const state = statSync(path, { throwIfNoEntry: false });
       return { state, file: state === undefined ? destination(path) : path };
@@ -80,9 +80,9 @@ export function isSameFile(a: string, b: string): boolean {
       throw outputError(path, error);
     }
   });
-  if (one.state === undefined || other.state === undefined)
-    return one.state === other.state && one.file === other.file;
-  return one.state.isFile() && one.state.ino === other.state.ino && one.state.dev === other.state.dev;
+  if (first.state === undefined || second.state === undefined)
+    return first.state === second.state && first.file === second.file;
+  return first.state.isFile() && first.state.ino === second.state.ino && first.state.dev === second.state.dev;
 }
 
 /** The file to which the links lead, whether or not it exists. */
@@ -156,9 +156,9 @@ async function writeAll(write: Write, parts: Parts): Promise<void> {
     await setImmediate();
   };
   for await (const part of parts) {
-    const more = typeof part === "string" ? Buffer.from(part) : part;
-    gathered.push(more);
-    bytes += more.length;
+    const piece = typeof part === "string" ? Buffer.from(part) : part;
+    gathered.push(piece);
+    bytes += piece.length;
     if (bytes >= CHUNK_BYTES) await flush();
   }
   await flush();

@@ -68,7 +68,9 @@ function settingsOf({ name, parameters }: PolicyDefinition): string[] {
   const ofQueue = parameters.filter((spec) => isAdmitted && /^queue/.test(spec.name));
   const own = parameters.filter((spec) => !ofQueue.includes(spec)).flatMap(otherValues);
   const few = `rows=${FEW_ROWS}`;
-  const admitted = isAdmitted ? [few, ...ofQueue.flatMap(otherValues).map((one) => `${few}:${one}`)] : [];
+  const admitted = isAdmitted
+    ? [few, ...ofQueue.flatMap(otherValues).map((setting) => `${few}:${setting}`)]
+    : [];
   const moved = has("migrate") ? [`migrate=${MIGRATION_S}`] : [];
   return [name, ...[...own, ...admitted, ...moved].map((setting) => `${name}:${setting}`)];
 }

@@ -12,17 +12,17 @@ export class Results<Place, Result> {
   constructor(cells: readonly { readonly place: Place }[], results: readonly Result[]) {
     for (const [i, { place }] of cells.entries()) {
       const text = canonicalText(place);
-      const found = this.#byPlace.get(text);
-      if (found === undefined) this.#byPlace.set(text, [results[i]]);
-      else found.push(results[i]);
+      const atPlace = this.#byPlace.get(text);
+      if (atPlace === undefined) this.#byPlace.set(text, [results[i]]);
+      else atPlace.push(results[i]);
     }
   }
 
   /** The results of a place, one per replication. @throws RangeError for a place without results */
   at(place: Place): readonly Result[] {
-    const found = this.#byPlace.get(canonicalText(place));
-    if (found === undefined) throw new RangeError(`Cannot find results of ${canonicalText(place)}`);
-    return found;
+    const atPlace = this.#byPlace.get(canonicalText(place));
+    if (atPlace === undefined) throw new RangeError(`Cannot find results of ${canonicalText(place)}`);
+    return atPlace;
   }
 
   values(place: Place, measure: (result: Result) => number): number[] {

@@ -18,7 +18,7 @@ import type {
 import { GRID } from "./contract.ts";
 import type { RemainingRule } from "./simulate.ts";
 
-interface Seat {
+interface ProcessorState {
   readonly site: number;
   running: JobIndex;
   sinceS: number;
@@ -41,7 +41,7 @@ export class SitesChecker implements SitesObserver {
   readonly #instance: SitesInstance;
   readonly #guarantees: SitesGuarantees;
   readonly #remaining: RemainingRule;
-  readonly #seats: Seat[] = [];
+  readonly #processors: ProcessorState[] = [];
   readonly #arrived = new Set<JobIndex>();
   /** Gangs that have arrived and have claimed no processor. */
   readonly #atGrid = new Set<JobIndex>();
@@ -60,7 +60,7 @@ export class SitesChecker implements SitesObserver {
     this.#remaining = remaining;
     for (const [site, { processors }] of instance.sites.entries()) {
       for (let i = 0; i < processors; i++) {
-        this.#seats.push({ site, running: NO_JOB, sinceS: 0, gang: NO_JOB, locals: [], busyS: 0 });
+        this.#processors.push({ site, running: NO_JOB, sinceS: 0, gang: NO_JOB, locals: [], busyS: 0 });
       }
     }
   }
@@ -75,28 +75,28 @@ export class SitesChecker implements SitesObserver {
 
   enqueued(timeS: number, local: JobIndex, processor: ProcessorId): void {
     this.#step(timeS, local);
-    const seat = this.#seat(processor);
-    this.#requireLocal(local, seat);
+    const state = this.#state(processor);
+    this.#requireLocal(local, state);
     this.#require(!this.#queues(local), "queued-twice", "it waits in a queue already");
-    seat.locals.push(local);
+    state.locals.push(local);
   }
 
   claimed(timeS: number, gang: JobIndex, processor: ProcessorId): void {
     this.#step(timeS, gang);
-    const seat = this.#seat(processor);
+    const state = this.#state(processor);
     this.#require(this.#arrived.has(gang), "start-before-arrival", "it has not arrived");
     this.#require(
-      seat.gang === NO_JOB,
+      state.gang === NO_JOB,
       "gang-behind-gang",
       `another gang waits at processor ${processor} already`,
     );
     const ahead = this.#guarantees.criticalAhead && this.#instance.critical[gang] === 1;
     this.#require(
-      ahead || seat.locals.length === 0,
+      ahead || state.locals.length === 0,
       "gang-not-at-head",
       `local jobs wait at processor ${processor}`,
     );
-    seat.gang = gang;
+    state.gang = gang;
     this.#atGrid.delete(gang);
     const claims = this.#claims.get(gang);
     if (claims === undefined) this.#claims.set(gang, [processor]);
@@ -105,18 +105,18 @@ export class SitesChecker implements SitesObserver {
 
   started(timeS: number, job: JobIndex, processor: ProcessorId, rule: SitesStartRule): void {
     this.#step(timeS, job, this.#starting === job);
-    const seat = this.#seat(processor);
+    const state = this.#state(processor);
     this.#require(this.#arrived.has(job), "start-before-arrival", "it has not arrived");
     this.#require(!this.#ended.has(job), "started-twice", "it has ended");
     this.#require(
-      seat.running === NO_JOB,
+      state.running === NO_JOB,
       "processor-twice",
-      `processor ${processor} serves job row ${seat.running}`,
+      `processor ${processor} serves job row ${state.running}`,
     );
-    if (this.#instance.home[job] === GRID) this.#gangStarted(timeS, job, processor, seat);
-    else this.#localStarted(timeS, job, processor, seat, rule);
-    seat.running = job;
-    seat.sinceS = timeS;
+    if (this.#instance.home[job] === GRID) this.#gangStarted(timeS, job, processor, state);
+    else this.#localStarted(timeS, job, processor, state, rule);
+    state.running = job;
+    state.sinceS = timeS;
   }
 
   departed(timeS: number, job: JobIndex): void {
@@ -126,9 +126,9 @@ export class SitesChecker implements SitesObserver {
     const expectedS = run.sinceS + this.#serviceS(job, run.processors, this.#instance.serviceS[job]);
     this.#require(expectedS === timeS, "departure", `it should end at ${expectedS} s`);
     for (const processor of run.processors) {
-      const seat = this.#seats[processor];
-      seat.running = NO_JOB;
-      seat.busyS += timeS - seat.sinceS;
+      const state = this.#processors[processor];
+      state.running = NO_JOB;
+      state.busyS += timeS - state.sinceS;
     }
     this.#running.delete(job);
     this.#ended.add(job);
@@ -136,9 +136,9 @@ export class SitesChecker implements SitesObserver {
 
   decided(timeS: number): void {
     this.#step(timeS, NO_JOB);
-    for (const [processor, seat] of this.#seats.entries()) {
-      const idle = seat.running === NO_JOB && seat.gang === NO_JOB && seat.locals.length > 0;
-      this.#require(!idle, "idle-with-work", `processor ${processor} is idle`, seat.locals[0] ?? NO_JOB);
+    for (const [processor, state] of this.#processors.entries()) {
+      const idle = state.running === NO_JOB && state.gang === NO_JOB && state.locals.length > 0;
+      this.#require(!idle, "idle-with-work", `processor ${processor} is idle`, state.locals[0] ?? NO_JOB);
     }
     for (const [gang, claims] of this.#claims) {
       const size = this.#instance.size[gang];
@@ -148,7 +148,7 @@ export class SitesChecker implements SitesObserver {
         `it waits at ${claims.length} of ${size} processors`,
         gang,
       );
-      const busy = claims.some((processor) => this.#seats[processor].running !== NO_JOB);
+      const busy = claims.some((processor) => this.#processors[processor].running !== NO_JOB);
       this.#require(busy, "gang-held-up", "all of its processors are idle", gang);
     }
     if (this.#atGrid.size > 0) this.#checkGrid();
@@ -160,8 +160,8 @@ export class SitesChecker implements SitesObserver {
     this.#lastS = stopS;
     this.#job = NO_JOB;
     const busyS = this.#instance.sites.map(() => 0);
-    for (const seat of this.#seats) {
-      busyS[seat.site] += seat.busyS + (seat.running === NO_JOB ? 0 : stopS - seat.sinceS);
+    for (const state of this.#processors) {
+      busyS[state.site] += state.busyS + (state.running === NO_JOB ? 0 : stopS - state.sinceS);
     }
     for (const [site, ours] of busyS.entries()) {
       const theirs = schedule.busyS[site];
@@ -177,17 +177,17 @@ export class SitesChecker implements SitesObserver {
     timeS: number,
     job: JobIndex,
     processor: ProcessorId,
-    seat: Seat,
+    state: ProcessorState,
     rule: SitesStartRule,
   ): void {
-    this.#requireLocal(job, seat);
-    const place = seat.locals.indexOf(job);
+    this.#requireLocal(job, state);
+    const place = state.locals.indexOf(job);
     this.#require(place >= 0 || !this.#queues(job), "other-queue", "it waits at another processor");
-    const passed = place < 0 ? seat.locals : seat.locals.slice(0, place);
-    if (seat.gang === NO_JOB) {
+    const passed = place < 0 ? state.locals : state.locals.slice(0, place);
+    if (state.gang === NO_JOB) {
       this.#require(passed.length === 0, "out-of-turn", `it passes job row ${passed[0]} (rule ${rule})`);
     } else {
-      const limitS = this.#untilStartS(timeS, seat.gang) + this.#guarantees.thresholdS;
+      const limitS = this.#untilStartS(timeS, state.gang) + this.#guarantees.thresholdS;
       const needS = this.#serviceS(job, [processor], this.#instance.predictedS[job]);
       const fits = this.#guarantees.thresholdS >= 0 && needS <= limitS;
       this.#require(
@@ -201,23 +201,24 @@ export class SitesChecker implements SitesObserver {
         this.#require(otherS > limitS, "out-of-turn", `job row ${other} before it fits, too`);
       }
     }
-    if (place >= 0) seat.locals.splice(place, 1);
+    if (place >= 0) state.locals.splice(place, 1);
     this.#running.set(job, { sinceS: timeS, processors: [processor], waited: false });
   }
 
-  #gangStarted(timeS: number, gang: JobIndex, processor: ProcessorId, seat: Seat): void {
+  #gangStarted(timeS: number, gang: JobIndex, processor: ProcessorId, state: ProcessorState): void {
     const run = this.#running.get(gang);
     // Either all tasks were waiting, or none was.
-    const waited = seat.gang === gang;
+    const waited = state.gang === gang;
     const inOneWay = waited === (run === undefined ? this.#claims.has(gang) : run.waited);
     this.#require(
       inOneWay,
       "gang-torn",
       `only some of its tasks waited for their processors (seen at processor ${processor})`,
     );
-    if (waited) seat.gang = NO_JOB;
+    if (waited) state.gang = NO_JOB;
     else {
-      const past = seat.gang === NO_JOB ? seat.locals[0] : this.#guarantees.takesHeld ? undefined : seat.gang;
+      const past =
+        state.gang === NO_JOB ? state.locals[0] : this.#guarantees.takesHeld ? undefined : state.gang;
       this.#require(past === undefined, "out-of-turn", `it passes job row ${past}`);
       this.#atGrid.delete(gang);
     }
@@ -243,23 +244,23 @@ export class SitesChecker implements SitesObserver {
     for (const gang of this.#atGrid) if (smallest === NO_JOB || size[gang] < size[smallest]) smallest = gang;
     const empty = sites.map(() => 0);
     let free = 0;
-    for (const seat of this.#seats) {
-      const isEmpty = seat.gang === NO_JOB && seat.locals.length === 0;
-      if (isEmpty) empty[seat.site]++;
-      const mayTake = isEmpty || (this.#guarantees.takesHeld && seat.gang !== NO_JOB);
-      if (mayTake && seat.running === NO_JOB) free++;
+    for (const state of this.#processors) {
+      const isEmpty = state.gang === NO_JOB && state.locals.length === 0;
+      if (isEmpty) empty[state.site]++;
+      const mayTake = isEmpty || (this.#guarantees.takesHeld && state.gang !== NO_JOB);
+      if (mayTake && state.running === NO_JOB) free++;
     }
-    const left = (why: string) => this.#fail("gang-left", why, smallest);
+    const failLeft = (why: string) => this.#fail("gang-left", why, smallest);
     if (this.#guarantees.noGangLeft && Math.max(...empty) >= size[smallest])
-      left("one site has the empty queues");
+      failLeft("one site has the empty queues");
     if (this.#guarantees.noGangLeftAcrossSites && free >= size[smallest])
-      left("all sites have the free processors");
+      failLeft("all sites have the free processors");
   }
 
   #untilStartS(timeS: number, gang: JobIndex): number {
     let latestS = 0;
     for (const processor of this.#claims.get(gang)!) {
-      const { running, sinceS } = this.#seats[processor];
+      const { running, sinceS } = this.#processors[processor];
       if (running === NO_JOB) continue;
       const { serviceS, predictedS } = this.#instance;
       const column = this.#remaining === "exact" ? serviceS : predictedS;
@@ -271,7 +272,7 @@ export class SitesChecker implements SitesObserver {
 
   /** Time that a job with this service time takes on these processors. */
   #serviceS(job: JobIndex, processors: readonly ProcessorId[], serviceS: number): number {
-    const sites = new Set(processors.map((processor) => this.#seats[processor].site));
+    const sites = new Set(processors.map((processor) => this.#processors[processor].site));
     const speed = Math.min(...[...sites].map((site) => this.#instance.sites[site].speed));
     const stretch =
       this.#instance.home[job] === GRID && sites.size > 1 ? 1 + this.#instance.splitOverhead : 1;
@@ -279,16 +280,16 @@ export class SitesChecker implements SitesObserver {
   }
 
   #queues(local: JobIndex): boolean {
-    return this.#seats.some(
+    return this.#processors.some(
       ({ site, locals }) => site === this.#instance.home[local] && locals.includes(local),
     );
   }
 
-  #requireLocal(job: JobIndex, seat: Seat): void {
+  #requireLocal(job: JobIndex, state: ProcessorState): void {
     this.#require(this.#arrived.has(job), "start-before-arrival", "it has not arrived");
     const started = this.#running.has(job) || this.#ended.has(job);
     this.#require(!started, "started-twice", "it has started");
-    this.#require(this.#instance.home[job] === seat.site, "foreign-site", `this is site ${seat.site}`);
+    this.#require(this.#instance.home[job] === state.site, "foreign-site", `this is site ${state.site}`);
   }
 
   /** Time never runs backwards, and nothing happens between the starts of a gang's tasks. */
@@ -302,8 +303,10 @@ export class SitesChecker implements SitesObserver {
     this.#require(isWhole, "gang-torn", "only some of its tasks started", this.#starting);
   }
 
-  #seat(processor: ProcessorId): Seat {
-    return this.#seats[processor] ?? this.#fail("unknown-processor", `processor ${processor} does not exist`);
+  #state(processor: ProcessorId): ProcessorState {
+    return (
+      this.#processors[processor] ?? this.#fail("unknown-processor", `processor ${processor} does not exist`)
+    );
   }
 
   #require(holds: boolean, rule: string, why: string, job = this.#job): void {

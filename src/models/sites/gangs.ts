@@ -14,8 +14,8 @@ import { NO_PROCESSOR, SitesStartRule } from "./contract.ts";
 function drawSite(counts: Int32Array, needed: number, drawn: number): number {
   let candidates = 0;
   for (let site = 0; site < counts.length; site++) if (counts[site] >= needed) candidates++;
-  let left = Math.floor(drawn * candidates);
-  for (let site = 0; site < counts.length; site++) if (counts[site] >= needed && left-- === 0) return site;
+  let skip = Math.floor(drawn * candidates);
+  for (let site = 0; site < counts.length; site++) if (counts[site] >= needed && skip-- === 0) return site;
   return -1;
 }
 
@@ -56,11 +56,11 @@ export class GangDispatch {
 
   /** Maximum tasks that a gang may have now to find room on one site. */
   largestForOneSite(): number {
-    let most = 0;
+    let maxTasks = 0;
     for (let site = 0; site < this.#machine.siteCount; site++) {
-      most = Math.max(most, this.#machine.emptyQueues[site], this.#idle(site));
+      maxTasks = Math.max(maxTasks, this.#machine.emptyQueues[site], this.#idle(site));
     }
-    return most;
+    return maxTasks;
   }
 
   /** The same for all sites together; 0 if gangs are not split. */

@@ -88,25 +88,25 @@ export class LocalScheduler {
   #drawShortest(site: number, drawn: number): ProcessorId {
     const machine = this.#machine;
     const end = machine.firstOfSite[site + 1];
-    let least = Number.POSITIVE_INFINITY;
+    let minLoad = Number.POSITIVE_INFINITY;
     let ties = 0;
     for (let p = machine.firstOfSite[site]; p < end; p++) {
       const load = machine.load[p];
-      if (load < least) {
-        least = load;
+      if (load < minLoad) {
+        minLoad = load;
         ties = 1;
-      } else if (load === least) ties++;
+      } else if (load === minLoad) ties++;
     }
-    return this.#withLoad(site, least, Math.floor(drawn * ties));
+    return this.#withLoad(site, minLoad, Math.floor(drawn * ties));
   }
 
   /** The processor of the site with this load, after skipping `skipped` others. */
   #withLoad(site: number, load: number, skipped: number): ProcessorId {
     const machine = this.#machine;
-    let left = skipped;
+    let toSkip = skipped;
     let p = machine.firstOfSite[site];
     for (;;) {
-      if (machine.load[p] === load && left-- === 0) return p;
+      if (machine.load[p] === load && toSkip-- === 0) return p;
       p++;
     }
   }

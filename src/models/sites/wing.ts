@@ -123,11 +123,11 @@ export function instanceOf(parameters: ParameterValues, seed: number): SitesInst
   }
   const [load, gangShare, serviceS] = [parameters.load, parameters.gangShare, parameters.service].map(Number);
   const perSecond = list.map((site) => site.processors * site.speed);
-  const capacity = perSecond.reduce((sum, one) => sum + one, 0);
+  const capacity = perSecond.reduce((sum, work) => sum + work, 0);
   const gangWorkS = (serviceS * gangSizes.reduce((sum, size) => sum + size, 0)) / gangSizes.length;
   const jobs = generateSites({
     sites: list,
-    localEveryS: perSecond.map((one) => serviceS / (load * (1 - gangShare) * one)),
+    localEveryS: perSecond.map((work) => serviceS / (load * (1 - gangShare) * work)),
     gangEveryS: gangWorkS / (load * gangShare * capacity),
     gangSizes,
     serviceS,
@@ -157,19 +157,19 @@ function measuresOf(numbers: SitesNumbers, hasCritical: boolean): Measure[] {
 
 /** A local job has one task, so weights change nothing. */
 function measuresOfKind(name: string, title: string, of: SitesJobNumbers, isWeighted: boolean): Measure[] {
-  const one = (word: string, text: string, unit: Measure["unit"], value: number, isCompared = false) =>
+  const ofKind = (word: string, text: string, unit: Measure["unit"], value: number, isCompared = false) =>
     measure(`${name}-${word}`, `${title}: ${text}`, unit, value, isCompared);
   const measures = [
-    one("ended", "ended", "1", of.ended),
-    one("response", "mean response", "s", of.responseS, true),
-    one("median-response", "median response", "s", of.medianResponseS),
-    one("bounded-slowdown", "bounded slowdown", "1", of.boundedSlowdown, true),
-    one("median-slowdown", "median slowdown", "1", of.medianSlowdown),
+    ofKind("ended", "ended", "1", of.ended),
+    ofKind("response", "mean response", "s", of.responseS, true),
+    ofKind("median-response", "median response", "s", of.medianResponseS),
+    ofKind("bounded-slowdown", "bounded slowdown", "1", of.boundedSlowdown, true),
+    ofKind("median-slowdown", "median slowdown", "1", of.medianSlowdown),
   ];
   if (!isWeighted) return measures;
   return [
     ...measures,
-    one("weighted-response", "mean response, by size", "s", of.weightedResponseS),
-    one("weighted-slowdown", "bounded slowdown, by size", "1", of.weightedBoundedSlowdown),
+    ofKind("weighted-response", "mean response, by size", "s", of.weightedResponseS),
+    ofKind("weighted-slowdown", "bounded slowdown, by size", "1", of.weightedBoundedSlowdown),
   ];
 }

@@ -108,10 +108,10 @@ function arrivals(options: ProgramsOptions): Arrival[] {
 }
 
 function kindAt({ kinds }: ProgramsOptions, at: number): JobKind {
-  let left = at;
+  let rest = at;
   for (const { kind, weight } of kinds) {
-    if (left < weight) return kind;
-    left -= weight;
+    if (rest < weight) return kind;
+    rest -= weight;
   }
   return kinds[kinds.length - 1].kind;
 }
@@ -129,13 +129,13 @@ function addRounds(
   while (builder.dedicatedMs() < serviceMs) {
     const round = kind === "mixed" ? MIXED_ROUNDS[random.below(3)] : kind;
     for (let rank = 0; rank < size; rank++) {
-      const left = serviceMs - builder.clockMs(rank);
-      if (left > 0) builder.compute(rank, Math.min(left, draw(times.compute, random)));
+      const leftMs = serviceMs - builder.clockMs(rank);
+      if (leftMs > 0) builder.compute(rank, Math.min(leftMs, draw(times.compute, random)));
     }
     if (round === "I/O") {
       for (let rank = 0; rank < size; rank++) {
-        const left = serviceMs - builder.clockMs(rank);
-        if (left > 0) builder.io(rank, Math.min(left, draw(times.io, random)));
+        const leftMs = serviceMs - builder.clockMs(rank);
+        if (leftMs > 0) builder.io(rank, Math.min(leftMs, draw(times.io, random)));
       }
     } else if (size > 1 && round === "communication") {
       const shift = 1 + random.below(size - 1);

@@ -115,7 +115,7 @@ function programsOf(parameters: ParameterValues, seed: number): TaskPrograms {
     maxSize: Number(parameters.processors),
     interarrivalFactor: Number(parameters.interarrival),
     serviceFactor: Number(parameters.work),
-    kinds: (kind === "mixed" ? KINDS : [kind]).map((one) => ({ kind: one, weight: 1 })),
+    kinds: (kind === "mixed" ? KINDS : [kind]).map((drawn) => ({ kind: drawn, weight: 1 })),
     times: { "I/O": times, communication: times, synchronisation: times, mixed: times },
   });
 }

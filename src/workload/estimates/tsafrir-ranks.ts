@@ -43,8 +43,9 @@ export function drawHeadRanks(random: Random): number[] {
   for (const [row, ranks] of HEAD_RANKS.entries()) {
     for (const rank of ranks) if (!drawn.includes(rank)) pool.push(rank);
     const due = row === 0 ? [1] : pool.filter((rank) => lastRow.get(rank)! <= row);
-    const two = due.length > 0 ? due : [pool[random.below(pool.length)], pool[random.below(pool.length)]];
-    const taken = Math.min(...two);
+    const candidates =
+      due.length > 0 ? due : [pool[random.below(pool.length)], pool[random.below(pool.length)]];
+    const taken = Math.min(...candidates);
     drawn.push(taken);
     pool = pool.filter((rank) => rank !== taken);
   }

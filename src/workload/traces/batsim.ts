@@ -180,9 +180,9 @@ class Profiles {
     if (known !== undefined) return known;
     this.#known.set(name, "bad-profile"); // stays while the parts are looked up: a profile that contains itself
     const profile = Object.hasOwn(this.#profiles, name) ? this.#profiles[name] : undefined;
-    const found = profile === undefined ? "no-profile" : this.#work(profile, depth);
-    this.#known.set(name, found);
-    return found;
+    const runS = profile === undefined ? "no-profile" : this.#work(profile, depth);
+    this.#known.set(name, runS);
+    return runS;
   }
 
   #work(profile: unknown, depth: number): number | BatsimCode {

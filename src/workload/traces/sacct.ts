@@ -62,7 +62,7 @@ export class SacctReader {
   #carry = "";
   #tooLong = false;
   #fieldCount = 0;
-  #places: Readonly<Record<Purpose, number>> | undefined;
+  #fieldIndexes: Readonly<Record<Purpose, number>> | undefined;
   #fields: readonly string[] = [];
   #firstSubmit: { readonly atS: number; readonly text: string } | undefined;
   readonly #users = new Numbering();
@@ -90,7 +90,7 @@ export class SacctReader {
   end(): Workload {
     this.#split(this.#decoder.decode());
     if (this.#carry !== "" || this.#tooLong) this.#readLine(this.#carry);
-    if (this.#places === undefined) {
+    if (this.#fieldIndexes === undefined) {
       throw new InputError(
         `Cannot read "${this.#name}" as output of sacct: it is empty, expected a first line with the field names`,
       );
@@ -128,13 +128,13 @@ export class SacctReader {
     this.#line++;
     const line = text.endsWith("\r") ? text.slice(0, -1) : text;
     if (this.#tooLong) {
-      if (this.#places === undefined) this.#places = this.#readHeader(line);
+      if (this.#fieldIndexes === undefined) this.#fieldIndexes = this.#readHeader(line);
       this.#note("long-line", undefined, line);
       return;
     }
     if (line.trim() === "") return;
-    if (this.#places === undefined) {
-      this.#places = this.#readHeader(line);
+    if (this.#fieldIndexes === undefined) {
+      this.#fieldIndexes = this.#readHeader(line);
       return;
     }
     this.#fields = line.split("|");
@@ -146,8 +146,8 @@ export class SacctReader {
     const names = line.split("|").map((name) => name.trim().toLowerCase());
     this.#fieldCount = names.length;
     const place = (purpose: Purpose) => {
-      const found = NAMES[purpose].find((name) => names.includes(name));
-      return found === undefined ? -1 : names.indexOf(found);
+      const field = NAMES[purpose].find((name) => names.includes(name));
+      return field === undefined ? -1 : names.indexOf(field);
     };
     const places = Object.fromEntries(
       (Object.keys(NAMES) as Purpose[]).map((purpose) => [purpose, place(purpose)]),
@@ -169,8 +169,8 @@ export class SacctReader {
   }
 
   #field(purpose: Purpose): string {
-    assert(this.#places !== undefined, "the header is read before the jobs");
-    const place = this.#places[purpose];
+    assert(this.#fieldIndexes !== undefined, "the header is read before the jobs");
+    const place = this.#fieldIndexes[purpose];
     return place < 0 ? "" : this.#fields[place].trim();
   }
 
@@ -215,7 +215,7 @@ export class SacctReader {
     if (meaning === "unfinished") return ["unfinished", "state"];
     if (submitS === undefined) return ["no-submit-time", "submit"];
     if (Number.isNaN(submitS)) return ["bad-needed-field", "submit"];
-    if (startS === undefined && this.#places!.start >= 0) return ["not-started", "start"];
+    if (startS === undefined && this.#fieldIndexes!.start >= 0) return ["not-started", "start"];
     if (meaning === "cancelled" && runS === 0) return ["not-started", "elapsed"];
     if (runS === undefined) return ["no-run-time", "elapsed"];
     if (Number.isNaN(runS)) return ["bad-needed-field", "elapsed"];
@@ -250,7 +250,7 @@ export class SacctReader {
   }
 
   #limit(): number {
-    const raw = this.#places!.limit < 0;
+    const raw = this.#fieldIndexes!.limit < 0;
     const purpose = raw ? "limitRaw" : "limit";
     const limitS = parseLimitS(this.#field(purpose), raw);
     if (limitS !== undefined && limitS > 0) return limitS;

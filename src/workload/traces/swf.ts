@@ -164,14 +164,18 @@ export class SwfReader {
   #readJob(bytes: Uint8Array, start: number, end: number): void {
     const values = this.#values;
     const parsed = parseFields(bytes, start, end, values);
-    const found = parsed & ~NOT_PLAIN;
-    if (found !== FIELD_COUNT) {
-      this.#note(found < FIELD_COUNT ? "short-line" : "extra-fields", UNKNOWN, printable(bytes, start, end));
+    const fieldCount = parsed & ~NOT_PLAIN;
+    if (fieldCount !== FIELD_COUNT) {
+      this.#note(
+        fieldCount < FIELD_COUNT ? "short-line" : "extra-fields",
+        UNKNOWN,
+        printable(bytes, start, end),
+      );
       return;
     }
     const status = values[Field.status];
     const size = values[SIZE_FIELD] > 0 ? values[SIZE_FIELD] : values[OTHER_SIZE_FIELD];
-    const bad = parsed === found ? UNKNOWN : this.#badNeededField(size);
+    const bad = parsed === fieldCount ? UNKNOWN : this.#badNeededField(size);
     if (status === 2 || status === 3 || status === 4) this.#note("part-of-job", Field.status, String(status));
     else if (bad >= 0) this.#note("bad-needed-field", bad, fieldText(bytes, start, end, bad));
     else if (values[Field.submit] < 0)
@@ -179,7 +183,7 @@ export class SwfReader {
     else if (values[Field.run] < 0) this.#note("no-run-time", Field.run, String(values[Field.run]));
     else if (size <= 0) this.#note("no-processors", SIZE_FIELD, String(values[SIZE_FIELD]));
     else {
-      if (parsed !== found) this.#repair(bytes, start, end);
+      if (parsed !== fieldCount) this.#repair(bytes, start, end);
       this.#append(size);
     }
   }

@@ -203,8 +203,8 @@ const NAMES = "0123456789abcdefghijklmnopqrstuvwxyz";
 const jobNamed = (name: string): JobIndex => NAMES.indexOf(name);
 
 function drawn(rows: Picture): { machine: Matrix; rows: RowId[] } {
-  const all = rows.join("");
-  const sizes = [...NAMES].map((name) => all.split(name).length - 1);
+  const cells = rows.join("");
+  const sizes = [...NAMES].map((name) => cells.split(name).length - 1);
   const machine = new Matrix(rows[0].length, sizes);
   const ids = rows.map((cells) => {
     const row = machine.addRow();
