@@ -70,7 +70,7 @@ describe("claims", () => {
     const { holds, evidence } = verdict([usual, odd, usual], lowest);
     expect(holds).toBe(false);
     expect(evidence).toContain("proposal 1 10 s, conventional 40 s, proposal 2 75 s; true in 1 of 3 seeds");
-    expect(evidence).toContain("true of the means, not of most seeds");
+    expect(evidence).toContain("true of the means but not in most seeds");
   });
 
   test("a statement that does not hold gives a reason", () => {
