@@ -29,7 +29,7 @@ describe("the socket's folder", () => {
     writeFileSync(join(home, "thesis.tex"), "mine");
     const places = runtimeDirOf(join(home, "my.sock"));
     expect(() => makeRuntimeDir(places)).toThrow(
-      /it holds other files, such as "thesis.tex", .* such as .*home\/tutti\/tutti.sock$/,
+      /it contains other files, such as "thesis.tex", .* such as .*home\/tutti\/tutti.sock$/,
     );
     expect(readdirSync(home)).toEqual(["thesis.tex"]);
     expect(statSync(home).mode & 0o777).toBe(0o755);

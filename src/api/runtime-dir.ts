@@ -1,14 +1,14 @@
 /**
- * Where the scheduler of this machine is met: a folder with its socket, its signing key and one token file per user.
+ * The runtime folder of a scheduler: its socket, its signing key and one token file per user.
  *
  *   user's own front end                      front end run by root, shared by all users
  *   $XDG_RUNTIME_DIR/tutti/      0700         /run/tutti/              0755
- *     tutti.sock                 0600           tutti.sock             0666, every request with a token
+ *     tutti.sock                 0600           tutti.sock             0666, every request needs a token
  *     key                        0600           key                    0600
  *     tokens/                    0700           tokens/                0711
  *       1000                     0400             1000                 0400, owned by user 1000
  *
- * Nothing has a wider mode for an instant: folders and files are made under a umask, and widened, where they are, when all is in place.
+ * Modes are never too wide, not even for an instant: everything is made under a strict umask, and widened at the end.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -45,25 +45,25 @@ export interface RuntimeDir {
   readonly tokens: string;
 }
 
-/** Number of the user whose process this is; it need not have a name. */
+/** User id of this process. The user need not have a name. */
 export function currentUid(): number {
-  // Linux has it; only Windows does not.
+  // getuid is missing on Windows only.
   return process.getuid!();
 }
 
-/** The places around a socket. */
+/** The paths that belong to a socket. */
 export function runtimeDirOf(socket: string): RuntimeDir {
   const absolute = resolve(socket);
   const folder = dirname(absolute);
   return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
 }
 
-/** The socket of one user of a scheduler for all, which nobody else can connect to: whatever others do, that user gets in. */
+/** The socket of one user of a shared scheduler. Nobody else can connect to it, so other users cannot block it. */
 export function userSocket({ folder }: Pick<RuntimeDir, "folder">, uid: number): string {
   return join(folder, `${uid}.sock`);
 }
 
-/** Where a front end of this user puts its socket: TUTTI_SOCKET, or the usual place of the user or, for root, of the machine. */
+/** Path of the socket that a front end of this user makes: TUTTI_SOCKET, or the default of the user or, for root, of the machine. */
 export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): string {
   if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);
   if (uid === 0) return join(SYSTEM_FOLDER, SOCKET_NAME);
@@ -72,15 +72,15 @@ export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): strin
     : `/tmp/tutti-${uid}/${SOCKET_NAME}`;
 }
 
-/** Where a client looks, in this order: TUTTI_SOCKET alone, else the user's own front end, else that of the machine. */
+/** The sockets that a client tries, in order: only TUTTI_SOCKET if set, else the user's own, then the machine's. */
 export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string[] {
   const own = defaultSocket(env, uid);
   return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
 }
 
 /**
- * Makes the folders, or checks those that are there.
- * @throws InputError when a folder cannot be made, belongs to someone else, others may write to it or it holds other files
+ * Makes the folders, or checks the existing ones.
+ * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds other files
  */
 export function makeRuntimeDir(places: RuntimeDir): void {
   privately(() => {
@@ -88,14 +88,14 @@ export function makeRuntimeDir(places: RuntimeDir): void {
     const problem = currentUid() === 0 ? exchangeablePart(parent, 0) : undefined;
     if (problem !== undefined) {
       throw new InputError(
-        `Cannot put a socket of root below "${parent}": ${problem}, and other users may rename what is in it, expected folders of root alone all the way; set TUTTI_SOCKET to a path elsewhere`,
+        `Cannot put a socket of root below "${parent}": ${problem}, so other users may rename its contents, expected a path on which all folders belong to root and only root can write to them; set TUTTI_SOCKET to another path`,
       );
     }
     try {
       makeFolders(parent);
     } catch (error) {
       throw new InputError(
-        `Cannot put the socket below "${parent}": ${(error as Error).message}, expected a folder that can be made; name another place with TUTTI_SOCKET`,
+        `Cannot put the socket below "${parent}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_SOCKET to another path`,
       );
     }
     checkParent(parent);
@@ -107,21 +107,21 @@ export function makeRuntimeDir(places: RuntimeDir): void {
       }
       checkFolder(folder);
       checkOnlyOurs(folder, places);
-      // One that an earlier run of another kind left wider.
+      // An earlier run for all users may have left a wider mode.
       chmodSync(folder, 0o700);
     }
   });
 }
 
-/** Lets every user reach the socket and the own token. */
+/** Lets every user reach the socket and their own token. */
 export function openToAllUsers(places: RuntimeDir): void {
   chmodSync(places.tokens, 0o711);
   chmodSync(places.folder, 0o755);
 }
 
 /**
- * Whether a client may trust what lies in a folder: it belongs to the user or to root, and nobody else may write to it. Otherwise another
- * user could play the scheduler.
+ * Whether a client may trust the contents of a folder: it belongs to the user or to root, and nobody else may write to
+ * it. Otherwise another user could impersonate the scheduler.
  */
 export function isTrustworthy(folder: string, uid = currentUid()): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -130,7 +130,7 @@ export function isTrustworthy(folder: string, uid = currentUid()): boolean {
   );
 }
 
-/** The key that signs tokens: the one of the last run, so that tokens outlive a restart, or a new one. */
+/** The key that signs tokens: the key of the last run, so that tokens survive a restart, or a new one. */
 export function readOrMakeKey(places: RuntimeDir): Buffer {
   try {
     const file = openSync(places.key, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -159,19 +159,19 @@ export function writeToken(places: RuntimeDir, uid: number, token: string): void
   writePrivately(join(places.tokens, String(uid)), Buffer.from(`${token}\n`), uid);
 }
 
-/** Takes tokens away, such as those of users who are no more. */
+/** Removes tokens, for example of users that were deleted. */
 export function removeTokens(places: RuntimeDir, isVoid: (uid: number) => boolean): void {
   for (const name of readdirSync(places.tokens)) {
     if (/^\d+$/.test(name) && isVoid(Number(name))) rmSync(join(places.tokens, name), { force: true });
   }
 }
 
-/** The token of a user, or undefined when there is none that this process may read. */
+/** The token of a user; undefined if there is no token file that this process may read. */
 export function readToken(places: RuntimeDir, uid = currentUid()): string | undefined {
   return readText(join(places.tokens, String(uid)), "utf8")?.trim();
 }
 
-/** Appears whole, with its owner and mode; the folder must be ours alone to write. */
+/** Writes a file that appears complete, with its owner and mode. Only we may have write access to the folder. */
 function writePrivately(path: string, bytes: Buffer, owner: number | undefined): void {
   const temporary = `${path}.${process.pid}.new`;
   rmSync(temporary, { force: true });
@@ -198,12 +198,12 @@ function checkFolder(folder: string): void {
         ? `it belongs to user ${stats.uid}`
         : "others may write to it";
     throw new InputError(
-      `Cannot use the folder "${folder}": ${state}, expected a folder of your own; remove it or set TUTTI_SOCKET to a path elsewhere`,
+      `Cannot use the folder "${folder}": ${state}, expected a folder that belongs to you and that only you can write to; remove it or set TUTTI_SOCKET to another path`,
     );
   }
 }
 
-/** A home folder, say, would change its mode, and a file there that is called key would be replaced. */
+/** Refuses folders with other files: we would change the mode of, say, a home folder and replace a file named `key`. */
 function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): void {
   const ours = [key, tokens, socket].map((path) => basename(path));
   const foreign = foreignFile(folder, (entry) =>
@@ -213,17 +213,17 @@ function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): voi
   );
   if (foreign === undefined) return;
   throw new InputError(
-    `Cannot use the folder "${folder}": it holds other files, such as "${foreign}", expected one for the socket alone; set TUTTI_SOCKET to a path such as ${join(dirname(socket), "tutti", SOCKET_NAME)}`,
+    `Cannot use the folder "${folder}": it contains other files, such as "${foreign}", expected a folder for the socket only; set TUTTI_SOCKET to a path such as ${join(dirname(socket), "tutti", SOCKET_NAME)}`,
   );
 }
 
-/** Who may write to the parent could put another folder in the place of ours, unless the sticky bit is set. */
+/** Anyone who can write to the parent could replace our folder, unless the sticky bit is set. */
 function checkParent(parent: string): void {
   const { mode, uid } = lstatSync(parent);
   const isSticky = (mode & 0o1000) !== 0;
   if (((mode & 0o022) !== 0 && !isSticky) || (uid !== 0 && uid !== currentUid())) {
     throw new InputError(
-      `Cannot put a socket below "${parent}": other users may rename what is in it, expected a folder of yours or of root's; set TUTTI_SOCKET to a path elsewhere`,
+      `Cannot put a socket below "${parent}": other users may rename its contents, expected a folder of yours or of root's; set TUTTI_SOCKET to another path`,
     );
   }
 }

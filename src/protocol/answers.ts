@@ -1,10 +1,10 @@
-/** What the API gives. */
+/** The answers of the API, as schemas. */
 import { z } from "zod";
 import { count, durationMs, jobNumber, jobState, optional, unixMs, type Value } from "./atoms.ts";
 import { MAX_EVENTS_PER_ANSWER } from "./limits.ts";
 import { REFUSAL_CODES } from "./refusal.ts";
 
-/** An answer says first what it is, by name and version. */
+/** The first key of every answer gives the name and version of its schema. */
 function answer<Name extends string, Shape extends z.ZodRawShape>(schema: Name, shape: Shape) {
   return z.object({ schema: z.literal(schema), ...shape });
 }
@@ -25,7 +25,9 @@ export const job = z
     priority: z.int(),
     command: z
       .array(z.string())
-      .describe("In lists of jobs a long one is cut and ends with …; the answer for one job has all of it"),
+      .describe(
+        "In lists of jobs, long commands are cut and end with …; the answer for one job has all of it",
+      ),
     cwd: z.string(),
     limitMs: durationMs.exactOptional(),
     memoryBytes: z.number().exactOptional(),
@@ -33,17 +35,14 @@ export const job = z
     submittedAtMs: unixMs,
     startedAtMs: unixMs.exactOptional(),
     endedAtMs: unixMs.exactOptional(),
-    ranMs: durationMs.describe("Running time so far in ms, stopped time not counted"),
+    ranMs: durationMs.describe("Running time so far in ms, without the time in which the job was stopped"),
     code: optional(z.int().min(0).max(255), "Exit code"),
-    signal: optional(z.string(), "Signal that ended it, such as SIGKILL"),
-    reason: optional(z.string(), "Why it ended as it did, or why it waits"),
+    signal: optional(z.string(), "Signal that ended the job, such as SIGKILL"),
+    reason: optional(z.string(), "Why the job waits, or why it ended this way"),
     stdout: z.string(),
     stderr: z.string(),
     cpus: z.array(count),
-    nodes: optional(
-      nodes,
-      "Of which nodes its CPUs are; left out: of the machine that the scheduler runs on",
-    ),
+    nodes: optional(nodes, "The nodes of its CPUs; left out: all are on the machine that runs the scheduler"),
     after: z.array(jobNumber),
   })
   .describe("A job");
@@ -53,7 +52,7 @@ export const forecast = z
     p10Ms: z.number(),
     p50Ms: z.number(),
     p90Ms: z.number(),
-    pastErrorP50Ms: optional(z.number(), "By how much past forecasts were off, median, ms"),
+    pastErrorP50Ms: optional(z.number(), "Median error of past forecasts, in ms"),
   })
   .describe("When the job is expected to start: Unix times in ms");
 
@@ -65,15 +64,15 @@ export const stray = z
     user: z.string(),
     state: z
       .enum(["running", "ending", "stopped"])
-      .describe("stopped: a conductor of the first release has it, which lets nothing run that is in no row"),
-    command: z.array(z.string()).describe("A long one is cut and ends with …"),
+      .describe("stopped: a conductor of the first release holds it, and stops everything that is in no row"),
+    command: z.array(z.string()).describe("Long commands are cut and end with …"),
     cwd: z.string(),
-    folder: z.string().describe("Folder of the attempt, with its output beside it"),
+    folder: z.string().describe("Folder of the attempt; the output is next to it"),
     startedAtMs: unixMs.exactOptional(),
     ranMs: durationMs,
   })
   .describe(
-    "An attempt that runs and that the store does not know, because the store is older; cancelling its job ends it",
+    "A running attempt that the store does not know, because the store is older. Cancelling its job ends it",
   );
 
 const obstacle = z
@@ -87,15 +86,18 @@ const obstacle = z
     z.object({ kind: z.literal("reservation"), holder: jobNumber, startAtMs: unixMs }),
     z.object({ kind: z.literal("conductor"), message: z.string() }),
   ])
-  .describe("Something in the way of a job");
+  .describe("Something that keeps a job waiting");
 
 export const jobAnswer = answer("tutti.job/1", { job });
 export const jobsAnswer = answer("tutti.jobs/1", {
   jobs: z.array(job),
-  next: optional(jobNumber, "There are more: ask with this number as after. Only where after was given"),
+  next: optional(
+    jobNumber,
+    "There are more jobs: ask for them with this number as after. Only if the request had after",
+  ),
   missing: optional(
     z.array(z.object({ first: jobNumber, last: jobNumber, because: z.enum(["forgotten", "not given"]) })),
-    "Where numbers were asked for: those, up to next, of which no job is kept, whoever had them",
+    "If the request had numbers: those, up to next, of which no job of any user is kept",
   ),
 });
 const refusalCode = z.enum(REFUSAL_CODES);
@@ -107,7 +109,7 @@ export const batchAnswer = answer("tutti.batch/1", {
         z.object({ number: jobNumber, refused: refusalCode, message: z.string() }),
       ]),
     )
-    .describe("For each of the jobs what became of it, in the order in which they were changed"),
+    .describe("The result for each job, in the order in which they were changed"),
 });
 export const whyAnswer = answer("tutti.why/1", {
   job: jobNumber,
@@ -131,7 +133,7 @@ export const matrixAnswer = answer("tutti.matrix/1", {
   epochMs: z.number().describe("Monotonic time at which slot 0 began, ms"),
   nowMs: z
     .number()
-    .describe("Monotonic time of this answer, ms: slot k = ⌊(nowMs − epochMs) / slotMs⌋ is on"),
+    .describe("Monotonic time of this answer, ms: the current slot is k = ⌊(nowMs − epochMs) / slotMs⌋"),
   fromSlot: optional(z.int(), "Slot k belongs to row (k − fromSlot) mod rows; left out: 0"),
   rows: z.array(
     z.array(
@@ -153,12 +155,12 @@ export const queuesAnswer = answer("tutti.queues/1", {
 export const policyAnswer = answer("tutti.policy/1", {
   policy: z.string(),
   rules: z.array(z.string()),
-  ownRules: count.describe("how many of the rules, the first, are the policy's own"),
+  ownRules: count.describe("The first rules, up to this number, are the policy's own"),
   mostRows: count,
 });
 export const statusAnswer = answer("tutti.status/1", {
   version: z.string(),
-  user: z.string().describe("As whom you are known here"),
+  user: z.string().describe("Your user name, as the scheduler knows it"),
   isAdministrator: z.boolean(),
   http: optional(z.string(), "Address of the API on this machine"),
   startedAtMs: unixMs,
@@ -166,26 +168,31 @@ export const statusAnswer = answer("tutti.status/1", {
   busyCpus: z.number(),
   counts: z
     .record(jobState, count)
-    .describe("Jobs that have ended: your own, or those of all users for an administrator"),
+    .describe("Jobs by state. Ended jobs are your own, or those of all users for an administrator"),
   conductor: z.object({
     connected: z.boolean(),
-    silentMs: optional(durationMs, "It turns gangs and has said nothing for so long"),
+    silentMs: optional(
+      durationMs,
+      "The conductor should report while gangs run, and has been silent this long",
+    ),
     pid: count.exactOptional(),
     freezer: z.string().exactOptional(),
     lateP99Ms: z.number().exactOptional(),
   }),
   trouble: optional(z.string(), "What keeps the scheduler from working, such as a full disk"),
-  strays: optional(z.array(stray), "Yours, or all for an administrator; left out: there are none"),
+  strays: optional(z.array(stray), "Yours, or all for an administrator. Left out: there are no strays"),
   forecasts: optional(
     z.object({
       jobs: count,
       errorP50Ms: durationMs,
       errorP90Ms: durationMs,
-      withinShare: z.number().describe("Share that started between p10 and p90 of the forecast"),
+      withinShare: z
+        .number()
+        .describe("Share of the jobs that started between p10 and p90 of their forecast"),
     }),
-    "How far the forecasts of the last jobs to start were off",
+    "Errors of the forecasts for the jobs that started last",
   ),
-  keptSinceMs: optional(z.number(), "Jobs of yours that ended before, Unix time in ms, may be forgotten"),
+  keptSinceMs: optional(z.number(), "Your jobs that ended before this Unix time in ms may be forgotten"),
   residentBytes: z.number(),
 });
 export const whatIfAnswer = answer("tutti.whatif/1", {
@@ -205,7 +212,7 @@ export const shutdownAnswer = answer("tutti.shutdown/1", { stopping: z.literal(t
 export const event = z
   .object({
     sequence: count.describe(
-      "Grows without gaps over all users; you see those of your jobs and of all, and old ones are forgotten",
+      "Grows without gaps over all users. You see events of your jobs and of the scheduler; old events are forgotten",
     ),
     atMs: unixMs,
     kind: z.string(),
@@ -213,20 +220,17 @@ export const event = z
     user: z.string().exactOptional(),
     data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).exactOptional(),
   })
-  .describe("A decision or a change, as the data of a server-sent event whose id is the sequence number");
+  .describe("A decision or a change; the data of a server-sent event whose id is the sequence number");
 export const eventsAnswer = answer("tutti.events/1", {
-  events: z
-    .array(event)
-    .max(MAX_EVENTS_PER_ANSWER)
-    .describe("Oldest first; ask again after the last one for more"),
-  next: optional(count, "There are more: those after this number, to be given as since"),
+  events: z.array(event).max(MAX_EVENTS_PER_ANSWER).describe("Oldest first"),
+  next: optional(count, "There are more events: ask for them with this number as since"),
 });
 
 export const refusalAnswer = z
   .object({
     schema: z.literal("tutti.refusal/1"),
     refused: refusalCode,
-    message: z.string().describe("What, why, and what to do next"),
+    message: z.string().describe("What was refused, why, and what to do next"),
   })
   .describe("The request was refused");
 
@@ -241,7 +245,7 @@ export type PolicyAnswer = Value<typeof policyAnswer>;
 export type ShutdownAnswer = Value<typeof shutdownAnswer>;
 export type StatusAnswer = Value<typeof statusAnswer>;
 export type Stray = Value<typeof stray>;
-/** Numbers of which no job is kept, whoever had them. */
+/** Numbers of which no job of any user is kept. */
 export type MissingJobs = NonNullable<JobsAnswer["missing"]>[number];
 export type WhatIfAnswer = Value<typeof whatIfAnswer>;
 export type EventsAnswer = Value<typeof eventsAnswer>;

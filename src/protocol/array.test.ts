@@ -6,7 +6,7 @@ test("indices are read as Slurm writes them, each once", () => {
 });
 
 test.each([
-  ["5-1", /"5-1" in the array "5-1": nothing is in it, expected the smaller index first$/],
+  ["5-1", /"5-1" in the array "5-1": the range is empty, expected the smaller index first$/],
   ["1-10000000", /expected indices up to 1000000$/],
   ["1-99999999999", /expected indices up to 1000000$/],
   ["1-20000", /has more than 10000 jobs/],

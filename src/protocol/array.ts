@@ -1,4 +1,7 @@
-/** Index lists of job arrays, as Slurm writes them: `1-100`, `0-20:5`, `1,4,9`, each with `%5` for at most five at once. */
+/**
+ * Reads the index lists of job arrays, in Slurm's syntax: `1-100`, `0-20:5`, `1,4,9`, and `%5` for five at
+ * once.
+ */
 import { MAX_ARRAY_INDEX, MAX_JOBS_PER_BATCH } from "./limits.ts";
 
 interface ArraySpec {
@@ -7,7 +10,8 @@ interface ArraySpec {
 }
 
 /**
- * @returns the indices in rising order, each once; or the reason why the text is none, in words
+ * @returns the indices in ascending order without duplicates, or a message that says why the text is not a
+ *   list
  */
 export function parseArray(text: string): ArraySpec | string {
   const [, list = "", atOnceText] = /^([^%]+)(?:%(\d{1,7}))?$/.exec(text) ?? [];
@@ -22,7 +26,7 @@ export function parseArray(text: string): ArraySpec | string {
       return `Cannot use "${part}" in the array "${text}": ${expected}`;
     }
     if (Number(last) < Number(first)) {
-      return `Cannot use "${part}" in the array "${text}": nothing is in it, expected the smaller index first`;
+      return `Cannot use "${part}" in the array "${text}": the range is empty, expected the smaller index first`;
     }
     if (Number(last) > MAX_ARRAY_INDEX) {
       return `Cannot use "${part}" in the array "${text}": expected indices up to ${MAX_ARRAY_INDEX}`;
@@ -30,7 +34,7 @@ export function parseArray(text: string): ArraySpec | string {
     for (let i = Number(first); i <= Number(last); i += Number(step)) {
       indices.add(i);
       if (indices.size > MAX_JOBS_PER_BATCH)
-        return `Cannot use the array "${text}": it has more than ${MAX_JOBS_PER_BATCH} jobs, expected at most so many; submit several arrays`;
+        return `Cannot use the array "${text}": it has more than ${MAX_JOBS_PER_BATCH} jobs; submit several arrays`;
     }
   }
   const sorted = [...indices].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** What schemas of requests and of answers are made of. */
+/** Parts that the schemas of requests and answers share. */
 import { z } from "zod";
 import { JOB_STATES } from "./states.ts";
 
@@ -8,12 +8,12 @@ export const unixMs = z.int().describe("Unix time in ms");
 export const durationMs = z.number().min(0).describe("Duration in ms");
 export const jobState = z.enum(JOB_STATES);
 
-/** A key that may be left out, but is never there as undefined. */
+/** A key that may be left out, but never has the value undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema, description: string) {
   return schema.exactOptional().describe(description);
 }
 
-/** A value of a schema, as those see it who only read it. */
+/** A read-only value of a schema. */
 export type Value<Schema extends z.ZodType> = Frozen<z.infer<Schema>>;
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]

@@ -1,12 +1,13 @@
 /**
- * What the front end and the conductor say to each other: one JSON object per line over the conductor's Unix socket.
+ * The messages between front end and conductor: one JSON object per line over the conductor's Unix socket.
  *
- * The front end decides, the conductor acts. The conductor holds a copy of the matrix and turns it by an absolute clock; it alone launches,
- * stops, continues, pins and kills processes. It goes on with the last matrix while no front end is connected. Every
- * message of the front end may be sent again after a reconnect: launching is keyed by job, attempt and identity, the matrix by its number.
+ * The front end decides, the conductor acts. The conductor holds a copy of the matrix and runs its rows by an
+ * absolute clock. It alone launches, stops, continues, pins and kills processes. While no front end is
+ * connected, it goes on with the last matrix. The front end may repeat every message after a reconnect:
+ * launches are keyed by job, attempt and identity, the matrix by its sequence number.
  *
- * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with 2; a conductor that refuses that is of the first
- * release, and is spoken to in protocol 1 until it ends.
+ * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2. A
+ * conductor that refuses this is of the first release; the front end uses protocol 1 with it until it ends.
  *
  *   front end                         conductor                        shim (one per attempt, own session)
  *      │ hello, matrix, launch, signal     │  spawn, freeze, thaw, pin, kill   │ claims the attempt, runs the command,
@@ -21,7 +22,7 @@ import type {
   MatrixSchedule,
 } from "./attempts.ts";
 
-/** A gang in a row: these CPUs are its own for that row's slot. */
+/** A gang in a row, and the CPUs that it has during the slot of that row. */
 export interface PlacedGang extends AttemptKey {
   /** CPU numbers of this machine. */
   readonly cpus: readonly number[];
@@ -30,13 +31,13 @@ export interface PlacedGang extends AttemptKey {
 export type ConductorMatrix = MatrixSchedule<PlacedGang>;
 
 export type ToConductor =
-  /** First message of a connection. A second front end makes the conductor drop the first one. */
+  /** First message of a connection. If a second front end connects, the conductor drops the first. */
   | { readonly type: "hello"; readonly protocol: 1 | 2; readonly frontEnd: string }
   | { readonly type: "matrix"; readonly matrix: ConductorMatrix }
   | AttemptCommand;
 
 export type FromConductor =
-  /** Answer to `hello`: all attempts that the conductor knows of, and the number of the matrix it turns. */
+  /** Answer to `hello`: all attempts that the conductor knows, and the number of its current matrix. */
   | {
       readonly type: "state";
       /** Left out: 1. */
@@ -45,7 +46,7 @@ export type FromConductor =
       readonly sequence: number;
       readonly pid: number;
       readonly freezer: FreezerKind;
-      /** Beginning of slot 0 on the monotonic clock in ms (process.hrtime); slots go on across restarts. */
+      /** Start of slot 0 on the monotonic clock in ms (process.hrtime). Restarts keep the grid of slots. */
       readonly epochMs: number;
     }
   | AttemptReport;

@@ -1,8 +1,11 @@
-/** What the event log tells: one typed map from the kind of an event to what it says. Small, flat, JSON; keys are only added. */
+/**
+ * The event log: one typed map from the kind of an event to its data, which is small, flat JSON. Keys are
+ * only added.
+ */
 import type { Event } from "./answers.ts";
 import type { JobState } from "./states.ts";
 
-/** How an attempt ended. `stray`: one that the store does not know. */
+/** How an attempt ended. `stray`: the store does not know the attempt. */
 type AttemptOutcome = {
   readonly attempt: number;
   readonly reason: string;
@@ -12,16 +15,19 @@ type AttemptOutcome = {
   readonly stray?: boolean;
 };
 
-/** CPUs are a text such as `0,1`; where not all are of the scheduler's own machine, `nodes` says `n1:0 n2:1`. */
+/**
+ * CPUs as text, such as `0,1`. If some are not on the scheduler's own machine, `nodes` names all: `n1:0
+ * n2:1`.
+ */
 type Cpus = { readonly cpus: string; readonly nodes?: string };
 
-/** By kind; undefined: the kind says it all. */
+/** Data by kind; undefined: the kind needs no data. */
 export type EventPayloads = {
   readonly submitted: { readonly tasks: number; readonly queue: string };
   readonly held: { readonly because: string } | undefined;
   readonly released: undefined;
   readonly priority: { readonly before: number; readonly after: number };
-  /** undefined: it runs, and is asked to end. */
+  /** undefined: the job runs and is now asked to end. */
   readonly cancelled:
     | { readonly reason: string | null }
     | { readonly attempt: number; readonly stray: boolean; readonly by: string }
@@ -41,12 +47,12 @@ export type EventPayloads = {
   readonly started: { readonly attempt: number; readonly startedAtMs: number };
   readonly ended: AttemptOutcome & { readonly state?: JobState };
   readonly requeued: AttemptOutcome;
-  /** Switched by an administrator; given up for another; made anew, with the jobs that there are. */
+  /** Switched by an administrator; replaced after a failure; or rebuilt with the current jobs (adoption). */
   readonly policy:
     | { readonly before: string; readonly after: string; readonly by: string }
     | { readonly after: string; readonly because?: string }
     | { readonly policy: string; readonly adopted?: string };
-  /** `jobs`: the rows, with a bar between. */
+  /** `jobs`: the rows, separated by a bar. */
   readonly matrix: {
     readonly sequence: number;
     readonly fromSlot: number;
@@ -66,8 +72,8 @@ export type EventPayloads = {
 export type EventKind = keyof EventPayloads;
 
 /**
- * An event of any kind, to be read. Numbers are given without gaps, and a client asks for what came after the last one it saw; in what is kept
- * there are gaps where old ones are forgotten.
+ * An event of any kind, as clients read it. Sequence numbers are assigned without gaps, and a client asks for
+ * the events after the last one that it saw. The stored log has gaps where old events were forgotten.
  */
 export type DaemonEvent = Event & { readonly kind: EventKind };
 

@@ -1,10 +1,10 @@
-/** Limits that command line, API and scheduler share. Each stands here and nowhere else; what the store holds already may be beyond them. */
+/** Limits that command line, API and scheduler share. Jobs that are in the store already may exceed them. */
 
-/** Of the jobs in one request; each job of an array counts. */
+/** In one request. Each job of an array counts. */
 export const MAX_JOBS_PER_BATCH = 10_000;
-/** Of one page of a list. */
+/** In one page of a list. */
 export const MAX_JOBS_PER_PAGE = 1000;
-/** Of one answer that ends. */
+/** In one answer that is not a stream. */
 export const MAX_EVENTS_PER_ANSWER = 10_000;
 
 export const MAX_TASKS = 65_536;
@@ -14,19 +14,19 @@ export const MAX_RETRIES = 1000;
 /** Jobs that one job waits for. */
 export const MAX_DEPENDENCIES = 1000;
 export const MAX_ARRAY_INDEX = 1_000_000;
-/** A script is kept in the store and copied for every start. */
+/** Scripts are kept in the store and copied for every start. */
 export const MAX_SCRIPT_BYTES = 2 ** 20;
-/** Of what command, script and environment of a program are made: Linux takes a string shorter than 32 pages (MAX_ARG_STRLEN). */
+/** One argument or environment variable: Linux accepts strings shorter than 32 pages (MAX_ARG_STRLEN). */
 export const MAX_STRING_LENGTH = 131_071;
 export const MAX_PATH_LENGTH = 4096;
 export const MAX_COMMAND_WORDS = 100_000;
 export const MAX_NAME_LENGTH = 256;
 export const MAX_QUEUE_LENGTH = 64;
 export const MAX_KEY_LENGTH = 200;
-/** Ten years: what is longer is a slip. */
+/** Ten years. A longer limit is taken as a mistake. */
 export const MAX_LIMIT_MS = 10 * 365 * 86_400_000;
 
 export const MIN_SLOT_MS = 20;
 export const MAX_SLOT_MS = 60_000;
-/** Of the matrix. */
+/** Rows of the matrix. */
 export const MAX_ROWS = 1000;

@@ -1,4 +1,4 @@
-/** A request that is not done: a value with a code for programs and a reason for people, never a crash. */
+/** A refused request: a value with a code for programs and a message for people, never an exception. */
 
 export const REFUSAL_CODES = [
   "not-found",
@@ -17,7 +17,7 @@ export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 export interface Refusal {
   readonly refused: RefusalCode;
-  /** What, why, and what to do next. */
+  /** What was refused, why, and what to do next. */
   readonly message: string;
 }
 
@@ -27,7 +27,7 @@ export function refuse(refused: RefusalCode, message: string): Refusal {
   return { refused, message };
 }
 
-/** Whether an answer is a refusal; nothing else that is answered has a key `refused`. */
+/** Whether an answer is a refusal. No other answer has a key `refused`. */
 export function isRefusal<Value>(value: Value): value is Extract<Value, { readonly refused: RefusalCode }> {
   return typeof value === "object" && value !== null && "refused" in value;
 }

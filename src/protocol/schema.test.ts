@@ -1,4 +1,4 @@
-/** What a job may not be, beside what the OpenAPI document says; and that limits stand in one place. */
+/** Checks of jobs that the OpenAPI document does not show, and limits that stand in one place. */
 import { expect, test } from "vitest";
 import { MAX_LIMIT_MS, MAX_NAME_LENGTH, MAX_STRING_LENGTH } from "./limits.ts";
 import { submitBody, submitJob } from "./schema.ts";
@@ -12,10 +12,10 @@ function fault(more: object): string {
 }
 
 test.each<[object, string]>([
-  [{ command: [""] }, "command: names no program, expected one as the first word"],
-  [{ command: ["sh", "a\0"] }, "command.1: holds a NUL character, expected none"],
-  [{ name: "a\0b" }, "name: holds a NUL character, expected none"],
-  [{ queue: "\0" }, "queue: holds a NUL character, expected none"],
+  [{ command: [""] }, "command: has an empty first word, expected the name of a program"],
+  [{ command: ["sh", "a\0"] }, "command.1: contains a NUL character"],
+  [{ name: "a\0b" }, "name: contains a NUL character"],
+  [{ queue: "\0" }, "queue: contains a NUL character"],
   [{ cwd: "here" }, "cwd: is not absolute, expected a path that begins with /"],
   [{ env: { "A=B": "" } }, "env.A=B: Invalid key in record"],
   [{ script: { base64: "QUF", word: 0 } }, "script.base64: is not base64"],

@@ -1,4 +1,4 @@
-/** The states of a job; how one follows another is drawn in daemon/contract/record.ts. */
+/** The states of a job; daemon/contract/record.ts has a drawing of the transitions. */
 
 export const ACTIVE_STATES = ["queued", "held", "starting", "running", "ending"] as const;
 export const ENDED_STATES = ["done", "failed", "cancelled"] as const;
@@ -10,7 +10,7 @@ export function isEnded(state: JobState): boolean {
   return (ENDED_STATES as readonly JobState[]).includes(state);
 }
 
-/** Whether the job has a process, or will have as soon as the conductor has heard of it. */
+/** Whether the job has a process, or will have one as soon as the conductor receives its launch. */
 export function hasProcess(state: JobState): boolean {
   return state === "starting" || state === "running" || state === "ending";
 }

@@ -1,8 +1,8 @@
-/** Lines of JSON in both directions, and what of them is a message that the conductor can act on. */
+/** Splits a stream into lines of JSON, and checks that a line is a message that the conductor can act on. */
 import type { LaunchSpec } from "./attempts.ts";
 import type { ConductorMatrix, PlacedGang, ToConductor } from "./conductor.ts";
 
-/** A launch carries the environment of a user's shell; nothing sensible is longer. */
+/** The longest message is a launch with the environment of a user's shell. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
 const IDENTITY = /^[0-9a-f]{32}$/;
 
@@ -11,7 +11,7 @@ export class LineReader {
   #parts: Buffer[] = [];
   #length = 0;
 
-  /** @returns the lines that are complete, or undefined when one is too long to be a message */
+  /** @returns the lines that are now complete, or undefined if a line is too long to be a message */
   push(chunk: Buffer): string[] | undefined {
     const lines: string[] = [];
     let from = 0;
@@ -30,7 +30,7 @@ export class LineReader {
   }
 }
 
-/** The message in a line, or why it is none. */
+/** The message in a line, or why the line is not a message. */
 export function parseMessage(
   line: string,
 ): ToConductor | { readonly type: "malformed"; readonly message: string } {
@@ -38,9 +38,9 @@ export function parseMessage(
   try {
     value = JSON.parse(line);
   } catch {
-    return malformed("a line is no JSON");
+    return malformed("the line is not JSON");
   }
-  if (!isObject(value)) return malformed("a message is no object");
+  if (!isObject(value)) return malformed("it is not an object");
   const problem = problemOf(value);
   return problem === undefined ? (value as unknown as ToConductor) : malformed(problem);
 }
@@ -48,7 +48,7 @@ export function parseMessage(
 function malformed(problem: string) {
   return {
     type: "malformed",
-    message: `Cannot read a message: ${problem}, expected one of the protocol`,
+    message: `Cannot read a message: ${problem}, expected a message of the conductor's protocol`,
   } as const;
 }
 
@@ -66,7 +66,7 @@ function problemOf(message: Fields): string | undefined {
       return isObject(message.spec) ? specProblem(message.spec) : "the specification is missing";
     case "stop":
       if (typeof message.kill !== "boolean") return "kill is neither true nor false";
-      if (typeof message.reason !== "string") return "the reason is no word";
+      if (typeof message.reason !== "string") return "the reason is not a string";
       return keyProblem(message.attempt) ?? identityProblem(message.identity);
     case "forget":
     case "keep":
@@ -81,12 +81,14 @@ function problemOf(message: Fields): string | undefined {
 function keyProblem(key: unknown): string | undefined {
   if (!isObject(key)) return "the attempt is missing";
   for (const field of ["job", "attempt"]) {
-    if (!isCount(key[field], 0, Number.MAX_SAFE_INTEGER)) return `${field} ${show(key[field])} is no number`;
+    if (!isCount(key[field], 0, Number.MAX_SAFE_INTEGER)) {
+      return `${field} ${show(key[field])} is not a whole number from 0`;
+    }
   }
   return undefined;
 }
 
-/** The shim writes it into a script and into names of files, so it must be digits only. */
+/** The shim puts the identity into a script and into file names, so only digits are safe. */
 function identityProblem(identity: unknown): string | undefined {
   if (identity === undefined || (typeof identity === "string" && IDENTITY.test(identity))) return undefined;
   return `the identity ${show(identity)} is not 32 hexadecimal digits`;
@@ -97,40 +99,44 @@ function specProblem(spec: Fields): string | undefined {
   if (wrong !== undefined) return wrong;
   for (const field of ["folder", "cwd", "stdout", "stderr"]) {
     const path = spec[field];
-    if (!isText(path) || !path.startsWith("/")) return `${field} ${show(path)} is no absolute path`;
+    if (!isText(path) || !path.startsWith("/")) return `${field} ${show(path)} is not an absolute path`;
   }
   if (!Array.isArray(spec.command) || spec.command.length === 0 || !spec.command.every(isText)) {
-    return "the command is no list of words";
+    return "the command is not a list of words";
   }
   if (!isObject(spec.env)) return "the environment is missing";
   for (const [name, value] of Object.entries(spec.env)) {
     if (name === "" || name.includes("=") || name.includes("\0") || !isText(value)) {
-      return `the variable ${show(name)} cannot be in an environment`;
+      return `the environment cannot contain the variable ${show(name)}`;
     }
   }
   for (const field of ["uid", "gid", "memoryBytes", "limitMs"]) {
     if (spec[field] !== undefined && !isCount(spec[field], 0, Number.MAX_SAFE_INTEGER)) {
-      return `${field} ${show(spec[field])} is no whole number from 0`;
+      return `${field} ${show(spec[field])} is not a whole number from 0`;
     }
   }
   if (spec.umask !== undefined && !isCount(spec.umask, 0, 0o777)) {
-    return `umask ${show(spec.umask)} is no whole number from 0 to 511`;
+    return `umask ${show(spec.umask)} is not a whole number from 0 to 511`;
   }
-  return isCount(spec.graceMs, 0, 2 ** 31 - 1) ? undefined : `graceMs ${show(spec.graceMs)} is no time in ms`;
+  return isCount(spec.graceMs, 0, 2 ** 31 - 1)
+    ? undefined
+    : `graceMs ${show(spec.graceMs)} is not a time in ms`;
 }
 
-/** Why no machine can turn that matrix. */
+/** Why no conductor can run this matrix; undefined if it can. */
 export function matrixProblem(matrix: Fields | ConductorMatrix): string | undefined {
   const { sequence, slotMs, mode, fromSlot, rows } = matrix as Fields;
-  if (!isCount(sequence, 0, Number.MAX_SAFE_INTEGER)) return `sequence ${show(sequence)} is no number`;
+  if (!isCount(sequence, 0, Number.MAX_SAFE_INTEGER)) {
+    return `sequence ${show(sequence)} is not a whole number from 0`;
+  }
   if (typeof slotMs !== "number" || !(slotMs >= 20 && slotMs <= 60_000)) {
     return `slotMs ${show(slotMs)} is not between 20 and 60000`;
   }
   if (mode !== "gang" && mode !== "concurrent") return `mode ${show(mode)} is neither gang nor concurrent`;
   if (fromSlot !== undefined && !Number.isSafeInteger(fromSlot)) {
-    return `fromSlot ${show(fromSlot)} is no whole number`;
+    return `fromSlot ${show(fromSlot)} is not a whole number`;
   }
-  if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is no list of lists";
+  if (!Array.isArray(rows) || !rows.every(Array.isArray)) return "rows is not a list of lists";
   const cpusOfGang = new Map<string, string>();
   for (const row of rows) {
     const problem = rowProblem(row, cpusOfGang);
@@ -147,13 +153,13 @@ function rowProblem(row: readonly unknown[], cpusOfGang: Map<string, string>): s
     if (wrong !== undefined) return wrong;
     const name = gangName(gang as PlacedGang);
     const { cpus } = gang as PlacedGang;
-    if (gangs.has(name)) return `job ${name} stands twice in a row`;
+    if (gangs.has(name)) return `job ${name} is twice in one row`;
     gangs.add(name);
     if (!Array.isArray(cpus) || !cpus.every((cpu) => isCount(cpu, 0, 65_535))) {
-      return `the CPUs of job ${name} are no list of numbers`;
+      return `the CPUs of job ${name} are not a list of numbers`;
     }
     for (const cpu of cpus) {
-      if (taken.has(cpu)) return `CPU ${cpu} is given twice in a row`;
+      if (taken.has(cpu)) return `CPU ${cpu} is used twice in one row`;
       taken.add(cpu);
     }
     const list = cpus.join(",");
@@ -163,7 +169,7 @@ function rowProblem(row: readonly unknown[], cpusOfGang: Map<string, string>): s
   return undefined;
 }
 
-/** Name of the gang of an attempt, as in groups and marks. */
+/** Name of the gang of an attempt, as used in cgroups and environment marks. */
 export function gangName({ job, attempt }: Pick<LaunchSpec, "job" | "attempt">): string {
   return `${job}.${attempt}`;
 }

@@ -1,6 +1,7 @@
 /**
- * The way from the command line to the scheduler: finds its socket, sends a request, gives the answer or an error that says what, why, and
- * what to type next. Loads nothing but Node's own modules, so that a verb starts fast.
+ * The command line's connection to the scheduler: finds the socket, sends a request, and returns the answer
+ * or throws an error that says what failed, why, and what to type next. Loads only Node's own modules, so
+ * that verbs start fast.
  */
 import { existsSync, lstatSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -19,7 +20,7 @@ import {
 } from "../runtime-dir.ts";
 import { NoDaemonError, RefusedError } from "./errors.ts";
 
-/** While more clients connect than the kernel keeps waiting: two seconds. */
+/** Retries for two seconds while the kernel's queue of connections is full. */
 const MAX_TRIES = 100;
 const RETRY_MS = 20;
 
@@ -37,7 +38,7 @@ export class Client {
   readonly #env: NodeJS.ProcessEnv;
   readonly #ownSocket: string;
 
-  /** @throws NoDaemonError when there is no socket, or one that cannot be trusted */
+  /** @throws NoDaemonError if there is no socket, or if it cannot be trusted */
   constructor(env: NodeJS.ProcessEnv = process.env) {
     this.#env = env;
     this.socket = chooseSocket(socketsToTry(env), env);
@@ -47,7 +48,7 @@ export class Client {
   }
 
   /**
-   * Asks and gives the JSON answer.
+   * Sends a request and returns the JSON answer.
    * @throws RefusedError, NoDaemonError
    */
   async ask<Answer>(path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -61,7 +62,7 @@ export class Client {
     return Buffer.concat(parts).toString("utf8");
   }
 
-  /** What an answer holds, piece by piece. @throws NoDaemonError when it is cut off */
+  /** The body of an answer, piece by piece. @throws NoDaemonError if it is cut off */
   async *pieces(answer: IncomingMessage): AsyncGenerator<Buffer> {
     try {
       for await (const piece of answer) yield piece as Buffer;
@@ -92,7 +93,7 @@ export class Client {
     return this.ask(`/v1/jobs/${job}`);
   }
 
-  /** The job when it has ended. */
+  /** Waits until the job has ended, and returns it. */
   async ended(job: number, signal?: AbortSignal): Promise<c.Job> {
     for (;;) {
       const answer = await this.ask<c.JobAnswer>(`/v1/jobs/${job}?wait=30`, { signal });
@@ -100,7 +101,7 @@ export class Client {
     }
   }
 
-  /** Over the user's own socket, where there is one that is answered, else over everybody's. */
+  /** Sends over the user's own socket if a scheduler answers there, else over the shared socket. */
   async #send(path: string, options: RequestOptions): Promise<IncomingMessage> {
     const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
     let socket = existsSync(this.#ownSocket) ? this.#ownSocket : this.socket;
@@ -109,10 +110,10 @@ export class Client {
         return await this.#sendTo(socket, path, options, body);
       } catch (error) {
         const { code = "", syscall } = error as NodeJS.ErrnoException;
-        // Nothing was sent. That socket was left by a scheduler that is gone, or it is another user's.
+        // Nothing was sent. A scheduler that is gone left this socket behind, or it is another user's.
         const isOther = ["ENOENT", "ECONNREFUSED", "EACCES"].includes(code);
         if (syscall === "connect" && isOther && socket !== this.socket) socket = this.socket;
-        // More ask at this instant than the kernel keeps waiting.
+        // The kernel's queue of connections is full.
         else if (code === "EAGAIN" && tries < MAX_TRIES) await sleep(RETRY_MS);
         else throw this.#explained(error as NodeJS.ErrnoException);
       }
@@ -129,7 +130,7 @@ export class Client {
       const outgoing = httpRequest(
         {
           socketPath,
-          // No connection is kept: the scheduler may be another one by the next request.
+          // No keep-alive: another scheduler may be there by the next request.
           agent: false,
           path,
           method,
@@ -152,13 +153,13 @@ export class Client {
   #explained(error: NodeJS.ErrnoException): Error {
     if (error.name === "AbortError") return error;
     const why: Readonly<Record<string, string>> = {
-      ERR_STREAM_PREMATURE_CLOSE: "it has closed the connection",
+      ERR_STREAM_PREMATURE_CLOSE: "it closed the connection",
       ENOENT: `there is no socket "${this.socket}"`,
-      ECONNREFUSED: `nobody listens at "${this.socket}"; it may have been killed, its jobs go on`,
-      EACCES: `the socket "${this.socket}" is not yours`,
-      ECONNRESET: "it has closed the connection",
-      EAGAIN: "too many others connect to it at this moment; try again",
-      EPIPE: "it has closed the connection",
+      ECONNREFUSED: `no process listens at "${this.socket}"; the scheduler may have been killed, but its jobs go on`,
+      EACCES: `the socket "${this.socket}" belongs to another user`,
+      ECONNRESET: "it closed the connection",
+      EAGAIN: "too many clients are connecting to it; try again",
+      EPIPE: "it closed the connection",
     };
     return new NoDaemonError(noDaemonMessage(why[error.code ?? ""] ?? error.message, this.#env), {
       cause: error,
@@ -166,19 +167,20 @@ export class Client {
   }
 }
 
-/** Three lines: what, why, what to type next. */
+/** Three lines: what failed, why, and what to type next. */
 function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
   const folder = defaultStateFolder(env);
   const pid = holderOfState(folder);
   const text = `Cannot reach the scheduler\n  why:  ${why}`;
   return pid === undefined
-    ? `${text}\n  next: tutti serve   (starts it; or set TUTTI_SOCKET to where it is)`
-    : `${text}; process ${pid} is a scheduler with the state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second: it makes one that was removed again; else kill ${pid}   (its jobs go on), then tutti serve`;
+    ? `${text}\n  next: tutti serve   (starts it), or set TUTTI_SOCKET to the path of its socket`
+    : `${text}; process ${pid} is a scheduler with its state in "${folder}"\n  next: set TUTTI_SOCKET to its socket, or try again in a second, because it restores a removed socket; else kill ${pid}   (its jobs go on), then tutti serve`;
 }
 
 /**
- * The first socket that can be trusted: what another user puts in the place of our own must not hide the machine's.
- * @throws NoDaemonError when there is none
+ * The first socket that can be trusted. An untrusted socket at the user's own path must not hide the
+ * machine's socket.
+ * @throws NoDaemonError if no socket can be trusted
  */
 export function chooseSocket(candidates: readonly string[], env = process.env): string {
   const there = candidates.filter((socket) => exists(socket));
@@ -191,7 +193,7 @@ export function chooseSocket(candidates: readonly string[], env = process.env): 
   }
   const folder = dirname(distrusted);
   throw new NoDaemonError(
-    `Cannot trust the scheduler at "${distrusted}"\n  why:  the folder "${folder}" is not yours or root's alone\n  next: ls -ld ${folder}; remove it if it is not meant to be there (you are user ${currentUid()})`,
+    `Cannot trust the scheduler at "${distrusted}"\n  why:  other users can write to the folder "${folder}", or it belongs to neither you nor root\n  next: ls -ld ${folder}; remove it if it should not be there (you are user ${currentUid()})`,
   );
 }
 
@@ -200,7 +202,7 @@ function exists(path: string): boolean {
     lstatSync(path);
     return true;
   } catch (error) {
-    // It may be there, behind a folder that is not ours; connecting will say so.
+    // The socket may exist in a folder that we cannot enter; connecting reports that.
     return (error as NodeJS.ErrnoException).code === "EACCES";
   }
 }
@@ -210,7 +212,7 @@ function refusalOf(text: string, status: number): Error {
     const { refused, message } = JSON.parse(text) as c.RefusalAnswer;
     if (typeof message === "string") return new RefusedError(refused, message);
   } catch {
-    // Not one of ours: told as it is.
+    // Not an answer of Tutti's API.
   }
   return new RefusedError(
     "failed",

@@ -1,12 +1,12 @@
-/** What can go wrong between a client and the scheduler. */
+/** Errors of requests to the scheduler. */
 import type { RefusalAnswer } from "../../protocol/schema.ts";
 
-/** There is no scheduler to talk to. Three lines: what, why, what to type next. */
+/** No scheduler can be reached. The message has three lines: what failed, why, and what to type next. */
 export class NoDaemonError extends Error {
   override name = "NoDaemonError";
 }
 
-/** The scheduler has refused. */
+/** The scheduler refused the request. */
 export class RefusedError extends Error {
   override name = "RefusedError";
   readonly refused: RefusalAnswer["refused"];

@@ -1,4 +1,4 @@
-/** The one list of the API's routes: the server, the OpenAPI document and the page at `/` are made from it. */
+/** All routes of the API. The server, the OpenAPI document and the page at `/` are made from this list. */
 import { z } from "zod";
 import * as c from "../../protocol/schema.ts";
 
@@ -6,15 +6,15 @@ export interface Route {
   /** Name of the handler in handlers.ts, and OpenAPI's operationId. */
   readonly id: string;
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** With `{job}` and `{stream}` where a value stands. */
+  /** `{job}` and `{stream}` stand for values. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Values arrive as text, so all of these are schemas of strings. */
+  /** Schemas of the query parameters; all are schemas of strings, because values arrive as text. */
   readonly query?: Readonly<Record<string, z.ZodType>>;
   readonly body?: z.ZodType;
   readonly answer: RouteAnswer;
-  /** Given to whoever asks, without a token: it holds nothing of this machine. */
+  /** Needs no token, because the answer contains nothing about this machine. */
   readonly isPublic?: boolean;
 }
 
@@ -39,7 +39,7 @@ const states = z
   .string()
   .regex(
     new RegExp(`^${state}(?:,${state})*$`),
-    `is not a list of states with commas between: ${c.jobState.options.join(", ")}`,
+    `is not a comma-separated list of states, expected some of ${c.jobState.options.join(", ")}`,
   );
 
 const get = (
@@ -63,53 +63,54 @@ export const ROUTES: readonly Route[] = [
     text("application/json", "OpenAPI 3.1"),
     { isPublic: true },
   ),
-  get("status", "/v1/status", "The scheduler at a glance, and as whom it knows you", json(c.statusAnswer)),
+  get("status", "/v1/status", "State of the scheduler, and your user name there", json(c.statusAnswer)),
   {
     id: "submit",
     method: "post",
     path: "/v1/jobs",
     summary: "Submit jobs",
     description:
-      "All jobs of the request are accepted or none. Once answered, they are on disk and survive a crash. An array stands alone in its request.",
+      "All jobs of the request are accepted or none. When the answer arrives, they are on disk and survive a crash. An array must be the only job of its request.",
     body: c.submitBody,
     answer: json(c.jobsAnswer, 201),
   },
   get("jobs", "/v1/jobs", "Your jobs, oldest first; all jobs for an administrator", json(c.jobsAnswer), {
     description:
-      "With after, a page: at most 1,000 jobs, and next when there are more. A job that is there all the while is in exactly one page. Without after the answer is whole, however long. Where nothing but states is asked for, these are the jobs that have not ended and the last 1,000 that have; numbers, name, queue and user are looked for in all that is kept.",
+      "With after, the answer is a page: at most 1,000 jobs, and next if there are more. A job that exists throughout is in exactly one page. Without after, the answer is complete, however long it is. A request with no filter or only states lists the jobs that have not ended and the 1,000 that ended last. The filters numbers, name, queue and user search all jobs that are kept.",
     query: {
-      states: optional(states, "States with commas between, such as queued,running; default all"),
-      last: digits("Only so many, the newest ones; with after, the first page begins with them"),
-      after: digits("A page: jobs of greater numbers than this; 0 for the first page, then what next says"),
-      limit: digits("At most so many jobs in the page; default and most 1000"),
-      numbers: optional(c.jobNumbers, "Only these numbers, such as 3-9,12; missing says which are not kept"),
-      name: words("Only jobs of this name, with * for anything, such as sim*"),
+      states: optional(states, "States, separated by commas, such as queued,running; default all"),
+      last: digits("Only the newest jobs, up to this number; with after, the first page begins with them"),
+      after: digits("Asks for a page: jobs with greater numbers than this. Begin with 0, go on with next"),
+      limit: digits("Maximum number of jobs in the page; default and maximum 1000"),
+      numbers: optional(
+        c.jobNumbers,
+        "Only jobs with these numbers, such as 3-9,12; missing lists the numbers that are not kept",
+      ),
+      name: words("Only jobs with this name, in which * matches anything, such as sim*"),
       queue: words("Only jobs of this queue"),
       user: words("Only jobs of this user"),
-      wait: digits(
-        "If there is no such job, answer when there is one, at the latest after so many seconds (at most 60)",
-      ),
+      wait: digits("If no job matches, wait for one, but no longer than this number of seconds (at most 60)"),
     },
   }),
   {
     id: "batch",
     method: "post",
     path: "/v1/batch",
-    summary: "Change many jobs, each by itself",
+    summary: "Change many jobs, each independently of the others",
     description:
-      "What cannot be changed is told with its reason and keeps no other job from it. At most 10,000 jobs. Jobs are changed 250 at a time, with other requests in between; cancelled from the last on. When the connection ends before the answer, the rest may be left as it is: send the request again.",
+      "A job that cannot be changed is listed with the reason; the others are still changed. At most 10,000 jobs. The scheduler changes 250 jobs at a time and serves other requests in between. It cancels in reverse order, the last job first. If the connection ends before the answer, some jobs may be unchanged: send the request again.",
     body: c.batchBody,
     answer: json(c.batchAnswer),
   },
   get("job", "/v1/jobs/{job}", "One job", json(c.jobAnswer), {
     query: {
-      wait: digits("Answer when the job has ended, at the latest after so many seconds (at most 60)"),
+      wait: digits("Wait until the job has ended, but no longer than this number of seconds (at most 60)"),
     },
   }),
-  action("cancel", "Cancel a job: TERM, then KILL of all its processes"),
+  action("cancel", "Cancel a job: SIGTERM, then SIGKILL to all its processes"),
   action("hold", "Keep a waiting job from starting"),
   action("release", "Let a held job start"),
-  action("requeue", "End a running job's attempt and queue it anew"),
+  action("requeue", "End a running job's attempt and queue the job again"),
   {
     id: "setPriority",
     method: "patch",
@@ -123,18 +124,18 @@ export const ROUTES: readonly Route[] = [
     id: "logs",
     method: "get",
     path: "/v1/jobs/{job}/logs/{stream}",
-    summary: "What a job has written; stream is stdout or stderr",
+    summary: "Output of a job; stream is stdout or stderr",
     description:
-      "Bytes as the job wrote them: escape them before you show them. A Range header is understood. Only files in the job's own folder are given out; output that was sent elsewhere is to be read where it is.",
+      "The bytes as the job wrote them: escape them before you show them. Supports Range headers. Serves only files in the job's own folder; read redirected output from its file.",
     query: {
       offset: digits("First byte"),
-      limit: digits("At most so many bytes"),
-      tail: digits("The last so many bytes"),
-      follow: optional(flag, "1: go on with what is written until the job has ended"),
+      limit: digits("Maximum number of bytes"),
+      tail: digits("Only this number of bytes, from the end"),
+      follow: optional(flag, "1: continue with new output until the job has ended"),
     },
     answer: text("text/plain", "Output of the job"),
   },
-  get("matrix", "/v1/matrix", "The matrix of rows and processors as it turns", json(c.matrixAnswer)),
+  get("matrix", "/v1/matrix", "The current matrix of rows and processors", json(c.matrixAnswer)),
   get("queues", "/v1/queues", "Queues and their limits", json(c.queuesAnswer)),
   get("policy", "/v1/policy", "The policy in force and its rules", json(c.policyAnswer)),
   {
@@ -149,14 +150,14 @@ export const ROUTES: readonly Route[] = [
     id: "whatIf",
     method: "post",
     path: "/v1/whatif",
-    summary: "Run the present state forward under other policies; changes nothing",
+    summary: "Simulate the present state forward under other policies; changes nothing",
     body: c.whatIfBody,
     answer: json(c.whatIfAnswer),
   },
   get(
     "exportSwf",
     "/v1/export.swf",
-    "Jobs that ended or run, in Standard Workload Format",
+    "Ended and running jobs, in Standard Workload Format",
     text("text/plain", "SWF"),
   ),
   {
@@ -165,14 +166,14 @@ export const ROUTES: readonly Route[] = [
     path: "/v1/events",
     summary: "Decisions and changes as they happen",
     description:
-      "Server-sent events; those after `since`, or after the header Last-Event-ID, which browsers send when they connect again. With Accept: application/json the events so far, as an answer that ends.",
-    query: { since: digits("Sequence number of the last event already seen; default 0") },
-    answer: text("text/event-stream", "Each event's data is an Event, its id the sequence number"),
+      "Server-sent events: those after `since`, or after the header Last-Event-ID, which browsers send when they reconnect. With Accept: application/json, the answer is a list of the events so far.",
+    query: { since: digits("Sequence number of the last event that you have seen; default 0") },
+    answer: text("text/event-stream", "The data of each event is an Event, its id the sequence number"),
   },
   get(
     "metrics",
     "/metrics",
-    "Numbers for Prometheus",
+    "Metrics for Prometheus",
     text("text/plain; version=0.0.4", "Prometheus text format"),
   ),
   {
@@ -185,7 +186,7 @@ export const ROUTES: readonly Route[] = [
   },
 ];
 
-/** Schemas that have a name in the OpenAPI document. */
+/** The schemas that the OpenAPI document lists by name. */
 export const NAMED_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   Job: c.job,
   Stray: c.stray,

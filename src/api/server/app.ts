@@ -1,4 +1,7 @@
-/** The API as one function from request to response: door, route, checked parts, handler, answer. It knows of no socket. */
+/**
+ * The API as one function from request to response: guard, route, checks, handler, answer. It is independent
+ * of sockets.
+ */
 import { Hono } from "hono";
 import { StorageError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
@@ -18,35 +21,39 @@ import { readBody, readQuery } from "./requests/body.ts";
 
 export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forecasts"> {
   readonly credentials: Credentials;
-  /** Told of every error that is a bug of ours. */
+  /** Receives every error that is a bug in Tutti. */
   readonly onBug: (error: unknown) => void;
 }
 
-/** How a request came in, and whether somebody still waits for its answer. */
+/** How a request came in, and whether its client still waits for the answer. */
 interface Arrival extends Entrance {
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
-  /** Calls when the last byte of the answer is out, or the connection is closed. Left out: nobody can tell. */
+  /**
+   * Calls `then` when the last byte of the answer is sent or the connection is closed. Left out: not known.
+   */
   readonly onceClosed?: (then: () => void) => void;
-  /** The request has shown whose the connection is; a refusal when that user has too many. */
+  /**
+   * Called when a request has proven the user of the connection. Returns a refusal if that user has too many.
+   */
   readonly identified?: (caller: Caller) => ApiRefusal | undefined;
 }
 
 /** Answers a request. */
 export type App = (request: Request, arrival: Arrival) => Promise<Response>;
 
-/** Nobody reads it: the client has left. */
+/** Status of an answer that nobody reads, because the client has left. */
 const UNREAD = 499;
-/** For whom public pages are made: requests without a token have one turn for all of them. */
+/** The caller of public pages: all requests without a token share one turn. */
 const STRANGER: Caller = { uid: -1, user: "unknown", isAdministrator: false };
 /**
- * What counts for more than one request. A forecast is made for a second, one at a time: who asks for many would keep others from theirs. Who follows
- * is told of everything, or looks ten times a second.
+ * Requests that count as several. Forecasts are made one at a time and take about a second each, so many of
+ * them would block other users. A follower receives every event, or polls a file ten times a second.
  */
 const FORECAST_WEIGHT = 128;
 const FOLLOWER_WEIGHT = 4;
 
-/** Of every answer. */
+/** Headers of every answer. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -112,7 +119,10 @@ export function makeApp(setup: AppSetup): App {
     }
     setup.onBug(error);
     return refusalResponse(
-      refuse("failed", "Cannot answer: this is a bug in tutti, please report it; its log has the details"),
+      refuse(
+        "failed",
+        "Cannot answer: this is a bug in tutti; the scheduler's log has the details, please report it",
+      ),
     );
   });
   return async (request, arrival) => {
@@ -125,7 +135,7 @@ export function makeApp(setup: AppSetup): App {
   };
 }
 
-/** A request that was let in. */
+/** An admitted request. */
 interface Admitted {
   readonly route: Route;
   readonly request: Request;
@@ -141,7 +151,7 @@ async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
     return refusalResponse(
-      refuse("not-found", `Cannot find job ${JSON.stringify(job)}: expected its number`),
+      refuse("not-found", `Cannot find job ${JSON.stringify(job)}: expected the number of a job`),
     );
   }
   if (stream !== "stdout" && stream !== "stderr") {
@@ -155,7 +165,7 @@ async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response
   if (isRefusal(body)) return refusalResponse(body);
   const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
-  // What needs no wait is done, and made an answer, in one piece.
+  // A handler that does not wait is run, and its answer is made, in one piece.
   const made = await turns.run(() => {
     const outcome = ticket.refusal() ?? HANDLERS[route.id](call, around);
     return outcome instanceof Promise ? { outcome } : { response: finish(outcome) };
@@ -180,7 +190,7 @@ function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response
   });
 }
 
-/** A refusal after which the connection is closed. */
+/** A refusal that closes the connection. */
 function lastAnswer(refusal: ApiRefusal): Response {
   return refusalResponse({ ...refusal, headers: { connection: "close" } });
 }
@@ -190,7 +200,10 @@ function weightOf({ id }: Route, { url }: Request): number {
   return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
 }
 
-/** Gives a ticket back when this is called and, where that can be told, the last byte is out or the connection is closed. */
+/**
+ * Releases a ticket when this was called and, if the arrival reports it, the last byte is sent or the
+ * connection closed.
+ */
 function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
   let isAnswered = false;
   let isClosed = onceClosed === undefined;
@@ -220,7 +233,10 @@ function unknownRoute(request: Request, arrival: Arrival, credentials: Credentia
     new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
   ).map(({ method }) => method.toUpperCase());
   return allowed.length === 0
-    ? refuse("not-found", `Cannot find ${JSON.stringify(pathname)}: see / for what there is`)
+    ? refuse(
+        "not-found",
+        `Cannot find ${JSON.stringify(pathname)}: there is no such route; / lists all routes`,
+      )
     : {
         refused: "invalid",
         status: 405,

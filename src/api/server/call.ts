@@ -1,24 +1,27 @@
-/** What a handler is given, and what it may answer. */
+/** The input of a handler, and its possible results. */
 import type { Caller, Service } from "../../daemon/contract/service.ts";
 import type { RequestCount } from "./answers/metrics-text.ts";
 import type { FairLine } from "./fairness/fair-line.ts";
 import type { RequestTurns } from "./fairness/request-scheduler.ts";
 import type { ApiRefusal } from "./refusal.ts";
 
-/** What the API needs of the front end beside the service. */
+/** Everything that handlers need: the service and what the API adds to it. */
 export interface HandlerDeps {
   readonly service: Service;
   readonly version: string;
-  /** Folder of the jobs' folders, each named by its job; only files in a job's own are given out as its logs. */
+  /**
+   * Folder with a folder for each job, named by its number. Only files in a job's own folder are served as
+   * its logs.
+   */
   readonly jobsFolder: string;
-  /** Address of the HTTP listener, if there is one. */
+  /** Address of the HTTP listener; undefined if there is none. */
   readonly http: () => string | undefined;
   readonly requests: () => readonly RequestCount[];
-  /** Where forecasts wait for one another, each user's in turn. */
+  /** Runs forecasts one at a time, with users in turn. */
   readonly forecasts: FairLine;
 }
 
-/** A request that has passed the door, with its parts checked. */
+/** An authenticated request whose parts have been checked. */
 export interface Call {
   readonly caller: Caller;
   readonly request: Request;
@@ -26,7 +29,7 @@ export interface Call {
   readonly stream: "stdout" | "stderr";
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
-  /** Work that may take more than some 10 ms goes through here in pieces; see pieces.ts for long answers. */
+  /** Runs work that may take more than about 10 ms in pieces; see pieces.ts for long answers. */
   readonly turns: RequestTurns;
 }
 

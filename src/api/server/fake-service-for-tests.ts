@@ -53,7 +53,7 @@ export class FakeService implements Service {
         return refuse("too-large", `Cannot submit: ${tasks} CPUs are asked for, there are ${this.#cpus}`);
       }
       if (priority > 0 && !caller.isAdministrator) {
-        return refuse("invalid", `Cannot give priority ${priority}: expected at most 0`);
+        return refuse("invalid", `Cannot set priority ${priority}: expected at most 0`);
       }
       const missing = after.find(({ job }) => isRefusal(this.job(caller, job)));
       if (missing !== undefined)
@@ -204,7 +204,7 @@ export class FakeService implements Service {
 
   async setPolicy(caller: Caller, text: string) {
     if (!caller.isAdministrator) {
-      return refuse("not-yours", "Cannot change the policy: only an administrator may");
+      return refuse("not-yours", "Cannot change the policy: only administrators may do that");
     }
     if (text === "nonsense") return refuse("invalid", 'Cannot find policy "nonsense"');
     this.policyText = text;
@@ -220,7 +220,7 @@ export class FakeService implements Service {
 
   /** Calls `onShutdown` when it is not refused. */
   async shutdown(caller: Caller, killJobs: boolean) {
-    if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only an administrator may");
+    if (!caller.isAdministrator) return refuse("not-yours", "Cannot end: only administrators may do that");
     const running = this.status().counts.running;
     if (!killJobs && running > 0)
       return refuse("wrong-state", `Cannot end the scheduler: ${running} job runs`);

@@ -130,7 +130,7 @@ describe("bodies", () => {
     expect(await message(someJob({ cwd: "relative" }))).toMatch(/jobs\[0\]\.cwd: is not absolute/);
     expect(await message(someJob({ command: [] }))).toMatch(/jobs\[0\]\.command: /);
     expect(await message(someJob({ command: ["a\0b"] }))).toMatch(/NUL/);
-    expect(await message(someJob({ env: { "A=B": "" } }))).toMatch(/holds "="/);
+    expect(await message(someJob({ env: { "A=B": "" } }))).toMatch(/contains "="/);
     expect((await app.ask("GET", "/v1/jobs?stats=queued")).json.message).toMatch(
       /expected one of states, last/,
     );

@@ -1,7 +1,7 @@
 /**
- * The door of the API, before anything is read: is this request meant for us, does it come from one of our own pages or from no page at
- * all, and who asks? Browsers on this machine run the scripts of strangers, who may send requests to 127.0.0.1
- * and may give their own name our address (DNS rebinding).
+ * Checks of a request before anything else is read: is it meant for us, does it come from one of our own
+ * pages or from no page, and who sends it? Browsers on this machine run scripts of strangers, which can send
+ * requests to 127.0.0.1 and can give their own host name our address (DNS rebinding).
  */
 import type { Caller } from "../../daemon/contract/service.ts";
 import { refuse } from "../../protocol/refusal.ts";
@@ -9,29 +9,29 @@ import type { ApiRefusal } from "./refusal.ts";
 import { ownerOfToken } from "./tokens.ts";
 
 /**
- * How a request came in. The private socket lies in a folder that only its owner can enter, and a user's socket can be written to by
- * that user only (and by root), so these prove who asks.
+ * How a request came in. Only its owner can enter the folder of a private socket, and only that user (and
+ * root) can write to a user's socket. So these two prove who sends the request.
  */
 export type Transport = "private-socket" | "user-socket" | "shared-socket" | "http";
 
-/** Where a connection came in. */
+/** How a connection came in. */
 export interface Entrance {
   readonly transport: Transport;
-  /** Whose it is, when the socket itself proves that. */
+  /** Its user, if the socket itself proves it. */
   readonly owner?: Caller | undefined;
 }
 
 export interface Credentials {
   readonly key: Buffer;
-  /** Who started the front end. */
+  /** The user who started the front end. */
   readonly owner: Caller;
-  /** The user of a number, or undefined when jobs of that user are not taken. */
+  /** Name of the user with this id; undefined if this user may not use the scheduler. */
   readonly userOf: (uid: number) => string | undefined;
-  /** Port of the HTTP listener, or undefined before it listens or without one. */
+  /** Port of the HTTP listener; undefined if there is no listener, or before it listens. */
   readonly port: () => number | undefined;
 }
 
-/** A refusal when the request may not come in at all, whoever asks. */
+/** A refusal if the request is not allowed for any user. */
 export function checkOrigin(
   request: Request,
   transport: Transport,
@@ -40,25 +40,22 @@ export function checkOrigin(
   const host = request.headers.get("host") ?? "localhost";
   const hosts = allowedHosts(transport, credentials.port());
   if (!hosts.includes(host.toLowerCase())) {
-    return refuse("forbidden", `Cannot answer for the host "${host}": this API is known as ${hosts[0]} only`);
+    return refuse("forbidden", `Cannot answer for the host "${host}": this API answers only as ${hosts[0]}`);
   }
   const origin = request.headers.get("origin");
   if (origin !== null && origin !== `http://${host}`) {
-    return refuse(
-      "forbidden",
-      `Cannot serve a page of "${origin}": only pages of this API itself may use it`,
-    );
+    return refuse("forbidden", `Cannot answer a page of "${origin}": only the API's own pages may use it`);
   }
   const site = request.headers.get("sec-fetch-site");
   const isNavigation = request.headers.get("sec-fetch-mode") === "navigate";
   const changes = request.method !== "GET" && request.method !== "HEAD";
   if (site !== null && site !== "same-origin" && site !== "none" && (changes || !isNavigation)) {
-    return refuse("forbidden", `Cannot serve a ${site} request: only pages of this API itself may use it`);
+    return refuse("forbidden", `Cannot answer a ${site} request: only the API's own pages may use it`);
   }
   return undefined;
 }
 
-/** Who asks, by the socket or by the token. */
+/** The user who sends the request, as proven by the socket or by the token. */
 export function authenticate(
   request: Request,
   { transport, owner }: Entrance,
@@ -70,7 +67,7 @@ export function authenticate(
   if (token === undefined) {
     return refuse(
       "no-token",
-      "Cannot tell who asks: there is no token, expected the header Authorization: Bearer TOKEN with the token in your file, see tutti help serve",
+      "Cannot identify you: the request has no token, expected the header Authorization: Bearer TOKEN with the token from your token file; see tutti help serve",
     );
   }
   const uid = ownerOfToken(credentials.key, token);
@@ -79,7 +76,7 @@ export function authenticate(
   if (uid === undefined || user === undefined) {
     return refuse(
       "no-token",
-      "Cannot accept the token: it is not one of this scheduler's, expected the one in your token file",
+      "Cannot accept the token: this scheduler did not issue it, expected the token from your token file",
     );
   }
   return { uid, user, isAdministrator: uid === 0 };

@@ -1,4 +1,7 @@
-/** What each route does: reads the call, asks the service, gives the answer. One handler per route of routes.ts, by its id. */
+/**
+ * One handler for each route of routes.ts, by its id: it reads the call, asks the service and returns the
+ * answer.
+ */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../daemon/contract/service.ts";
@@ -18,10 +21,10 @@ import type { Call, HandlerDeps, Outcome } from "./call.ts";
 
 type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
 
-/** How often a waiting request looks by itself, should an event have been missed. */
+/** How often a waiting request checks again without an event, in case it missed one. */
 const LOOK_AGAIN_MS = 1000;
 
-/** What is done with one job; `changeOf` reads from the body what exactly. */
+/** Changes one job; `changeOf` reads the change from the body. */
 const jobChange =
   (changeOf: (body: unknown) => Change): Handler =>
   async ({ caller, job, body }, { service }) => {
@@ -70,7 +73,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   logs: logsResponse,
   matrix: ({ caller }, { service }) => {
     const matrix = service.matrix();
-    // That a CPU is taken, and by which number, is no secret; what others call their jobs is.
+    // Users may see which job number has which CPU, but not the names of other users' jobs.
     const seen = (job: number, name: string) => (isRefusal(service.job(caller, job)) ? "" : name);
     const rows = caller.isAdministrator
       ? matrix.rows
@@ -86,7 +89,7 @@ export const HANDLERS: Readonly<Record<string, Handler>> = {
   whatIf: async ({ caller, body, turns }, { service, forecasts }) => {
     const policies: object[] = [];
     for (const policy of (body as { policies: string[] }).policies) {
-      // Not for a client that has left meanwhile.
+      // Throws, instead of making a forecast, if the client has left in the meantime.
       const answer = await turns.run(() => forecasts.run(caller.uid, () => service.whatIf(caller, policy)));
       if (isRefusal(answer)) return answer;
       policies.push(answer);
@@ -122,12 +125,13 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
   if (isRefusal(info)) return info;
   const uid = service.ownerOf(caller, job);
   if (isRefusal(uid)) return uid;
-  // This job's folder, not that of all jobs: users choose where output goes, and could name another's file.
+  // This job's folder, not the folder of all jobs: users choose where output goes and could name a file of
+  // another job.
   const root = join(jobsFolder, String(job));
   if (!isInside(root, info[stream])) {
     return refuse(
       "wrong-state",
-      `Cannot show ${stream} of job ${job}: it was sent to ${JSON.stringify(info[stream])}, which is to be read where it is`,
+      `Cannot show ${stream} of job ${job}: it was redirected to ${JSON.stringify(info[stream])}; read that file`,
     );
   }
   const type = { "content-type": "text/plain; charset=utf-8", "accept-ranges": "bytes" };
@@ -147,7 +151,7 @@ function logsResponse({ caller, job, stream, query, request, turns }: Call, arou
   const file = open(info[stream]);
   if (file === undefined) {
     if (info.attempt === 0 || !isEnded(info.state)) return new Response("", { headers: type });
-    return refuse("not-found", `Cannot show ${stream} of job ${job}: there is no such file in its folder`);
+    return refuse("not-found", `Cannot show ${stream} of job ${job}: its folder has no such file`);
   }
   const { size } = fstatSync(file);
   const header = request.headers.get("range");
@@ -182,8 +186,8 @@ function rangeOf(query: Call["query"], size: number) {
 }
 
 /**
- * Pieces as a stream that is read only as fast as the client takes it; when the client leaves, the pieces end.
- * @param atEnd called once, also when the first piece was never asked for
+ * Pieces as a stream that is read only as fast as the client takes it, and ends when the client leaves.
+ * @param atEnd called once, even if the client never asked for the first piece
  */
 function streamOf(
   make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,

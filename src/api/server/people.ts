@@ -1,6 +1,7 @@
 /**
- * Who may use a scheduler for all users: root and the people of this machine, by its /etc/passwd. Accounts of services are left out: those whose
- * number is outside the range for people (UID_MIN to UID_MAX of /etc/login.defs), and those that nobody can log in to.
+ * The users of a shared scheduler: root and the people in /etc/passwd. Service accounts are excluded: those
+ * whose id is outside the range for people (UID_MIN to UID_MAX of /etc/login.defs), and those without a login
+ * shell.
  */
 import { basename } from "node:path";
 import { readText } from "../../host/files.ts";
@@ -11,10 +12,10 @@ export type LocalUser = Pick<PasswdEntry, "uid" | "user">;
 const LOGIN_DEFS = "/etc/login.defs";
 const USUAL_RANGE = { UID_MIN: 1000, UID_MAX: 60_000 };
 const NOBODY = 65_534;
-/** By name, since every system keeps them in another folder. */
+/** By name, because systems keep them in different folders. */
 const NO_SHELLS: ReadonlySet<string> = new Set(["nologin", "false"]);
 
-/** Each number once, with its first name, as the system itself does it. */
+/** Each user id once. If it has several names, the first one counts, as in the system's own look-ups. */
 export function people(
   entries: readonly PasswdEntry[] = readPasswd(),
   loginDefs: string = readText(LOGIN_DEFS, "utf8") ?? "",

@@ -1,9 +1,9 @@
-/** Refusals as answers: a code for programs, a status, and words for people. */
+/** Refusals as HTTP answers: a code for programs, a status, and a message for people. */
 import type { Refusal, RefusalCode } from "../../protocol/refusal.ts";
 import type { RefusalAnswer } from "../../protocol/schema.ts";
 
 export interface ApiRefusal extends Refusal {
-  /** Where the code alone does not decide it. */
+  /** HTTP status; left out: the default of the code. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

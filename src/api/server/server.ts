@@ -26,15 +26,15 @@ import { makeToken } from "./tokens.ts";
 
 export interface ApiOptions extends Omit<AppSetup, "credentials"> {
   readonly places: RuntimeDir;
-  /** Who started the front end. */
+  /** The user who started the front end. */
   readonly owner: Caller;
-  /** True: all users of the machine may use it, each with a token; for a front end run by root. */
+  /** True: all users of the machine may use the front end, each with a token. For a front end run by root. */
   readonly isShared: boolean;
-  /** Ports of 127.0.0.1 to try in turn, 0 for any free one; none: no HTTP. */
+  /** Ports of 127.0.0.1 to try in order, 0 for any free one; empty: no HTTP. */
   readonly ports: readonly number[];
-  /** Who gets a token when it is shared; default the people in /etc/passwd, looked at again when that changes. */
+  /** The users of a shared front end; default: the people in /etc/passwd, read again when it changes. */
   readonly users?: () => LocalUser[];
-  /** Told in a sentence of what whoever runs the machine should know. */
+  /** Receives notes for the administrator, one sentence each. */
   readonly onNote?: (text: string) => void;
 }
 
@@ -44,19 +44,19 @@ export interface Api {
   readonly http?: string;
   /** The owner's token. */
   readonly token: string;
-  /** Resolves when nobody has asked anything for `idleMs`, or after `mostMs`. */
+  /** Resolves when no request has come for `idleMs`, or after `mostMs`. */
   quiet(idleMs: number, mostMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
 const PASSWD = "/etc/passwd";
 const PASSWD_LOOK_MS = 10_000;
-/** Each takes a descriptor. Users beyond have everybody's socket. */
+/** Each socket takes a file descriptor. Further users have to use the shared socket. */
 const MAX_USER_SOCKETS = 256;
 
 /**
- * Begins to listen.
- * @throws InputError when another front end listens there already, or the folder cannot be trusted
+ * Starts listening.
+ * @throws InputError if another front end listens there already, or the folder cannot be trusted
  */
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { places, owner, isShared } = options;
@@ -82,7 +82,9 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     makeListener: () =>
       listener(isShared ? { transport: "shared-socket" } : { transport: "private-socket", owner }),
   };
-  /** Its file is its user's alone, so it proves who asks, and its queue of connections is that user's too. */
+  /**
+   * Only its user can open it, so it proves who connects. That user also has the whole queue of connections.
+   */
   const ownSocket = (caller: Caller): WantedSocket => ({
     path: userSocket(places, caller.uid),
     rights: { mode: 0o600, uid: caller.uid },
@@ -118,7 +120,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     }
     if (isShared) openToAllUsers(places);
   } catch (error) {
-    // What listens already would keep the process alive.
+    // An open listener would keep the process alive.
     await close();
     throw error;
   }
@@ -139,15 +141,15 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   };
 }
 
-/** @throws InputError when another front end listens there */
+/** @throws InputError if another front end listens there */
 async function checkFree(socket: string): Promise<void> {
   if (!(await isAnswered(socket))) return;
   throw new InputError(
-    `Cannot listen on "${socket}": a scheduler is running there already, expected none; see tutti status, or end it with tutti down`,
+    `Cannot listen on "${socket}": a scheduler is running there already; tutti status shows it, tutti down ends it`,
   );
 }
 
-/** Writes the token files; the users are looked up again when the machine's list changes. */
+/** Writes the token files, and updates them when the machine's list of users changes. */
 function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key: Buffer) {
   let current = new Map<number, string>();
   const all = () => new Set([owner.uid, ...current.keys()]);
@@ -171,7 +173,7 @@ function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key
       return [owner, ...others.map(([uid, user]) => ({ uid, user, isAdministrator: uid === 0 }))];
     },
     count: () => all().size,
-    /** Writes those that are missing. */
+    /** Writes missing token files. */
     restore: () => write([...all()].filter((uid) => !existsSync(join(places.tokens, String(uid))))),
     stop: () => {
       if (isShared) unwatchFile(PASSWD, update);

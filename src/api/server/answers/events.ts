@@ -1,9 +1,10 @@
 /**
- * Events: as server-sent events, one line of JSON per event, its sequence number as id, so that a client that was cut off goes on where it was; or
- * as one JSON answer.
+ * Events: as server-sent events or as one JSON answer. A server-sent event is one line of JSON with its
+ * sequence number as id, so a client that was cut off can continue from the last event that it received.
  *
- * Nothing is written ahead of the client: what it has missed is read from the log when it asks for more, a page at a time, each when it is its user's
- * turn. So a client that does not read costs a page, however much happens, and many that begin at once hold nobody up.
+ * Nothing is written ahead of the client. When it asks for more, the events that it has not seen are read
+ * from the log, one page at a time, in its user's turn. So a client that does not read costs at most one page
+ * of memory, and many clients that connect at once block nobody.
  */
 import type { Caller, Service } from "../../../daemon/contract/service.ts";
 import { pause } from "../../../host/pause.ts";
@@ -24,10 +25,11 @@ export function eventStream(
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let last = since;
-  /** News since the log was read to its end; undefined while there is more in the log than was read. */
+  /** Events since the log was read to its end; undefined while the log has events that were not read. */
   let news: DaemonEvent[] | undefined;
   let wake = new AbortController();
-  // Once: an abort makes an error with a stack, which thousands of events in one turn cannot afford for each follower.
+  // Aborts only once: an abort makes an error with a stack trace, too slow for thousands of events and many
+  // followers.
   const wakeUp = () => {
     if (!wake.signal.aborted) wake.abort();
   };
@@ -39,7 +41,7 @@ export function eventStream(
     unlisten();
     wakeUp();
   };
-  /** The text of what is next; empty when nothing is. */
+  /** The text of the next events; empty if there are none. */
   const nextText = () =>
     turns.run(() => {
       const events = news?.splice(0) ?? pastEvents(service, caller, last, PAGE);
@@ -48,7 +50,7 @@ export function eventStream(
       return events.map(eventText).join("");
     });
   async function* texts(): AsyncGenerator<string, never> {
-    // At once, so that the client knows it is connected.
+    // Immediately, so that the client knows that it is connected.
     yield ": tutti events\nretry: 1000\n\n";
     for (;;) {
       wake = new AbortController();
@@ -61,7 +63,7 @@ export function eventStream(
   return pulledStream(async () => encoder.encode((await pieces.next()).value), end);
 }
 
-/** The events so far as one answer, MAX_EVENTS_PER_ANSWER of them, with `next` when there are more. */
+/** The events so far as one answer, at most MAX_EVENTS_PER_ANSWER, with `next` if there are more. */
 export function eventList(service: Service, caller: Caller, since: number, turns: RequestTurns): Response {
   let last = since;
   let left = MAX_EVENTS_PER_ANSWER;
@@ -79,7 +81,7 @@ export function eventList(service: Service, caller: Caller, since: number, turns
   return listResponse(turns, "tutti.events/1", "events", pages(), rest);
 }
 
-/** The events after `since` that there are already, the first so many of them. */
+/** The first `most` past events after `since`. */
 function pastEvents(service: Service, caller: Caller, since: number, most: number): DaemonEvent[] {
   const events: DaemonEvent[] = [];
   service.listen(caller, since, (event) => {
@@ -89,7 +91,7 @@ function pastEvents(service: Service, caller: Caller, since: number, most: numbe
   return events;
 }
 
-/** The text of each event, made once for all who follow. */
+/** The text of each event, made once for all followers. */
 const texts = new WeakMap<DaemonEvent, string>();
 
 function eventText(event: DaemonEvent): string {

@@ -70,9 +70,9 @@ describe("GET /v1/jobs", () => {
   });
 
   test.each([
-    ["limit=5", /expected after too/],
-    ["numbers=9-3", /numbers from 1 on/],
-    ["numbers=0", /numbers from 1 on/],
+    ["limit=5", /Cannot use limit without after: expected both/],
+    ["numbers=9-3", /numbers from 1, such as 3-9,12/],
+    ["numbers=0", /numbers from 1, such as 3-9,12/],
     ["numbers=x", /list of job numbers/],
     ["last=5&name=x", /expected last alone/],
     ["after=-1", /whole number/],

@@ -1,4 +1,4 @@
-/** Lists of jobs, exports and batches: what is long is answered in pieces, and a list is never cut without saying so. */
+/** Lists of jobs, exports and batches. Long answers are sent in pieces, and a cut list always says so. */
 import { holds, mergeRanges, parseRanges } from "../../../core/number-ranges.ts";
 import type { Change, JobQuery, ListEnd, Service } from "../../../daemon/contract/service.ts";
 import { MAX_JOBS_PER_BATCH, MAX_JOBS_PER_PAGE } from "../../../protocol/limits.ts";
@@ -10,12 +10,14 @@ import type { ApiRefusal } from "../refusal.ts";
 import { listResponse, pagesOf, piecesResponse } from "./pieces.ts";
 import { waitUntil } from "./waiting.ts";
 
-/** Ended jobs that are listed when nobody says which. */
+/** Number of ended jobs in a list without filters. */
 const LISTED_ENDED = 1000;
 const LISTED_COMMAND_LENGTH = 1000;
-/** How often a waiting request looks by itself, should an event have been missed. */
+/** How often a waiting request checks again without an event, in case it missed one. */
 const LOOK_AGAIN_MS = 10_000;
-/** Jobs that are changed in one turn of the front end: some 25 ms. Others have theirs in between. */
+/**
+ * Jobs changed in one cycle of the front end, which takes about 25 ms. Other requests are served in between.
+ */
 const CHANGES_IN_TURN = 250;
 const RESULTS_IN_PIECE = 150;
 
@@ -43,8 +45,9 @@ export function exportResponse({ caller, turns }: Call, { service }: HandlerDeps
 }
 
 /**
- * Each job by itself: one that cannot be changed keeps no other from it. Jobs are cancelled from the last on, so that none starts
- * only because one before it is gone. When the client leaves, the rest stays as it is.
+ * Changes each job independently: if one cannot be changed, the others still are. Cancels in reverse order,
+ * so that no job starts only because an earlier one was cancelled. If the client leaves, the remaining jobs
+ * are not changed.
  */
 export async function batchResponse(call: Call, { service }: HandlerDeps): Promise<Outcome> {
   const { caller, turns } = call;
@@ -78,7 +81,10 @@ export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcom
   return listResponse(turns, "tutti.jobs/1", "jobs", pages(), undefined, 201);
 }
 
-/** A job in a list: without most of a long command, of which a list of thousands would hold more than a string can. */
+/**
+ * A job as shown in lists: long commands are cut, because thousands of them could exceed the maximum string
+ * length.
+ */
 export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
   let left = LISTED_COMMAND_LENGTH;
   const end = job.command.findIndex((word) => {
@@ -91,7 +97,10 @@ export function brief<T extends { readonly command: readonly string[] }>(job: T)
   return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
 }
 
-/** What a list is asked for. Without anything but states it is what a person wants to see: all that live, and the last that have ended. */
+/**
+ * The query of a list request. Without filters other than states, it means all live jobs and the last ended
+ * ones.
+ */
 function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   const { states, numbers, name, queue, user, after, limit, last } = query;
   const ranges = numbers === undefined ? undefined : parseRanges(numbers);
@@ -101,13 +110,13 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   if (last !== undefined && isFiltered) {
     return refuse(
       "invalid",
-      "Cannot list the last jobs among numbers, names, queues or users: expected last alone, or with states",
+      "Cannot combine last with numbers, name, queue or user: expected last alone or with states",
     );
   }
   if (limit !== undefined && after === undefined) {
     return refuse(
       "invalid",
-      "Cannot use limit alone: expected after too, such as after=0 for the first page",
+      "Cannot use limit without after: expected both, such as after=0 for the first page",
     );
   }
   const most = Math.min(Number(limit ?? MAX_JOBS_PER_PAGE), MAX_JOBS_PER_PAGE);
@@ -121,11 +130,11 @@ function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   };
 }
 
-/** Returns when the list would not be empty, or after a while. */
+/** Resolves when the list is not empty, or when the request's waiting time is over. */
 function untilAny(call: Call, service: Service, query: JobQuery): Promise<void> {
   const { caller, turns } = call;
   const { numbers, states } = query;
-  // Asked of one job only, so that what happens to thousands costs little.
+  // Checks only the job of the event, so that events of thousands of jobs cost little.
   const mayMatch = (job: number) => {
     if (numbers !== undefined && !holds(numbers, job)) return false;
     const info = service.job(caller, job);
@@ -135,7 +144,7 @@ function untilAny(call: Call, service: Service, query: JobQuery): Promise<void> 
   return waitUntil(call, service, LOOK_AGAIN_MS, isAnyNow, mayMatch);
 }
 
-/** Whether there is a job in the list, or something to say of what is missing. */
+/** Whether the list has a job or a range of missing numbers. */
 function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undefined, boolean, void> {
   for (let step = list.next(); ; step = list.next()) {
     if (step.done) return (step.value.missing ?? []).length > 0;
@@ -147,11 +156,17 @@ function* isAny(list: Generator<readonly Job[], ListEnd, void>): Generator<undef
 function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
   if (action !== "priority") return { action };
   return priority === undefined
-    ? refuse("invalid", "Cannot change priorities: expected priority, from -100 to 100")
+    ? refuse(
+        "invalid",
+        "Cannot change priorities: the request has no priority, expected a number from -100 to 100",
+      )
     : { action, priority };
 }
 
-/** The jobs meant, rising: those of the ranges that there are, and those named alone, there or not. */
+/**
+ * The selected jobs in ascending order: existing jobs of the ranges, and all single numbers, whether they
+ * exist or not.
+ */
 async function numbersOf(
   { caller, turns }: Call,
   service: Service,
@@ -179,6 +194,6 @@ function resultOf(number: number, answer: Answer<Job>): object {
 function noNumbers(text: string): ApiRefusal {
   return refuse(
     "invalid",
-    `Cannot use the job numbers ${JSON.stringify(text.slice(0, 100))}: expected numbers from 1 on, such as 3-9,12`,
+    `Cannot use the job numbers ${JSON.stringify(text.slice(0, 100))}: expected numbers from 1, such as 3-9,12`,
   );
 }

@@ -1,8 +1,9 @@
 /**
- * What a job has written. The job's folder may belong to the job's user while the front end is root, so nothing in it is trusted:
- * each part of the path is opened from the one before without following links (what openat does; through /proc/self/fd, since Node
- * has no openat), and only a plain file of that user with one name is read: a job can rename any file into its folder that lies in
- * another folder of its user, also one that its user may not read.
+ * The output of jobs. The job's folder may belong to the job's user while the front end is root, so nothing
+ * in it is trusted. Each part of the path is opened relative to the one before, without following links, as
+ * openat does (through /proc/self/fd, because Node has no openat). Only a plain file that belongs to that
+ * user and has one name is read: from any other folder of its user, a job can move files into its own folder,
+ * even files that the user may not read.
  */
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
@@ -14,7 +15,7 @@ const readAt = promisify(read);
 const CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 100;
 
-/** First byte and how many at most. */
+/** First byte and maximum number of bytes. */
 interface ByteRange {
   readonly offset: number;
   readonly limit: number;
@@ -23,8 +24,8 @@ interface ByteRange {
 /**
  * Opens a file below a folder for reading. The caller closes it.
  * @param root a folder that only we can write to
- * @param uid whose file it has to be
- * @returns undefined when there is no such file, or when it is not plainly in there and that user's
+ * @param uid the user to whom the file must belong
+ * @returns undefined if there is no such file, if links lead to it, or if it is not a plain file of that user
  */
 export function openInside(root: string, file: string, uid: number): number | undefined {
   const parts = partsInside(root, file);
@@ -53,12 +54,14 @@ export function openInside(root: string, file: string, uid: number): number | un
   return undefined;
 }
 
-/** Whether a path leads into a folder, by its words alone. */
+/** Whether a path leads into a folder; checks only the text of the path. */
 export function isInside(root: string, file: string): boolean {
   return partsInside(root, file) !== undefined;
 }
 
-/** The range that `Range: bytes=…` asks for, of a file of `size` bytes; undefined when it asks for none that there is. */
+/**
+ * The range that the header `Range: bytes=…` asks for; undefined if a file of `size` bytes has no such range.
+ */
 export function parseRange(header: string, size: number): ByteRange | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
   if (first === "" && last === "") return undefined;
@@ -68,13 +71,13 @@ export function parseRange(header: string, size: number): ByteRange | undefined 
   return offset >= size || end <= offset ? undefined : { offset, limit: end - offset };
 }
 
-/** The last so many bytes. */
+/** The last `bytes` bytes of a file. */
 export function lastBytes(size: number, bytes: number): ByteRange {
   const limit = Math.min(bytes, size);
   return { offset: size - limit, limit };
 }
 
-/** The bytes of an open file, then closes it. A file is left open when nothing of it is ever asked for. */
+/** Yields the bytes of an open file, then closes it. If no piece is ever requested, the file stays open. */
 export async function* readPieces(file: number, range: ByteRange): AsyncGenerator<Uint8Array> {
   try {
     yield* piecesOf(file, range);
@@ -83,7 +86,9 @@ export async function* readPieces(file: number, range: ByteRange): AsyncGenerato
   }
 }
 
-/** The bytes of an open file in pieces of at most 64 KiB; the memory used does not grow with the file. */
+/**
+ * Yields the bytes of an open file in pieces of at most 64 KiB, so memory use does not grow with the file.
+ */
 export async function* piecesOf(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
   let at = offset;
   let left = limit;
@@ -97,18 +102,19 @@ export async function* piecesOf(file: number, { offset, limit }: ByteRange): Asy
   }
 }
 
-/** What a follower needs to know of the job, asked again and again. */
+/** State of a job whose output is followed. */
 interface Followed {
-  /** Where it writes now; a new attempt may write elsewhere. */
+  /** Current output file; a new attempt may write to another one. */
   readonly path: string;
   readonly hasEnded: boolean;
 }
 
 /**
- * The bytes of a growing file, until the job has ended and all is read. Waits for the file when it is not there yet.
- * @param look the state of the job; undefined ends it
- * @param open opens the file, or undefined when it is not there
- * @param firstOffset where to begin, by the size at that time
+ * Yields the bytes of a growing file until the job has ended and everything is read. Waits for the file to
+ * appear.
+ * @param look returns the state of the job; undefined ends the output
+ * @param open opens the file; undefined if it does not exist
+ * @param firstOffset where to begin, given the size at that time
  */
 export async function* followPieces(
   look: () => Promise<Followed | undefined>,
@@ -121,7 +127,8 @@ export async function* followPieces(
   let offset = 0;
   try {
     while (!signal.aborted) {
-      // The state is asked before the file is read: what was written before the end is then certain to be read.
+      // Asks for the state before it reads the file, so everything that was written before the job's end is
+      // read.
       const job = await look();
       if (file !== undefined && openPath !== job?.path) {
         yield* piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY });
@@ -138,7 +145,7 @@ export async function* followPieces(
         }
       }
       if (file !== undefined) {
-        // Made shorter meanwhile: what is written from now on is at its new end.
+        // The file may have been truncated; new output is at its new end.
         offset = Math.min(offset, fstatSync(file).size);
         for await (const piece of piecesOf(file, { offset, limit: Number.POSITIVE_INFINITY })) {
           offset += piece.byteLength;
@@ -159,6 +166,6 @@ function partsInside(root: string, file: string): string[] | undefined {
   const path = relative(root, file);
   const parts = path.split(sep);
   if (path === "" || isAbsolute(path) || parts.includes("..")) return undefined;
-  // `relative` has folded ".." away: a path that leaves the folder and comes back is refused as well.
+  // `relative` removes "..", so this also refuses a path that leaves the folder and comes back.
   return file.split(sep).some((part) => part === ".." || part === ".") ? undefined : parts;
 }

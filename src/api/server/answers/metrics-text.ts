@@ -1,4 +1,4 @@
-/** Numbers of the live system in the text format of Prometheus. */
+/** Metrics of the live system in the text format of Prometheus. */
 import type { Service } from "../../../daemon/contract/service.ts";
 
 export interface RequestCount {
@@ -29,8 +29,8 @@ export function metricsText(
       "Jobs by state",
       Object.entries(status.counts).map(([state, n]) => [{ state }, n]),
     ),
-    metric("queue_jobs", "Jobs of each queue that wait or run", ofQueues),
-    metric("cpus", "Processors that jobs may have", status.cpus),
+    metric("queue_jobs", "Waiting and running jobs by queue", ofQueues),
+    metric("cpus", "Processors that jobs may use", status.cpus),
     metric("cpus_busy", "Processors that have a gang in at least one row", status.busyCpus),
     metric("conductor_connected", "1 while the conductor is connected", connected ? 1 : 0),
     metric("slot_lateness_p99_seconds", "Lateness of the switches between slots, 99th percentile", lateS),
@@ -40,7 +40,7 @@ export function metricsText(
   ].join("");
 }
 
-/** @param values one, or a sample for each set of labels; nothing is said of a metric that has none */
+/** @param values one value, or a sample for each set of labels. A metric without samples is left out. */
 function metric(word: string, help: string, values: number | readonly Sample[], type = "gauge"): string {
   const name = `tutti_${word}`;
   const samples: readonly Sample[] = typeof values === "number" ? [[{}, values]] : values;

@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document, made from the routes and the schemas, so that it cannot differ from what the server does. */
+/**
+ * The OpenAPI 3.1 document, generated from routes and schemas, so that it cannot differ from the server's
+ * behavior.
+ */
 import { z } from "zod";
 import { NAMED_SCHEMAS, ROUTES, type Route } from "../../contract/routes.ts";
 
@@ -17,7 +20,7 @@ export function openApiDocument(version: string): Json {
       version,
       summary: "Schedules parallel jobs as gangs on this machine",
       description:
-        "The same routes over the Unix socket and over loopback HTTP. Over HTTP every request needs a token; the owner of a private socket needs none.",
+        "The Unix socket and loopback HTTP offer the same routes. Over HTTP, every request needs a token; the owner of a private socket needs no token.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
@@ -27,7 +30,7 @@ export function openApiDocument(version: string): Json {
       schemas: componentSchemas(),
       responses: {
         Refused: {
-          description: "Refused; the message says what, why, and what to do next",
+          description: "The request was refused; the message says what, why, and what to do next",
           content: jsonContent(reference("Refusal")),
         },
       },
@@ -36,7 +39,7 @@ export function openApiDocument(version: string): Json {
   };
 }
 
-/** What is undefined does not show in the document. */
+/** Keys with the value undefined do not appear in the document. */
 function operation(route: Route): Json {
   const { id, summary, description, body, answer, isPublic = false } = route;
   return {
@@ -99,7 +102,7 @@ function reference(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Without the keys that only a document of its own has. */
+/** Removes the keys that make sense only in a standalone schema document. */
 function bare(schema: Json): Json {
   const { $schema: _, $id: __, id: ___, ...rest } = schema;
   return rest;

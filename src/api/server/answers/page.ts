@@ -1,4 +1,7 @@
-/** The page at `/`: what the API offers, for people. No script, no other host, nothing of this machine in it. */
+/**
+ * The page at `/`: the API, described for people. It has no scripts, loads nothing, and reveals nothing about
+ * this machine.
+ */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { escapeHtml } from "../../../report/html/escape.ts";
@@ -52,11 +55,11 @@ function pageHtml(version: string): string {
 <h1>Tutti ${escapeHtml(version)}: API</h1>
 <p>Tutti schedules parallel jobs as gangs on this machine. The command line uses these routes over a Unix socket; they are the same here.
 For programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
-<p>Every request needs your token, which lies in a file that only you can read. <code>tutti status</code> says where the file is and what the
+<p>Every request needs your token, which is in a file that only you can read. <code>tutti status</code> shows the path of this file and the
 address of this API:</p>
 <pre>curl -H "Authorization: Bearer $(cat TOKEN_FILE)" ADDRESS/v1/jobs</pre>
-<p>Answers name their schema, such as <code>tutti.jobs/1</code>; within a version keys are only added. A refusal has a code and says what, why, and
-what to do next. Names, logs and reasons are text from users: escape them where you show them.</p>
+<p>Answers name their schema, such as <code>tutti.jobs/1</code>; within a version, keys are only added. A refusal has a code and says what failed,
+why, and what to do next. Names, logs and reasons contain text from users: escape them before you show them.</p>
 <h2>Routes</h2>
 ${ROUTES.map(routeHtml).join("\n")}
 </main>
@@ -77,7 +80,7 @@ ${parameters.length === 0 ? "" : `<dl>${parameters.join("")}</dl>`}
 </section>`;
 }
 
-/** Fields of a body with what is said of them, those of the objects in a list as `jobs[].name`. */
+/** Fields of a body with their descriptions. Fields of objects in a list are written as `jobs[].name`. */
 function bodyFields({ properties = {}, required = [] }: Fields, before: string): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const whole = `${before}${name}`;

@@ -1,20 +1,25 @@
 /**
- * Long answers in pieces. Each piece is made when the client has read the ones before and it is its user's turn, so an answer of any length costs one
- * piece of memory, holds nobody up for longer than a piece takes, and ends when the client leaves.
+ * Long answers in pieces. Each piece is made when the client has read the previous ones and it is its user's
+ * turn. So an answer of any length needs the memory of one piece, delays others by one piece at most, and
+ * ends when the client leaves.
  *
  * A handler gives a generator and returns the response:
  *
  *     jobs: (call, { service }) => listResponse(call.turns, "tutti.jobs/1", "jobs", pages(), () => ({ next }))
  *
- * where `pages()` is a generator of arrays, each made in at most some 10 ms and of at most some 100 kB as JSON. What changes while the client
- * reads is the generator's to think of: it should remember a job's number, not a place in a list.
+ * where `pages()` is a generator of arrays, each made in at most about 10 ms and of at most about 100 kB as
+ * JSON. Data may change while the client reads, so the generator should remember a job's number, not a
+ * position in a list.
  */
 import type { RequestTurns } from "../fairness/request-scheduler.ts";
 
-/** Text or bytes, one piece at a time. It is closed (`return`) when the client leaves early. */
+/** Text or bytes, one piece at a time. `return` is called if the client leaves early. */
 type Pieces = Generator<string | Uint8Array, void, void>;
 
-/** A JSON object with one long list: `{schema, [name]: […entries of all pages], …after()}`. `after` is asked at the end. */
+/**
+ * A JSON object with one long list: `{schema, [name]: […entries of all pages], …after()}`. `after` is called
+ * last.
+ */
 function* listPieces(
   schema: string,
   name: string,
@@ -25,7 +30,7 @@ function* listPieces(
   let isFirst = true;
   for (const page of pages) {
     if (page.length === 0) {
-      // A page without entries is work all the same: others have their turn.
+      // Even a page without entries took time, so others get their turn.
       yield "";
       continue;
     }
@@ -37,7 +42,7 @@ function* listPieces(
   yield rest === "}" ? "]}" : `],${rest}`;
 }
 
-/** The answer that `listPieces` describes. */
+/** Sends a JSON object with one long list; see `listPieces`. */
 export function listResponse(
   turns: RequestTurns,
   schema: string,
@@ -49,7 +54,7 @@ export function listResponse(
   return piecesResponse(turns, listPieces(schema, name, pages, after), "application/json", status);
 }
 
-/** The entries of a list that is there already, as pages. */
+/** The entries of a complete list, as pages of `most` entries. */
 export function* pagesOf<Entry>(entries: readonly Entry[], most: number): Generator<readonly Entry[]> {
   for (let i = 0; i < entries.length; i += most) yield entries.slice(i, i + most);
 }
@@ -76,10 +81,10 @@ function streamOfPieces(turns: RequestTurns, pieces: Pieces): ReadableStream<Uin
 }
 
 /**
- * A stream that makes nothing ahead: each piece when the client has taken the one before.
- * @param next the next piece, or undefined at the end
+ * A stream that prepares nothing ahead: it makes each piece when the client has taken the previous one.
+ * @param next returns the next piece, or undefined at the end
  * @param atEnd called once, after the last piece or an error
- * @param whenLeft called instead when the client leaves first; what is under way then is not sent
+ * @param whenLeft called instead if the client leaves early; a piece in progress is then not sent
  */
 export function pulledStream(
   next: () => Promise<Uint8Array | undefined>,

@@ -1,4 +1,4 @@
-/** Requests that wait for something before they are answered. */
+/** Requests that wait for a condition before they are answered. */
 import type { Service } from "../../../daemon/contract/service.ts";
 import { pause } from "../../../host/pause.ts";
 import type { Call } from "../call.ts";
@@ -6,9 +6,9 @@ import type { Call } from "../call.ts";
 const MAX_WAIT_S = 60;
 
 /**
- * Returns when something holds, after the time that the request states as `wait`, or when the client has left.
- * @param lookAgainMs how often it looks by itself, should an event have been missed
- * @param mayHold whether it may hold since something has happened to that job
+ * Resolves when `holds` is true, after the request's time `wait`, or when the client has left.
+ * @param lookAgainMs interval of checks without an event, in case an event was missed
+ * @param mayHold whether an event of this job may have made the condition true
  */
 export async function waitUntil(
   { caller, query, request }: Call,

@@ -1,14 +1,14 @@
-/** Answers on their way to the client: what of them is unread counts for the user. */
+/** Answers on their way to the client: their unread bytes count against the user's quota. */
 
 import type { Ticket } from "../fairness/request-quota.ts";
 import { ClientLeft } from "../fairness/request-scheduler.ts";
 import { pulledStream } from "./pieces.ts";
 
 /**
- * The response as a stream that counts each piece until the next one is asked for. The answer to HEAD is the same without its body,
- * which nobody would ever read.
- * @param onBug told of an error in making a piece
- * @param onEnd called once, when all has been taken or is not wanted any more
+ * The response as a stream in which each piece counts until the next one is requested. The answer to HEAD has
+ * no body, because no client would read it.
+ * @param onBug receives errors thrown while a piece is made
+ * @param onEnd called once, when the client has taken everything or has left
  */
 export function watched(
   response: Response,

@@ -1,7 +1,9 @@
 /**
- * Who has how many connections. One that has shown no token belongs to a stranger; strangers have a share of their own, and when it is taken,
- * the oldest of them is closed: so a flood of them closes its own, and who sends a request at once is answered. A user has a bounded number, and
- * when all users together have too many, the one with the most gives one up for one who has fewer. Administrators are counted and always let in.
+ * Limits the number of connections. A connection that has not shown a token belongs to a stranger. Strangers
+ * have a limit of their own; beyond it, the oldest of their connections is closed. So a flood of connections
+ * closes itself, while a client that sends its request immediately is answered. Each user has a limit. If all
+ * users together have too many, the user with the most loses one to a user with fewer. Administrators are
+ * counted, but always admitted.
  */
 import { readFileSync } from "node:fs";
 import type { Caller } from "../../../daemon/contract/service.ts";
@@ -10,20 +12,20 @@ import type { ApiRefusal } from "../refusal.ts";
 
 interface ConnectionLimits {
   readonly strangers: number;
-  /** Of one user. */
+  /** For one user. */
   readonly ofUser: number;
-  /** Of all users that are not administrators. */
+  /** For all users together who are not administrators. */
   readonly ofUsers: number;
 }
 
 const MAX_STRANGERS = 1024;
-/** Somewhat more than requests of a user may be open, so that what is too much is refused in words. */
+/** Somewhat more than a user's limit of open requests, so that users get a refusal with a message first. */
 const MAX_OF_USER = 576;
 const MAX_OF_USERS = 3072;
-/** Descriptors for the store, the conductor, the listeners and for Node itself. */
+/** File descriptors for the store, the conductor, the listeners and Node itself. */
 const OWN_DESCRIPTORS = 40;
 
-/** Limits for a process that may open so many files: a log that is followed takes a second descriptor. */
+/** Limits for a process that may open `mostFiles` files. A followed log needs a second descriptor. */
 export function limitsFor(mostFiles: number): ConnectionLimits {
   const share = Math.min(
     1,
@@ -37,7 +39,7 @@ export function limitsFor(mostFiles: number): ConnectionLimits {
   };
 }
 
-/** Files that this process may open. Node has raised the soft limit to the hard one. */
+/** Maximum number of files that this process may open. Node has raised the soft limit to the hard one. */
 export function mostFiles(): number {
   const [, soft = "1024"] = /^Max open files\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
@@ -63,7 +65,7 @@ export class Connections<Connection extends { destroy(): unknown }> {
     return this.#ofUser.get(uid)?.size ?? 0;
   }
 
-  /** A connection of a stranger. */
+  /** Adds a connection of a stranger. */
   add(connection: Connection): void {
     if (this.#strangers.size >= this.#limits.strangers) {
       const [oldest] = this.#strangers;
@@ -75,7 +77,9 @@ export class Connections<Connection extends { destroy(): unknown }> {
     this.#strangers.add(connection);
   }
 
-  /** The connection has shown whose it is; a refusal when there is no room for it. */
+  /**
+   * Assigns the connection to a user who has proven their identity. Returns a refusal if there are too many.
+   */
   identified(connection: Connection, caller: Caller): ApiRefusal | undefined {
     const { uid, user, isAdministrator } = caller;
     if (this.#owners.get(connection)?.uid === uid) return undefined;
@@ -83,13 +87,13 @@ export class Connections<Connection extends { destroy(): unknown }> {
       if (this.ofUser(uid) >= this.#limits.ofUser) {
         return refuse(
           "full",
-          `Cannot take the connection: user ${user} has ${this.ofUser(uid)} already, expected fewer; close some`,
+          `Cannot accept the connection: user ${user} has ${this.ofUser(uid)} connections, which is the maximum; close some`,
         );
       }
       if (this.#ofUsers >= this.#limits.ofUsers && !this.#makeRoom(this.ofUser(uid) + 1)) {
         return refuse(
           "full",
-          `Cannot take the connection: all users together have ${this.#ofUsers}, expected fewer; try again`,
+          `Cannot accept the connection: all users together have ${this.#ofUsers} connections, which is the maximum; try again`,
         );
       }
     }
@@ -101,7 +105,7 @@ export class Connections<Connection extends { destroy(): unknown }> {
     return undefined;
   }
 
-  /** The connection is closed. */
+  /** Removes a closed connection. */
   remove(connection: Connection): void {
     this.#strangers.delete(connection);
     const owner = this.#owners.get(connection);
@@ -113,7 +117,7 @@ export class Connections<Connection extends { destroy(): unknown }> {
     if (!owner.isAdministrator) this.#ofUsers--;
   }
 
-  /** Closes the newest connection of the user who has most, if these are more than `count`. */
+  /** Closes the newest connection of the user who has the most, if that user has more than `count`. */
   #makeRoom(count: number): boolean {
     let most: readonly Connection[] = [];
     for (const own of this.#ofUser.values()) {

@@ -1,4 +1,7 @@
-/** Node's HTTP server as a reader of connections that listeners hand over: one request of a connection at a time, bounded connections, refusals in our words. */
+/**
+ * Node's HTTP server as a reader of connections that listeners pass on: one request per connection at a time,
+ * a limit on connections, and refusals in the format of the API.
+ */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
@@ -9,17 +12,17 @@ import { type ApiRefusal, refusalParts, refusalResponse } from "../refusal.ts";
 import type { Connections } from "./connections.ts";
 import { Pipelines } from "./pipelines.ts";
 
-/** Slow clients: head and body must have arrived by then. Answers may take as long as they like. */
+/** Time limits for slow clients to send head and body. Answers may take any time. */
 const TIMES = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 10_000,
   maxHeaderSize: 16 * 1024,
-  // We refuse it ourselves, with a body.
+  // refusalOfHead() checks this, and answers with a body.
   requireHostHeader: false,
 };
-/** A connection whose client has taken nothing of an answer for so long is closed. */
+/** A connection is closed when its client has not read any bytes of an answer for this long. */
 const STALLED_MS = 60_000;
 
 export function makeHttpReader(app: App, connections: Connections<Socket>) {
@@ -45,16 +48,17 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
     .on("request", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
     .on("checkExpectation", (incoming, outgoing) => pipelines.arrived(incoming, outgoing))
     .on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-      // Into the middle of an answer nothing can be written.
+      // A refusal must not be written into the middle of an answer.
       if (!socket.writable || pipelines.isBusy(socket)) socket.destroy();
       else socket.end(refusalText(refusalOfParser(error)), () => socket.destroy());
     })
     .on("timeout", (socket) => {
-      // Nothing was asked for a while, or nothing is read. Who waits for an answer may wait.
+      // The connection is idle, or its client does not read. A client that waits for an answer may wait
+      // longer.
       if (socket.writableLength > 0 || !pipelines.isBusy(socket)) socket.destroy();
     });
   server.timeout = STALLED_MS;
-  // It never listens itself; this starts its watch over slow heads and bodies.
+  // The server never listens itself; this event starts its timers for slow heads and bodies.
   server.emit("listening");
   return {
     /** Takes over a connection that was accepted. */
@@ -72,44 +76,44 @@ export function makeHttpReader(app: App, connections: Connections<Socket>) {
   };
 }
 
-/** What HTTP demands of a head, beyond what Node's parser does. */
+/** Refuses heads that Node's parser accepts but HTTP does not allow. */
 function refusalOfHead({ httpVersion, headers }: IncomingMessage): ApiRefusal | undefined {
   if (httpVersion === "1.1" && headers.host === undefined) {
-    return refuse("invalid", "Cannot read the request: it has no header Host, expected one");
+    return refuse("invalid", "Cannot read the request: it has no Host header, expected one");
   }
   if (headers.expect !== undefined && !/^100-continue$/i.test(headers.expect)) {
     return {
       refused: "invalid",
       status: 417,
-      message: `Cannot meet the expectation ${JSON.stringify(headers.expect)}, expected 100-continue or none`,
+      message: `Cannot meet the expectation ${JSON.stringify(headers.expect)}: expected 100-continue or no Expect header`,
     };
   }
   return undefined;
 }
 
-/** What Node's parser refuses. */
+/** The refusal for an error of Node's parser. */
 function refusalOfParser({ code, message }: NodeJS.ErrnoException): ApiRefusal {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return {
       refused: "invalid",
       status: 408,
-      message: `Cannot wait for the rest of the request: expected its head within ${TIMES.headersTimeout / 1000} s and all of it within ${TIMES.requestTimeout / 1000} s`,
+      message: `Cannot wait longer for the request: expected its head within ${TIMES.headersTimeout / 1000} s and the whole request within ${TIMES.requestTimeout / 1000} s`,
     };
   }
   if (code === "HPE_HEADER_OVERFLOW") {
     return {
       refused: "too-large",
       status: 431,
-      message: `Cannot read the request's head: it has more than ${TIMES.maxHeaderSize} bytes`,
+      message: `Cannot read the request's head: it is longer than ${TIMES.maxHeaderSize} bytes; send shorter headers`,
     };
   }
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
-    return refuse("too-large", "Cannot read the body: its chunks have extensions that are too long");
+    return refuse("too-large", "Cannot read the body: its chunk extensions are too long");
   }
   return refuse("invalid", `Cannot read the request: it is not HTTP (${message})`);
 }
 
-/** A refusal that no app has made, as the last answer of its connection. */
+/** A refusal made outside the app, as the last answer of its connection. */
 function lastParts(refusal: ApiRefusal) {
   const { status, headers, body } = refusalParts(refusal);
   return { status, headers: { ...SAFE_HEADERS, ...headers, connection: "close" }, body };
@@ -120,7 +124,7 @@ function sendRefusal(outgoing: ServerResponse, refusal: ApiRefusal): void {
   outgoing.writeHead(status, headers).end(body);
 }
 
-/** The same on a connection that has no answer to write to. */
+/** The refusal as raw text, for a connection that has no ServerResponse. */
 function refusalText(refusal: ApiRefusal): string {
   const { status, headers, body } = lastParts(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,12 +1,15 @@
 /**
- * One request of a connection at a time: a client may send the next ones before it has the answer (pipelining), but they wait in
- * their connection, unread and undone, in order. While some wait, nothing more is read from the connection, so these are at most what one read
- * has brought; and no client may have us keep many.
+ * Handles one request per connection at a time. A client may send more requests before it has the answer
+ * (pipelining); they wait in order and nothing is done for them. While some wait, nothing more is read from
+ * the connection, so only requests that arrived in one read can wait. Their number is limited, per connection
+ * and in total.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** That wait in one connection, and in all of them; each takes some kB. The connection that brings more is closed. */
+/**
+ * Waiting requests per connection and in total; each takes a few kB. A connection that sends more is closed.
+ */
 const MAX_WAITING = 512;
 const MAX_WAITING_OF_ALL = 8192;
 
@@ -26,7 +29,7 @@ export class Pipelines {
     this.#answer = answer;
   }
 
-  /** Whether an answer is under way, so that nothing may be written between. */
+  /** Whether an answer is being sent, so that nothing else may be written. */
   isBusy(socket: Socket): boolean {
     return this.#lines.get(socket)?.isBusy === true;
   }
@@ -54,7 +57,7 @@ export class Pipelines {
     this.#answer(incoming, outgoing);
   }
 
-  /** The answer is out, or its client has left. */
+  /** Called when the answer is sent or its client has left. */
   #answered(socket: Socket, line: Line): void {
     line.isBusy = false;
     const next = line.waiting.shift();

@@ -1,7 +1,8 @@
 /**
- * Keeps sockets where clients look for them. Cleaners of /tmp and people remove their files or their folder while the scheduler runs, and then nobody could reach it or
- * start another. So the files are looked at twice a second, and where one is gone or is something else, we listen there again. What another
- * program listens at is left alone.
+ * Keeps sockets where clients look for them. Cleaners of /tmp or people may remove their files or their
+ * folder while the scheduler runs. Then no client could reach it, and no other scheduler could start. So the
+ * files are checked twice a second, and missing or replaced sockets are made again, unless another program
+ * listens there.
  */
 import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import type { Server } from "node:net";
@@ -11,7 +12,7 @@ import { closed, isAnswered, listenForClients } from "./listening.ts";
 
 const LOOK_MS = 500;
 
-/** A socket that there is to be. */
+/** A socket that should exist. */
 export interface WantedSocket {
   readonly path: string;
   readonly rights: SocketRights;
@@ -20,13 +21,13 @@ export interface WantedSocket {
 
 interface KeeperOptions {
   readonly places: RuntimeDir;
-  /** The first is everybody's, and there always. */
+  /** The first is the shared socket, which is always included. */
   readonly wanted: () => readonly WantedSocket[];
-  /** Makes folders, key and tokens where they are missing. */
+  /** Makes missing folders, key and tokens again. */
   readonly restore: () => void;
-  /** How many files there are to be with tokens. */
+  /** Number of token files that should exist. */
   readonly tokenCount: () => number;
-  /** Told in a sentence of what has happened. */
+  /** Receives a sentence about what has happened. */
   readonly note: (text: string) => void;
 }
 
@@ -55,7 +56,10 @@ export class SocketKeeper {
     }, LOOK_MS).unref();
   }
 
-  /** Ends; resolves when the connections are closed. The files go, unless they are another's by now. */
+  /**
+   * Stops; resolves when the connections are closed. Removes the files, unless another process has replaced
+   * them.
+   */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -71,7 +75,7 @@ export class SocketKeeper {
       for (const path of [...this.#kept.keys()]) {
         if (all.every((one) => one.path !== path)) this.#remove(path);
       }
-      // Those of users who are new are no loss.
+      // Missing sockets of new users are not a loss.
       const isLoss = !this.#isWhole() || [...this.#kept].some(([path, { inode }]) => inodeOf(path) !== inode);
       const missing = all.filter(
         ({ path }) => inodeOf(path) !== this.#kept.get(path)?.inode || !this.#kept.has(path),
@@ -80,7 +84,7 @@ export class SocketKeeper {
       const taken = await this.#takenByOther(missing);
       if (taken !== undefined) {
         this.#noteOnce(
-          `Cannot be reached: another program listens at "${taken}" since its file was replaced`,
+          `Cannot be reached: the socket "${taken}" was replaced, and another program listens there`,
         );
         return;
       }
@@ -88,7 +92,7 @@ export class SocketKeeper {
       for (const one of missing) await this.#listen(one);
       this.#noted = "";
       if (isLoss)
-        note(`Files of the socket were removed while the scheduler ran; it is at "${places.socket}" again`);
+        note(`Files of the socket were removed while the scheduler ran; "${places.socket}" works again`);
     } catch (error) {
       this.#noteOnce(`Cannot make the socket again: ${(error as Error).message}`);
     }
@@ -102,7 +106,7 @@ export class SocketKeeper {
   async #listen({ path, rights, makeListener }: WantedSocket): Promise<void> {
     const listener = makeListener();
     const inode = await listenForClients(listener, path, rights);
-    // Who is connected stays so.
+    // Closing the listener keeps open connections.
     this.#kept.get(path)?.listener.close();
     this.#kept.set(path, { listener, inode });
   }

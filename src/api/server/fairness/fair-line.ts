@@ -1,4 +1,7 @@
-/** Long work that is done one piece at a time, such as forecasts in their thread: users take turns by the time that theirs has taken. */
+/**
+ * Runs long work one item at a time, such as forecasts in their thread. Users take turns by the time that
+ * they used.
+ */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
 export class FairLine {
@@ -10,7 +13,7 @@ export class FairLine {
     this.#nowMs = nowMs;
   }
 
-  /** Begins the work when it is the user's turn and nothing else is under way. */
+  /** Starts the work when it is the user's turn and no other work runs. */
   run<Result>(user: number, work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#queue.add(user, async () => {

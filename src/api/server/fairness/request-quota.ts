@@ -1,33 +1,35 @@
 /**
- * How much each user keeps us busy with at a time. Whoever may use the scheduler may also send it many slow requests and read the answers slowly;
- * that must cost the others nothing.
+ * Limits the open requests and unread answers of each user. Any user can send many slow requests and read the
+ * answers slowly; that must not cost the other users anything.
  */
 import type { Caller } from "../../../daemon/contract/service.ts";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
 import { MAX_BODY_BYTES } from "../requests/body.ts";
 
-/** Requests of one user that are open at a time; one with a body counts for as many more as it has such pieces. */
+/** Open requests of one user at a time. Each piece of a body counts as one more. */
 const MAX_OPEN = 512;
-/** So the largest body counts for two thirds of what a user may have open: one such at a time. */
+/** With this size, the largest body counts for two thirds of MAX_OPEN, so a user can send one at a time. */
 const PIECE_BYTES = 48 * 1024;
-/** Of all users together, in such pieces of bodies. */
+/** Pieces of bodies of all users together. */
 const MAX_PIECES = 1024;
-/** Bytes of answers that are made and not yet read. */
+/** Bytes of answers that are made and not read yet. */
 const MAX_OF_USER_BYTES = 8 * 2 ** 20;
 const MAX_OF_ALL_BYTES = 64 * 2 ** 20;
-/** What a user may have while all together have too many: small answers still come. */
+/** Limit of one user while all users together have too many: small answers still get through. */
 const MAX_WHEN_CROWDED_BYTES = 256 * 2 ** 10;
 
-/** A request that was let in. */
+/** An admitted request. */
 export interface Ticket {
-  /** A refusal while the user has too many bytes of answers unread; administrators get none. */
+  /** A refusal while the user has too many unread bytes of answers; never for administrators. */
   refusal(): ApiRefusal | undefined;
-  /** Resolves when there is room for the answer to what was done already. */
+  /** Resolves when there is room for the answer of a request that is done. */
   room(isGone: () => boolean): Promise<void>;
-  /** So many bytes of the answer are made; less than 0: have been read. */
+  /**
+   * Counts bytes of the answer when they are made, and, as a negative number, when the client has read them.
+   */
   made(bytes: number): void;
-  /** Gives back all that it took. */
+  /** Returns everything that the request took from the quota. */
   release(): void;
 }
 
@@ -37,8 +39,8 @@ export class RequestQuota {
   #pieces = 0;
 
   /**
-   * Lets a request in, until it is released. Administrators are let in always.
-   * @param weight for how many requests it counts
+   * Admits a request until its ticket is released. Administrators are always admitted.
+   * @param weight number of requests that it counts as
    */
   take(caller: Caller, request: Request, weight = 1): Ticket | ApiRefusal {
     const { uid, user, isAdministrator } = caller;
@@ -46,12 +48,15 @@ export class RequestQuota {
     const pieces = Math.ceil(bodyBytes(request) / PIECE_BYTES);
     const after = before + weight + pieces;
     if (!isAdministrator && pieces > 1 && this.#pieces + pieces > MAX_PIECES) {
-      return refuse("full", "Cannot read the body yet: too many large ones are on their way; try again");
+      return refuse(
+        "full",
+        "Cannot read the body yet: the scheduler is reading too many large bodies; try again",
+      );
     }
     if (after > MAX_OPEN && !isAdministrator) {
       return refuse(
         "full",
-        `Cannot answer yet: user ${user} has too many requests open, expected at most ${MAX_OPEN}, fewer with large bodies or forecasts; wait for some to end`,
+        `Cannot answer yet: user ${user} has too many open requests, expected at most ${MAX_OPEN} (large bodies and forecasts count as several); wait for some to end`,
       );
     }
     this.#open.set(uid, after);
@@ -73,7 +78,7 @@ export class RequestQuota {
           ? undefined
           : refuse(
               "full",
-              `Cannot answer yet: user ${user} has asked for answers and has not read them; read them or close their connections`,
+              `Cannot answer yet: user ${user} has too many unread answers; read them or close their connections`,
             ),
       room: async (isGone) => {
         if (!isAdministrator) await this.#unread.room(uid, isGone);
@@ -92,7 +97,10 @@ export class RequestQuota {
   }
 }
 
-/** A body that does not say how long it is may be as long as any; without transfer-encoding there is none then. */
+/**
+ * A body of unknown length counts with the maximum size. No length and no transfer-encoding: there is no
+ * body.
+ */
 function bodyBytes({ method, headers }: Request): number {
   if (method === "GET" || method === "HEAD") return 0;
   const stated = headers.get("content-length");
@@ -101,15 +109,16 @@ function bodyBytes({ method, headers }: Request): number {
 }
 
 /**
- * Bytes of answers that are made and not yet read by their clients. They are memory of ours that others decide about, so each user may
- * have a bounded number of them, and all users together too. A user who has more is refused before work is done; one answer may exceed the bound.
+ * Bytes of answers that clients have not read yet. They take our memory for as long as clients like, so there
+ * is a limit for each user and one for all users together. Users over the limit are refused before any work
+ * is done. A single answer may exceed the limit.
  */
 class Unread {
   readonly #bytes = new Map<number, number>();
   #total = 0;
   #wakers: (() => void)[] = [];
 
-  /** Counts bytes for a user; less than 0 when they have been read. */
+  /** Counts bytes for a user; negative when they have been read. */
   add(user: number, bytes: number): void {
     const left = (this.#bytes.get(user) ?? 0) + bytes;
     if (left > 0) this.#bytes.set(user, left);
@@ -126,7 +135,7 @@ class Unread {
     return (this.#bytes.get(user) ?? 0) > most;
   }
 
-  /** Resolves when the user has read enough, or the client that waits has left. */
+  /** Resolves when the user has read enough, or the waiting client has left. */
   async room(user: number, isGone: () => boolean): Promise<void> {
     while (this.isTooMuch(user) && !isGone()) {
       await new Promise<void>((wake) => this.#wakers.push(wake));

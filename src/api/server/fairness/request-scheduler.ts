@@ -1,31 +1,32 @@
 /**
- * The gate through which all work of the API goes, so that no user's requests keep the event loop from the others, the conductor or
- * the timers. Work comes in pieces that take at most some 10 ms; users have their pieces done in turns, by the time
- * that theirs have taken (FairQueue). After TURN_MS of work the event loop polls.
+ * Schedules all work of the API, so that no user's requests can block the event loop for other users, the
+ * conductor or timers. Work comes in pieces of at most about 10 ms. Users take turns by the time that their
+ * pieces used (FairQueue). After TURN_MS of work, the event loop polls.
  *
- * While nothing waits, a piece is done at once: the gate then costs two looks at the clock.
+ * While nothing waits, a piece runs immediately; the cost is then two readings of the clock.
  */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
-/** Work between two polls of the event loop; the last piece may be longer. */
+/** Work between two polls of the event loop; the last piece may exceed it. */
 const TURN_MS = 5;
-/** What a piece costs at least: what is done for it outside, such as reading its head and writing its answer. */
+/** Minimum cost of a piece: covers work outside it, such as reading the head and writing the answer. */
 const MIN_COST_MS = 0.1;
 
-/** The client has closed the connection before its work was done. Nobody sees this error. */
+/** The client closed the connection before its work was done. No user sees this error. */
 export class ClientLeft extends Error {
   override name = "ClientLeft";
 }
 
-/** A request's way through the gate, for its user. */
+/** Runs the pieces of one request in its user's turns. */
 export interface RequestTurns {
   /**
-   * Does a piece of work, at most some 10 ms without a wait, when it is the user's turn.
-   * @throws ClientLeft, without doing it, when the client has left
+   * Runs a piece of work in the user's turn: synchronous, and at most about 10 ms.
+   * @throws ClientLeft, without running it, if the client has left
    */
   run<Result>(work: () => Result): Promise<Result>;
   /**
-   * Does longer work in pieces: a generator that yields after each piece. Others have their turn between them.
+   * Runs longer work in pieces: a generator that yields after each piece. Other users get their turn in
+   * between.
    * @throws ClientLeft
    */
   through<Result>(pieces: Generator<unknown, Result, void>): Promise<Result>;
@@ -38,7 +39,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The machine around a gate; a test gives its own. */
+/** Clock and event loop; tests pass their own. */
 interface SchedulerMachine {
   readonly nowMs: () => number;
   /** Calls after the event loop has polled. */
@@ -58,14 +59,14 @@ export class RequestScheduler {
     this.#machine = machine;
   }
 
-  /** Pieces that wait, those of clients that have left included. */
+  /** Number of waiting pieces, including those of clients that have left. */
   get waiting(): number {
     return this.#queue.size;
   }
 
   /**
-   * The way of one request.
-   * @param isGone whether the client has left; what still waits is then not done
+   * The turns of one request.
+   * @param isGone whether the client has left; its waiting pieces are then not run
    */
   turnsOf(user: number, isGone: () => boolean): RequestTurns {
     const run = <Result>(work: () => Result): Promise<Result> =>
@@ -80,7 +81,7 @@ export class RequestScheduler {
           if (done) return value;
         }
       } catch (error) {
-        // What the pieces have opened is closed.
+        // Lets the generator close what it has opened.
         pieces.return(undefined as Result);
         throw error;
       }

@@ -1,4 +1,4 @@
-/** Reading a request's body: bounded in bytes, in depth and in entries before it is parsed, checked against its schema after. */
+/** Reads request bodies: limits bytes, depth and entries before parsing, and checks the schema afterwards. */
 import type { z } from "zod";
 import { isRefusal, refuse } from "../../../protocol/refusal.ts";
 import { submitBody } from "../../../protocol/schema.ts";
@@ -9,11 +9,14 @@ import { scanJson } from "./json-scan.ts";
 import { submitPieces } from "./submit-body.ts";
 
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Of all that is no submit. */
+/** For all requests except submits. */
 const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
 
-/** The body as a value of the schema, or why not. It is checked in pieces, so that others have their turn meanwhile. */
+/**
+ * The body as a value of the schema, or a refusal. It is checked in pieces, so that other users get their
+ * turns.
+ */
 export async function readBody<Body>(
   request: Request,
   schema: z.ZodType<Body>,
@@ -24,7 +27,7 @@ export async function readBody<Body>(
     return {
       refused: "invalid",
       status: 415,
-      message: `Cannot read a body of type "${type}", expected application/json`,
+      message: `Cannot read a body of type "${type}": expected application/json`,
     };
   }
   const isSubmit = (schema as z.ZodType) === submitBody;
@@ -32,7 +35,7 @@ export async function readBody<Body>(
   try {
     bytes = await readBytes(request, isSubmit ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES);
   } catch {
-    return refuse("invalid", "Cannot read the body: the connection ended before it did");
+    return refuse("invalid", "Cannot read the body: the connection ended before its end");
   }
   if (isRefusal(bytes)) return bytes;
   return isSubmit
@@ -40,7 +43,7 @@ export async function readBody<Body>(
     : turns.through(wholePieces(bytes, schema));
 }
 
-/** A body that is small enough to be parsed and checked in one piece. */
+/** Parses and checks a small body in one piece. */
 function* wholePieces<Body>(
   bytes: Buffer,
   schema: z.ZodType<Body>,
@@ -52,7 +55,10 @@ function* wholePieces<Body>(
   return isRefusal(value) ? value : checked(value.json, schema, "the body");
 }
 
-/** Query parameters as values of their schemas, or why not; one that the route does not know is refused. */
+/**
+ * Query parameters as values of their schemas, or a refusal. Parameters that the route does not know are
+ * refused.
+ */
 export function readQuery(
   url: URL,
   schemas: Readonly<Record<string, z.ZodType>>,
@@ -63,7 +69,7 @@ export function readQuery(
       const known = Object.keys(schemas);
       return refuse(
         "invalid",
-        `Cannot use the query parameter "${name}": expected ${known.length === 0 ? "none" : `one of ${known.join(", ")}`}`,
+        `Cannot use the query parameter "${name}": expected ${known.length === 0 ? "no parameters" : `one of ${known.join(", ")}`}`,
       );
     }
     const result = checked(value, schemas[name], `the query parameter "${name}"`);
@@ -81,12 +87,12 @@ async function readBytes(request: Request, most: number): Promise<Buffer | ApiRe
   const stated = request.headers.get("content-length");
   if (stated !== null) {
     if (Number(stated) > most) return tooLarge;
-    // Node's parser ends the body there.
+    // Node's parser enforces the stated length.
     return Buffer.from(await request.arrayBuffer());
   }
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  // To leave the loop cancels the rest.
+  // Leaving the loop cancels the rest of the body.
   for await (const part of request.body ?? []) {
     bytes += part.byteLength;
     if (bytes > most) return tooLarge;

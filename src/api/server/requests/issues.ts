@@ -1,4 +1,4 @@
-/** What is wrong with a body or a parameter, in words. */
+/** Messages about mistakes in bodies and parameters. */
 import type { z } from "zod";
 import { refuse } from "../../../protocol/refusal.ts";
 import type { ApiRefusal } from "../refusal.ts";
@@ -9,7 +9,7 @@ const MAX_ISSUE_LENGTH = 500;
 
 export type Issue = z.core.$ZodIssue;
 
-/** Counts what is wrong and keeps the words of the first few. */
+/** Counts issues and keeps the messages of the first few. */
 export class Issues {
   readonly #words: string[] = [];
   #count = 0;
@@ -18,7 +18,7 @@ export class Issues {
     return this.#count;
   }
 
-  /** @param path where the value stands that was checked */
+  /** @param path of the checked value in the body */
   add(issue: Issue, path: readonly PropertyKey[] = []): void {
     if (this.#count++ < MAX_ISSUES) this.#words.push(wordsOf(issue, [...path, ...issue.path]));
   }
@@ -32,7 +32,7 @@ export class Issues {
   }
 }
 
-/** A value of a schema, or what is wrong with it. */
+/** The value if the schema accepts it, else a refusal. */
 export function checked<Value>(value: unknown, schema: z.ZodType<Value>, what: string): Value | ApiRefusal {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -41,7 +41,7 @@ export function checked<Value>(value: unknown, schema: z.ZodType<Value>, what: s
   return issues.refusal(what);
 }
 
-/** The value of a JSON text, or why it is none. */
+/** The value of a JSON text, or a refusal. */
 export function parsed(text: string): { readonly json: unknown } | ApiRefusal {
   try {
     return { json: JSON.parse(text) };
@@ -58,12 +58,12 @@ export function beyondLimits(
   const what =
     beyond === "depth"
       ? `it is nested deeper than ${depth} levels`
-      : `it holds a list or an object of more than ${entries} entries`;
+      : `it contains a list or an object with more than ${entries} entries`;
   return refuse("invalid", `Cannot read the body: ${what}`);
 }
 
 function wordsOf(issue: Issue, path: readonly PropertyKey[]): string {
-  // What is wrong with a key stands one level deeper.
+  // zod puts the issue of a key one level deeper.
   const all = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   const message = all.length > MAX_ISSUE_LENGTH ? `${all.slice(0, MAX_ISSUE_LENGTH)}…` : all;
   const place = path

@@ -1,19 +1,20 @@
 /**
- * A look at JSON before it is parsed, over its bytes and in pieces: how deep it is, how many entries a list or an object has, and where the elements
- * of one list begin and end, so that they can be parsed one by one. It does not say whether the text is JSON.
+ * Scans the bytes of JSON before it is parsed, in pieces: how deep it is nested, how many entries its lists
+ * and objects have, and where the elements of one list begin and end, so that they can be parsed one by one.
+ * It does not check whether the text is JSON.
  */
 
 export interface ScanLimits {
   /** Levels of brackets. */
   readonly depth: number;
-  /** Entries of one list or object. Objects of a million names take V8 seconds to parse. */
+  /** Entries of one list or object. V8 takes seconds to parse an object with a million names. */
   readonly entries: number;
 }
 
 interface Scan {
-  /** What is beyond the limits; the rest is then not looked at. */
+  /** The limit that was exceeded; the scan stops there. */
   readonly beyond?: keyof ScanLimits;
-  /** The list, from its opening bracket to its closing one, when there is one of that name in the outermost object. */
+  /** Positions of the brackets and commas of the list, if the outermost object has one of that name. */
   readonly list?: { readonly open: number; readonly close: number; readonly commas: readonly number[] };
 }
 
@@ -28,7 +29,9 @@ const CLOSE_OBJECT = 0x7d;
 /** Bytes between two yields: about a millisecond. */
 const PIECE_BYTES = 2 ** 18;
 
-/** @param name of a list in the outermost object whose elements are to be found; left out: none is */
+/**
+ * @param name of a list in the outermost object whose elements should be found; left out: looks for no list
+ */
 export function* scanJson(bytes: Buffer, limits: ScanLimits, name = ""): Generator<undefined, Scan, void> {
   const quoted = Buffer.from(JSON.stringify(name));
   const entries: number[] = [0];
@@ -66,7 +69,7 @@ export function* scanJson(bytes: Buffer, limits: ScanLimits, name = ""): Generat
   return open >= 0 && close >= 0 ? { list: { open, close, commas } } : {};
 }
 
-/** Whether the string at `start` is this one, and only a colon and spaces stand between it and `end`. */
+/** Whether the string at `start` is `quoted`, and only a colon and spaces are between it and `end`. */
 function isNameOf(bytes: Buffer, start: number, quoted: Buffer, end: number): boolean {
   if (start < 0 || !bytes.subarray(start, start + quoted.length).equals(quoted)) return false;
   for (let i = start + quoted.length; i < end; i++) {
@@ -75,7 +78,7 @@ function isNameOf(bytes: Buffer, start: number, quoted: Buffer, end: number): bo
   return true;
 }
 
-/** Place of the quote that ends the string which begins at `start`, or −1. */
+/** Position of the closing quote of the string that begins at `start`, or −1. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let i = bytes.indexOf(QUOTE, start + 1); i >= 0; i = bytes.indexOf(QUOTE, i + 1)) {
     let backslashes = 0;

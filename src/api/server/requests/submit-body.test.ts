@@ -128,9 +128,9 @@ describe("submitPieces", () => {
     expect(messageOf({ command: [...words, 1] })).toMatch(
       /^Cannot use the body: jobs\[1\]\.command\[50000\]: Invalid input/,
     );
-    expect(messageOf({ command: [...words, "a\0b"] })).toMatch(/command\[50000\]: holds a NUL/);
+    expect(messageOf({ command: [...words, "a\0b"] })).toMatch(/command\[50000\]: contains a NUL/);
     expect(messageOf({ env: { ...env, last: 1 } })).toMatch(/jobs\[1\]\.env\.last: Invalid input/);
-    expect(messageOf({ env: { ...env, "a=b": "c" } })).toMatch(/jobs\[1\]\.env.*holds "="/);
+    expect(messageOf({ env: { ...env, "a=b": "c" } })).toMatch(/jobs\[1\]\.env.*contains "="/);
     expect(messageOf({ after: Array(2000).fill({}) })).toMatch(/jobs\[1\]\.after/);
     expect(messageOf({ after: Array(2000).fill({ job: 1, ok: true }) })).toMatch(/jobs\[1\]\.after: Too big/);
   });

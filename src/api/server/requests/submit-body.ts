@@ -1,6 +1,7 @@
 /**
- * The body of a submit, parsed and checked job by job, so that one of 16 MiB and 10,000 jobs costs no other user's request more than a few ms. The list of jobs
- * is found in the bytes; what is around it is checked first, with as many jobs in it as there are.
+ * The body of a submit, parsed and checked job by job, so that a body of 16 MiB and 10,000 jobs delays other
+ * users' requests by only a few ms. The list of jobs is found in the bytes. Everything around it (the shell)
+ * is checked first, with a list of the same length in the place of the jobs.
  */
 import { z } from "zod";
 import { MAX_DEPENDENCIES, MAX_JOBS_PER_BATCH, MAX_STRING_LENGTH } from "../../../protocol/limits.ts";
@@ -18,13 +19,16 @@ import { scanJson } from "./json-scan.ts";
 
 const LIMITS = { depth: 12, entries: 100_000 };
 const MAX_BYTES_AROUND_JOBS = 64 * 1024;
-/** Text of jobs between two yields: some ms of work. */
+/** Text of jobs between two yields: a few ms of work. */
 const PIECE_BYTES = 128 * 1024;
-/** What a job costs beside its text, in bytes of text. */
+/** Fixed cost of a job, expressed in bytes of text. */
 const BYTES_OF_JOB = 512;
-/** Longer lists of a job are checked entry by entry here: the schema would collect what is wrong with each. */
+/**
+ * Longer lists of a job are checked entry by entry here, because the schema would collect an issue for each
+ * entry.
+ */
 const LONG = 64;
-/** When so much is wrong, the rest is not looked at. */
+/** After this many issues, the rest is not checked. */
 const MAX_ISSUES = 100;
 
 const shellBody = submitBody.extend({ jobs: z.array(z.unknown()).min(1).max(MAX_JOBS_PER_BATCH) });
@@ -38,12 +42,12 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
   if (around > MAX_BYTES_AROUND_JOBS) {
     return refuse(
       "invalid",
-      `Cannot use the body: it has ${around} bytes beside its jobs, expected at most ${MAX_BYTES_AROUND_JOBS}`,
+      `Cannot use the body: it has ${around} bytes in addition to its jobs, expected at most ${MAX_BYTES_AROUND_JOBS}`,
     );
   }
   const shell = parsed(bytes.toString("utf8", 0, open + 1) + bytes.toString("utf8", close, bytes.length));
   if (isRefusal(shell)) return shell;
-  // Something is wrong with it, or the name is written in another way.
+  // The body is wrong, or the key `jobs` is written with escapes.
   if (list === undefined) return checked(shell.json, submitBody, "the body");
   const edges = [open, ...commas, close];
   const isEmpty = commas.length === 0 && bytes.toString("utf8", open + 1, close).trim() === "";
@@ -70,19 +74,19 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
   return issues.count > 0 ? issues.refusal("the body") : { ...body, jobs };
 }
 
-/** What is around the jobs, checked as if as many were in it. */
+/** Checks everything around the jobs, with a list of `count` entries in their place. */
 function checkedShell(shell: unknown, count: number): Omit<SubmitBody, "jobs"> | ApiRefusal {
   const jobs = (shell as { jobs?: unknown }).jobs;
-  // The last of two keys of one name counts, and that is not the one that was cut out.
+  // Of two keys with the same name, the last one counts, and that is not the one that was cut out.
   if (!Array.isArray(jobs) || jobs.length > 0) {
-    return refuse("invalid", "Cannot use the body: it holds jobs twice");
+    return refuse("invalid", "Cannot use the body: it has the key jobs twice");
   }
   jobs.length = count;
   jobs.fill(null);
   return checked(shell, shellBody, "the body");
 }
 
-/** The job, or what is wrong with it. What is long in it is checked by hand, and something short by the schema in its place. */
+/** The job or its issues. Long fields are checked by hand; the schema sees short stand-ins for them. */
 function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issues: readonly Issue[] } {
   if (!isObject(job)) return { issues: issuesOf(submitJob, job) };
   const { command, env, after } = job;
@@ -95,7 +99,7 @@ function checkedJob(job: unknown): { readonly job: SubmitJob } | { readonly issu
     Object.assign(long, { command });
   }
   if (isObject(env) && Object.keys(env).length > LONG) {
-    // As the schema does.
+    // zod drops this key, too.
     Reflect.deleteProperty(env, "__proto__");
     const wrong = Object.keys(env).find((name) => !isName(name) || !isKernelText(env[name]));
     if (wrong !== undefined)
