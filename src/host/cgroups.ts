@@ -1,10 +1,11 @@
 /**
- * The control groups of this machine: which hierarchies there are, where we may make groups, and a group per gang in each.
+ * The control groups of this machine: its hierarchies, where we may make groups, and a group per gang in each
+ * hierarchy.
  *
  *   v2:  MOUNT/…/tutti-NAME/7.1        v1:  MOUNT of freezer, cpuset, cpu, …/tutti-NAME/7.1
  *
- * Both versions may be mounted side by side, with each controller in one of them. A gang's first process
- * is moved in while it waits at its gate (shim.ts), so that no process of the job is ever outside.
+ * Both versions may be mounted side by side, with each controller in one of them. A gang's first process is
+ * moved in while it waits at its gate (shim.ts), so that no process of the job is ever outside.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -23,22 +24,23 @@ import { join } from "node:path";
 import { isShortage, readSmall } from "./processes.ts";
 import { OWN_ENVIRONMENT } from "./surroundings.ts";
 
-/** What groups are wanted for. `freezer` and `kill` are no controllers in v2 but files that every group has. */
+/** Uses of groups. In v2, `freezer` and `kill` are not controllers, but files that every group has. */
 type Control = "freezer" | "kill" | "cpuset" | "cpu" | "cpuacct" | "memory" | "pids";
 
-/** A hierarchy as mounted, and where in it a group of ours could lie, best first. */
+/** A mounted hierarchy. */
 interface Mount {
   readonly version: 1 | 2;
   readonly mountPoint: string;
-  /** Controllers named by the mount; v2 names none here. */
+  /** Controllers that the mount names; always empty in v2. */
   readonly controllers: readonly Control[];
+  /** Folders in which our group could be, best first. */
   readonly parents: readonly string[];
 }
 
-/** A hierarchy in which our folder has been made. */
+/** A hierarchy in which we have a folder. */
 interface Hierarchy {
   readonly version: 1 | 2;
-  /** Our folder; a gang's group is a folder in it. */
+  /** Our folder. Groups of gangs are folders in it. */
   readonly folder: string;
   readonly controls: ReadonlySet<Control>;
 }
@@ -47,10 +49,11 @@ const V1_CONTROLLERS: readonly Control[] = ["freezer", "cpuset", "cpu", "cpuacct
 const V2_CONTROLLERS: readonly Control[] = ["cpuset", "cpu", "memory", "pids"];
 
 /**
- * Mounts that could serve.
+ * Mounts that we could use.
  * @param mountInfo text of /proc/self/mountinfo
  * @param ownGroups text of /proc/self/cgroup
- * @param isRoot root makes its groups at the top, where no log-out and no restart of a service ends them
+ * @param isRoot root makes its groups at the top, where neither a log-out nor a restart of a service ends
+ *   them
  */
 export function findMounts(mountInfo: string, ownGroups: string, isRoot: boolean): Mount[] {
   const mounts: Mount[] = [];
@@ -87,7 +90,7 @@ function ownGroup(ownGroups: string, version: 1 | 2, controllers: readonly Contr
   return "/";
 }
 
-/** Makes our folder in every hierarchy where we may and that has something to offer beside the others. */
+/** Makes our folder in each writable hierarchy that adds a controller. */
 export function openHierarchies(name: string, mounts: readonly Mount[]): Hierarchy[] {
   const opened: Hierarchy[] = [];
   for (const mount of [...mounts].sort((a, b) => b.version - a.version)) {
@@ -127,14 +130,14 @@ function openIn(mount: Mount, parent: string, name: string): Hierarchy | undefin
   if (mount.version === 1) return openV1(mount, parent, folder);
   const controls = new Set<Control>();
   for (const controller of V2_CONTROLLERS) {
-    // The parent refuses while it holds processes and is not the top: then we do without the controller.
+    // A parent that holds processes and is not the root refuses; then we do without this controller.
     tryWrite(join(parent, "cgroup.subtree_control"), `+${controller}`);
     if (tryWrite(join(folder, "cgroup.subtree_control"), `+${controller}`)) controls.add(controller);
   }
   if (existsSync(join(folder, "cgroup.freeze"))) controls.add("freezer");
   if (existsSync(join(folder, "cgroup.kill"))) controls.add("kill");
   if (existsSync(join(folder, "cpu.stat"))) controls.add("cpuacct");
-  // All gangs together weigh as much beside the rest of the machine as a process on each CPU.
+  // All gangs together weigh as much as one process per CPU, compared with the rest of the machine.
   if (controls.has("cpu")) {
     tryWrite(join(folder, "cpu.weight"), String(Math.min(10_000, 100 * availableParallelism())));
   }
@@ -154,7 +157,7 @@ function openV1(mount: Mount, parent: string, folder: string): Hierarchy {
   return { version: 1, folder, controls: new Set(mount.controllers) };
 }
 
-/** The groups of the gangs, one folder per gang and hierarchy. */
+/** The groups of the gangs: one folder per gang and hierarchy. */
 export class GangGroups {
   readonly #hierarchies: readonly Hierarchy[];
 
@@ -162,17 +165,17 @@ export class GangGroups {
     this.#hierarchies = hierarchies;
   }
 
-  /** The hierarchy that serves for that control; the first one, when several do. */
+  /** The first hierarchy with that control. */
   of(control: Control): Hierarchy | undefined {
     return this.#hierarchies.find(({ controls }) => controls.has(control));
   }
 
-  /** Makes the gang's groups; made already is as good. */
+  /** Makes the gang's groups, unless they exist. */
   make(gang: string): void {
     for (const { version, folder, controls } of this.#hierarchies) {
       const group = join(folder, gang);
       mkdirSync(group, { recursive: true, mode: 0o755 });
-      // A v1 cpuset takes nobody in before it has both.
+      // A v1 cpuset accepts no process until both files are set.
       if (version === 1 && controls.has("cpuset") && tryRead(join(group, "cpuset.mems"))?.trim() === "") {
         for (const file of ["cpuset.mems", "cpuset.cpus"]) {
           writeFileSync(join(group, file), readFileSync(join(folder, file), "latin1").trim());
@@ -181,7 +184,9 @@ export class GangGroups {
     }
   }
 
-  /** These groups without the hierarchies that take no process in; tried with a shell that goes in and ends. */
+  /**
+   * These groups without the hierarchies that accept no processes; tested with a shell that joins and ends.
+   */
   withoutRefusing(gang: string): GangGroups {
     return new GangGroups(
       this.#hierarchies.filter(({ folder }) => {
@@ -193,9 +198,10 @@ export class GangGroups {
   }
 
   /**
-   * Moves a process into the gang's groups, the freezer's last. The kernel may take 20 ms for each, so this does not block.
+   * Moves a process into the gang's groups, the freezer's last. It does not block, because the kernel may
+   * take 20 ms for each.
    * @param unneeded controls for which the gang needs no group
-   * @returns false when a group refused it
+   * @returns false if a group refused the process
    */
   async join(gang: string, pid: number, unneeded: readonly Control[] = []): Promise<boolean> {
     const freezerLast = this.#hierarchies
@@ -211,18 +217,18 @@ export class GangGroups {
     }
   }
 
-  /** Removes the gang's groups; false while processes are in one. */
+  /** Removes the gang's groups. Returns false if one still has processes. */
   remove(gang: string): boolean {
     const gone = this.#hierarchies.map(({ folder }) => removeGroup(join(folder, gang)));
     return gone.every(Boolean);
   }
 
-  /** Names of all gangs that have a group, ours of an earlier life included. */
+  /** Names of all gangs that have a group, including those of an earlier conductor. */
   gangs(): string[] {
     return [...new Set(this.#hierarchies.flatMap(({ folder }) => groupsIn(folder)))];
   }
 
-  /** Removes our folders; those that still hold a group stay. */
+  /** Removes our folders, except those that still contain a group. */
   close(): void {
     for (const { folder } of this.#hierarchies) removeGroup(folder);
   }
@@ -237,7 +243,10 @@ export class GangGroups {
     return hierarchy !== undefined && tryWrite(join(hierarchy.folder, gang, file), text);
   }
 
-  /** False when the gang cannot have these CPUs. One that was off line has left the set of our folder for good (v1), which is made anew. */
+  /**
+   * Sets the gang's CPUs; returns false if it cannot have them. In v1, a CPU that was once off line is
+   * missing from the set of our folder from then on, so that set is renewed and the call repeated.
+   */
   setCpus(gang: string, list: string): boolean {
     if (this.write("cpuset", gang, "cpuset.cpus", list)) return true;
     const hierarchy = this.of("cpuset");
@@ -247,7 +256,7 @@ export class GangGroups {
     return this.write("cpuset", gang, "cpuset.cpus", list);
   }
 
-  /** Pids in the gang's group and in the groups that the job made below it. */
+  /** Pids in the gang's group and in groups that the job made below it. */
   pids(gang: string): number[] {
     const hierarchy = this.of("freezer");
     return hierarchy === undefined ? [] : pidsBelow(join(hierarchy.folder, gang));
@@ -292,7 +301,7 @@ function tryRead(path: string): string | undefined {
 
 function tryWrite(path: string, text: string): boolean {
   try {
-    // Not created where it is missing: a folder of ours on an ordinary file system would otherwise look like a group.
+    // Never creates the file: otherwise a folder on an ordinary file system would look like a group.
     writeFileSync(path, text, { flag: "r+" });
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
-/** Time, so that a test can give another one. */
+/** Clocks and timers, behind an interface so that tests can pass their own. */
 
-/** Milliseconds on the clock that all processes of this boot share and that no one can set. */
+/** Milliseconds on the monotonic clock, which all processes share and nobody can set. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -8,15 +8,15 @@ export function monotonicMs(): number {
 export interface Clock {
   /** Monotonic ms, see `monotonicMs`. */
   nowMs(): number;
-  /** Unix time in ms, for what people read; may be set back and forth. */
+  /** Unix time in ms, for people; the system clock may be set in either direction. */
   unixMs(): number;
-  /** Calls once, at or after an instant of `nowMs`. Returns how to take it back. */
+  /** Calls once, at or after the instant `atMs` of `nowMs`. Returns a function that cancels the call. */
   at(atMs: number, call: () => void): () => void;
-  /** Calls once, after everything that is ready now, before any time passes. */
+  /** Calls once, after all events that are ready now, before time passes. */
   soon(call: () => void): void;
 }
 
-/** A timer of Node that is set for longer fires at once. */
+/** Node fires a timer immediately if it is set for longer than this. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -1,4 +1,4 @@
-/** Code that must not run for long: a thread of the engine's watches the clock and cuts it off, also in a loop without end. */
+/** Runs code with a time limit: a thread of V8 watches the clock and aborts it, even in an endless loop. */
 import { Script } from "node:vm";
 
 const WORK = Symbol.for("tutti.limited-work");
@@ -6,9 +6,9 @@ const runWork = new Script(`globalThis[Symbol.for("tutti.limited-work")]()`);
 const scope = globalThis as { [WORK]?: (() => void) | undefined };
 
 /**
- * Runs something that returns or throws. Whatever it was changing when it is cut off is left half changed: neither `catch` nor `finally` of its
- * code runs.
- * @param late what to do when it was cut off
+ * Runs synchronous code. If it is aborted, its changes may be half done: neither its `catch` nor its
+ * `finally` blocks run.
+ * @param late called after an abort
  */
 export function limited<Result>(mostMs: number, work: () => Result, late: () => never): Result {
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;

@@ -1,20 +1,23 @@
 /**
- * A lock between processes: an exclusive one of the kernel's on a small database. It goes with the process that held it, however that
- * ended, so no pid is ever trusted. (A name in the abstract name space of sockets would not do: /proc/net/unix shows it to everybody, who
- * could take it when we have ended.)
+ * A lock between processes: an exclusive kernel lock on a small database. The kernel releases it when its
+ * process ends, however it ends, so no pid is ever trusted. (A socket in the abstract name space would not
+ * work: /proc/net/unix shows its name to everybody, and anybody could take it after our end.)
  */
 import { DatabaseSync } from "node:sqlite";
 import { privately } from "./umask.ts";
 
 const BUSY = 5;
 
-/** How to give the lock back. A database that nobody refers to is closed, and its lock with it: keep this for as long as it is needed. */
+/**
+ * Releases the lock. Keep this reference as long as the lock is needed: a collected database is closed and
+ * unlocked.
+ */
 export type Unlock = () => void;
 
 /**
- * Takes the lock; the file is made when it is missing, for nobody else to read.
- * @returns undefined when another process has it
- * @throws Error of SQLite when the file cannot be used
+ * Takes the lock. A missing file is created, private to this user.
+ * @returns undefined if another process holds the lock
+ * @throws an error of SQLite if the file cannot be used
  */
 export function takeLock(path: string): Unlock | undefined {
   return privately(() => {

@@ -1,4 +1,4 @@
-/** What the kernel tells about this machine: CPUs, memory, limits. */
+/** Facts about this machine from the kernel: CPUs, memory, limits. */
 import { readFileSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { readText } from "./files.ts";
@@ -8,12 +8,12 @@ export function allowedCpus(): number[] {
   return cpusIn("/proc/self/status", /^Cpus_allowed_list:\s*(\S+)$/m);
 }
 
-/** CPUs of the machine that are on line. */
+/** The machine's CPUs that are on line. */
 export function onlineCpus(): ReadonlySet<number> {
   return new Set(cpusIn("/sys/devices/system/cpu/online", /^(\S+)$/m));
 }
 
-/** Memory of the machine, or of the group that it is limited to. */
+/** Memory of the machine, or the limit of our control group if that is lower. */
 export function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -24,7 +24,7 @@ export function kernelNumber(name: string): number {
   return Number(readFileSync(`/proc/sys/kernel/${name}`, "latin1"));
 }
 
-/** Where the kernel does not say, the number of CPUs has to do. */
+/** If the kernel does not list CPUs, assumes the first ones, as many as Node counts. */
 function cpusIn(file: string, list: RegExp): number[] {
   const text = list.exec(readText(file, "latin1") ?? "")?.[1];
   return parseCpus(text ?? "") ?? Array.from({ length: availableParallelism() }, (_, i) => i);

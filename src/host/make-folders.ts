@@ -1,11 +1,11 @@
-/** Folders that may be there, with those above them. */
+/** Makes folders and their parents. */
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * As mkdir -p. Node's own recursive mkdir never returns where the file system says that a folder is missing although the one above it
- * is there, as /proc does; and users choose where output goes.
- * @throws Error of the file system
+ * Like mkdir -p. Node's own recursive mkdir never returns if the file system reports a folder as missing
+ * although its parent exists, as /proc does. Users choose where output goes, so this can happen.
+ * @throws an error of the file system
  */
 export function makeFolders(path: string, mode = 0o777): void {
   try {

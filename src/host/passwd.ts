@@ -1,4 +1,4 @@
-/** The accounts of this machine, as /etc/passwd has them. Those that come from elsewhere, such as LDAP, are not known here. */
+/** The accounts in /etc/passwd. Accounts from other sources, such as LDAP, are not known. */
 import { readFileSync } from "node:fs";
 
 const PASSWD = "/etc/passwd";
@@ -10,7 +10,7 @@ export interface PasswdEntry {
   readonly shell: string;
 }
 
-/** In the order of the file; lines without a name or numbers are left out. */
+/** Entries in the order of the file; lines without a name or ids are skipped. */
 export function readPasswd(text = readFileSync(PASSWD, "utf8")): PasswdEntry[] {
   return text
     .split("\n")
@@ -19,7 +19,7 @@ export function readPasswd(text = readFileSync(PASSWD, "utf8")): PasswdEntry[] {
     .map(([user = "", , uid, gid, , , shell = ""]) => ({ user, uid: Number(uid), gid: Number(gid), shell }));
 }
 
-/** Name of a user; the number of one without an entry. */
+/** Name of a user; the id if the user has no entry. */
 export function userNameOf(uid: number): string {
   return readPasswd().find((entry) => entry.uid === uid)?.user ?? String(uid);
 }

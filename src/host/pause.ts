@@ -1,4 +1,4 @@
-/** Resolves after a time, or at once when the signal says so. */
+/** Resolves after a time, or immediately when the signal aborts. */
 export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,6 +1,6 @@
 /**
- * Reading /proc: who a process is, and which processes there are. A pid alone names nobody, since it is used again; boot id, pid
- * and start time together do.
+ * Reads /proc: identity and state of processes. A pid alone does not identify a process, because pids are
+ * reused; boot id, pid and start time together do.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { readText } from "./files.ts";
@@ -13,17 +13,17 @@ export interface ProcessIdentity {
   readonly startTicks: number;
 }
 
-/** What one line of /proc/PID/stat says of a process. */
+/** The parsed fields of /proc/PID/stat. */
 export interface ProcessStat {
   readonly pid: number;
-  /** R running, S asleep, D in the kernel, T stopped, Z ended but not yet waited for, … */
+  /** R running, S sleeping, D waiting in the kernel, T stopped, Z zombie, … */
   readonly state: string;
   readonly parent: number;
   readonly session: number;
   readonly threads: number;
   /** Scheduling class of the first thread: 0 ordinary, 5 idle. */
   readonly policy: number;
-  /** Clock ticks from boot to its start. */
+  /** Clock ticks between boot and its start. */
   readonly startTicks: number;
 }
 
@@ -36,8 +36,9 @@ export function bootId(): string {
 }
 
 /**
- * Undefined when there is no such process.
- * @throws when we lack what reading takes, such as file descriptors: that must not look like the end of a process
+ * Undefined if there is no such process.
+ * @throws if reading fails because we are out of, say, file descriptors; that must not look like the end of a
+ *   process
  */
 export function readStat(pid: number): ProcessStat | undefined {
   const text = readSmall(`/proc/${pid}/stat`);
@@ -47,9 +48,10 @@ export function readStat(pid: number): ProcessStat | undefined {
 const smallFile = Buffer.alloc(4096);
 
 /**
- * A file of the kernel's that comes in one piece of less than 4 KiB, as stat and cpu.stat do and lists do not; undefined when it cannot
- * be read. Three system calls, where `readFileSync` takes five: a switch reads some for every process.
- * @throws when we lack what reading takes
+ * Reads a kernel file of less than 4 KiB that comes in one piece, such as stat and cpu.stat, but not lists.
+ * Undefined if it cannot be read. Takes three system calls instead of the five of `readFileSync`: a switch
+ * reads several such files for every process.
+ * @throws if we are out of file descriptors or memory
  */
 export function readSmall(path: string): string | undefined {
   let descriptor: number | undefined;
@@ -64,12 +66,14 @@ export function readSmall(path: string): string | undefined {
   }
 }
 
-/** Whether it failed for want of file descriptors or memory, and so says nothing of the file. */
+/**
+ * Whether a call failed because we are out of file descriptors or memory, so it says nothing about the file.
+ */
 export function isShortage(error: unknown): boolean {
   return ["EMFILE", "ENFILE", "ENOMEM"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** Parses a line of /proc/PID/stat. The name in the second field may hold blanks and parentheses. */
+/** Parses a line of /proc/PID/stat. The name in the second field may contain blanks and parentheses. */
 export function parseStat(text: string): ProcessStat | undefined {
   const nameEnd = text.lastIndexOf(")");
   if (nameEnd < 0) return undefined;
@@ -86,24 +90,24 @@ export function parseStat(text: string): ProcessStat | undefined {
   return Number.isSafeInteger(stat.startTicks) && Number.isSafeInteger(stat.pid) ? stat : undefined;
 }
 
-/** Undefined when there is no such process. */
+/** Undefined if there is no such process. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   const stat = readStat(pid);
   return stat && { bootId: bootId(), pid, startTicks: stat.startTicks };
 }
 
-/** True while that very process exists and has not ended; a process waiting to be reaped has ended. */
+/** Whether exactly that process exists and has not ended; zombies have ended. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.bootId !== bootId()) return false;
   const stat = readStat(identity.pid);
   return stat !== undefined && stat.startTicks === identity.startTicks && !hasEnded(stat);
 }
 
-/** Whether a process has the rights of this user only; true of one that is no more. */
+/** Whether a process has only the rights of this user; true if it does not exist any more. */
 export function runsAs(pid: number, uid: number): boolean {
   const text = readText(`/proc/${pid}/status`, "latin1");
   if (text === undefined) return true;
-  // Real, effective, saved, of the file system.
+  // Real, effective, saved and file system user ids.
   return (
     /^Uid:\s+(.+)$/m
       .exec(text)?.[1]
@@ -112,17 +116,22 @@ export function runsAs(pid: number, uid: number): boolean {
   );
 }
 
-/** Whether a process can be one of a job of that user; undefined: of our own, whose processes may be anybody's, as root's are. */
+/**
+ * Whether a process may belong to a job of this user. For our own user (also: undefined), every process may.
+ */
 export function isOfUser(pid: number, uid: number | undefined): boolean {
   return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
 }
 
-/** A first thread that has ended does not count while others run. */
+/** Whether the process has ended. An ended first thread does not count while others run. */
 export function hasEnded({ state, threads }: ProcessStat): boolean {
   return state === "X" || (state === "Z" && threads <= 1);
 }
 
-/** Processes of a session that can be a job's of that user. Others can be in it, such as those that gained rights. */
+/**
+ * The processes of a session that may belong to a job of this user. Others may be in it, such as setuid
+ * programs.
+ */
 export function sessionOf(leader: number, uid: number | undefined): ProcessStat[] {
   return allPids().flatMap((pid) => {
     const stat = readStat(pid);
@@ -131,14 +140,14 @@ export function sessionOf(leader: number, uid: number | undefined): ProcessStat[
   });
 }
 
-/** Whether a process's working folder is the one of that path: false when it was removed, or another one is there by now. */
+/** Whether a process works in the folder of that path; false if the folder was removed or replaced. */
 export function worksIn(pid: number, folder: string): boolean {
   try {
     const own = statSync(`/proc/${pid}/cwd`);
     const other = statSync(folder, { throwIfNoEntry: false });
     return own.ino === other?.ino && own.dev === other.dev;
   } catch {
-    // It has just ended, or the kernel does not tell us.
+    // The process has just ended, or the kernel does not let us see.
     return true;
   }
 }
@@ -157,7 +166,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** Pids of all processes that may be seen. */
+/** Pids of all visible processes. */
 export function allPids(): number[] {
   const pids: number[] = [];
   for (const name of readdirSync("/proc")) {
@@ -168,7 +177,7 @@ export function allPids(): number[] {
 }
 
 /**
- * Sends a signal; false when there was nobody to send it to, or we may not.
+ * Sends a signal; returns false if there is no such process or we may not signal it.
  * @param pid of a process whose identity was just checked
  */
 export function signal(pid: number, name: NodeJS.Signals): boolean {

@@ -1,13 +1,13 @@
-/** Where the parts of Tutti lie: the sources run as they are, and in dist all bundles lie side by side. */
+/** Paths of Tutti's programs: sources run directly, and in dist all bundles are in one folder. */
 const isSource = import.meta.url.endsWith(".ts");
 
 /** The folder of the bundles. */
 export const DIST = new URL(isSource ? "../../dist/" : "./", import.meta.url);
 
 /**
- * A program or thread of its own.
+ * File of a program that runs as a separate process or thread.
  * @param bundle its name in dist
- * @param source where it is among the sources
+ * @param source its source file
  */
 export function programFile(bundle: string, source: URL): URL {
   return isSource ? source : new URL(`${bundle}.js`, DIST);

@@ -1,8 +1,9 @@
 /**
- * Removes the folder of a job, whoever made what is in it. The front end may be root and the job's user hostile, so no path is walked:
- * each folder is opened without following links, and what is in it is named from there (what unlinkat does; through /proc/self/fd,
- * since Node has no unlinkat). Folders found inside are moved up into the job's own, which is ours alone, before they are
- * looked into: so depth costs nothing, and nobody can put another folder in the place of one that is being emptied.
+ * Removes the folder of a job with all its contents, whoever made them. The front end may be root and the
+ * job's user hostile, so no path is walked: each folder is opened without following links, and its entries
+ * are removed relative to it, as unlinkat does (through /proc/self/fd, because Node has no unlinkat).
+ * Subfolders are moved up into the job's folder, which only we can write to, before they are emptied. So
+ * depth costs nothing, and nobody can replace a folder while it is being emptied.
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -11,9 +12,9 @@ import { chmod, type FileHandle, open, opendir, rename, rmdir, unlink } from "no
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * Everything happens outside the event loop's thread, an entry at a time.
+ * All file operations run outside the event loop's thread, one entry at a time.
  * @param path in a folder that only we can write to
- * @returns whether it is gone; what cannot be removed now may be tried again
+ * @returns whether the folder is gone; if not, the caller may try again
  */
 export async function removeFolder(path: string): Promise<boolean> {
   let top: FileHandle;
@@ -52,7 +53,7 @@ export async function removeFolder(path: string): Promise<boolean> {
   return done(rmdir(path));
 }
 
-/** Removes what is no folder; folders are told. */
+/** Unlinks all entries except folders, which are passed to `onFolder`. */
 async function empty(folder: FileHandle, onFolder: (name: Buffer) => Promise<void>): Promise<void> {
   // Names need not be text.
   const options = { encoding: "buffer" as BufferEncoding };
@@ -72,7 +73,10 @@ function inside(folder: FileHandle, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), name]);
 }
 
-/** Jobs may take rights from their own folders. Root needs none, and must not follow what may be a link by now. */
+/**
+ * Jobs may remove rights from their own folders. Root needs no rights, and must not follow a path that may be
+ * a link.
+ */
 async function makeWritable(path: Buffer): Promise<void> {
   if (process.getuid?.() !== 0) await done(chmod(path, 0o700));
 }

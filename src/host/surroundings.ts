@@ -1,21 +1,22 @@
 /**
- * What the conductor takes over from the person who starts the scheduler: nothing. It may be root and starts processes of all users, so
- * neither the variables nor the open files of a shell go through it.
+ * The conductor inherits nothing from the shell in which the scheduler was started. It may be root and starts
+ * processes of all users, so it must not pass on variables or open files.
  */
 import { closeSync, readdirSync } from "node:fs";
 import { readText } from "./files.ts";
 
-/** Folders in which only root writes: programs are looked for here, wherever else the PATH of a shell leads. */
+/** Folders that only root can write to. Programs are looked up only here, whatever the PATH of a shell is. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The whole environment of the conductor and of what it starts for itself. */
+/** The whole environment of the conductor and of its own helper programs. */
 export const OWN_ENVIRONMENT: Readonly<Record<string, string>> = { PATH: SYSTEM_PATH, TZ: "UTC" };
 
 const CLOSE_ON_EXEC = 0o2000000;
 
 /**
- * Closes what was open when this program was started, but the three standard files. Node opens its own files so that no other program gets
- * them; what lacks that mark came from outside, and would go on to every job. To be called before anything is started.
+ * Closes all inherited files except the three standard ones. Node opens its own files with close-on-exec; a
+ * file without this flag was inherited and would be passed on to every job. Call this before any process is
+ * started.
  */
 export function closeInherited(): void {
   for (const name of readdirSync("/proc/self/fd")) {
@@ -26,7 +27,7 @@ export function closeInherited(): void {
 
 function isPassedOn(descriptor: number): boolean {
   const text = readText(`/proc/self/fdinfo/${descriptor}`, "latin1");
-  // The one by which the folder was read.
+  // This descriptor was used to read the folder and is closed by now.
   if (text === undefined) return false;
   const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? "", 8);
   return (flags & CLOSE_ON_EXEC) === 0;

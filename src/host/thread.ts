@@ -1,18 +1,18 @@
 /** A worker thread that answers questions, one at a time. */
 import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
 
-/** The thread has ended before it answered: from within, or because it was ended. */
+/** The thread ended before it answered: by itself, or because it was terminated. */
 export class ThreadEnded extends Error {
   override name = "ThreadEnded";
 }
 
 export class Thread<Question, Answer> {
   readonly #worker: Worker;
-  /** Set when it has ended. */
+  /** Set when the thread has ended. */
   #end: Error | undefined;
   #reject: ((end: Error) => void) | undefined;
 
-  /** @param file its program, which calls `answerQuestions` */
+  /** @param file the thread's program, which calls `answerQuestions` */
   constructor(file: URL, options?: WorkerOptions) {
     this.#worker = new Worker(file, options);
     const ended = (end: Error) => {
@@ -22,7 +22,7 @@ export class Thread<Question, Answer> {
     this.#worker.on("error", ended).on("exit", () => ended(new ThreadEnded("The thread has ended")));
   }
 
-  /** @throws ThreadEnded, or what was thrown in the thread outside of an answer */
+  /** @throws ThreadEnded, or an error that the thread threw outside of an answer */
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#end !== undefined) return reject(this.#end);
@@ -32,7 +32,7 @@ export class Thread<Question, Answer> {
     });
   }
 
-  /** It does not keep the process from ending. */
+  /** Lets the process end while the thread runs. */
   unref(): this {
     this.#worker.unref();
     return this;
@@ -43,7 +43,7 @@ export class Thread<Question, Answer> {
   }
 }
 
-/** For the program of a thread. @param answer never rejects */
+/** Called by the program of a thread. @param answer must never reject */
 export function answerQuestions<Question, Answer>(
   answer: (question: Question) => Answer | Promise<Answer>,
 ): void {

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { DIST } from "./programs.ts";
 
 /**
- * The folder in which traces are found by name: what the environment variable TUTTI_TRACES says, else `shared/data/swf` beside the
- * checkout. Undefined where neither is a folder.
+ * The folder in which traces are found by name: TUTTI_TRACES if it is set, else `shared/data/swf` in the
+ * checkout if that exists, else undefined.
  */
 export function tracesFolder(): string | undefined {
   if (process.env.TUTTI_TRACES !== undefined) return process.env.TUTTI_TRACES;

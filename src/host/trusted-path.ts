@@ -1,6 +1,7 @@
 /**
- * Whether a path leads where it leads for good. Who owns a folder on the way, or may write to it, can put another one in its place, also between
- * two of our calls; root would then write, and give files away, wherever that person likes.
+ * Checks that nobody else can redirect a path. Anyone who owns a folder on the path, or can write to it, can
+ * replace the next part, even between two of our calls. Then root would write files, and give files away,
+ * wherever that user likes.
  */
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
@@ -10,16 +11,16 @@ const STICKY = 0o1000;
 const MAX_LINKS = 40;
 
 /**
- * What on the way to a path somebody else than this user and root could exchange, in words; undefined when there is nothing. What is not there
- * yet is not looked at.
+ * Describes the first part of a path that anybody except this user and root could replace; undefined if there
+ * is none. Parts that do not exist yet are not checked.
  */
 export function exchangeablePart(path: string, uid: number): string | undefined {
   return partWith(path, uid, isOpen, MAX_LINKS);
 }
 
 /**
- * As `exchangeablePart`, and nobody else may put anything beside it either, at any height: a module finds others there, and the file that
- * says how it is read.
+ * Like `exchangeablePart`, but stricter: nobody else may even add files to any folder on the path. A module
+ * imports files from there, and a package.json above it decides how it is read.
  */
 export function writablePart(path: string, uid: number): string | undefined {
   return partWith(path, uid, ({ mode }) => (mode & WRITABLE_BY_OTHERS) !== 0, MAX_LINKS);
@@ -46,7 +47,7 @@ function partWith(
   return isBad(stats) ? `others may write to "${absolute}"` : undefined;
 }
 
-/** Undefined for what is not there, also because something above it is a plain file. */
+/** Undefined if the path does not exist, or if a part above it is a file. */
 function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -56,7 +57,9 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** In a folder with the sticky bit, each may only rename what is one's own. */
+/**
+ * Whether others may replace entries. In a folder with the sticky bit, users can only rename their own files.
+ */
 function isOpen({ mode }: Stats): boolean {
   return (mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0;
 }

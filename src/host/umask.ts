@@ -1,4 +1,4 @@
-/** Runs something under another file mode creation mask; nothing else runs meanwhile, since it does not wait. */
+/** Runs synchronous code under another file mode creation mask, so no other code runs under it. */
 export function withUmask<Result>(mask: number, run: () => Result): Result {
   const before = process.umask(mask);
   try {
@@ -8,7 +8,7 @@ export function withUmask<Result>(mask: number, run: () => Result): Result {
   }
 }
 
-/** Runs something that makes files nobody else may read. */
+/** Runs code whose new files nobody else may access. */
 export function privately<Result>(run: () => Result): Result {
   return withUmask(0o077, run);
 }

@@ -1,4 +1,4 @@
-/** Unix sockets that have their final owner and mode when they appear. */
+/** Makes Unix sockets that appear with their final owner and mode. */
 import { once } from "node:events";
 import { chmodSync, chownSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
 import type { Server } from "node:net";
@@ -6,18 +6,19 @@ import { withUmask } from "./umask.ts";
 
 export interface SocketRights {
   readonly mode: number;
-  /** Whose it is; left out: ours. */
+  /** Owner; left out: this process's user. */
   readonly uid?: number;
 }
 
-/** The name that a socket has until it is in place. */
+/** The temporary name of a socket until it is renamed. */
 export function nameBeforeRename(socket: string): string {
   return `${socket}.${process.pid}`;
 }
 
 /**
- * Listens on a Unix socket: bind makes it under a mask and another name, and it is renamed. So it has its final mode when it appears, it
- * takes the place of one that was left behind, and Node, which removes the name it bound, cannot remove that of a later process.
+ * Listens on a Unix socket, which is bound under a strict umask and a temporary name, and then renamed. So it
+ * has its final mode when it appears, and it replaces a socket that was left behind. Node removes the name
+ * that it bound, so it cannot remove the socket of a later process.
  * @returns the file that others now find at that name
  */
 export async function listenOnSocket(
@@ -29,7 +30,7 @@ export async function listenOnSocket(
   const bound = nameBeforeRename(socket);
   rmSync(bound, { force: true });
   await listening(server, () => {
-    // The name is made within this call: what is started while we wait does not inherit the mask.
+    // listen() makes the file before it returns, so processes started while we wait do not inherit the mask.
     withUmask(0o177, () => server.listen({ path: bound, ...(backlog !== undefined && { backlog }) }));
   });
   if (uid !== undefined) chownSync(bound, uid, -1);
@@ -39,7 +40,7 @@ export async function listenOnSocket(
   return file;
 }
 
-/** @throws Error when it cannot listen */
+/** @throws an error if it cannot listen */
 export async function listening(server: Server, listen: () => void): Promise<void> {
   const isListening = once(server, "listening");
   listen();

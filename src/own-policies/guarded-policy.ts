@@ -1,35 +1,35 @@
 /**
- * A policy of the user's own in front of the machine: it is given the members of the contract and a job table of its own, nothing else, so that
- * it can neither read run times, nor change a clock, nor change what other policies are given. Policies of Tutti's have the
- * machine itself, which is faster.
+ * A guard between a user's own policy and the machine. The policy gets only the members of the contract and a
+ * job table of its own, so it cannot read run times, change a clock, or change the input of other policies.
+ * Tutti's own policies use the machine directly, which is faster.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import type { GangMachine, Policy, PolicyDefinition, Pool } from "../core/policy.ts";
 import { limited } from "../host/limited.ts";
 
-/** The user's own policy threw something while it was asked to decide. */
+/** The user's own policy failed. */
 export class PolicyError extends Error {
   override name = "PolicyError";
 }
 
 const HOOKS = ["depart", "decide", "withdraw", "restore"] as const;
 
-/** Policies written for releases before this contract are told of each arrival by a hook of its own, just before they decide. */
+/** In older contracts, policies have a hook for arrivals. It is still called, just before `decide`. */
 type OwnPolicy = Policy & { arrive?(job: JobIndex): void };
 
-/** Who is at work: the file of a policy while its code runs. */
+/** File of the own policy whose code is running. */
 let atWork: string | undefined;
 
-/** The file of the own policy whose code runs now; undefined when none does. */
+/** File of the own policy whose code is running; undefined if none is. */
 export function policyAtWork(): string | undefined {
   return atWork;
 }
 
 /**
- * The definition with a `make` that stands between machine and policy.
+ * The definition with a `make` that puts a guard between machine and policy.
  * @param path the policy's file, for messages
- * @param mostMs what takes longer is cut off; left out: nothing is
+ * @param mostMs time limit of each call, which is aborted when it is exceeded; left out: no limit
  */
 export function guardedPolicy(definition: PolicyDefinition, path: string, mostMs?: number): PolicyDefinition {
   const make = (machine: never, jobs: JobsView, parameters: object): Policy => {
@@ -57,14 +57,14 @@ function guardHooks(
   for (const hook of hooks) {
     if (typeof (policy as Partial<Policy> | null | undefined)?.[hook] === "function") continue;
     throw new PolicyError(
-      `Cannot run policy "${path}": what its make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
+      `Cannot run policy "${path}": the object that make() returns has no function ${hook}, expected depart(job) and decide(arrived)`,
     );
   }
   const call = (hook: keyof Policy, run: () => unknown): void => done(path, hook, working(path, run, mostMs));
   return {
     depart: (job) => call("depart", () => policy.depart(job)),
     decide: (arrived) => {
-      // A job that was stopped arrives more than once.
+      // Live, a job whose gang was removed arrives more than once.
       for (const job of arrived) arrivals.count = Math.max(arrivals.count, job + 1);
       call("decide", () => {
         if (policy.arrive !== undefined) for (const job of arrived) done(path, "arrive", policy.arrive(job));
@@ -87,7 +87,9 @@ function working<Result>(path: string, run: () => Result, mostMs?: number): Resu
     return mostMs === undefined ? run() : limited(mostMs, run, () => tooLate(path, mostMs));
   } catch (error) {
     if (error instanceof Error) throw FULL_REFUSALS.get(error) ?? error;
-    throw new PolicyError(`Cannot go on with policy "${path}": it threw ${shown(error)}, expected an Error`);
+    throw new PolicyError(
+      `Cannot go on with policy "${path}": it threw ${shown(error)}, expected it to throw only Errors`,
+    );
   } finally {
     atWork = before;
   }
@@ -95,11 +97,11 @@ function working<Result>(path: string, run: () => Result, mostMs?: number): Resu
 
 function tooLate(path: string, mostMs: number): never {
   throw new PolicyError(
-    `Cannot go on with policy "${path}": it took more than ${mostMs / 1000} s, expected a decision`,
+    `Cannot go on with policy "${path}": it took more than ${mostMs / 1000} s, expected a faster decision`,
   );
 }
 
-/** As `working`, for code that is waited for. */
+/** `working` for asynchronous code. */
 export async function workingAsync<Result>(path: string, run: () => Promise<Result>): Promise<Result> {
   atWork = path;
   try {
@@ -109,7 +111,7 @@ export async function workingAsync<Result>(path: string, run: () => Promise<Resu
   }
 }
 
-/** What was thrown, when it may be anything. */
+/** Text of a thrown value, which may be anything. */
 export function shown(thrown: unknown): string {
   if (thrown instanceof Error) return `${thrown.name}: ${String(thrown.message).split("\n")[0]}`;
   try {
@@ -119,24 +121,27 @@ export function shown(thrown: unknown): string {
   }
 }
 
-/** A decision that comes later would come at no instant of the simulation. */
+/** Refuses promises: a decision that comes later would belong to no instant of the simulation. */
 function done(path: string, hook: string, result: unknown): void {
   if (typeof result !== "object" || result === null || !("then" in result)) return;
-  Promise.resolve(result).catch(() => {}); // what it fails with comes too late to matter
+  Promise.resolve(result).catch(() => {}); // its rejection comes too late to matter
   throw new PolicyError(
-    `Cannot run policy "${path}": its ${hook} returns a promise, expected one that has decided when it returns`,
+    `Cannot run policy "${path}": its ${hook} returns a promise, expected a synchronous function`,
   );
 }
 
-/** Jobs 0 … count − 1 have arrived; jobs are told in order. */
+/** Jobs 0 … count − 1 have arrived; jobs arrive in the order of their rows. */
 interface Arrivals {
   count: number;
 }
 
-/** What the machine said, by what the policy was told of it. */
+/** The machine's own refusal for each refusal that the policy received instead. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
-/** Calls the machine about a job. What it says of one that has not arrived is kept from the policy: it may tell whether there will be one. */
+/**
+ * Calls the machine about a job. Hides its refusal for a future job, which could reveal whether that job will
+ * exist.
+ */
 function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => void): void {
   if (job < count) {
     call();
@@ -145,7 +150,7 @@ function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => voi
   try {
     call();
   } catch (error) {
-    const message = `Cannot give job row ${job} what was asked for: it has not arrived`;
+    const message = `Cannot decide about job row ${job}: it has not arrived`;
     const told = new RuleViolation("start-before-arrival", job, nowS, message);
     FULL_REFUSALS.set(told, error as Error);
     throw told;
@@ -174,7 +179,7 @@ function poolFacade(pool: Pool, arrivals: Arrivals): Pool {
   } satisfies Pool);
 }
 
-/** What is said of a job that has not arrived does not tell whether there will be one. */
+/** Answers about future jobs do not reveal whether these jobs will exist. */
 function gangFacade(machine: GangMachine, arrivals: Arrivals): GangMachine {
   const hasArrived = (job: JobIndex): boolean => job < arrivals.count;
   const asking = (job: JobIndex, call: () => void) => about(job, arrivals, machine.nowS, call);

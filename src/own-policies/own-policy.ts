@@ -1,4 +1,4 @@
-/** A policy of the user's own: a module whose default export is a PolicyDefinition. */
+/** Loads users' own policies: modules whose default export is a PolicyDefinition. */
 import { existsSync, writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { isAbsolute, resolve } from "node:path";
@@ -13,16 +13,16 @@ import { choosePolicy, makeChoice } from "../policies/parse-policy.ts";
 import { guardedPolicy, policyAtWork, shown, workingAsync } from "./guarded-policy.ts";
 
 const PARAMETER_KINDS = ["choice", "integer", "number"];
-/** What `import … from "tutti"` means in a policy's file. */
+/** The module that `import … from "tutti"` loads in a policy's file. */
 const KIT = programFile("index", new URL("../index.ts", import.meta.url)).href;
 let isWatching = false;
 let findsKit = false;
-/** The modules by their files, as the user wrote their paths. */
+/** The path that the user wrote, by the absolute path of the loaded module. */
 const loaded = new Map<string, string>();
 
 /**
  * A policy by its text: `easy:order=shortest` from the registry, `./mine.ts:parameter=value` from a file.
- * @throws InputError for an unknown name, a file that is no policy, or a parameter out of range
+ * @throws InputError for an unknown name, a file that is not a policy, or a parameter out of range
  */
 export async function loadPolicy(text: string): Promise<PolicyChoice> {
   const [name = "", ...settings] = text.split(":");
@@ -31,26 +31,26 @@ export async function loadPolicy(text: string): Promise<PolicyChoice> {
 }
 
 /**
- * The policy of a file for the live scheduler, with the path as its name.
- * @param mostMs what its code takes longer for is cut off with a PolicyError
- * @throws InputError for a file that is no policy, or that somebody else than root and this user could exchange
+ * Loads a policy file for the live scheduler. The path becomes the policy's name.
+ * @param mostMs time limit of each call; a longer one is aborted with a PolicyError
+ * @throws InputError for a file that is not a policy, or that anybody but root and this user could replace
  */
 export async function loadLivePolicy(file: string, mostMs: number): Promise<PolicyDefinition> {
   const refuse = (problem: string, expected: string): never => {
     throw new InputError(`Cannot use the policy file "${file}" live: ${problem}, expected ${expected}`);
   };
-  if (!isAbsolute(file)) refuse("it may mean several files", "its whole path, from /");
+  if (!isAbsolute(file)) refuse("the path is relative", "an absolute path");
   const problem = writablePart(file, process.getuid!());
   if (problem !== undefined) {
     refuse(
-      `${problem}, so that another user could decide in the scheduler's place`,
-      "a file and folders of root or the scheduler's user that nobody else can write, such as /etc/tutti",
+      `${problem}, so another user could replace the policy`,
+      "a file and folders of root or the scheduler's user to which nobody else can write, such as /etc/tutti",
     );
   }
   return { ...(await importPolicy(file, mostMs)), name: file };
 }
 
-/** Whether the policy comes from a file of the user's. */
+/** Whether the name of a policy is the path of a file. */
 export function isFile(name: string): boolean {
   return name.includes("/") || /\.[cm]?[jt]s$/.test(name);
 }
@@ -77,7 +77,7 @@ async function importPolicy(path: string, mostMs?: number): Promise<PolicyDefini
   return guardedPolicy(checkDefinition(path, module.default), path, mostMs);
 }
 
-/** Wherever the file lies, and whatever is installed there, it gets the modules of this program; in each thread. */
+/** Makes `import … from "tutti"` load this program, wherever the policy's file is. Needed once per thread. */
 function offerKit(): void {
   if (findsKit) return;
   findsKit = true;
@@ -87,7 +87,7 @@ function offerKit(): void {
   });
 }
 
-/** The promise, or a refusal when the program has nothing left to do and it still waits. */
+/** The promise; rejects if it is still pending when the program has nothing left to do. */
 function settled<Result>(promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error("it waits for something that never comes"));
@@ -96,7 +96,7 @@ function settled<Result>(promise: Promise<Result>): Promise<Result> {
   });
 }
 
-/** A policy that ends the program, or fails in what it has left running, must not look like a run that went well. */
+/** A policy that ends the program, or fails in a background task, must not look like a successful run. */
 function watchProcess(): void {
   if (isWatching || !isMainThread) return;
   isWatching = true;
@@ -106,22 +106,19 @@ function watchProcess(): void {
     if (path === undefined) throw reason;
     writeSync(
       2,
-      `tutti: Cannot go on with policy "${path}": something that it has left running failed with ${shown(reason)}\n`,
+      `tutti: Cannot go on with policy "${path}": a promise that it left running failed with ${shown(reason)}\n`,
     );
     process.exit(1);
   });
   process.on("exit", () => {
     const path = policyAtWork();
     if (path === undefined) return;
-    writeSync(
-      2,
-      `tutti: Cannot go on with policy "${path}": it ended the program, expected one that decides\n`,
-    );
+    writeSync(2, `tutti: Cannot go on with policy "${path}": it ended the program, expected it to return\n`);
     process.exitCode = 1;
   });
 }
 
-/** What a run needs of a definition; the descriptive fields may be left out and are filled in. */
+/** Checks a definition. Fields that only describe the policy may be left out and get defaults. */
 function checkDefinition(path: string, value: unknown): PolicyDefinition {
   const refuse = (what: string): never => {
     throw new InputError(`Cannot load policy "${path}": ${what}; see \`tutti policies --help\``);
@@ -139,16 +136,16 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
   if (typeof given.make !== "function") return refuse("it has no function make(machine, jobs, parameters)");
   for (const field of ["title", "summary", "source"] as const) {
     if (typeof (given[field] ?? "") !== "string")
-      return refuse(`its ${field} is no text, expected one sentence`);
+      return refuse(`its ${field} is not a string, expected one sentence`);
   }
-  if (!isListOf(given.rules ?? [], isRule)) return refuse("its rules are no list of sentences");
+  if (!isListOf(given.rules ?? [], isRule)) return refuse("its rules are not a list of sentences");
   if (!isListOf(given.parameters ?? [], isParameter)) {
     return refuse(
-      "its parameters are no list of { name, kind, default, description } with choices, or with min and max",
+      "its parameters are not a list of { name, kind, default, description } with choices, or with min and max",
     );
   }
   if (given.guarantees !== undefined && typeof given.guarantees !== "function")
-    return refuse("its guarantees are no function");
+    return refuse("its guarantees are not a function");
   return definePolicy({
     summary: `the user's own policy, from ${path}`,
     source: path,

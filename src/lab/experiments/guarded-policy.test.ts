@@ -131,13 +131,13 @@ describe("loadPolicy() of a module that is wrong", () => {
     moduleOf(`export default { name: "own", sharing: "space", make() {}, ${fields} };`);
 
   test.each([
-    ["parameters: 3", /its parameters are no list/],
-    ["parameters: { order: 1 }", /its parameters are no list/],
-    ["parameters: [null]", /its parameters are no list/],
-    ["parameters: [{ name: 'a', kind: 'integer', default: 1 }]", /its parameters are no list/],
-    ["rules: 'one'", /its rules are no list/],
-    ["title: 3", /its title is no text/],
-    ["guarantees: {}", /its guarantees are no function/],
+    ["parameters: 3", /its parameters are not a list/],
+    ["parameters: { order: 1 }", /its parameters are not a list/],
+    ["parameters: [null]", /its parameters are not a list/],
+    ["parameters: [{ name: 'a', kind: 'integer', default: 1 }]", /its parameters are not a list/],
+    ["rules: 'one'", /its rules are not a list/],
+    ["title: 3", /its title is not a string/],
+    ["guarantees: {}", /its guarantees are not a function/],
   ])("%s", async (fields, message) => {
     const failure = await loadPolicy(definition(fields)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(InputError);
