@@ -120,7 +120,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     writeFileSync(own, 'policy = "fcfs"\n');
     const refused = serve("--config", own);
     expect(refused.status).toBe(66);
-    expect(refused.stderr).toContain(`belongs to user ${ada.uid}, so that another user could write it`);
+    expect(refused.stderr).toContain(`belongs to user ${ada.uid}, so another user could change it`);
     const open = join(folder, "config.toml");
     writeFileSync(open, 'policy = "fcfs"\n');
     chmodSync(open, 0o666);
@@ -187,11 +187,11 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(carl.user);
 
     await frontEnd!.service.change(ROOT, { action: "release" }, [job]);
-    expect((await ended(job)).reason).toContain("there is no such account any more");
+    expect((await ended(job)).reason).toContain("this account does not exist any more");
 
     const dora = makeAccount("dora", "-u", String(carl.uid));
     await frontEnd!.service.change(ROOT, { action: "release" }, [other]);
-    expect((await ended(other)).reason).toContain(`that number belongs to ${dora.user} now`);
+    expect((await ended(other)).reason).toContain(`this user id belongs to ${dora.user} now`);
     expect(existsSync(join(state, "jobs", String(other)))).toBe(false);
   });
 
@@ -209,7 +209,10 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     removeAccount(erna.user);
     await frontEnd!.service.change(ROOT, { action: "requeue" }, [job]);
     const { state: how, reason } = await ended(job);
-    expect([how, reason]).toEqual(["failed", expect.stringContaining("there is no such account any more")]);
+    expect([how, reason]).toEqual([
+      "failed",
+      expect.stringContaining("this account does not exist any more"),
+    ]);
     expect(existsSync(join(state, "jobs", String(job), "2"))).toBe(false);
   });
 });

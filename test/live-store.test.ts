@@ -74,7 +74,7 @@ describe("a store that is older than the folders", () => {
     expect(readFileSync(join(live.folder, "new"), "utf8")).toBe("NEW\n");
     expect((await tutti("logs", String(job))).stdout).toBe("NEW\n");
     const { status, stderr } = await tutti("show", String(old));
-    expect([status, stderr]).toEqual([5, expect.stringMatching(/nobody knows whether it has ended/)]);
+    expect([status, stderr]).toEqual([5, expect.stringMatching(/it is unknown whether and how it ended/)]);
   });
 
   test("after its log was lost with kill -9 of the front end", async () => {
@@ -153,8 +153,8 @@ test("the state folder is removed while it runs: nothing is acknowledged, and it
   rmSync(live.state, { recursive: true });
   const refused = await tutti("submit", "--", "sh", "-c", "exit 4");
   expect(refused.status).toBe(75);
-  expect(refused.stderr).toMatch(/was removed while the scheduler runs/);
-  expect((await live.status()).trouble).toMatch(/was removed while the scheduler runs/);
+  expect(refused.stderr).toMatch(/was removed while the scheduler was running/);
+  expect((await live.status()).trouble).toMatch(/was removed while the scheduler was running/);
   expect(["running", "starting"]).toContain((await live.job(short)).state);
   expect((await tutti("down", "--kill")).status).toBe(0);
 });
@@ -192,7 +192,7 @@ describe("a backup", () => {
       expect.stringMatching(/older than\s+what was confirmed/),
     ]);
     await live.start();
-    expect((await live.status()).trouble).toMatch(/A backup was put back, or files were lost/);
+    expect((await live.status()).trouble).toMatch(/A backup was restored, or files were lost/);
     expect(await live.job(done)).toMatchObject({ state: "done" });
     // The result of the attempt that the backup knows is its own.
     await ended(running);
@@ -200,9 +200,9 @@ describe("a backup", () => {
     // It has run since, so it does not run again by itself.
     expect(await live.job(waiting)).toMatchObject({
       state: "held",
-      reason: expect.stringMatching(/attempt 1 of it was started already/),
+      reason: expect.stringMatching(/attempt 1 of this job was started already/),
     });
-    expect((await tutti("why", String(waiting))).stdout).toMatch(/It is held: attempt 1 of it/);
+    expect((await tutti("why", String(waiting))).stdout).toMatch(/It is held: attempt 1 of this job/);
     expect(isRunning(pid)).toBe(true);
     expect((await live.status()).strays).toMatchObject([{ job: later }]);
     expect(await live.submit("exit 0")).toBe(later + 1);
@@ -221,7 +221,7 @@ describe("a backup", () => {
     expect((await tutti("backup", backup)).status).toBe(0);
     const before = readFileSync(backup);
     const again = await tutti("backup", backup);
-    expect([again.status, again.stderr]).toEqual([74, expect.stringMatching(/it is there already/)]);
+    expect([again.status, again.stderr]).toEqual([74, expect.stringMatching(/the file exists already/)]);
     expect(readFileSync(backup).equals(before)).toBe(true);
     expect((await tutti("backup", "--force", "--json", backup)).stdout).toMatch(/"jobs": ?1/);
     for (const name of ["tutti.db", "jobs/b.db"]) {
@@ -253,7 +253,7 @@ describe("a store that cannot be used", () => {
     writeFileSync(database(), bytes);
     const { status, stderr } = await serve();
     expect(status).toBe(66);
-    expect(stderr).toMatch(/tutti\.db": .*It is damaged: `tutti check` shows where/s);
+    expect(stderr).toMatch(/tutti\.db": .*The file is damaged: `tutti check` shows where/s);
     expect(stderr).not.toMatch(/bug|remove|no file/);
     const looked = await tutti("check");
     expect([looked.status, looked.stdout]).toEqual([1, expect.stringMatching(/not sound/)]);
@@ -270,7 +270,7 @@ describe("a store that cannot be used", () => {
     try {
       execFileSync("mount", ["-o", "remount,bind,ro", live.state]);
       const { status, stderr } = await serve();
-      expect([status, stderr]).toEqual([74, expect.stringMatching(/file system that can be written/)]);
+      expect([status, stderr]).toEqual([74, expect.stringMatching(/expected a writable file system/)]);
       expect(stderr).not.toMatch(/bug/);
       expect((await tutti("check")).stdout).toMatch(/: sound\n/);
     } finally {

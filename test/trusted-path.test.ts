@@ -38,10 +38,10 @@ describe("exchangeablePart()", () => {
     expect(exchangeablePart(join(folder, "her-link", "x"), 0)).toContain(`belongs to user ${EVE}`);
     expect(exchangeablePart(hers, EVE)).toBeUndefined();
     expect(() => makeStateFolder(join(hers, "made-by-root", "state"), true)).toThrow(
-      /expected folders of root alone/,
+      /expected a path on which all folders belong to root and only root can write to them/,
     );
     expect(() => makeRuntimeDir(runtimeDirOf(join(hers, "made-by-root", "run", "tutti.sock")))).toThrow(
-      /expected folders of root alone/,
+      /expected a path on which all folders belong to root and only root can write to them/,
     );
   });
 });

@@ -88,7 +88,7 @@ describe("one front end at a time", () => {
     mkdirSync(other, { mode: 0o755 });
     writeFileSync(join(other, "thesis.tex"), "mine");
     expect(() => makeStateFolder(other, true)).toThrow(
-      /it holds other files, such as "thesis.tex", .* one such as .*other\/tutti$/,
+      /it contains other files, such as "thesis.tex", .* a path such as .*other\/tutti$/,
     );
     expect(readdirSync(other)).toEqual(["thesis.tex"]);
     expect(statSync(other).mode & 0o777).toBe(0o755);
@@ -122,10 +122,10 @@ describe("one front end at a time", () => {
     const plain = join(folder, "plain");
     writeFileSync(plain, "");
     expect(() => makeStateFolder(join(plain, "state"), false)).toThrow(
-      /Cannot keep the state in ".*\/plain\/state": ENOTDIR.*name another with TUTTI_STATE/,
+      /Cannot keep the state in ".*\/plain\/state": ENOTDIR.*set TUTTI_STATE to another path/,
     );
     expect(() => makeStateFolder(writable, false)).toThrow(
-      /others may write to .*, expected (?:a folder of our own|folders of root alone all the way)/,
+      /others may write to .*, expected (?:a folder that belongs to you and that only you can write to|a path on which all folders belong to root and only root can write to them)/,
     );
     expect(() => makeStateFolder(join(folder, "x".repeat(100)), false)).toThrow(/too long for the socket/);
   });

@@ -1,4 +1,4 @@
-/** What the parts of the front end share. */
+/** Objects and limits that the parts of the front end share. */
 import type { Clock } from "../host/clock.ts";
 import type { EventFeed } from "./book/event-feed.ts";
 import type { JobBook } from "./book/job-book.ts";
@@ -17,10 +17,10 @@ export interface FrontEndParts {
   readonly feed: EventFeed;
   readonly scheduler: Scheduler;
   readonly limits: SubmissionLimits;
-  /** Most jobs that have not ended, all users together. */
+  /** Maximum number of jobs that have not ended, of all users together. */
   readonly mostJobs: number;
-  /** A store that has grown beyond takes no new jobs. */
+  /** A larger store accepts no new jobs. */
   readonly mostStoreBytes: number;
-  /** Changes with every start of the machine. */
+  /** Changes with every boot of the machine. */
   readonly bootId: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The process behind `tutti serve`, without the API: takes the state folder, opens the store, starts or finds the conductor and
- * gives out the service.
+ * The process of `tutti serve`, without the API: locks the state folder, opens the store, starts or finds the
+ * conductor and returns the service.
  */
 import { resolve } from "node:path";
 import { InputError } from "../core/errors.ts";
@@ -26,21 +26,21 @@ import { Store } from "./store/store.ts";
 import { fileError } from "./store/store-error.ts";
 
 interface FrontEndSetup {
-  /** Made when missing; see `defaultStateFolder`. */
+  /** Created if it is missing; see `defaultStateFolder`. */
   readonly stateFolder: string;
-  /** JSON file; undefined: the defaults. */
+  /** JSON or TOML; undefined: the defaults. */
   readonly configFile?: string | undefined;
-  /** What the command line sets; goes before the file. */
+  /** Settings of the command line, which override the file. */
   readonly settings?: Partial<Config>;
   /** Jobs run as the users who submit them; for a front end run by root. */
   readonly isShared: boolean;
-  /** Undefined: the best that works here. */
+  /** Undefined: the best one that works on this machine. */
   readonly freezer?: FreezerKind | undefined;
 }
 
 export interface RunningFrontEnd {
   readonly service: FrontEnd;
-  /** With the policy that is in force. */
+  /** With the policy in force. */
   readonly config: Config;
   readonly jobsFolder: string;
   /** Ends the front end; jobs go on, the conductor with them. */
@@ -48,8 +48,8 @@ export interface RunningFrontEnd {
 }
 
 /**
- * @throws InputError when the folder is in use, belongs to someone else or holds something that is no store, or for a wrong
- *   configuration; StorageError when the disk refuses
+ * @throws InputError if the folder is in use, belongs to another user or contains something other than a
+ *   store, or if the configuration is wrong; StorageError if the disk refuses
  */
 export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontEnd> {
   const config = { ...configIn(setup.configFile), ...setup.settings };
@@ -58,7 +58,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
   choosePolicyFor(config.policy, config, ownPolicy);
   if (config.mode === "concurrent" && !canRunBehind(setup.freezer)) {
     throw new InputError(
-      'Cannot use the mode "concurrent": nothing here lets us run a gang behind another, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE, and see tutti doctor',
+      'Cannot use the mode "concurrent": this user cannot run gangs at low priority here, expected a cpu control group or the right to change scheduling classes; use the mode "gang", or start the scheduler as root or with CAP_SYS_NICE; tutti doctor shows what works here',
     );
   }
   const path = resolve(setup.stateFolder);
@@ -128,7 +128,7 @@ function configIn(file: string | undefined): Config {
   const problem = process.getuid?.() === 0 ? exchangeablePart(file, 0) : undefined;
   if (problem !== undefined) {
     throw new InputError(
-      `Cannot take "${file}" as root's configuration: ${problem}, so that another user could write it; expected a file and folders of root alone, such as /etc/tutti.toml`,
+      `Cannot use "${file}" as root's configuration: ${problem}, so another user could change it; expected a file and folders that belong to root and to which only root can write, such as /etc/tutti.toml`,
     );
   }
   return readConfig(readText(file), file).config;
@@ -140,7 +140,7 @@ function chooseCpus({ cpus }: Config, { settings, configFile }: FrontEndSetup): 
   const missing = cpus.filter((cpu) => !allowed.includes(cpu));
   if (missing.length === 0) return cpus;
   const change =
-    settings?.cpus === undefined ? `change "cpus" in "${configFile}"` : "name only such with --cpus";
+    settings?.cpus === undefined ? `change "cpus" in "${configFile}"` : "name only these with --cpus";
   throw new InputError(
     `Cannot use CPU ${cpusText(missing)}: this process may use ${cpusText(allowed)}; ${change}`,
   );

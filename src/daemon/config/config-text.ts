@@ -1,9 +1,9 @@
-/** The configuration file as text: JSON or TOML to values, and back from a field to its line. */
+/** The text of the configuration file: parses JSON or TOML, and finds the line of a field. */
 import { readFileSync } from "node:fs";
 import { parse, TomlError } from "smol-toml";
 import { InputError } from "../../core/errors.ts";
 
-/** What a configuration file holds. @throws InputError when it cannot be read */
+/** Text of a configuration file. @throws InputError if it cannot be read */
 export function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -15,12 +15,15 @@ export function readText(file: string): string {
       EISDIR: "it is a folder",
     };
     throw new InputError(
-      `Cannot read the configuration "${file}": ${known[code ?? ""] ?? message}, expected a file in JSON or TOML; tutti config schema says what may stand in it`,
+      `Cannot read the configuration "${file}": ${known[code ?? ""] ?? message}, expected a file in JSON or TOML; tutti config schema lists its fields`,
     );
   }
 }
 
-/** TOML by the name of the file, else JSON. @throws InputError with line and column where the parser tells them */
+/**
+ * TOML if the file is named so, else JSON.
+ * @throws InputError, with line and column if the parser reports them
+ */
 export function parseText(text: string, file: string): unknown {
   const isToml = file.endsWith(".toml");
   try {
@@ -38,7 +41,10 @@ export function parseText(text: string, file: string): unknown {
   }
 }
 
-/** The line, from 1, of a field such as `slotMs`, `cpus[1]` or `queues[1].processors`; undefined when it is not found. */
+/**
+ * The line, from 1, of a field such as `slotMs`, `cpus[1]` or `queues[1].processors`; undefined when it is
+ * not found.
+ */
 export function lineOf(text: string, field: string): number | undefined {
   const parts = field.match(/\w+|\[\d+\]/g) ?? [];
   const bare = withoutRemarks(text);
@@ -49,14 +55,14 @@ export function lineOf(text: string, field: string): number | undefined {
       index === undefined
         ? endOfKey(bare, part, at)
         : startOfItem(bare, parts[i - 1] ?? "", at, Number(index));
-    // A part of a list of numbers stands where the list stands.
+    // An element of a list of numbers is reported at the list.
     if (found < 0) return i === 0 ? undefined : lineAt(bare, at);
     at = found;
   }
   return parts.length === 0 ? undefined : lineAt(bare, at);
 }
 
-/** The same text with blanks for what stands behind #, outside strings: settings that are out of use stand there. */
+/** The same text with blanks in the place of comments, which may contain settings that are not in use. */
 function withoutRemarks(text: string): string {
   return text.replace(
     /("(?:\\.|[^"\\\n])*"|'[^'\n]*')|#[^\n]*/g,
@@ -78,7 +84,7 @@ function endOfKey(text: string, key: string, from: number): number {
   return match === null ? -1 : match.index + match[0].length;
 }
 
-/** The i-th object of a list: under the i-th `[[name]]`, else the i-th brace of its depth. */
+/** Position of the object `index` of a list: after that `[[name]]`, or at that opening brace. */
 function startOfItem(text: string, name: string, from: number, index: number): number {
   const heads = [...text.matchAll(new RegExp(`^\\s*\\[\\[\\s*${name}\\s*\\]\\]`, "gm"))];
   if (heads.length > 0) {

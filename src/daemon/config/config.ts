@@ -1,6 +1,7 @@
 /**
- * The configuration file: JSON, or TOML in a file named .toml; every field is checked, unknown ones are refused with the closest known
- * one. What it may hold is in protocol/config.ts; docs/tutti.toml is a whole one.
+ * The configuration file: JSON, or TOML in a file named .toml. Every field is checked; the refusal of an
+ * unknown field suggests the closest known one. protocol/config.ts has its schema, docs/tutti.toml a complete
+ * example.
  */
 import type { z } from "zod";
 import { closest } from "../../core/did-you-mean.ts";
@@ -11,20 +12,20 @@ import { lineOf, parseText } from "./config-text.ts";
 
 export interface QueueSetting {
   readonly queueClass: QueueClass;
-  /** Expected running time of a job that states no limit. */
+  /** Expected running time of a job without a time limit. */
   readonly defaultLimitMs?: number | undefined;
 }
 
-/** The file with what it leaves out; without `cpus` and `memoryBytes` the machine's count. */
+/** The file with defaults filled in. If `cpus` or `memoryBytes` are undefined, all that the machine has. */
 export interface Config extends Readonly<Omit<z.infer<typeof configFile>, "queues" | "cpus">> {
   readonly cpus?: readonly number[] | undefined;
-  /** Never empty; without any in the file there is one, `default`, that admits everything. */
+  /** Never empty: a file without queues gets one, `default`, that admits everything. */
   readonly queues: readonly QueueSetting[];
 }
 
 export const DEFAULT_CONFIG: Config = configOf({});
 
-/** A mistake in the file: `where` is the field that it is about. */
+/** A mistake in the file; `where` is the field. */
 class Mistake extends Error {
   readonly where: string;
 
@@ -36,13 +37,13 @@ class Mistake extends Error {
 
 interface ReadConfig {
   readonly config: Config;
-  /** The line of each setting that the file has. */
+  /** Line of each setting in the file. */
   readonly lines: ReadonlyMap<string, number | undefined>;
 }
 
 /**
- * Reads a configuration; what it leaves out has the defaults.
- * @param file for messages, and for its kind
+ * Reads a configuration and fills in defaults.
+ * @param file name for messages; its extension decides between JSON and TOML
  * @throws InputError naming the file, the line, the field, the value and what was expected
  */
 export function readConfig(text: string, file: string): ReadConfig {
@@ -64,7 +65,7 @@ function configOf(value: unknown): Config {
   const { success, data, error } = configFile.safeParse(value);
   if (!success) {
     const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
-    // It says more of what is wrong with a class.
+    // This check has a better message for mistakes in a class.
     if (issue.path[0] === "queues" && issue.code !== "unrecognized_keys") checkClasses(value);
     throw mistakeOf(issue, value);
   }
@@ -80,12 +81,12 @@ function configOf(value: unknown): Config {
   };
 }
 
-/** Where nothing is said about processes and threads, only processors count. */
+/** Processors, processes and threads are unlimited unless the file limits them. */
 function queueClassOf(fields: Partial<QueueClass> & Pick<QueueClass, "name">): QueueClass {
   return { processors: WIDEST, processes: WIDEST, threads: WIDEST, ...fields };
 }
 
-/** @throws Mistake at the first class that is wrong in itself or beside the others */
+/** @throws Mistake at the first class that is wrong by itself or conflicts with another */
 function checkClasses(value: unknown): void {
   const { queues } = value as { queues: readonly QueueClass[] };
   if (!Array.isArray(queues) || queues.some((queue) => typeof queue?.name !== "string")) return;

@@ -1,51 +1,56 @@
 /**
- * A job as the front end keeps it. Records are never changed: a change makes a new one, so that a cycle that could not be written
- * to disk is taken back by putting the old ones in place.
+ * A job as the front end keeps it. Records are immutable: a change makes a new one, so a cycle that could not
+ * be written to disk is rolled back by restoring the old ones.
  *
- *   queued ⇄ held        told to the policy only while queued and its dependencies are met
+ *   queued ⇄ held        the policy sees the job only while it is queued and its dependencies are met
  *     │
- *   starting             a decision gave it CPUs; the attempt is on disk, then the conductor is told
+ *   starting             a decision gave it CPUs; the attempt is written to disk, then sent to the conductor
  *     │
- *   running              the conductor has launched it (with time sharing also while it is stopped)
+ *   running              the conductor has launched it (under time sharing, also while it is stopped)
  *     │
- *   ending               we want it gone
+ *   ending               the front end has asked for its end
  *     │
- *   done, failed, cancelled        or back to queued, when it is started anew
+ *   done, failed, cancelled        or back to queued for a restart
  */
 import { type NodeCpus, THIS_NODE } from "../../core/machine.ts";
 import type { EndReason } from "../../protocol/attempts.ts";
 import type { Job, SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "./service.ts";
 
-/** Fields that users see as they are kept; what is left out may be undefined as well. */
+/** Fields that users see unchanged; optional ones may also be undefined. */
 type Shown = Omit<Job, "cpus" | "nodes" | "after">;
 type OrUndefined<T> = {
   readonly [Field in keyof T]: T extends Required<Pick<T, Field>> ? T[Field] : T[Field] | undefined;
 };
 
 export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, "after" | "retries">> {
-  /** So many jobs of the array may go at a time. */
+  /** Maximum number of jobs of the array that may be in flight at a time. */
   readonly arrayLimit?: number | undefined;
   readonly uid: number;
-  /** How the queue was chosen, in words. */
+  /** How the queue was chosen, as text. */
   readonly queueReason?: string | undefined;
-  /** Number of the script in the store, and which word of the command names it; scripts are shared. */
+  /**
+   * Id of the script in the store, where scripts are shared, and index of the word of the command that names
+   * it.
+   */
   readonly script?: number | undefined;
   readonly scriptWord?: number | undefined;
-  /** What policies are told of the running time. */
+  /** Expected running time that policies see. */
   readonly estimateMs: number;
-  /** File mode creation mask; undefined: of a job that the first release took, which ran all with 022. */
+  /** File mode creation mask; undefined: the job is from the first release, which used 022 for all jobs. */
   readonly umask?: number | undefined;
   readonly key?: string | undefined;
-  /** Number of the environment in the store; environments are shared. */
+  /** Id of the environment in the store, where environments are shared. */
   readonly environment: number;
-  /** Order among jobs of one priority: grows with each job that comes to wait; kept when a job is started anew. */
+  /** Order among jobs of one priority: grows with each job that enters the queue; a restart keeps it. */
   readonly queueRank: number;
-  /** Of the attempt, while the job has not ended; undefined: it has none, and is believed without. */
+  /**
+   * Identity of the attempt until the job ends; undefined: it has none, and reports without one are accepted.
+   */
   readonly identity?: string | undefined;
-  /** CPUs that it has, or had last. */
+  /** Current CPUs, or the last ones. */
   readonly nodes: readonly NodeCpus[];
-  /** Why we want it gone, while it is ending. */
+  /** Why its end was requested; only in the state ending. */
   readonly ending?: EndReason | undefined;
 }
 
@@ -53,7 +58,7 @@ export function mayTouch(caller: Caller, record: Pick<JobRecord, "uid">): boolea
   return caller.isAdministrator || caller.uid === record.uid;
 }
 
-/** What users see. `reason` is why it waits, where it waits. */
+/** The job as users see it. For a waiting job, `reason` says why it waits. */
 export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.reason): Job {
   const { array, arrayIndex, limitMs, memoryBytes, startedAtMs, endedAtMs, code, signal } = record;
   return {
@@ -85,13 +90,13 @@ export function infoOf(record: JobRecord, ranMs = record.ranMs, reason = record.
   };
 }
 
-/** CPUs as users see them: their numbers, and of which nodes they are, unless they are all of this machine. */
+/** CPUs as users see them: their numbers, and their nodes unless all belong to this machine. */
 export function shownCpus(nodes: readonly NodeCpus[]) {
   const isElsewhere = nodes.some(({ node }) => node !== THIS_NODE);
   return { cpus: nodes.flatMap(({ cpus }) => cpus), ...(isElsewhere && { nodes }) };
 }
 
-/** The job is served before the other one, where the policy makes no difference. */
+/** Whether job a is served before job b, unless the policy orders them otherwise. */
 export function servedBefore(
   a: Pick<JobRecord, "priority" | "queueRank">,
   b: Pick<JobRecord, "priority" | "queueRank">,

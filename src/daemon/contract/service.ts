@@ -1,7 +1,7 @@
 /**
- * What the front end offers to whoever talks to it: the API is a thin layer over this, and tests call it directly. What is asked has
- * been checked against protocol/schema.ts. A request is refused by a value with a reason, never by a crash; a submit that has been
- * answered is on disk.
+ * The interface of the front end. The API is a thin layer over it, and tests call it directly. Arguments have
+ * been checked against protocol/schema.ts. A refusal is a value with a reason, never an exception. When a
+ * submit is answered, its jobs are on disk.
  */
 import type { NumberRange } from "../../core/number-ranges.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -22,36 +22,39 @@ import type {
 } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 
-/** Who asks. An administrator (root, or the user who started an ordinary user's front end) sees and may touch all jobs. */
+/**
+ * The user who sends a request. Administrators (root, or the user who started a front end of their own) see
+ * and may change all jobs.
+ */
 export interface Caller {
   readonly uid: number;
   readonly user: string;
   readonly isAdministrator: boolean;
 }
 
-/** Which jobs are meant: all of these must hold. */
+/** Selects jobs that meet all these conditions. */
 export interface JobQuery {
   readonly states?: readonly JobState[];
-  /** Rising, and none overlaps another. */
+  /** In ascending order, without overlaps. */
   readonly numbers?: readonly NumberRange[];
-  /** With `*` for anything. */
+  /** `*` matches anything. */
   readonly name?: string;
   readonly queue?: string;
   readonly user?: string;
-  /** Only jobs of greater numbers. */
+  /** Only jobs with greater numbers. */
   readonly after?: JobNumber;
-  /** So many jobs; the end says whether there are more. */
+  /** Maximum number of jobs; the end of the list says whether there are more. */
   readonly most?: number;
-  /** Of the jobs in these states so many, the newest. */
+  /** Only the newest jobs in these states, up to this number. */
   readonly last?: number;
-  /** Of those that have ended so many, the newest. */
+  /** Of the ended jobs, only the newest, up to this number. */
   readonly lastEnded?: number;
 }
 
-/** What is to be said when a list is at its end: whether there are more, and which of the numbers asked for are missing. */
+/** Returned at the end of a list: whether there are more jobs, and which requested numbers are missing. */
 export type ListEnd = Pick<JobsAnswer, "next" | "missing">;
 
-/** Something to do with each of many jobs. */
+/** A change to apply to each of many jobs. */
 export type Change =
   | { readonly action: "cancel" | "hold" | "release" | "requeue" }
   | { readonly action: "priority"; readonly priority: number };
@@ -67,25 +70,25 @@ export type Status = Omit<
 
 export interface Service {
   /**
-   * All or none of the jobs; resolves when they are on disk.
-   * @param key makes a repeated submit harmless: the same key of the same user gives the same jobs
+   * Accepts all jobs or none; resolves when they are on disk.
+   * @param key makes a repeated submit harmless: the same key of the same user returns the same jobs
    */
   submit(
     caller: Caller,
     jobs: readonly SubmitJob[],
     key?: string,
   ): Promise<Answer<{ readonly jobs: readonly Job[] }>>;
-  /** The jobs by number, in pages of a few ms each; jobs may come, change and go between two of them. */
+  /** The jobs by number, in pages that take a few ms each. Jobs may come, change and go between two pages. */
   list(caller: Caller, query: JobQuery): Generator<readonly Job[], ListEnd, void>;
-  /** The numbers of the jobs that `list` would give, in steps of a few ms. */
+  /** The numbers of the jobs that `list` would return, in steps of a few ms. */
   numbers(
     caller: Caller,
     query: Pick<JobQuery, "states" | "numbers">,
   ): Generator<undefined, readonly JobNumber[], void>;
   job(caller: Caller, job: JobNumber): Answer<Job>;
-  /** Number of the job's user, to whom all belongs that the job has written. */
+  /** Id of the job's user, who owns everything that the job has written. */
   ownerOf(caller: Caller, job: JobNumber): Answer<number>;
-  /** Changes each of the jobs, or refuses it, by itself, in the order given; all of it is one cycle. */
+  /** Changes or refuses each job independently, in the given order and in one cycle. */
   change(caller: Caller, change: Change, jobs: readonly JobNumber[]): Promise<Answer<readonly Answer<Job>[]>>;
   why(caller: Caller, job: JobNumber): Promise<Answer<Why>>;
   matrix(): Matrix;
@@ -95,14 +98,23 @@ export interface Service {
   /** Predicted starts of the caller's waiting jobs under a policy. */
   whatIf(caller: Caller, policy: string): Promise<Answer<WhatIfAnswer["policies"][number]>>;
   queues(): QueuesAnswer["queues"];
-  /** Ended jobs and those that run, as SWF text, in pieces of a few ms each. */
+  /** Ended and running jobs as SWF text, in pieces that take a few ms each. */
   exportSwf(caller: Caller): Generator<string, void, void>;
-  /** Those that the caller may end with `cancel`; the others are not told. */
+  /** The strays that the caller may end with `cancel`. */
   strays(caller: Caller): readonly Stray[];
-  /** Calls the listener for each event after `since` that the caller may see, until it says false; returns how to stop. */
+  /**
+   * Calls the listener for each event after `since` that the caller may see, until it returns false. Returns
+   * a function that stops it.
+   */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void;
-  /** Numbers of all jobs; of those that have ended, and what is forgotten, only the caller's own, but for administrators. */
+  /**
+   * Counts all jobs that have not ended. Counts of ended jobs, and the time since which they are kept, cover
+   * only the caller's own, except for administrators.
+   */
   status(caller: Caller): Status;
-  /** Ends the conductor; refused while jobs run, unless they are to be ended with it. Whoever made the front end then ends it too. */
+  /**
+   * Ends the conductor; refused while jobs run, unless `killJobs`. Afterwards, the owner of the front end
+   * ends it, too (`drained`).
+   */
   shutdown(caller: Caller, killJobs: boolean): Promise<Answer<Content<ShutdownAnswer>>>;
 }

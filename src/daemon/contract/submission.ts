@@ -1,4 +1,6 @@
-/** Whether jobs that the schema takes can run here: what only the scheduler can know, refused with what, why and what to do. */
+/**
+ * Checks of submitted jobs that the schema cannot make, because they need the scheduler's limits and queues.
+ */
 import { basename } from "node:path";
 import { closest } from "../../core/did-you-mean.ts";
 import { NO_QUEUE } from "../../core/queue-classes.ts";
@@ -17,30 +19,30 @@ export interface SubmissionLimits {
   readonly queues: readonly QueueSetting[];
 }
 
-/** A job as it was asked for, or an array of them. */
+/** A requested job or job array. */
 export interface Submission {
   readonly request: SubmitJob;
-  /** In its array, one for each job; one that is undefined: a job that belongs to no array. */
+  /** Array index of each job; a single undefined: one job outside any array. */
   readonly indices: readonly (number | undefined)[];
-  /** Jobs of the array that may be started and not ended at a time; undefined: all. */
+  /** Maximum number of jobs of the array that may be in flight at a time; undefined: all. */
   readonly arrayLimit?: number | undefined;
 }
 
-/** Most of what Linux passes to a program, with room to spare. */
+/** Command and environment together; well below Linux's limit. */
 const MAX_PROGRAM_BYTES = 1_000_000;
-/** What the jobs of a batch may retain together, each job of an array counted: each is written to disk and kept. */
+/** Retained bytes of a batch. Each job of an array counts, because each is written to disk and kept. */
 const MAX_BATCH_BYTES = 2 ** 26;
-/** A job waited for, as kept. */
+/** Size of a stored dependency. */
 const DEPENDENCY_BYTES = 24;
-/** A text, however short. */
+/** Fixed size of a string, in addition to its characters. */
 const TEXT_BYTES = 24;
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/;
 const DEFAULT_ESTIMATE_MS = 3_600_000;
-/** Of who does not say: files for the job's user alone. */
+/** Default mask: only the job's user can access new files. */
 const DEFAULT_MASK = "077";
 const NO_ARRAY = [undefined];
 
-/** The batch with its arrays read, or the first thing about it that cannot be accepted. */
+/** The batch with its arrays parsed, or the first reason to refuse it. */
 export function readBatch(
   caller: Caller,
   jobs: readonly SubmitJob[],
@@ -50,7 +52,10 @@ export function readBatch(
   let bytes = 0;
   for (const request of jobs) {
     if (request.array !== undefined && jobs.length > 1) {
-      return refuse("invalid", "Cannot submit an array beside other jobs, expected it alone in its request");
+      return refuse(
+        "invalid",
+        "Cannot submit an array together with other jobs: expected it alone in its request",
+      );
     }
     const submission = readArray(request);
     if (isRefusal(submission)) return submission;
@@ -65,19 +70,19 @@ export function readBatch(
     if (bytes > MAX_BATCH_BYTES) {
       return refuse(
         "too-large",
-        `Cannot submit these ${Math.max(jobs.length, submission.indices.length)} jobs: their commands, paths and jobs to wait for have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
+        `Cannot submit these ${Math.max(jobs.length, submission.indices.length)} jobs: their commands, paths and dependencies have more than ${MAX_BATCH_BYTES} bytes together; put data into files, or submit several batches`,
       );
     }
   }
   return batch;
 }
 
-/** Jobs that a batch stands for. */
+/** Number of jobs in a batch; each job of an array counts. */
 export function jobCount(batch: readonly Submission[]): number {
   return batch.reduce((count, { indices }) => count + indices.length, 0);
 }
 
-/** Bytes that a job retains in memory while it has not ended; roughly. Environment and script are on disk only, and shared. */
+/** Approximate bytes that a live job takes in memory. Environment and script are only on disk, and shared. */
 export function retainedBytes(
   job: Pick<SubmitJob, "command" | "cwd" | "stdout" | "stderr" | "after">,
 ): number {
@@ -87,7 +92,7 @@ export function retainedBytes(
   return bytes;
 }
 
-/** Of a text in memory: two a character as soon as one is not Latin-1. */
+/** Size of a string in memory: two bytes per character if any of them is not Latin-1. */
 function textBytes(text: string): number {
   return TEXT_BYTES + text.length * (BEYOND_LATIN_1.test(text) ? 2 : 1);
 }
@@ -97,7 +102,7 @@ export function maskOf({ umask = DEFAULT_MASK }: SubmitJob): number {
   return Number.parseInt(umask, 8);
 }
 
-/** Queue of a job and how it was chosen. */
+/** The queue of a job and how it was chosen. */
 export type ChosenQueue = Pick<JobRecord, "queue" | "queueReason" | "estimateMs">;
 
 /** The queue that the request names, or the tightest one that admits it. */
@@ -126,7 +131,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
       const [{ limit, asked, allowed }] = ruledOut;
       return refuse(
         "too-large",
-        `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
+        `Cannot submit to queue ${JSON.stringify(request.queue)}: the job asks for ${describeLimit(limit, asked)}, but the queue allows ${describeLimit(limit, allowed)}; ask for less or name another queue`,
       );
     }
     return { queue: request.queue, queueReason: "named in the request", estimateMs: estimateOf(setting) };
@@ -139,7 +144,7 @@ export function chooseQueue(request: SubmitJob, limits: SubmissionLimits): Chose
     );
     return refuse(
       "too-large",
-      `Cannot find a queue for ${tasks} tasks${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}`,
+      `Cannot find a queue for ${tasks} tasks${request.limitMs === undefined ? "" : ` and ${request.limitMs / 1000} s`}: ${why.join(", ")}; ask for less`,
     );
   }
   const chosen = queues[selection.queue];
@@ -181,7 +186,7 @@ function checkProgram({ command, env }: SubmitJob): Refusal | undefined {
   if (bytes <= MAX_PROGRAM_BYTES) return undefined;
   return refuse(
     "too-large",
-    `Cannot pass so much to a program: command and environment together have more than ${MAX_PROGRAM_BYTES} bytes, or one string more than ${MAX_STRING_LENGTH}; put it into a file`,
+    `Cannot start a program with this command and environment: together they have more than ${MAX_PROGRAM_BYTES} bytes, or one string has more than ${MAX_STRING_LENGTH}; put data into files`,
   );
 }
 
@@ -189,16 +194,16 @@ function checkScriptWord({ script, command }: SubmitJob): Refusal | undefined {
   if (script === undefined || script.word < command.length) return undefined;
   return refuse(
     "invalid",
-    `Cannot use ${script.word} as word of the script: expected a whole number from 0 to ${command.length - 1}`,
+    `Cannot use ${script.word} as script.word: expected the index of a word of the command, from 0 to ${command.length - 1}`,
   );
 }
 
-/** Only administrators may raise a job above the others. */
+/** Only administrators may set a priority above 0. */
 export function checkPriority(caller: Caller, priority: number): Refusal | undefined {
   if (priority <= 0 || caller.isAdministrator) return undefined;
   return refuse(
     "invalid",
-    `Cannot give priority ${priority}: you may give −100 to 0; ask the administrator for more`,
+    `Cannot set priority ${priority}: you may use −100 to 0; ask an administrator for a higher one`,
   );
 }
 
@@ -206,13 +211,13 @@ function checkSize({ tasks = 1, memoryBytes = 0 }: SubmitJob, limits: Submission
   if (tasks > limits.cpus) {
     return refuse(
       "too-large",
-      `Cannot run ${tasks} tasks: each has a CPU of its own, and the scheduler has ${limits.cpus}; ask for ${limits.cpus} or fewer`,
+      `Cannot run ${tasks} tasks: each needs a CPU of its own, and the scheduler has ${limits.cpus}; ask for ${limits.cpus} or fewer`,
     );
   }
   if (memoryBytes > limits.memoryBytes) {
     return refuse(
       "too-large",
-      `Cannot give ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
+      `Cannot provide ${gibibytes(memoryBytes)} of memory: the scheduler has ${gibibytes(limits.memoryBytes)}; ask for less`,
     );
   }
   return undefined;

@@ -1,14 +1,16 @@
 /**
- * Between the job book and the executor: what the executor reports becomes changes of jobs, what the scheduler decides becomes commands.
- * Commands are collected during a cycle and given out when the cycle is on disk.
+ * Connects the job book and the executor: the executor's reports become changes of jobs, and the scheduler's
+ * decisions become commands. Commands are collected during a cycle and sent when the cycle is on disk.
  *
- * An attempt is on disk before the executor hears of it, and the executor launches an attempt only once, however often it is
- * told to, since the attempt's folder says who has it. So after any crash an attempt that the executor does not know is simply
- * launched again: it starts if it never did, else the executor tells how it ended. Only when the machine itself was started anew
- * is such an attempt lost: what its folder said may not have reached the disk.
+ * An attempt is on disk before the executor receives it. The executor launches an attempt only once, even if
+ * the command is repeated, because a claim in the attempt's folder belongs to one shim. So after any crash,
+ * an attempt that the executor does not know is simply launched again: it starts if it never did, else the
+ * executor reports its end. Only after a reboot is such an attempt lost: more may have happened in its folder
+ * than was synced.
  *
- * What is told of an attempt is believed only when it names the identity that we made for it (protocol/attempts.ts). An attempt that runs and is
- * not in the store is a stray (strays.ts): it is kept, and nothing is concluded from it for the job that has its number.
+ * Reports about an attempt are accepted only with the identity that we made for it (protocol/attempts.ts). An
+ * attempt that runs but is not in the store is a stray (strays.ts): it is kept, and says nothing about the
+ * job with its number.
  */
 import { randomBytes } from "node:crypto";
 import { areSameCpus, cpusText, type NodeCpus } from "../../core/machine.ts";
@@ -28,7 +30,7 @@ import { lostEnd, outcomeOf, refusedEnd } from "./outcome.ts";
 import type { Past } from "./past.ts";
 import { type NamedAttempt, nameOf, recordOfStray, type Stray, Strays, strayOf } from "./strays.ts";
 
-/** Dependents that are cancelled in one cycle: some 20 ms. */
+/** Dependents that are cancelled in one cycle, which takes about 20 ms. */
 const MAX_CANCELLED_IN_CYCLE = 500;
 
 export class Dispatcher {
@@ -40,7 +42,7 @@ export class Dispatcher {
   #refused: AttemptEnd[] = [];
   readonly matrix: MatrixSender;
   readonly health: ExecutorHealth;
-  /** Whether attempts that are on disk belong to this start of the machine. */
+  /** Whether the attempts on disk belong to the current boot of the machine. */
   #isSameBoot: boolean;
   /** Values before the cycle, for `rollback`. */
   #before: { readonly choice: PolicyChoice; readonly isSameBoot: boolean } | undefined;
@@ -56,10 +58,10 @@ export class Dispatcher {
 
   disconnected(reason: string): void {
     this.health.disconnected(reason);
-    this.#context.scheduler.invalidate("the conductor was away");
+    this.#context.scheduler.invalidate("the conductor was disconnected");
   }
 
-  /** Gives out what is to be sent, now that the cycle is on disk. */
+  /** Called when the cycle is on disk. @returns the commands to send */
   commit(): Command[] {
     this.health.setHasGangs(
       this.#context.scheduler.layout().rows.some((placements) => placements.length > 0),
@@ -72,7 +74,7 @@ export class Dispatcher {
     return outbox;
   }
 
-  /** What the executor would have reported of attempts that it was not given, since they cannot be launched. */
+  /** Ends of attempts that cannot be launched, as reports, although the executor never received them. */
   takeRefused(): Report[] {
     return this.#refused.splice(0).map((end) => ({ type: "ended", end }));
   }
@@ -84,7 +86,7 @@ export class Dispatcher {
     this.strays.rollback();
     if (this.#before === undefined) return;
     this.#isSameBoot = this.#before.isSameBoot;
-    this.#context.scheduler.setChoice(this.#before.choice, "a turn was taken back");
+    this.#context.scheduler.setChoice(this.#before.choice, "a cycle was rolled back");
     this.#before = undefined;
   }
 
@@ -102,7 +104,7 @@ export class Dispatcher {
         this.#ended(report.end, nowMs);
         return;
       case "refused":
-        // It may name jobs and their folders.
+        // The message may name jobs and their folders, so only administrators see it.
         feed.add("conductor", clock.unixMs(), undefined, undefined, {
           data: { refused: report.message },
           of: undefined,
@@ -110,7 +112,9 @@ export class Dispatcher {
     }
   }
 
-  /** Makes a waiting job ended, or asks for the end of a running one; asked again, it is killed without grace. */
+  /**
+   * Cancels a waiting job, or asks a running one to end; the second time, it is killed without a grace time.
+   */
   cancel(record: JobRecord, reason: string): JobRecord {
     if (hasProcess(record.state)) return this.stop(record, "cancelled");
     const { book, feed, scheduler, clock } = this.#context;
@@ -131,7 +135,7 @@ export class Dispatcher {
     return ending;
   }
 
-  /** Asks for the end of attempts that the store does not know; asked again, they are killed without grace. */
+  /** Asks strays to end; the second time, they are killed without a grace time. */
   cancelStrays(strays: readonly Stray[], by: string): void {
     const { feed, clock } = this.#context;
     for (const stray of strays) {
@@ -147,12 +151,12 @@ export class Dispatcher {
     this.#context.scheduler.setChoice(choice, "the policy was switched");
   }
 
-  /** Writes a decision and prepares what the executor has to do for it. */
+  /** Writes a decision and prepares its commands for the executor. */
   apply(outcome: Outcome, nowMs: number): void {
     const { feed, clock, scheduler } = this.#context;
     const atMs = clock.unixMs();
     if (outcome.fellBack !== undefined) {
-      // What a policy says when it gives up may name jobs.
+      // The error of a policy may name jobs, so only administrators see it.
       this.#remember(outcome.fellBack.choice);
       const secret = { data: { because: outcome.fellBack.because }, of: undefined };
       feed.add("policy", atMs, undefined, { after: scheduler.choice.label }, secret);
@@ -188,7 +192,8 @@ export class Dispatcher {
   #begin({ job, rule, processors }: Start, nowMs: number): void {
     const { book, feed, store, clock, scheduler } = this.#context;
     const record = book.live(job);
-    if (record === undefined) throw new Error(`job ${job} was started, but there is none`);
+    if (record === undefined)
+      throw new Error(`Broken invariant: job ${job} was started, but it does not exist`);
     const nodes = scheduler.options.nodes.cpusAt(processors);
     const atMs = clock.unixMs();
     if (hasProcess(record.state)) {
@@ -231,7 +236,7 @@ export class Dispatcher {
     });
   }
 
-  /** The job of which this attempt is the present one. */
+  /** The job whose current attempt this is. */
   #jobOf(key: AttemptKey, identity: string | undefined): JobRecord | undefined {
     const record = this.#context.book.live(key.job);
     const isIts = record?.attempt === key.attempt && record.identity === identity;
@@ -268,7 +273,7 @@ export class Dispatcher {
         ending: undefined,
         ranMs: 0,
         startedAtMs: undefined,
-        reason: toHold ?? `started anew: ${outcome.reason}`,
+        reason: toHold ?? `queued again: ${outcome.reason}`,
       });
       feed.add("requeued", end.endedAtMs, queued, data);
       if (book.isEligible(queued)) scheduler.arrived(queued);
@@ -287,7 +292,10 @@ export class Dispatcher {
     feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
   }
 
-  /** Nothing is concluded from it for a job. One that the store gives its number could not be launched beside it, and now can. */
+  /**
+   * Changes no job, but launches the current attempt of the same number, which had to wait for the stray's
+   * end.
+   */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
@@ -299,8 +307,9 @@ export class Dispatcher {
   }
 
   /**
-   * Jobs that waited for one that has ended go on, or are cancelled when it should have ended well and has not, and so on with those that
-   * waited for them. Of a long chain or a large array some are cancelled in this cycle, the others in the next ones.
+   * Handles the dependents of ended jobs: they become eligible, or are cancelled if the job should have ended
+   * well but did not; then their own dependents follow. A long chain or a large array is cancelled over
+   * several cycles.
    */
   settle(): void {
     const { book } = this.#context;
@@ -315,7 +324,10 @@ export class Dispatcher {
     }
   }
 
-  /** Cancels dependents of a job that did not end well, at most so many. @returns how many more may be */
+  /**
+   * Cancels at most `most` dependents of a job that did not end well.
+   * @returns how many more may be cancelled
+   */
   #settle(ended: JobRecord, most: number): number {
     if (ended.state === "done") return most;
     let left = most;
@@ -329,7 +341,7 @@ export class Dispatcher {
     return left;
   }
 
-  /** The executor has told what it knows; book and executor are brought to agree. */
+  /** The executor has connected and listed its attempts: makes book and executor agree. */
   #reconcile(connected: Connected, nowMs: number): void {
     const { book, feed, scheduler, clock, store, bootId } = this.#context;
     this.#remember();
@@ -350,7 +362,10 @@ export class Dispatcher {
     this.earlierStarts.holdWaiting();
   }
 
-  /** Attempts of which no job is the present one. They run on until they end; what has ended is told and forgotten. */
+  /**
+   * Handles attempts that belong to no job: running ones are kept until they end, ended ones reported and
+   * forgotten.
+   */
   #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
     const { book, feed, store, clock } = this.#context;
     const highest = Math.max(0, ...attempts.map(({ job }) => job));
@@ -374,7 +389,7 @@ export class Dispatcher {
   #reconcileJob(record: JobRecord, attempt: AttemptState | undefined, nowMs: number): void {
     const { feed, scheduler, clock, launcher } = this.#context;
     if (attempt === undefined && this.#isSameBoot && launcher.isPrepared(record)) {
-      // Beside a stray of the same number it cannot be launched; when that has ended, it is.
+      // Cannot be launched while a stray of the same number runs; #strayEnded() does it then.
       if (this.strays.of(record.job).every((stray) => stray.attempt !== record.attempt)) this.#launch(record);
     } else if (attempt === undefined) {
       feed.add("recovered", clock.unixMs(), record, { attempt: record.attempt, found: false });
@@ -403,17 +418,17 @@ function keyOf({ job, attempt }: AttemptKey): AttemptKey {
   return { job, attempt };
 }
 
-/** How a message names an attempt. */
+/** The fields that name an attempt in a command. */
 function namedBy({ job, attempt, identity }: NamedAttempt) {
   return { attempt: { job, attempt }, ...(identity !== undefined && { identity }) };
 }
 
-/** How an attempt ended, as the data of an event. */
+/** The end of an attempt as data of an event. */
 function dataOf({ ranMs, code, signal }: AttemptEnd, reason: string) {
   return { reason, ranMs, ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
 }
 
-/** CPUs as the data of an event: flat, so nodes and their CPUs are one text. */
+/** CPUs as data of an event, which must be flat: nodes and their CPUs become one text. */
 function told(cpus: readonly NodeCpus[]) {
   const { cpus: numbers, nodes } = shownCpus(cpus);
   return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };

@@ -1,9 +1,9 @@
 /**
- * Jobs that wait in the store although they were started already. That happens when the store is older than the folders in `jobs/`: a
- * backup was put back, or files were lost. Nothing may run twice without someone's word, so such a job is held, with the reason;
- * `release` starts it once more, under a number that no attempt has had.
+ * Jobs that wait in the store although they were already started. This happens if the store is older than the
+ * folders in `jobs/`, because a backup was restored or files were lost. No job may run twice unless a user
+ * decides so. Therefore these jobs are held, with the reason; `release` starts a job again, with an attempt
+ * number that was never used.
  */
-
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -18,21 +18,21 @@ export class EarlierStarts {
     this.#strays = strays;
   }
 
-  /** The highest number of an attempt of this job that was started, whoever knows of it; 0: none. */
+  /** The highest number of a started attempt of this job, by its folder or by strays; 0: there is none. */
   latestOf(job: JobNumber): number {
     const running = this.#strays.of(job).map(({ attempt }) => attempt);
     return Math.max(this.#context.launcher.latestStart(job), ...running);
   }
 
-  /** Why a job that is to wait has to be held; undefined when it need not be. */
+  /** Why a waiting job must be held; undefined if it need not be. */
   reasonToHold({ job, attempt }: JobRecord): string | undefined {
     const latest = this.latestOf(job);
     if (latest <= attempt) return undefined;
     const state = this.#strays.of(job).length > 0 ? "runs" : "was started";
-    return `attempt ${latest} of it ${state} already, and the store, which is older, does not know how it ended; release it to run it once more, or cancel it`;
+    return `attempt ${latest} of this job ${state} already, but the store is older and does not know how it ended; release the job to run it again, or cancel it`;
   }
 
-  /** Holds all waiting jobs that were started already. To be called inside a cycle. */
+  /** Holds all waiting jobs that were already started. Must be called inside a cycle. */
   holdWaiting(): void {
     const { book, feed, launcher, clock, scheduler } = this.#context;
     const suspects = new Set([...launcher.jobsWithFolders(), ...this.#strays.jobs()]);

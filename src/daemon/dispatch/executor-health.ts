@@ -1,9 +1,9 @@
-/** Whether the executor is there and answers, and how well it keeps its clock. */
+/** Whether the executor is connected and answers, and how punctual its slots are. */
 import type { SlotStatistics } from "../../protocol/attempts.ts";
 import type { Connected, Report } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
-/** One that has gangs in several rows reports every second, or with each slot that is longer. */
+/** An executor with gangs in several rows reports every second, or in each slot if slots are longer. */
 const SILENCE_MS = 10_000;
 const SILENT_SLOTS = 2;
 
@@ -12,7 +12,7 @@ export class ExecutorHealth {
   #connected: Connected | undefined;
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
-  /** When it was heard last, or, if that is later, when it got gangs. */
+  /** Time of its last report, or the later time at which it got gangs. */
   #heardMs = Number.NEGATIVE_INFINITY;
   #hasGangs = false;
 
@@ -25,13 +25,13 @@ export class ExecutorHealth {
     return this.#connected;
   }
 
-  /** Why nothing can be started; undefined while it is there and answers. */
+  /** Why nothing can be started; undefined while the executor is connected and answers. */
   get trouble(): string | undefined {
     if (this.#connected === undefined) return this.#lostBecause;
     const silentMs = this.#silentMs();
     return silentMs === undefined
       ? undefined
-      : `the conductor does not answer, for ${Math.round(silentMs / 1000)} s now`;
+      : `the conductor has not answered for ${Math.round(silentMs / 1000)} s`;
   }
 
   status() {
@@ -50,7 +50,7 @@ export class ExecutorHealth {
     if (report.type === "slots") this.#statistics = report.statistics;
   }
 
-  /** From now on it has gangs in its rows, or none. */
+  /** Sets whether the executor has gangs in its rows, so that it must report. */
   setHasGangs(hasGangs: boolean): void {
     if (hasGangs && !this.#hasGangs) this.#heardMs = this.#context.clock.nowMs();
     this.#hasGangs = hasGangs;
@@ -61,11 +61,11 @@ export class ExecutorHealth {
     this.#lostBecause = reason;
   }
 
-  /** For how long it has said nothing; undefined while that is no wonder. */
+  /** How long the executor has been silent, in ms; undefined while silence is expected. */
   #silentMs(): number | undefined {
     const { clock, config } = this.#context;
     const silentMs = clock.nowMs() - this.#heardMs;
-    const isWonder = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
-    return this.#connected !== undefined && this.#hasGangs && isWonder ? silentMs : undefined;
+    const isTooLong = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
+    return this.#connected !== undefined && this.#hasGangs && isTooLong ? silentMs : undefined;
   }
 }

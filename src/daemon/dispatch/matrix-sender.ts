@@ -1,4 +1,4 @@
-/** The layout that the policy has made, as the numbered matrices that the executor is given. */
+/** Turns the policy's layout into the numbered matrices for the executor. */
 import type { JobRecord } from "../contract/record.ts";
 import type { Matrix } from "../executor/executor.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
@@ -11,7 +11,7 @@ export class MatrixSender {
   /** Values before the cycle, for `rollback`. */
   #before: { readonly sequence: number; readonly sentRows: string } | undefined;
 
-  /** Goes on with the matrix that was sent last. */
+  /** Continues with the matrix that was sent last. */
   constructor(context: FrontEndParts) {
     this.#context = context;
     const stored = context.store.meta("matrix");
@@ -27,14 +27,14 @@ export class MatrixSender {
     return this.#sequence;
   }
 
-  /** The executor has connected and turns this matrix; whatever comes next is sent. */
+  /** The executor has connected with this matrix. The next matrix is sent even if it is the same. */
   connected(sequence: number): void {
     this.#remember();
     this.#sequence = Math.max(this.#sequence, sequence);
     this.#sentRows = "";
   }
 
-  /** The next matrix to be sent, written down; undefined when the executor turns it already. */
+  /** The next matrix to send, also written to the store; undefined if the executor has it already. */
   next(always: boolean, atMs: number): Matrix | undefined {
     const { store, config, feed, scheduler, book } = this.#context;
     const { slot } = scheduler.layout();
@@ -45,7 +45,7 @@ export class MatrixSender {
       }),
     );
     const rowsText = JSON.stringify(placed);
-    // With more than one row the text changes with the turn; then it is sent at every decision.
+    // With several rows, `fromSlot` changes from decision to decision, so the matrix is always sent.
     if (!always && placed.length <= 1 && rowsText === this.#sentRows) return undefined;
     this.#remember();
     this.#sentRows = rowsText;
@@ -66,7 +66,7 @@ export class MatrixSender {
     return matrix;
   }
 
-  /** Who has which CPUs, row by row. */
+  /** The gangs and their CPUs, row by row. */
   placements(): Pick<JobRecord, "job" | "nodes">[][] {
     const { scheduler } = this.#context;
     const table = scheduler.options.nodes;

@@ -1,12 +1,12 @@
-/** What becomes of a job when its attempt has ended. */
+/** The state of a job after the end of an attempt. */
 import type { AttemptEnd } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
 
-/** So often a job is started anew, whatever its retries, when an attempt was lost before its command began. */
+/** Restarts, in addition to `retries`, after attempts that were lost before their command began. */
 const TRIES_TO_BEGIN = 3;
 
-/** What becomes of a job whose attempt has ended. */
+/** The state of a job after the end of an attempt, with the reason. */
 export function outcomeOf(record: JobRecord, end: AttemptEnd): { state: JobState; reason: string } {
   const mayStartAnew = record.attempt <= record.retries && record.ending !== "cancelled";
   if (end.reason === "cancelled") return { state: "cancelled", reason: "cancelled" };
@@ -27,13 +27,13 @@ export function outcomeOf(record: JobRecord, end: AttemptEnd): { state: JobState
     : { state: "failed", reason: `exit code ${end.code}` };
 }
 
-/** An attempt of which nobody can tell any more how it ended. */
+/** The end of an attempt whose real end is unknown. */
 export function lostEnd(record: JobRecord, ranMs: number, endedAtMs: number): AttemptEnd {
-  const lost = "the conductor does not know it any more; the machine, or all of Tutti, was stopped";
+  const lost = "the conductor does not know this attempt any more; the machine or all of Tutti was stopped";
   return { ...endOf(record, endedAtMs), lost, ranMs };
 }
 
-/** An attempt that was decided on and not launched. */
+/** The end of an attempt that was decided on but could not be launched. */
 export function refusedEnd(record: JobRecord, why: string, endedAtMs: number): AttemptEnd {
   return { ...endOf(record, endedAtMs), lost: why };
 }

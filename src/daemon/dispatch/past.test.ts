@@ -96,7 +96,7 @@ describe("a store that is older", () => {
     lives.removeStore();
     const bench = lives.start();
     expect(bench.frontEnd.status().trouble).toMatch(OLDER);
-    expect(bench.frontEnd.status().trouble).toMatch(/Nothing is known here of jobs 1 to 3/);
+    expect(bench.frontEnd.status().trouble).toMatch(/Jobs 1 to 3 are unknown/);
     expect(bench.frontEnd.warnings).toEqual([bench.frontEnd.status().trouble]);
     expect(recovered(bench)).toMatchObject([{ data: { because: bench.frontEnd.status().trouble } }]);
     // Followers who have seen the old events see the new ones.
@@ -112,12 +112,12 @@ describe("a store that is older", () => {
     await lives.run(3);
     lives.putBack(`${lives.state}/backup`);
     const bench = lives.start();
-    expect(bench.frontEnd.status().trouble).toMatch(/Nothing is known here of jobs 3 to 5/);
+    expect(bench.frontEnd.status().trouble).toMatch(/Jobs 3 to 5 are unknown/);
     expect(bench.frontEnd.job(ROOT, 2)).toMatchObject({ state: "done" });
     expect(bench.frontEnd.job(ROOT, 4)).toMatchObject({
       refused: "not-found",
       message: expect.stringMatching(
-        /the store is older than this job, so nobody knows whether it has ended/,
+        /the store is older than this job, so it is unknown whether and how it ended/,
       ),
     });
     for (const ok of [true, false]) {
@@ -138,7 +138,9 @@ describe("a store that is older", () => {
     const bench = lives.start();
     expect(bench.frontEnd.warnings).toEqual([]);
     expect(bench.frontEnd.status().trouble).toBeUndefined();
-    expect(bench.frontEnd.job(ROOT, 1)).toMatchObject({ message: expect.stringMatching(/nobody knows/) });
+    expect(bench.frontEnd.job(ROOT, 1)).toMatchObject({
+      message: expect.stringMatching(/it is unknown whether and how it ended/),
+    });
     expect(bench.frontEnd.job(ROOT, 3)).toMatchObject({ state: "done" });
     expect(recovered(bench)).toHaveLength(1);
   });
@@ -160,7 +162,7 @@ describe("a store that is older", () => {
     lives.copy(`${lives.state}/backup`);
     await lives.run(0);
     lives.putBack(`${lives.state}/backup`);
-    expect(lives.start().frontEnd.status().trouble).toMatch(/How its jobs went on is not known here/);
+    expect(lives.start().frontEnd.status().trouble).toMatch(/It is unknown how its jobs went on/);
   });
 
   test("is noticed from the folders when the file of numbers is gone too", async () => {
@@ -243,7 +245,7 @@ test.each(["missing", "damaged"] as const)(
     else writeFileSync(lives.numbers, "tutti numbers 1 reserved 00");
     const bench = lives.start();
     expect(bench.frontEnd.warnings).toEqual([
-      `the file "numbers" in the state folder is ${how}; it is made again from the store and the folders in jobs/, and numbers go on above job 2`,
+      `the file "numbers" in the state folder is ${how}; it was rebuilt from the store and the folders in jobs/, and new jobs get numbers above 2`,
     ]);
     expect(bench.frontEnd.status().trouble).toBeUndefined();
     expect(await submit(bench)).toBe(3);

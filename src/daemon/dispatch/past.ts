@@ -1,9 +1,9 @@
 /**
- * What was, as far as it can be known at the start: the store, and all that may know more than it: the file with the highest numbers,
- * the folders in `jobs/`, and the attempts that the conductor names when it is connected to. A store that knows less is an older
- * one. Then numbers go on above all that was given, and people are told; nothing is concluded, killed or run again.
+ * Finds out at the start whether the store is older than what has happened. Three other sources may know
+ * more: the file with the highest numbers, the folders in `jobs/`, and the attempts that the conductor lists
+ * when it connects. If the store is older, new numbers go on above all known ones, and people are warned; no
+ * job is changed, killed or run again.
  */
-
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { EventFeed } from "../book/event-feed.ts";
 import type { Launcher } from "../executor/launcher.ts";
@@ -11,20 +11,20 @@ import type { Numbers, NumbersFile } from "../state/numbers.ts";
 import { latestAccountedFor, noteLostUpTo, passOver } from "../store/lost-jobs.ts";
 import type { Store } from "../store/store.ts";
 
-/** Name in the store's `meta`: there is a file with the highest numbers. */
+/** Key in the store's `meta`: a file with the highest numbers exists. */
 const HAS_NUMBERS = "has numbers";
 
 export class Past {
-  /** Numbers go on above these. */
+  /** New numbers begin above these. */
   readonly latestJob: JobNumber;
   readonly latestEvent: number;
-  /** What people must know, a sentence or more each. */
+  /** Warnings for people, one or more sentences each. */
   readonly warnings: string[] = [];
-  /** Why the store is an older one, for as long as this front end lives. */
+  /** Why the store is considered older; kept as long as this front end runs. */
   trouble: string | undefined;
   readonly #store: Store;
   readonly #hasNumbers: boolean;
-  /** Jobs up to this one were given out. */
+  /** Highest number of a lost job; 0: no job is lost. */
   readonly #lostUpTo: JobNumber;
   #isNoted = false;
 
@@ -39,17 +39,18 @@ export class Past {
     this.latestJob = Math.max(knownJob, numbers?.givenAtMost ?? 0, folder);
     this.latestEvent = Math.max(knownEvent, found?.event ?? 0);
     const isBehind = found !== undefined && (found.job > knownJob || found.event > knownEvent);
-    // A front end that dies before its commit leaves a folder, in which nothing was started.
+    // A folder alone is no proof: a front end that died before its commit leaves one in which nothing was
+    // started.
     const isOlder = isBehind || beyond.some((job) => launcher.latestStart(job) > 0);
     if (isOlder) {
       const known = `job ${knownJob} and event ${knownEvent}`;
       const proof = isBehind
         ? `job ${found.job} and event ${found.event} were confirmed`
         : `jobs up to ${folder} have folders`;
-      this.trouble = `the store is older than what has happened: it ends with ${known}, and ${proof}. A backup was put back, or files were lost. ${
+      this.trouble = `the store is older than what has happened: it ends with ${known}, but ${proof}. A backup was restored, or files were lost. ${
         this.latestJob > knownJob
-          ? `Nothing is known here of ${jobsText(knownJob + 1, this.latestJob)}; new ones get later numbers`
-          : "How its jobs went on is not known here"
+          ? `${jobsText(knownJob + 1, this.latestJob)} unknown; new jobs get higher numbers`
+          : "It is unknown how its jobs went on"
       }`;
     }
     this.#lostUpTo = isOlder ? this.latestJob : 0;
@@ -57,12 +58,12 @@ export class Past {
     const problem = numbers?.problem;
     if (problem === "damaged" || (problem === "missing" && store.meta(HAS_NUMBERS) !== undefined)) {
       this.warnings.push(
-        `the file "numbers" in the state folder is ${problem}; it is made again from the store and the folders in jobs/, and numbers go on above job ${this.latestJob}`,
+        `the file "numbers" in the state folder is ${problem}; it was rebuilt from the store and the folders in jobs/, and new jobs get numbers above ${this.latestJob}`,
       );
     }
   }
 
-  /** Writes down what was found, in the first cycle that can be written. */
+  /** Writes the warnings and numbers to the store, in the first cycle that can be committed. */
   note(feed: EventFeed, atMs: number): void {
     if (this.#isNoted) return;
     for (const because of this.warnings) feed.add("recovered", atMs, undefined, { because });
@@ -71,22 +72,25 @@ export class Past {
     if (this.#hasNumbers) this.#store.setMeta(HAS_NUMBERS, "1");
   }
 
-  /** The first cycle is on disk: the numbers from which the next start is judged, undefined after any other cycle. */
+  /**
+   * After the first committed cycle: the numbers for the file, against which the next start checks. Else
+   * undefined.
+   */
   commit(event: number): Numbers | undefined {
     if (this.#isNoted) return undefined;
     this.#isNoted = true;
     return { reserved: this.latestJob, job: latestAccountedFor(this.#store), event };
   }
 
-  /** The conductor has attempts of jobs up to this one. Inside a cycle. */
+  /** The conductor has attempts of jobs up to this number. Must be called inside a cycle. */
   named(job: JobNumber): void {
     const known = latestAccountedFor(this.#store);
     if (job <= known) return;
     noteLostUpTo(this.#store, job);
-    this.trouble ??= `the store is older than what has happened: it ends with job ${known}, and the conductor runs job ${job}. A backup was put back, or files were lost`;
+    this.trouble ??= `the store is older than what has happened: it ends with job ${known}, but the conductor runs job ${job}. A backup was restored, or files were lost`;
   }
 }
 
 function jobsText(first: JobNumber, last: JobNumber): string {
-  return first === last ? `job ${first}` : `jobs ${first} to ${last}`;
+  return first === last ? `Job ${first} is` : `Jobs ${first} to ${last} are`;
 }

@@ -177,7 +177,7 @@ describe("attempts that run and that the store does not know", () => {
     bench.clock.settle();
     expect(stateOf(bench, 1)).toMatchObject({ state: "held", attempt: 0, command: ["new"] });
     expect(stateOf(bench, 1)).toMatchObject({
-      reason: expect.stringMatching(/attempt 1 of it runs already/),
+      reason: expect.stringMatching(/attempt 1 of this job runs already/),
     });
     lives.machine.end({ job: 1, attempt: 1 }, "none", { code: 0 });
     bench.clock.settle();
@@ -265,7 +265,7 @@ describe("jobs that wait in the store and were started already", () => {
     runToEnd(bench.clock);
     expect(stateOf(bench, 2)).toMatchObject({
       state: "held",
-      reason: expect.stringMatching(/^attempt 1 of it was started already, .* release it/),
+      reason: expect.stringMatching(/^attempt 1 of this job was started already, .* release the job/),
     });
     expect(await bench.frontEnd.why(ANNA, 2)).toMatchObject({
       obstacles: [{ kind: "held", reason: expect.stringContaining("was started already") }],

@@ -1,7 +1,8 @@
 /**
- * Strays: attempts that the conductor runs and the store does not know, because the store is older than they are (a backup was put back,
- * files were lost or removed). Nobody but a person can say what is to become of them, so they run on, beside the gangs and outside the
- * turns, until they end or are cancelled. The conductor tells of them whenever it is connected to, so they are kept in memory only.
+ * Strays: attempts that the conductor runs but the store does not know, because it is older than they are (a
+ * backup was restored, or files were lost or removed). Only a person can decide about them. So they keep
+ * running next to the gangs, without turns, until they end or are cancelled. The conductor lists them
+ * whenever it connects, so they are kept only in memory.
  */
 import { basename } from "node:path";
 import { userNameOf } from "../../host/passwd.ts";
@@ -10,7 +11,7 @@ import type { Stray as StrayInfo } from "../../protocol/schema.ts";
 import type { JobRecord } from "../contract/record.ts";
 import type { Caller } from "../contract/service.ts";
 
-/** An attempt and what distinguishes it from others of its number. */
+/** An attempt and the identity that distinguishes it from others with the same number. */
 export interface NamedAttempt extends AttemptKey {
   readonly identity?: string | undefined;
 }
@@ -20,22 +21,22 @@ export interface Stray extends NamedAttempt, Pick<StrayInfo, "uid" | "user" | "c
   /** Running time at `seenMs` on the monotonic clock. */
   readonly ranMs: number;
   readonly seenMs: number;
-  /** Someone has cancelled it. */
+  /** Whether it was cancelled. */
   readonly isEnding: boolean;
-  /** False: a conductor of the first release has it, which stops what is in no row. */
+  /** False: a conductor of the first release holds it and stops it, because it is in no row. */
   readonly runs: boolean;
 }
 
 export class Strays {
   #byName: ReadonlyMap<string, Stray> = new Map();
-  /** Those before the cycle, for `rollback`. */
+  /** The strays before the cycle, for `rollback`. */
   #before: ReadonlyMap<string, Stray> | undefined;
 
   get count(): number {
     return this.#byName.size;
   }
 
-  /** The conductor has told what it has. Returns those that were not known before. */
+  /** Replaces all strays when the conductor has listed its attempts. Returns the new ones. */
   replace(strays: readonly Stray[]): Stray[] {
     const known = this.#byName;
     this.#change(new Map(strays.map((stray) => [nameOf(stray), stray])));
@@ -64,7 +65,7 @@ export class Strays {
     this.#change(left);
   }
 
-  /** Those that a user may see and end. */
+  /** The strays that a user may see and end. */
   seenBy(caller: Caller, nowMs: number): StrayInfo[] {
     return [...this.#byName.values()]
       .filter(({ uid }) => caller.isAdministrator || caller.uid === uid)
@@ -101,7 +102,7 @@ export class Strays {
   }
 }
 
-/** @param runs whether the conductor lets it run outside the rows */
+/** @param runs whether the conductor lets it run outside of rows */
 export function strayOf(state: AttemptState, nowMs: number, runs: boolean): Stray {
   const { job, attempt, identity, about, ranMs, phase } = state;
   const uid = about?.uid ?? process.getuid?.() ?? 0;
@@ -122,7 +123,7 @@ export function strayOf(state: AttemptState, nowMs: number, runs: boolean): Stra
   };
 }
 
-/** A stray as a job, to answer who has cancelled it. */
+/** A stray as a job, for the answer to the user who cancelled it. */
 export function recordOfStray(stray: Stray, nowMs: number): JobRecord {
   const { job, uid, user, command, cwd, attempt, startedAtMs } = stray;
   return {

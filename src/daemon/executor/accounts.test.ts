@@ -25,11 +25,11 @@ describe("allAccounts()", () => {
   test("refuses an account that is gone, and one whose number somebody else has by now", () => {
     expect(accounts({ uid: 1003, user: "dora" })).toEqual({
       refused:
-        "Cannot start as user 1003 (dora): there is no such account any more, expected the one that submitted the job",
+        "Cannot start as user 1003 (dora): this account does not exist any more, expected the account that submitted the job",
     });
     expect(accounts({ uid: 1002, user: "ben" })).toEqual({
       refused:
-        "Cannot start as user 1002 (ben): that number belongs to carl now, expected the one that submitted the job",
+        "Cannot start as user 1002 (ben): this user id belongs to carl now, expected the account that submitted the job",
     });
   });
 });

@@ -1,6 +1,7 @@
 /**
- * As whom jobs run: as the user who submitted them or not at all. Every launch names the account, and what cannot be launched so is refused
- * with a reason. The conductor asks the same once more (conductor/shim.ts).
+ * The accounts under which jobs run: only that of the user who submitted them. Every launch names the
+ * account; a job whose account cannot be used is refused with a reason. The conductor checks the same again
+ * (conductor/shim.ts).
  */
 import { InputError } from "../../core/errors.ts";
 import { type PasswdEntry, readPasswd } from "../../host/passwd.ts";
@@ -13,25 +14,25 @@ export interface Account {
 
 type Owner = Pick<JobRecord, "uid" | "user">;
 
-/** The account of a job's owner, or why there is none to run it as. */
+/** The account of a job's owner, or why it cannot be used. */
 export type Accounts = (owner: Owner) => Account | { readonly refused: string };
 
-/** Jobs are named in a message up to this many. */
+/** Maximum number of jobs listed in a message. */
 const MAX_NAMED = 10;
 
-/** For a scheduler of one user: nobody else's jobs, whatever the store holds. */
+/** For a scheduler of one user: runs only that user's jobs, even if the store has others. */
 export function ownAccount(own = ownIds()): Accounts {
   return ({ uid, user }) =>
     uid === own.uid
       ? own
       : {
-          refused: `Cannot start as ${named({ uid, user })}: this scheduler runs jobs of user ${own.uid} only, expected one for all users`,
+          refused: `Cannot start as ${named({ uid, user })}: this scheduler runs only jobs of user ${own.uid}, expected a scheduler for all users`,
         };
 }
 
 /**
- * For a scheduler of all users, run by root. The account must be there still and have the same name: a number may have been given to somebody
- * else since. The group is the account's present one, as at a login.
+ * For a scheduler of all users, run by root. The account must still exist under the same name, because its id
+ * may have been given to somebody else. The group is the account's current one, as in a login.
  */
 export function allAccounts(own = ownIds(), entries: () => readonly PasswdEntry[] = readPasswd): Accounts {
   return (owner) => {
@@ -41,13 +42,18 @@ export function allAccounts(own = ownIds(), entries: () => readonly PasswdEntry[
     if (account !== undefined) return { uid: account.uid, gid: account.gid };
     const [other] = ofNumber;
     const why =
-      other === undefined ? "there is no such account any more" : `that number belongs to ${other.user} now`;
-    return { refused: `Cannot start as ${named(owner)}: ${why}, expected the one that submitted the job` };
+      other === undefined
+        ? "this account does not exist any more"
+        : `this user id belongs to ${other.user} now`;
+    return {
+      refused: `Cannot start as ${named(owner)}: ${why}, expected the account that submitted the job`,
+    };
   };
 }
 
 /**
- * Refuses to start where jobs of other users wait or run and ours are the only rights that there are to run them with.
+ * Refuses to start a private scheduler if jobs of other users wait or run, because they would run with our
+ * rights.
  * @throws InputError
  */
 export function refuseJobsOfOthers(
@@ -59,10 +65,10 @@ export function refuseJobsOfOthers(
   const rest = jobs.length > named.length ? ` and ${jobs.length - named.length} more` : "";
   const next =
     uid === 0
-      ? "start it for all users, without --private, and let them end or cancel them (tutti cancel)"
-      : "have the user who started it before end or cancel them";
+      ? "start it for all users, without --private, and let these jobs end or cancel them (tutti cancel)"
+      : "ask the user who started the scheduler before to let them end or to cancel them";
   throw new InputError(
-    `Cannot start a scheduler for user ${uid} alone in "${folder}": jobs of other users have not ended there (${named.join(", ")}${rest}), expected none, since they would run with your rights; ${next}, or name another folder with --state`,
+    `Cannot start a scheduler for user ${uid} alone in "${folder}": jobs of other users have not ended there (${named.join(", ")}${rest}), and they would run with your rights; ${next}, or use another folder with --state`,
   );
 }
 

@@ -1,6 +1,7 @@
 /**
- * What carries out the decisions of the front end: it has nodes with processors, runs attempts on them, and gives each row of the matrix its
- * slots, also while no front end is there. Nothing above it knows how many nodes there are, nor how they are reached.
+ * Carries out the decisions of the front end: it has nodes with processors, runs attempts on them, and gives
+ * each row of the matrix its slots, even while no front end is connected. Only the executor knows how nodes
+ * are reached.
  */
 import type { NodeCpus, NodeTable } from "../../core/machine.ts";
 import type {
@@ -12,13 +13,13 @@ import type {
   MatrixSchedule,
 } from "../../protocol/attempts.ts";
 
-/** What jobs may have, all together. */
+/** The resources for all jobs together. */
 export interface Capacity {
   readonly nodes: NodeTable;
   readonly memoryBytes: number;
 }
 
-/** A gang in a row: these CPUs are its own for that row's slot. */
+/** A gang in a row, and the CPUs that it has during the slot of that row. */
 interface PlacedGang extends AttemptKey {
   readonly nodes: readonly NodeCpus[];
 }
@@ -27,18 +28,18 @@ export type Matrix = MatrixSchedule<PlacedGang>;
 
 export type Command = { readonly type: "matrix"; readonly matrix: Matrix } | AttemptCommand;
 
-/** Commands reach it from now on; whatever else was told before is to be compared with this. */
+/** The executor is connected and receives commands from now on. This state replaces all earlier reports. */
 export interface Connected {
   readonly type: "connected";
-  /** All attempts that it knows of. */
+  /** All attempts that the executor knows. */
   readonly attempts: readonly AttemptState[];
-  /** Number of the matrix whose rows have their slots now. */
+  /** Number of its current matrix. */
   readonly sequence: number;
-  /** Beginning of slot 0 on the monotonic clock of this machine, in ms. */
+  /** Start of slot 0 on this machine's monotonic clock, in ms. */
   readonly epochMs: number;
-  /** Whether it tells attempts back with their identity, and can keep one outside the rows; one of the first release does neither. */
+  /** Whether it reports identities and can keep attempts outside of rows. False for the first release. */
   readonly knowsIdentities: boolean;
-  /** For people. */
+  /** Facts shown to people. */
   readonly facts: { readonly pid?: number; readonly freezer?: FreezerKind };
 }
 
@@ -47,16 +48,17 @@ export type Report = Connected | AttemptReport;
 export interface Executor {
   readonly capacity: Capacity;
   /**
-   * Never throws and never blocks. What is said while it is not connected is dropped: after each `connected` the front end says again what it
-   * wants.
+   * Never throws and never blocks. Commands are dropped while the executor is not connected; after each
+   * `connected`, the front end repeats what it wants.
    */
   apply(commands: readonly Command[]): void;
   /**
    * @param onReport called for every report, beginning with `connected`
-   * @param onDisconnect called when it cannot be reached any more, with a reason for people; it connects again by itself
-   * @returns how to take both away
+   * @param onDisconnect called with a reason for people when the connection is lost; the executor reconnects
+   *   by itself
+   * @returns a function that removes both listeners
    */
   listen(onReport: (report: Report) => void, onDisconnect: (reason: string) => void): () => void;
-  /** Lets go of it; it goes on. */
+  /** Disconnects; the executor goes on. */
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** What an attempt needs before it can be launched: its folder, its environment, its host file. */
+/** Prepares the launch of an attempt: its folder, its environment, its host file. */
 import {
   chmodSync,
   chownSync,
@@ -52,17 +52,20 @@ export class Launcher {
     return numberedIn(this.#options.jobsFolder);
   }
 
-  /** The highest number of an attempt of this job that was started; 0: none. */
+  /** The highest number of a started attempt of this job; 0: there is none. */
   latestStart(job: JobNumber): number {
     return latestStartIn(this.folderOf(job));
   }
 
-  /** Whether the folder of the record's attempt is there. Once its attempt is on disk, only someone else can have removed it. */
+  /**
+   * Whether the folder of the record's attempt exists. If it is missing after the commit, somebody has
+   * removed it.
+   */
   isPrepared({ job, attempt }: JobRecord): boolean {
     return existsSync(this.attemptFolderOf(job, attempt));
   }
 
-  /** Why this job cannot be launched, in words for its user; undefined when it can. */
+  /** Why this job cannot be launched, as text for its user; undefined if it can. */
   refusal(record: JobRecord): string | undefined {
     const account = this.#options.accounts(record);
     return "refused" in account ? account.refused : undefined;
@@ -70,8 +73,9 @@ export class Launcher {
 
   /**
    * Makes the folder of the record's attempt.
-   * @param script content of the job's script, written anew for every attempt: the job may have changed its copy
-   * @throws Error when the disk refuses, which concerns all jobs; never for what a user has asked for or has put in the way
+   * @param script content of the job's script, written again for every attempt, because the job may have
+   *   changed its copy
+   * @throws Error if the disk refuses, which concerns all jobs; never because of a user's request or files
    */
   prepare(record: JobRecord, script?: Uint8Array): void {
     const folder = this.attemptFolderOf(record.job, record.attempt);
@@ -84,21 +88,23 @@ export class Launcher {
     const hosts = join(folder, HOSTS);
     try {
       makeFolders(jobFolder, 0o700);
-      // An earlier attempt may have taken the rights from what is there.
+      // An earlier attempt may have changed the modes of existing folders.
       for (const own of [jobFolder, folder]) makeFolder(own, 0o700);
       if (script !== undefined) this.#writeScript(record, script, undefined);
       rmSync(hosts, { force: true });
       writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
     } catch (error) {
-      // Another job has put something in the way. The conductor cannot start this one there, and says so; the others go on.
+      // Another job has put a file in the way. The conductor will report that it cannot start this job;
+      // others go on.
       if (!IN_THE_WAY.has(String((error as NodeJS.ErrnoException).code))) throw error;
     }
     for (const path of [record.stdout, record.stderr]) this.#makeOutputFolder(path, record.umask);
   }
 
   /**
-   * As root for a user: the job's folder stays root's, so that the user cannot put links where root writes next, and no name in it is
-   * the user's choice; only the user's group may enter it, lest others see how much was written. The attempt's folder is given away last.
+   * Called as root for a user. The job's folder stays root's, so the user can neither put links where root
+   * writes next nor choose names in it. Only the user's group may enter it, so that others cannot see the
+   * sizes of its files. The attempt's folder is given to the user last.
    */
   #prepareFor(
     record: JobRecord,
@@ -114,7 +120,7 @@ export class Launcher {
       if (path === record.stdout || path === record.stderr) makeFileFor(path, uid, gid);
     }
     makeFolder(folder, 0o700);
-    // Given away already: prepared before a crash, and launched again.
+    // The folder belongs to the user already: it was prepared before a crash, and is launched again.
     if (lstatSync(folder).uid !== process.getuid?.()) return;
     const hosts = join(folder, HOSTS);
     writeFileSync(hosts, hostsOf(record), { mode: 0o600 });
@@ -129,12 +135,15 @@ export class Launcher {
     return account;
   }
 
-  /** Removes all that the scheduler keeps of a job on disk, also what is another user's. Says whether it is gone. */
+  /** Removes a job's folder, including files of other users. Resolves to whether the folder is gone. */
   remove(job: JobNumber): Promise<boolean> {
     return removeFolder(this.folderOf(job));
   }
 
-  /** In a folder that stays ours, for the user alone to read. An attempt that still reads an older copy keeps that one. */
+  /**
+   * Writes the script into a folder of ours, readable only by the user. An attempt that reads an older copy
+   * keeps it.
+   */
   #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
     const path = this.#scriptPath(record);
     makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);
@@ -148,20 +157,23 @@ export class Launcher {
     }
   }
 
-  /** Has the name of the user's own file, which interpreters put into their messages. */
+  /** The copy keeps the name of the user's file, because interpreters print it in their messages. */
   #scriptPath({ job, command, scriptWord = 0 }: JobRecord): string {
     const name = basename(command[scriptWord]);
     const isName = name !== "" && name !== "." && name !== ".." && Buffer.byteLength(name) <= MAX_NAME_BYTES;
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 
-  /** Only for a user whose rights are ours: with more, a link could lead us anywhere. */
+  /**
+   * Makes the folder of an output file. Only if the job's user is ours: as root, we could follow a link to
+   * anywhere.
+   */
   #makeOutputFolder(path: string, umask = 0): void {
     if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
     try {
       makeFolders(dirname(path), 0o777 & ~umask);
     } catch {
-      // The shim will say why the file cannot be opened.
+      // The shim will report that it cannot open the file.
     }
   }
 
@@ -202,8 +214,8 @@ export class Launcher {
   }
 
   /**
-   * Path of an output file: %j job, %A array (the job where there is none), %a array index, %x name, %u user, %N machine, %% a percent
-   * sign; %4j has four digits, with zeros before.
+   * Path of an output file: %j job, %A array (the job if it is in no array), %a array index, %x name, %u
+   * user, %N machine, %% a percent sign. %4j is padded with zeros to four digits.
    */
   outputPath(pattern: string | undefined, fallback: string, record: OutputNames): string {
     const { job, array = job, arrayIndex = "", name, user, cwd } = record;
@@ -230,8 +242,9 @@ export class Launcher {
 type OutputNames = Pick<JobRecord, "job" | "array" | "arrayIndex" | "name" | "user" | "cwd">;
 
 /**
- * Slurm's names for what the job is, where its script was written for Slurm and submitted so. Those by which MPI libraries recognise Slurm
- * (SLURM_JOBID, SLURM_NODELIST) are left out: they would look for srun.
+ * Slurm's variables for jobs whose script was written for Slurm and submitted as such. The variables by which
+ * MPI libraries recognise Slurm (SLURM_JOBID, SLURM_NODELIST) are left out, because these libraries would
+ * then look for srun.
  */
 function slurmNames(
   record: JobRecord,
@@ -258,18 +271,18 @@ function hostsOf({ tasks, nodes }: JobRecord): string {
   return lines.join("");
 }
 
-/** A folder of ours in a folder of ours; one that is there may stay. */
+/** Creates a folder inside one of our folders; keeps an existing one. */
 function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !lstatSync(path).isDirectory()) throw error;
   }
-  // The umask may have taken something away; a folder that was given away keeps its mode.
+  // The umask may have reduced the mode. A folder that belongs to a user already keeps its mode.
   if (lstatSync(path).uid === process.getuid?.()) chmodSync(path, mode);
 }
 
-/** An empty file that belongs to a user; one that is there may stay. */
+/** Creates an empty file that belongs to a user; keeps an existing one. */
 function makeFileFor(path: string, uid: number, gid: number): void {
   let file: number;
   try {

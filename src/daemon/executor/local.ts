@@ -7,7 +7,7 @@ import type { FromConductor, ToConductor } from "../../protocol/conductor.ts";
 import type { Command, Executor, Report } from "./executor.ts";
 
 interface LocalOptions extends ClientOptions {
-  /** CPU numbers that jobs may have, ascending. */
+  /** CPUs that jobs may use, in ascending order. */
   readonly cpus: readonly number[];
   readonly memoryBytes: number;
 }
@@ -30,7 +30,7 @@ export function localExecutor({ cpus, memoryBytes, ...options }: LocalOptions): 
   };
 }
 
-/** Whether gangs of other rows can run behind that of the slot here; what the mode "concurrent" needs. */
+/** Whether gangs of other rows can run at low priority on this machine, as the mode "concurrent" requires. */
 export function canRunBehind(freezer: FreezerKind | undefined): boolean {
   return concurrentMeansHere(freezer) !== "none";
 }

@@ -1,15 +1,17 @@
 /**
- * The cycles of the front end. Everything that has come in by one pass of the event loop is handled together:
+ * The cycles of the front end. Everything that arrives in one pass of the event loop is handled together:
  *
  *   requests ─┐                         ┌▶ answers
  *   executor ─┼▶ one transaction: jobs, ┼▶ launch, stop, matrix to the executor
- *   timer ────┘  decisions, events      └▶ events to those who listen
+ *   timer ────┘  decisions, events      └▶ events to listeners
  *
- * Requests wait in a line per user and are taken in turns, by the time that each user's have cost. Those that do not fit into some 50 ms
- * wait for the next cycle, so that a user who submits arrays of thousands holds others up for one of them only.
+ * Each user's requests wait in a queue. Users take turns by the time that their requests have cost. Requests
+ * that do not fit into about 50 ms wait for the next cycle, so a user who submits many large arrays delays
+ * others by only one of them.
  *
- * Nobody is answered and nothing is sent before the transaction is on disk. When it cannot be written, the whole cycle is taken
- * back: requests are refused as unavailable, what the executor reported is kept and tried again, jobs go on running.
+ * No answer and no command is sent before the transaction is on disk. If it cannot be written, the whole
+ * cycle is rolled back: requests are refused as unavailable, the executor's reports are kept and tried again,
+ * jobs go on.
  */
 import { StorageError } from "../../core/errors.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -36,27 +38,27 @@ interface CycleParts {
   readonly past: Past;
   /** Left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
-  /** Left out likewise. */
+  /** Left out: a test without a state folder. */
   readonly watch?: StateWatch | undefined;
-  /** Called after each cycle that is on disk. */
+  /** Called after each committed cycle. */
   readonly afterCycle: (hadRequests: boolean) => void;
 }
 
-/** After the disk has refused, nothing is tried for this long. */
+/** Pause after the disk has refused a cycle. */
 const RETRY_MS = 1000;
 const WATCH_MS = 1000;
-/** Requests that begin later than this wait for the next cycle. */
+/** After this time in a cycle, further requests wait for the next one. */
 const REQUESTS_MS = 50;
-/** What a request costs its user at least: its part of the transaction. */
+/** Minimum cost of a request: its part of the transaction. */
 const MIN_COST_MS = 0.1;
-/** At most a fifth of the time goes into adoptions. */
+/** Pause after an adoption, in multiples of its duration: adoptions take at most a fifth of the time. */
 const REST_PER_ADOPTION = 4;
-/** Decisions of one instant: jobs of no length could go on for ever. */
+/** Decisions at one instant; more would be an endless loop. */
 const MAX_DECISIONS = 100_000;
 
 export class Cycles {
   readonly #parts: CycleParts;
-  /** What was made again and is still to be told as events. */
+  /** Repairs that are not in the event log yet. */
   #repairs: string[] = [];
   #cancelWatch: (() => void) | undefined;
   readonly #requests = new FairQueue<Request>();
@@ -78,7 +80,7 @@ export class Cycles {
         this.#wake();
       },
       (reason) => {
-        // What it had to say after that is said again when it connects.
+        // The executor repeats its reports when it connects again.
         this.#inbox = [];
         parts.dispatcher.disconnected(reason);
         this.#wake();
@@ -91,12 +93,12 @@ export class Cycles {
     return this.#isStopped;
   }
 
-  /** Why the last cycle could not be written. */
+  /** Why the last cycle could not be written; undefined if it was. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Handles a request of a user in one of the next cycles; answered when that is on disk. */
+  /** Handles a user's request in one of the next cycles; resolves when that cycle is on disk. */
   ask<T>(uid: number, handle: (nowMs: number) => Answer<T>): Promise<Answer<T>> {
     if (this.#isStopped) return Promise.resolve(this.refusal());
     return new Promise((resolve) => {
@@ -105,21 +107,21 @@ export class Cycles {
     });
   }
 
-  /** What is answered once there are no more cycles. */
+  /** The answer to all requests after the last cycle. */
   refusal(): Refusal {
     return refuse(
       "unavailable",
-      "Cannot do that: the scheduler is being stopped; start it with `tutti serve`",
+      "Cannot handle the request: the scheduler is stopping; start it again with `tutti serve`",
     );
   }
 
-  /** Nothing is started any more from now on; what has come in is handled. */
+  /** Starts no more jobs from now on, and handles all pending requests. */
   drain(): void {
     this.#isDraining = true;
     this.#runCycle(Number.POSITIVE_INFINITY);
   }
 
-  /** Handles what has come in, and nothing more. */
+  /** Handles all pending requests and ends the cycles. */
   stop(): void {
     if (this.#isStopped) return;
     this.#runCycle(Number.POSITIVE_INFINITY);
@@ -146,7 +148,7 @@ export class Cycles {
     return this.#parts.dispatcher.health.connected !== undefined && !this.#isDraining;
   }
 
-  /** @param requestsMs time for requests; the one that is on when it is over is finished */
+  /** @param requestsMs time for requests; the request that exceeds it is still finished */
   #runCycle(requestsMs = REQUESTS_MS): void {
     this.#isDue = false;
     if (this.#isStopped) return;
@@ -168,7 +170,7 @@ export class Cycles {
       dispatcher.settle();
       this.#decide(nowMs);
       given = book.givenInCycle;
-      // Before the commit: a number that was answered never comes back, whatever becomes of the store.
+      // Before the commit, so that a confirmed number is never given again, even if the store is lost.
       if (given !== undefined) numbers?.give(given);
       store.commit();
     } catch (error) {
@@ -177,7 +179,7 @@ export class Cycles {
     }
     this.#trouble = undefined;
     this.#repairs = [];
-    // Before the answers: what was acknowledged is noted.
+    // Before the answers, so that the file covers everything that was confirmed.
     this.#noteNumbers(given, feed.next - 1);
     book.commit();
     executor.apply(dispatcher.commit());
@@ -191,7 +193,7 @@ export class Cycles {
     this.#arm(this.#mayDecide ? this.#dueMs() : Number.POSITIVE_INFINITY);
   }
 
-  /** Takes requests and answers them, which is not told yet. */
+  /** Takes requests and collects their answers, which are sent after the commit. */
   #handle(requests: Request[], answers: unknown[], nowMs: number, mostMs: number): void {
     const { clock } = this.#parts.context;
     let fromMs = clock.nowMs();
@@ -207,7 +209,7 @@ export class Cycles {
     }
   }
 
-  /** Looks once a second also when nothing else happens. */
+  /** Checks the files once a second, even if nothing else happens. */
   #lookAfterFiles(watch: StateWatch): void {
     const { clock } = this.#parts.context;
     this.#cancelWatch = clock.at(clock.nowMs() + WATCH_MS, () => {
@@ -216,7 +218,10 @@ export class Cycles {
     });
   }
 
-  /** Here too, so that nothing is acknowledged that has no file any more. @throws StorageError when it has none */
+  /**
+   * Also checked in each cycle, so that nothing is confirmed without a file.
+   * @throws StorageError if one is missing
+   */
   #checkFiles(): void {
     const { watch } = this.#parts;
     const problem = watch?.problem;
@@ -224,7 +229,7 @@ export class Cycles {
     this.#repairs.push(...(watch?.repair() ?? []));
   }
 
-  /** A disk that refuses this harms nobody now: an older store might be noticed later, or from other signs only. */
+  /** If the disk refuses this, nothing is lost now; it only becomes harder to notice an older store later. */
   #noteNumbers(given: JobNumber | undefined, event: number): void {
     const { past, numbers } = this.#parts;
     const beginning = past.commit(event);
@@ -232,7 +237,7 @@ export class Cycles {
       if (beginning !== undefined) numbers?.begin(beginning);
       numbers?.committed(given, event);
     } catch {
-      // The next cycle that cannot be written is told.
+      // The next cycle that cannot be written reports the problem.
     }
   }
 
@@ -242,7 +247,7 @@ export class Cycles {
       const outcome = scheduler.decide(nowMs);
       if (outcome === undefined) break;
       this.#parts.dispatcher.apply(outcome, nowMs);
-      // Someone who cancels a long queue job by job must not keep us busy with adoptions.
+      // A user who cancels a long queue job by job must not keep us busy with adoptions.
       if (outcome.adoption !== undefined) {
         this.#restUntilMs = clock.nowMs() + REST_PER_ADOPTION * (clock.nowMs() - nowMs);
       }
@@ -256,23 +261,23 @@ export class Cycles {
     try {
       store.rollback();
     } catch {
-      // The transaction is gone already, which is what was wanted.
+      // There is no transaction any more, as intended.
     }
     store.reuseLog();
     book.rollback();
     feed.rollback();
     this.#parts.dispatcher.rollback();
-    scheduler.invalidate("a turn was taken back");
+    scheduler.invalidate("a cycle was rolled back");
     this.#trouble = messageOf(error);
-    // How the clock was kept a while ago is of no use to anybody.
+    // Old slot statistics are useless.
     this.#inbox = [...inbox.filter(({ type }) => type !== "slots"), ...this.#inbox];
     const isExplained = error instanceof StorageError || error instanceof DamagedStoreError;
     const message = isExplained
       ? `${this.#trouble}. Nothing was changed; running jobs go on`
-      : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed, running jobs go on; make room on the disk and try again`;
+      : `Cannot write to ${store.path}: ${this.#trouble}. Nothing was changed; running jobs go on. Make room on the disk and try again`;
     const refusal = refuse("unavailable", message);
     for (const { answer } of requests) answer(refusal);
-    // Nor could those be handled that were not looked at.
+    // Requests that were not handled yet would fail, too.
     this.#refuseWaiting(refusal);
     this.#arm(clock.nowMs() + RETRY_MS);
   }

@@ -187,7 +187,7 @@ describe("cancel, hold, release, priority, requeue", () => {
     expect(bench.machine.launched).toEqual(["1/1", "1/2"]);
     expect(await answerOf(bench.clock, bench.frontEnd.requeue(ANNA, job))).toMatchObject({
       refused: "wrong-state",
-      message: expect.stringMatching(/started 2 times, and may be started anew 1 time;/),
+      message: expect.stringMatching(/started 2 times, and its retries allow a restart 1 time;/),
     });
     bench.machine.end({ job, attempt: 2 }, "none", { lost: "shim gone" });
     bench.clock.settle();
@@ -381,7 +381,7 @@ test("a conductor that turns gangs and says nothing for long is told of, and no 
   await submit(bench, { held: true });
   clock.advanceTo(61_000);
   expect(frontEnd.status().conductor).toMatchObject({ connected: true, silentMs: expect.any(Number) });
-  const message = expect.stringMatching(/does not answer, for 1\d s now$/);
+  const message = expect.stringMatching(/the conductor has not answered for 1\d s$/);
   expect(await frontEnd.why(ANNA, 1)).toMatchObject({ obstacles: [{ kind: "conductor", message }] });
   expect(await frontEnd.why(ANNA, 2)).toMatchObject({
     obstacles: [{ kind: "held" }, { kind: "conductor", message }],

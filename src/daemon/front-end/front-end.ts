@@ -1,6 +1,6 @@
 /**
- * The front end: what users ask for and what the executor reports goes in, decisions go to disk and then to the executor. This is its
- * door; what is asked for is handled in cycles (cycle.ts).
+ * The front end: takes users' requests and the executor's reports, writes decisions to disk, then sends them
+ * to the executor. This class is its interface; cycle.ts handles requests in cycles.
  */
 import { type PolicyChoice, type PolicyDefinition, rulesInForce, setNumber } from "../../core/policy.ts";
 import type { Observer } from "../../core/schedule.ts";
@@ -34,27 +34,27 @@ import { Retention, type RetentionLimits } from "./retention.ts";
 interface FrontEndOptions
   extends Pick<FrontEndParts, "store" | "clock" | "launcher" | "config" | "bootId">,
     Partial<Pick<FrontEndParts, "mostJobs" | "mostStoreBytes">> {
-  /** Beside the store, to notice an older one; left out: a test without a state folder. */
+  /** Shows whether the store is older than the last numbers; left out: a test without a state folder. */
   readonly numbers?: NumbersFile | undefined;
-  /** Left out likewise. */
+  /** Left out: a test without a state folder. */
   readonly watch?: StateWatch | undefined;
   readonly executor: Executor;
-  /** A policy that goes before the one of the last run. */
+  /** Overrides the policy of the last run. */
   readonly policy?: string | undefined;
-  /** The one that the configuration names by its file. */
+  /** The policy whose file the configuration names. */
   readonly ownPolicy?: PolicyDefinition | undefined;
-  /** What is kept of ended jobs and events, beside `keepJobs`. */
+  /** Limits on stored ended jobs and events, in addition to `keepJobs`. */
   readonly mostKept?: Partial<RetentionLimits>;
-  /** Where forecasts are made; left out: in this thread. */
+  /** Makes forecasts; left out: made in this thread. */
   readonly forecastEngine?: ForecastEngine;
-  /** Hears what the policy decides; job rows are those of the driver's table. */
+  /** Receives the policy's decisions; job rows are those of the driver's table. */
   readonly observer?: Observer;
 }
 
-/** As whom the front end asks itself. */
+/** The caller of the front end's own requests. */
 const SELF: Caller = { uid: -1, user: "", isAdministrator: true };
 const MAX_JOBS = 200_000;
-/** Beyond what jobs and history may take of 50 users with all their shares. */
+/** More than the jobs and the history of 50 users can take, if all use their whole shares. */
 const MAX_STORE_BYTES = 2 ** 33;
 const MAX_DRAIN_MS = 15_000;
 const DRAIN_LOOK_MS = 10;
@@ -66,7 +66,7 @@ export class FrontEnd implements Service {
   readonly #dispatcher: Dispatcher;
   readonly #views: Views;
   readonly #listing: Listing;
-  /** Makes forecasts when somebody asks; once it is started, of every job. */
+  /** Makes forecasts on request; after its start, for every job. */
   readonly forecaster: Forecaster;
   /** Does nothing until it is started. */
   readonly retention: Retention;
@@ -136,19 +136,19 @@ export class FrontEnd implements Service {
     });
   }
 
-  /** Handles what is left and lets go of the executor and the store; jobs go on. */
+  /** Handles remaining requests and disconnects from executor and store; jobs go on. */
   stop(): void {
     this.#cycles.stop();
     this.retention.stop();
     this.forecaster.stop();
   }
 
-  /** Jobs with a process, and attempts that the store does not know. */
+  /** Number of jobs with a process, and of attempts that the store does not know. */
   runningCount(): number {
     return [...this.#context.book.withProcess()].length + this.#dispatcher.strays.count;
   }
 
-  /** What was found at the start and people should know, a sentence or more each. */
+  /** Warnings from the start for people, one or more sentences each. */
   get warnings(): readonly string[] {
     return this.#past.warnings;
   }
@@ -164,13 +164,13 @@ export class FrontEnd implements Service {
 
   async shutdown(caller: Caller, killJobs: boolean) {
     if (!caller.isAdministrator) {
-      return refuse("not-yours", "Cannot end the scheduler: only an administrator may");
+      return refuse("not-yours", "Cannot end the scheduler: only administrators may do that");
     }
     const running = this.runningCount();
     if (running > 0 && !killJobs) {
       return refuse(
         "wrong-state",
-        `Cannot end the scheduler: ${running} ${running === 1 ? "job runs" : "jobs run"}, expected none; wait, cancel them, or end them with it (--kill)`,
+        `Cannot end the scheduler: ${running} ${running === 1 ? "job is" : "jobs are"} running; wait, cancel them, or use --kill to end them`,
       );
     }
     await this.#drain(killJobs);
@@ -179,8 +179,8 @@ export class FrontEnd implements Service {
   }
 
   /**
-   * Nothing is started any more, and the executor is asked to end, with its jobs or when there are none. Resolves when all ends
-   * are on disk, or after a while.
+   * Stops starting jobs and asks the executor to end, with its jobs if `killJobs`. Resolves when the ends of
+   * all jobs are on disk, or after MAX_DRAIN_MS.
    */
   #drain(killJobs: boolean): Promise<void> {
     this.#cycles.drain();
@@ -241,7 +241,7 @@ export class FrontEnd implements Service {
     if (isRefusal(before)) return before;
     const forecast = before.state === "queued" ? await this.forecaster.of(job) : undefined;
     if (this.#cycles.isStopped) return this.#cycles.refusal();
-    // Much may have happened while the forecast was made.
+    // The job may have changed while the forecast was made.
     const record = this.#requests.find(caller, job);
     if (isRefusal(record)) return record;
     return explainWaiting(record, {
@@ -268,7 +268,9 @@ export class FrontEnd implements Service {
 
   setPolicy(caller: Caller, text: string): Promise<Answer<{ readonly policy: string }>> {
     if (!caller.isAdministrator) {
-      return Promise.resolve(refuse("not-yours", "Cannot switch the policy: only the administrator may"));
+      return Promise.resolve(
+        refuse("not-yours", "Cannot switch the policy: only administrators may do that"),
+      );
     }
     let choice: PolicyChoice;
     try {
@@ -307,7 +309,7 @@ export class FrontEnd implements Service {
     if (this.#cycles.isStopped) return this.#cycles.refusal();
     const visible = (job: JobNumber): boolean => {
       const record = this.#context.book.live(job);
-      // A forecast that is some seconds old tells of jobs that run by now.
+      // A cached forecast may include jobs that have started since.
       return record?.state === "queued" && mayTouch(caller, record);
     };
     return {
@@ -317,13 +319,13 @@ export class FrontEnd implements Service {
     };
   }
 
-  /** What people should know now, all in one text. */
+  /** All current problems as one text. */
   get #trouble(): string | undefined {
     const troubles = [this.#cycles.trouble, this.#past.trouble, this.#context.scheduler.trouble];
     return troubles.filter((text) => text !== undefined).join("; ") || undefined;
   }
 
-  /** The policy that the last run was switched to, if it was and it can still be used, else the configured one. */
+  /** The policy that the last run was switched to, if it can still be used, else the configured one. */
   #choiceAtStart(): PolicyChoice {
     const { store, config, policy } = this.#options;
     if (policy !== undefined) return this.#choose(policy);

@@ -1,4 +1,7 @@
-/** From accepted requests to jobs in the book, with their numbers. Up to 10,000 come in one cycle, so what they have alike is worked out once. */
+/**
+ * Turns accepted requests into numbered jobs in the book. One cycle may bring 10,000 jobs, so values that
+ * they share are computed once.
+ */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { isEnded } from "../../protocol/states.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -7,17 +10,20 @@ import { type ChosenQueue, maskOf, nameOf, type Submission } from "../contract/s
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { Needs } from "./share.ts";
 
-/** What was asked for, and what was found out about it. */
+/** A request and the results of its checks. */
 export interface Accepted extends Submission {
   readonly needs: Needs;
   readonly queue: ChosenQueue;
-  /** A job that it waits for and that has not ended well, as it should have. */
+  /** A dependency that should have ended well but did not. */
   readonly unmet: JobNumber | undefined;
 }
 
 const NONE: readonly never[] = [];
 
-/** Enters a batch in the book and tells of it. A job whose condition cannot be met any more is cancelled at once. */
+/**
+ * Adds a batch to the book and the event log. A job whose dependency cannot be met any more is cancelled
+ * immediately.
+ */
 export function enterJobs(
   context: FrontEndParts,
   caller: Caller,
@@ -40,7 +46,7 @@ export function enterJobs(
   return records;
 }
 
-/** In the book. */
+/** The records of one request, added to the book. */
 function recordsOf(
   { book, launcher, store: { contents } }: FrontEndParts,
   { uid, user }: Caller,

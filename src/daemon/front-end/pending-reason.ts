@@ -1,4 +1,4 @@
-/** Why a job waits, as data; nothing here is put in words. */
+/** Why a job waits, as data without text. */
 import { hasProcess } from "../../protocol/states.ts";
 import { type JobRecord, servedBefore } from "../contract/record.ts";
 import type { Why } from "../contract/service.ts";
@@ -8,13 +8,13 @@ import type { Scheduler } from "../scheduling/scheduler.ts";
 interface WaitingContext extends Pick<FrontEndParts, "book" | "scheduler" | "clock"> {
   readonly executorTrouble: string | undefined;
   readonly forecast: Why["forecast"];
-  /** Whether who asks may see the job. */
+  /** Whether the caller may see the job. */
   readonly sees: (record: JobRecord) => boolean;
 }
 
 type Obstacle = Why["obstacles"][number];
 
-/** Jobs before it that are named. */
+/** Maximum number of earlier jobs that are listed. */
 const NAMED = 10;
 
 export function explainWaiting(record: JobRecord, context: WaitingContext): Why {
@@ -37,7 +37,7 @@ export function explainWaiting(record: JobRecord, context: WaitingContext): Why 
   };
 }
 
-/** Nor does anything go on, start or end while the conductor is away. */
+/** A job with a process is stuck only while the conductor is away. */
 function conductorObstacles(record: JobRecord, { executorTrouble }: WaitingContext): Obstacle[] {
   if (executorTrouble === undefined || !hasProcess(record.state)) return [];
   return [{ kind: "conductor", message: executorTrouble }];
@@ -95,7 +95,7 @@ function obstaclesOf(
   return obstacles;
 }
 
-/** Idle CPUs of the row that has most of them; all CPUs when there is no row. */
+/** Idle CPUs of the emptiest row; all CPUs if there is no row. */
 function freeIn(scheduler: Scheduler): number {
   const { processors: all } = scheduler.options.nodes;
   const { rows } = scheduler.layout();

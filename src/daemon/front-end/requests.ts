@@ -1,4 +1,4 @@
-/** What users ask for, handled inside a cycle: changes of the job book, or a refusal that changes nothing. */
+/** Handles users' requests inside a cycle: changes the job book, or refuses without a change. */
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { type Answer, isRefusal, type Refusal, refuse } from "../../protocol/refusal.ts";
@@ -15,7 +15,7 @@ import { type Accepted, enterJobs } from "./new-jobs.ts";
 import { needsOf, refuseOverShare, refuseWhenFull } from "./share.ts";
 
 const LOST =
-  "the store is older than this job, so nobody knows whether it has ended, and how; its folder in jobs/ may tell";
+  "the store is older than this job, so it is unknown whether and how it ended; its folder in jobs/ may show it";
 
 export class Requests {
   readonly #context: FrontEndParts;
@@ -26,7 +26,7 @@ export class Requests {
     this.#dispatcher = dispatcher;
   }
 
-  /** A job that the caller may see; others do not exist for them. */
+  /** A job that the caller may see. Other users' jobs are refused like jobs that do not exist. */
   find(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = Number.isSafeInteger(job) ? this.#context.book.find(job) : undefined;
     if (record !== undefined && mayTouch(caller, record)) return record;
@@ -51,7 +51,7 @@ export class Requests {
     const overShare = refuseOverShare(this.#context, caller, batch, needs);
     if (overShare !== undefined) return overShare;
     const accepted: Accepted[] = [];
-    /** Jobs that are waited for, each looked up once. */
+    /** Jobs that the batch waits for, each looked up once. */
     const others = new Map<JobNumber, JobRecord | "forgotten">();
     for (const [i, submission] of batch.entries()) {
       const { request } = submission;
@@ -59,7 +59,7 @@ export class Requests {
       if (isRefusal(queue)) return queue;
       for (const { job, ok } of request.after ?? []) {
         const other = others.get(job) ?? this.#waitedFor(caller, job);
-        // One that is forgotten has ended, however it did.
+        // A forgotten job has ended, but nobody knows whether it ended well.
         if (other === undefined || (other === "forgotten" && ok)) return this.#cannotWaitFor(job);
         others.set(job, other);
       }
@@ -88,7 +88,7 @@ export class Requests {
   hold(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
     if (isRefusal(record) || record.state === "held") return record;
-    if (record.state !== "queued") return wrongState("hold", record, "only a job that waits can be held");
+    if (record.state !== "queued") return wrongState("hold", record, "only waiting jobs can be held");
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record, "is held");
     const held = book.change(record, { state: "held" });
@@ -99,10 +99,9 @@ export class Requests {
   release(caller: Caller, job: JobNumber): Answer<JobRecord> {
     const record = this.find(caller, job);
     if (isRefusal(record) || record.state === "queued") return record;
-    if (record.state !== "held")
-      return wrongState("release", record, "only a job that is held can be released");
+    if (record.state !== "held") return wrongState("release", record, "only held jobs can be released");
     const { book, feed, scheduler, clock } = this.#context;
-    // Numbers of attempts that were started are not given again.
+    // The next attempt gets a number that no started attempt has had.
     const attempt = Math.max(record.attempt, this.#dispatcher.earlierStarts.latestOf(job));
     const isRaised = attempt > record.attempt;
     const released = book.change(record, {
@@ -121,12 +120,12 @@ export class Requests {
     const record = this.find(caller, job);
     if (isRefusal(record)) return record;
     if (!hasProcess(record.state) || record.state === "ending") {
-      return wrongState("requeue", record, "only a job that runs can be requeued");
+      return wrongState("requeue", record, "only running jobs can be requeued");
     }
     if (record.attempt > record.retries) {
       return refuse(
         "wrong-state",
-        `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and may be started anew ${times(record.retries)}; submit it again, with more retries if it shall be requeued`,
+        `Cannot requeue job ${job}: it has been started ${times(record.attempt)}, and its retries allow a restart ${times(record.retries)}; submit it again with more retries`,
       );
     }
     return this.#dispatcher.stop(record, "requeued");
@@ -136,7 +135,7 @@ export class Requests {
     const record = this.find(caller, job);
     if (isRefusal(record) || record.priority === priority) return record;
     if (record.state !== "queued" && record.state !== "held") {
-      return wrongState("change the priority of", record, "only that of a job that waits can be changed");
+      return wrongState("change the priority of", record, "only waiting jobs can get another priority");
     }
     const { book, feed, scheduler, clock } = this.#context;
     scheduler.withdrawn(record, "has another priority");
@@ -170,23 +169,23 @@ export class Requests {
   #cannotWaitFor(job: JobNumber): Refusal {
     const gone = this.#whyGone(job) ?? "there is no such job";
     const advice = this.#isForgotten(job)
-      ? `, so nobody knows whether it ended well; leave it out, or wait for it however it ended (any:${job})`
+      ? `, so it is unknown whether it ended well; leave it out, or accept any end (any:${job})`
       : isLost(this.#context.store, job)
         ? "; leave it out"
         : "";
     return refuse("invalid", `Cannot wait for job ${job}: ${gone}${advice}`);
   }
 
-  /** In words; undefined when the number was never given, or is another user's. */
+  /** As text; undefined if no job ever had this number, or if it belongs to another user. */
   #whyGone(job: JobNumber): string | undefined {
     const { store, config } = this.#context;
     if (isLost(store, job)) return LOST;
     if (!this.#isForgotten(job)) return undefined;
-    return `it has ended and is forgotten (ended jobs are kept for ${config.keepDays} days, the last ${config.keepJobs} at most)`;
+    return `it has ended and was forgotten (ended jobs are kept for ${config.keepDays} days, at most ${config.keepJobs} of them)`;
   }
 }
 
-/** The first job that should have ended well for this one to start, and has not. */
+/** The first dependency that should have ended well but did not. */
 function unmetOf(
   { after = [] }: SubmitJob,
   others: ReadonlyMap<JobNumber, JobRecord | "forgotten">,
@@ -203,5 +202,5 @@ function times(count: number): string {
 }
 
 function wrongState(action: string, record: JobRecord, why: string): Answer<never> {
-  return refuse("wrong-state", `Cannot ${action} job ${record.job}: it is ${record.state}, ${why}`);
+  return refuse("wrong-state", `Cannot ${action} job ${record.job}: it is ${record.state}; ${why}`);
 }

@@ -110,7 +110,7 @@ describe("Retention", () => {
     await answerOf(clock, frontEnd.submit(ANNA, [request(), request(), request({ held: true })]));
     clock.advanceTo(5000);
     forgetAll(bench);
-    const told = /forgotten \(ended jobs are kept for 7 days, the last 1 at most\)/;
+    const told = /forgotten \(ended jobs are kept for 7 days, at most 1 of them\)/;
     expect(frontEnd.job(BEN, 1)).toMatchObject({
       refused: "not-found",
       message: expect.stringMatching(told),

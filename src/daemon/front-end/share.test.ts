@@ -19,7 +19,7 @@ describe("one user's share", () => {
       expect(await submit(bench, ANNA, batch)).toHaveProperty("jobs.length", 10_000);
     expect(await submit(bench, ANNA, [request()])).toMatchObject({
       refused: "full",
-      message: expect.stringContaining("50000 of yours have not ended"),
+      message: expect.stringContaining("50000 of your jobs have not ended"),
     });
     expect(await submit(bench, BEN, [request()])).toHaveProperty("jobs.length", 1);
     expect(await submit(bench, ROOT, batch)).toHaveProperty("jobs.length", 10_000);

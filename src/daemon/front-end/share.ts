@@ -1,4 +1,7 @@
-/** Whether there is room for new jobs: in the scheduler and its store, and in what one user may have, so that there is room for the others'. */
+/**
+ * Whether there is room for new jobs: in the scheduler, in its store, and in the share that each user may
+ * have.
+ */
 import { type Refusal, refuse } from "../../protocol/refusal.ts";
 import type { SubmitJob } from "../../protocol/schema.ts";
 import type { Caller } from "../contract/service.ts";
@@ -13,7 +16,7 @@ export interface Needs {
   readonly script: Content | undefined;
 }
 
-/** Of all jobs that have not ended. */
+/** Share that one user may have of the maximum number of live jobs. */
 const MAX_SHARE = 0.25;
 const MAX_BYTES_OF_USER = 2 ** 27;
 
@@ -24,7 +27,7 @@ export function needsOf({ env, script }: SubmitJob, { contents }: Store): Needs 
   };
 }
 
-/** Says what there is no room for; for administrators too. */
+/** A refusal if the scheduler or its store is full; applies to administrators, too. */
 export function refuseWhenFull(
   { book, store, mostJobs, mostStoreBytes }: FrontEndParts,
   count: number,
@@ -32,18 +35,18 @@ export function refuseWhenFull(
   if (book.liveCount + count > mostJobs) {
     return refuse(
       "full",
-      `Cannot accept ${count} jobs: ${book.liveCount} have not ended, and the scheduler keeps at most ${mostJobs}; try again when some have ended`,
+      `Cannot accept ${count} jobs: ${book.liveCount} jobs have not ended yet, and the scheduler accepts at most ${mostJobs}; try again when some have ended`,
     );
   }
   const usedBytes = store.usedBytes();
   if (usedBytes <= mostStoreBytes) return undefined;
   return refuse(
     "full",
-    `Cannot accept ${count} jobs: what the scheduler keeps has ${usedBytes} bytes on disk, expected at most ${mostStoreBytes}; try again when some have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
+    `Cannot accept ${count} jobs: the scheduler's store has ${usedBytes} bytes on disk, expected at most ${mostStoreBytes}; try again when some jobs have ended, or ask the administrator to keep less (keepDays, keepJobs)`,
   );
 }
 
-/** Says what one user would have too much of; administrators may have any share. */
+/** A refusal if the user would exceed their share; administrators have no limit. */
 export function refuseOverShare(
   context: FrontEndParts,
   caller: Caller,
@@ -58,7 +61,7 @@ export function refuseOverShare(
   if (held.jobs + count > share) {
     return refuse(
       "full",
-      `Cannot accept ${count} jobs: ${held.jobs} of yours have not ended, and the scheduler keeps at most ${share} of a user; try again when some have ended`,
+      `Cannot accept ${count} jobs: ${held.jobs} of your jobs have not ended yet, and the scheduler accepts at most ${share} from each user; try again when some have ended`,
     );
   }
   let bytes = held.bytes + newBytes(context, caller, needs);
@@ -66,7 +69,7 @@ export function refuseOverShare(
   if (bytes <= MAX_BYTES_OF_USER) return undefined;
   return refuse(
     "full",
-    `Cannot accept ${count} jobs: with them your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MAX_BYTES_OF_USER} (what several jobs have alike of the last two counts once); put data into files, or try again when some have ended`,
+    `Cannot accept ${count} jobs: with them, your jobs that have not ended would have ${bytes} bytes of commands, paths, environments and scripts, expected at most ${MAX_BYTES_OF_USER} (an environment or script that several jobs share counts once); put data into files, or try again when some jobs have ended`,
   );
 }
 

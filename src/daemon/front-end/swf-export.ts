@@ -1,26 +1,26 @@
-/** What ran, in the Standard Workload Format 2.2, so that the simulator can run it again. */
+/** Exports jobs in the Standard Workload Format 2.2, so that the simulator can replay them. */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { Job } from "../../protocol/schema.ts";
 import type { JobState } from "../../protocol/states.ts";
 
 const STATUS: Partial<Record<JobState, number>> = { done: 1, failed: 0, cancelled: 5 };
-/** Jobs in a piece. */
+/** Jobs per piece. */
 const PIECE = 250;
 
 interface SwfFacts {
   readonly cpus: number;
   readonly policy: string;
   readonly queues: readonly string[];
-  /** Jobs that ended up to then are forgotten; undefined: none is. */
+  /** Jobs that ended before may be forgotten; undefined: no job was forgotten. */
   readonly keptSinceMs?: number | undefined;
 }
 
 /**
- * The file in pieces, some of them empty. The jobs are gone through twice: once to count those that have started and to put them in order, of
- * which only numbers are remembered, and once to write them.
- * Times in the file are seconds since the first submit. Jobs that have not started, or were cancelled before, have no run time (−1).
+ * The file in pieces, some of them empty. Needs two passes over the jobs: the first counts and sorts those
+ * that have started and remembers only their numbers and submit times, the second writes them. Times in the
+ * file are seconds since the first submit. Jobs that have not ended have no run time (−1).
  * @param pages all jobs by number
- * @param find a job as it is now; undefined when it was forgotten meanwhile
+ * @param find returns the current state of a job; undefined if it was forgotten in the meantime
  */
 export function* exportSwf(
   pages: Iterable<readonly Job[]>,
@@ -35,7 +35,7 @@ export function* exportSwf(
     }
     yield "";
   }
-  // They are in order already, unless the clock was set back; then the sort takes two runs together.
+  // They are already sorted, unless the clock was set back.
   told.sort((a, b) => a.submittedAtMs - b.submittedAtMs || a.job - b.job);
   const epochMs = told[0]?.submittedAtMs ?? 0;
   yield heading(told.length, epochMs, facts);
@@ -58,10 +58,10 @@ function heading(jobs: number, epochMs: number, { cpus, policy, queues, keptSinc
     `; MaxJobs: ${jobs}`,
     `; MaxProcs: ${cpus}`,
     `; Note: policy at the time of the export: ${policy}`,
-    "; Note: run time is time that the job's row had the processors",
+    "; Note: run time is the time for which the job's row had the processors",
     ...(keptSinceMs === undefined
       ? []
-      : [`; Note: jobs that ended before ${new Date(keptSinceMs).toISOString()} are forgotten`]),
+      : [`; Note: jobs that ended before ${new Date(keptSinceMs).toISOString()} were forgotten`]),
     ...queues.map((name, i) => `; Queue: ${i + 1} ${name}`),
   ];
   return `${lines.join("\n")}\n`;

@@ -115,7 +115,7 @@ test("a policy that breaks down is replaced, and the log says so", async () => {
   bench.frontEnd.listen(ROOT, 0, ({ kind, data }) => {
     if (kind === "policy") told.push(data?.because);
   });
-  expect(told).toContainEqual(expect.stringContaining("connected-reservation gave up: Cannot find a queue"));
+  expect(told).toContainEqual(expect.stringContaining("connected-reservation failed: Cannot find a queue"));
 });
 
 test("more jobs than a table holds", async () => {

@@ -112,7 +112,7 @@ test.each(MISDEEDS)(
     await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, asked));
     expect(bench.frontEnd.policy().policy).toBe("easy:order=shortest");
     expect(failures(bench)).toEqual([
-      { after: "easy:order=shortest", because: expect.stringContaining(`${asked} gave up`) },
+      { after: "easy:order=shortest", because: expect.stringContaining(`${asked} failed`) },
     ]);
     expectAllDone(bench);
     await answerOf(bench.clock, bench.frontEnd.setPolicy(ROOT, "fcfs"));

@@ -1,4 +1,7 @@
-/** Whether a state folder agrees with itself: the store, the file with the highest numbers, and the folders of the jobs. */
+/**
+ * Checks that a state folder is consistent: the store, the file with the highest numbers, and the folders of
+ * the jobs.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkStore, type StoreReport } from "../store/check.ts";
@@ -8,9 +11,9 @@ import { parseNumbers } from "./numbers.ts";
 
 export interface StateReport extends StoreReport {
   readonly path: string;
-  /** Left out: only a file was looked at. */
+  /** Left out: only a database file was checked, not a folder. */
   readonly numbers?: { readonly job: number; readonly event: number } | "missing" | "damaged";
-  /** Highest number of a job that has a folder; 0: none has one. */
+  /** Highest job number with a folder; 0: no job has a folder. */
   readonly lastFolder?: number;
 }
 
@@ -23,9 +26,10 @@ export function checkFile(path: string): StateReport {
   }
 }
 
-/** Also beside a front end that uses the folder. */
+/** Also works while a front end uses the folder. */
 export function checkState(folder: string): StateReport {
-  // Before the store: it may go on meanwhile, and then knows more than this, never less.
+  // Read before the store. If the front end goes on in between, the store knows more than these numbers,
+  // never less.
   const numbers = numbersIn(join(folder, "numbers"));
   const jobsFolder = join(folder, "jobs");
   const folders = numberedIn(jobsFolder);
@@ -36,13 +40,15 @@ export function checkState(folder: string): StateReport {
   const older: string[] = [];
   if (typeof numbers === "object" && (numbers.job > lastJob || numbers.event > lastEvent)) {
     older.push(
-      `older than what was confirmed: it ends with job ${lastJob} and event ${lastEvent}, confirmed were job ${numbers.job} and event ${numbers.event}; a backup was put back, or files were lost`,
+      `the store is older than what was confirmed: it ends with job ${lastJob} and event ${lastEvent}, but job ${numbers.job} and event ${numbers.event} were confirmed; a backup was restored, or files were lost`,
     );
   }
   if (numbers === "damaged") older.push('the file "numbers" is damaged; the next start makes it again');
   const started = folders.find((job) => job > lastJob && latestStartIn(join(jobsFolder, String(job))) > 0);
   if (started !== undefined) {
-    older.push(`older than the folders: it ends with job ${lastJob}, and job ${started} was started`);
+    older.push(
+      `the store is older than the folders: it ends with job ${lastJob}, but job ${started} was started`,
+    );
   }
   return {
     ...report,

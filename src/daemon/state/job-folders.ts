@@ -1,13 +1,13 @@
-/** What the folders of jobs and attempts tell by themselves: `jobs/JOB/ATTEMPT`. What cannot be read tells nothing. */
+/** Reads the folders of jobs and attempts, `jobs/JOB/ATTEMPT`. Unreadable folders count as empty. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** The file with the CPUs of an attempt, which the front end writes before anything is started. */
+/** The file with the CPUs of an attempt. The front end writes it before it starts anything. */
 export const HOSTS = "hosts";
 
 /**
- * The highest number of an attempt of a job whose folder shows that a shim was there; 0: none. A front end that dies between making
- * a folder and its commit leaves one in which there is nothing but the host file.
+ * The highest number of an attempt of a job whose folder has files of a shim; 0: there is none. A front end
+ * that dies after it made a folder and before its commit leaves a folder with nothing but the host file.
  */
 export function latestStartIn(jobFolder: string): number {
   const started = numberedIn(jobFolder).filter((attempt) =>
@@ -16,7 +16,7 @@ export function latestStartIn(jobFolder: string): number {
   return Math.max(0, ...started);
 }
 
-/** Numbers that have a folder: of jobs in the folder of all jobs, of attempts in that of a job. */
+/** Folders named by a number: jobs in the folder of all jobs, attempts in the folder of a job. */
 export function numberedIn(folder: string): number[] {
   return namesIn(folder)
     .filter((name) => /^[1-9]\d{0,14}$/.test(name))

@@ -1,15 +1,21 @@
 /**
- * STATE/numbers: how far the scheduler has come, beside the store, so that an older store is noticed and no number is given twice.
+ * STATE/numbers: the highest numbers that the scheduler has given, in a file next to the store, so that an
+ * older store is noticed and no number is given twice.
  *
- *   tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567 boot 0f1e…32 digits sum 89abcdef
+ * tutti numbers 1 reserved 0000000000001123 job 0000000000000120 event 0000000000004567 boot 0f1e…32 digits
+ * sum 89abcdef
  *
- * reserved   no number above this one was given out. Raised by a thousand and forced to disk before the cycle that would go beyond it is
- *            committed, so that few cycles pay for it; a front end that ends in order gives back what it has not used
- * job, event highest number of a job and of an event that were committed; written after the commit and before the answer, not forced to disk
- * boot       hash of the machine's start in which that was. In this start the file is as it was written, so no number above `job` was
- *            acknowledged. After another one `job` and `event` may lag behind the store, are never ahead of it, and `reserved` counts
+ * reserved   no number above this one was given. Raised by a thousand and synced before the commit of a cycle
+ *            that would exceed it, so that few cycles pay for it. A front end that ends properly returns
+ *            unused numbers
+ * job, event highest committed numbers of a job and of an event; written after the commit and before the answer,
+ *            not synced
+ * boot       hash of the boot id at that time. During this boot the file is exact: no number above `job` was
+ *            confirmed. After a reboot, `job` and `event` may be behind the store, but never ahead of it, and
+ *            `reserved` counts
  *
- * One line of fixed length, written over itself: no name changes and no length does, so that a forced write costs one write of the disk.
+ * One line of fixed length, written in place. Neither name nor length of the file change, so syncing costs
+ * one disk write.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -24,12 +30,12 @@ export interface Numbers {
   readonly event: number;
 }
 
-/** Where the line is; a test puts a disk there that forgets. */
+/** Holds the line; tests pass a disk that forgets. */
 export interface LineFile {
-  /** Undefined: there is no such file. */
+  /** Undefined: the file does not exist. */
   read(): string | undefined;
   write(line: string): void;
-  /** Returns when what was written survives a power failure. */
+  /** Returns when the written line would survive a power failure. */
   sync(): void;
   close(): void;
 }
@@ -38,21 +44,21 @@ const LINE =
   /^(tutti numbers 1 reserved (\d{16}) job (\d{16}) event (\d{16}) boot ([0-9a-f]{32})) sum ([0-9a-f]{8})\n$/;
 const NONE: Numbers = { reserved: 0, job: 0, event: 0 };
 const LENGTH = formatNumbers(NONE, bootDigits("")).length;
-/** Numbers that are reserved at a time: so many may be passed over after a power failure. */
+/** Numbers reserved at a time. At most this many are skipped after a power failure. */
 const RESERVE = 1000;
 
 export class NumbersFile {
-  /** What was there at the start; undefined when there was nothing that can be believed. */
+  /** The numbers at the start; undefined if the file was missing or damaged. */
   readonly found: (Numbers & { readonly boot: string }) | undefined;
-  /** Why not. */
+  /** Why `found` is undefined. */
   readonly problem: "missing" | "damaged" | undefined;
-  /** No number above this one was ever acknowledged, as far as the file tells. */
+  /** According to the file, no number above this one was ever confirmed. */
   readonly givenAtMost: JobNumber;
   readonly #file: LineFile;
   readonly #boot: string;
   #now: Numbers;
 
-  /** @param bootId changes with every start of the machine */
+  /** @param bootId changes with every boot of the machine */
   constructor(file: LineFile, bootId: string) {
     this.#file = file;
     this.#boot = bootDigits(bootId);
@@ -65,39 +71,39 @@ export class NumbersFile {
     this.givenAtMost = found === undefined ? 0 : isExact ? found.job : Math.max(found.job, found.reserved);
   }
 
-  /** What this life goes on from; nothing in it may be lower than what was found. Forced to disk. */
+  /** The numbers from which this front end continues; none may be lower than those found. Synced. */
   begin(numbers: Numbers): void {
     this.#write(numbers);
     this.#file.sync();
   }
 
-  /** The numbers up to this one are to be given out. What is reserved is on disk when it returns. */
+  /** Call before numbers up to `job` are given. When it returns, they are reserved on disk. */
   give(job: JobNumber): void {
     if (job <= this.#now.reserved) return;
     this.begin({ ...this.#now, reserved: job + RESERVE });
   }
 
   /**
-   * The store holds events up to this one, and jobs. Not forced to disk.
-   * @param job undefined: no more than before
+   * Notes the highest numbers after a commit. Not synced.
+   * @param job undefined: no new jobs
    */
   committed(job: JobNumber | undefined, event: number): void {
     if (job === undefined && event === this.#now.event) return;
     this.#write({ ...this.#now, event, ...(job !== undefined && { job }) });
   }
 
-  /** Makes the file once more, after it was removed. */
+  /** Makes the file again after it was removed. */
   again(): void {
     this.#file.close();
     this.begin(this.#now);
   }
 
-  /** Gives back what was reserved and not used, and lets go of the file. */
+  /** Returns reserved numbers that were not used, and closes the file. */
   close(): void {
     try {
       if (this.#now.reserved > this.#now.job) this.begin({ ...this.#now, reserved: this.#now.job });
     } catch {
-      // Then some numbers are passed over.
+      // Then some numbers are skipped.
     }
     this.#file.close();
   }
@@ -114,14 +120,14 @@ export function formatNumbers({ reserved, job, event }: Numbers, boot: string): 
   return `${text} sum ${sumOf(text)}\n`;
 }
 
-/** Undefined when the line is not whole. */
+/** Undefined if the line is incomplete or its checksum is wrong. */
 export function parseNumbers(line: string): (Numbers & { readonly boot: string }) | undefined {
   const [, text = "", reserved, job, event, boot = "", sum] = LINE.exec(line) ?? [];
   if (sum !== sumOf(text)) return undefined;
   return { reserved: Number(reserved), job: Number(job), event: Number(event), boot };
 }
 
-/** 32 digits, whatever the machine calls its start. */
+/** 32 digits, for boot ids of any form. */
 export function bootDigits(bootId: string): string {
   return createHash("sha256").update(bootId).digest("hex").slice(0, 32);
 }
@@ -130,12 +136,12 @@ function sumOf(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
-/** The line in a file, which is made, for its owner alone, by the first write. */
+/** The line in a file. The first write creates it, accessible only to its owner. */
 export function lineFile(path: string): LineFile {
   let descriptor: number | undefined;
   const make = (): number => {
     const made = openSync(path, "w+", 0o600);
-    // Its name too must survive a power failure.
+    // The file's name must survive a power failure, too.
     syncPath(dirname(path));
     return made;
   };
@@ -144,7 +150,7 @@ export function lineFile(path: string): LineFile {
       try {
         const bytes = readFileSync(path);
         descriptor = openSync(path, "r+");
-        // What stands behind the line would stay there.
+        // Bytes after the line would never be overwritten.
         if (bytes.length > LENGTH) ftruncateSync(descriptor, LENGTH);
         return bytes.toString("latin1");
       } catch (error) {

@@ -1,13 +1,14 @@
 /**
- * The front end's folder and who may use it. One front end at a time has its lock (host/lock.ts).
+ * The front end's state folder, and who may access it. One front end at a time holds its lock (host/lock.ts).
  *
  *   ~/.local/state/tutti/     0700          /var/lib/tutti/    0711, for a front end run by root
  *     lock                                  lock      0600
  *     tutti.db                              tutti.db  0600
  *     numbers                               numbers   0600
  *     conductor/              0700          conductor/  0700
- *     jobs/12/                0700          jobs/12/  0710 for the user's group, ours, with output and copied script, which are the user's
- *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's, owned by the user
+ *     jobs/12/                0700          jobs/12/  0710, owner root, the user's group; output and script in it
+ *                                                     belong to the user
+ *     jobs/12/1/              0700          jobs/12/1/  0700, the attempt's folder, owned by the user
  */
 import { chmodSync, existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -21,16 +22,17 @@ import { holderOfState } from "./state-place.ts";
 
 type StateFolder = Readonly<ReturnType<typeof placesIn>>;
 
-/** A Unix socket's path has 108 bytes, and `/socket.` with a pid has to fit behind. */
+/** The path of a Unix socket has at most 108 bytes, including `/socket.` and a pid at its end. */
 const MAX_CONDUCTOR_PATH = 85;
 
-/** What may be there before the database is. */
+/** Files that may exist before the database. */
 const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
 
 /**
- * Makes the folders, private from their first instant; those that are there keep their modes until `openToJobs`.
- * @param isShared whether jobs run as other users, who must reach their own job's folder
- * @throws InputError when the folder cannot be made, belongs to someone else, others may write to it or it holds other files
+ * Makes the folders, private from their first instant. Existing ones keep their modes until `openToJobs`.
+ * @param isShared whether jobs run as other users, who must be able to enter the folders of their own jobs
+ * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds
+ *   other files
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
@@ -38,13 +40,13 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
   const { conductor, jobs } = places;
   if (Buffer.byteLength(conductor) > MAX_CONDUCTOR_PATH) {
     throw new InputError(
-      `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter one`,
+      `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter path`,
     );
   }
   const problem = process.getuid!() === 0 ? exchangeablePart(path, 0) : undefined;
   if (problem !== undefined) {
     throw new InputError(
-      `Cannot keep the state of root in "${path}": ${problem}, so that another user could put another folder there, expected folders of root alone all the way; set TUTTI_STATE to one such as /var/lib/tutti`,
+      `Cannot keep the state of root in "${path}": ${problem}, so another user could replace the folder, expected a path on which all folders belong to root and only root can write to them; set TUTTI_STATE to a path such as /var/lib/tutti`,
     );
   }
   for (const one of [path, conductor, jobs]) {
@@ -52,13 +54,15 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       makeFolders(one, 0o700);
     } catch (error) {
       throw new InputError(
-        `Cannot keep the state in "${one}": ${(error as Error).message}, expected a folder that can be made; name another with TUTTI_STATE`,
+        `Cannot keep the state in "${one}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_STATE to another path`,
       );
     }
     const { uid, mode } = lstatSync(one);
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
       const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
-      throw new InputError(`Cannot keep the state in "${one}": ${state}, expected a folder of our own`);
+      throw new InputError(
+        `Cannot keep the state in "${one}": ${state}, expected a folder that belongs to you and that only you can write to; set TUTTI_STATE to another path`,
+      );
     }
     if (one === path) refuseForeign(places);
   }
@@ -78,39 +82,43 @@ function placesIn(path: string, isShared: boolean) {
   };
 }
 
-/** Sets the modes, once it is certain that nobody else's jobs need others. */
+/** Sets the final modes. Call it only when no jobs of other users need the old ones. */
 export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): void {
   chmodSync(conductor, 0o700);
   for (const one of [path, jobs]) chmodSync(one, jobsMode);
 }
 
-/** A home folder, say, would change its mode. Once there is our database, other files may have been put beside it. */
+/**
+ * Refuses folders with other files: we would change the mode of, say, a home folder. A folder that has our
+ * database already may also hold other files.
+ */
 function refuseForeign({ path, database }: StateFolder): void {
   if (existsSync(database)) return;
   const log = `${database}-wal`;
   if (existsSync(log)) {
     throw new InputError(
-      `Cannot use "${database}": it is not there, but its log "${log}" is, expected both or none; someone has removed it. Move the log away and put a backup in place (administrators' guide, Backups), or move it away alone to begin with an empty store: jobs that run are kept and shown`,
+      `Cannot use "${database}": it is missing, but its log "${log}" exists, expected both or neither; someone has removed the database. Move the log away and restore a backup (administrators' guide, Backups), or only move the log away to begin with an empty store: running jobs go on and are shown`,
     );
   }
   const foreign = foreignFile(path, ({ name }) => OWN_FILES.test(name));
   if (foreign === undefined) return;
   throw new InputError(
-    `Cannot keep the state in "${path}": it holds other files, such as "${foreign}", expected a folder for Tutti alone; set TUTTI_STATE to one such as ${join(path, "tutti")}`,
+    `Cannot keep the state in "${path}": it contains other files, such as "${foreign}", expected a folder for Tutti only; set TUTTI_STATE to a path such as ${join(path, "tutti")}`,
   );
 }
 
 /**
- * Takes the folder for this process. Returns how to give it back; the kernel does so when the process ends.
- * @throws InputError when another front end has it
+ * Locks the folder for this process. Returns a function that unlocks it; the kernel does so when the process
+ * ends.
+ * @throws InputError if another front end holds the lock
  */
 export function lockStateFolder({ path, lock: file }: StateFolder): Unlock {
   const unlock = inWords(file, () => takeLock(file));
   if (unlock !== undefined) return unlock;
   const pid = holderOfState(path);
   const who = pid === undefined ? "" : `, process ${pid}`;
-  const force = pid === undefined ? "" : `; if that cannot reach it, kill ${pid} (its jobs go on)`;
+  const force = pid === undefined ? "" : `; if it does not answer, kill ${pid} (its jobs go on)`;
   throw new InputError(
-    `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked), expected none; \`tutti\` shows it, \`tutti down\` ends it${force}`,
+    `Cannot start a scheduler in "${path}": another one uses it${who} (database is locked); \`tutti\` shows it, \`tutti down\` ends it${force}`,
   );
 }

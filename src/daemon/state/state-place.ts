@@ -1,19 +1,25 @@
-/** Where the state is kept, and which process has it. Only Node's own small modules, so that the command line can look fast. */
+/**
+ * Where the state is kept, and which process uses it. Imports only small modules of Node, so that verbs start
+ * fast.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Of a front end run by root. */
+/** State folder of a front end that root runs. */
 const SYSTEM_STATE = "/var/lib/tutti";
 
-/** Where the state is kept: TUTTI_STATE, or the usual place of the user or, for root, of the machine. */
+/** The state folder: TUTTI_STATE, or the default of the user or, for root, of the machine. */
 export function defaultStateFolder(env: NodeJS.ProcessEnv, uid = process.getuid?.() ?? 0): string {
   if (env.TUTTI_STATE) return resolve(env.TUTTI_STATE);
   if (uid === 0) return SYSTEM_STATE;
   return env.XDG_STATE_HOME ? join(env.XDG_STATE_HOME, "tutti") : join(homedir(), ".local/state/tutti");
 }
 
-/** The process that has the lock of a state folder, by the kernel's own list; undefined when none has, or it cannot be told. */
+/**
+ * The process that holds the lock of a state folder, from the kernel's list; undefined if there is none, or
+ * if unknown.
+ */
 export function holderOfState(folder: string): number | undefined {
   try {
     const { dev, ino } = statSync(join(folder, "lock"));
@@ -21,7 +27,7 @@ export function holderOfState(folder: string): number | undefined {
     const hex = device.map((number) => number.toString(16).padStart(2, "0")).join(":");
     const file = new RegExp(`^\\d+: POSIX +ADVISORY +WRITE (\\d+) ${hex}:${ino} `, "m");
     const pid = Number(file.exec(readFileSync("/proc/locks", "utf8"))?.[1]);
-    // 0 is a process that this one cannot see, outside its container.
+    // 0 is a process outside our container.
     return pid > 0 ? pid : undefined;
   } catch {
     return undefined;

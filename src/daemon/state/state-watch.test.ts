@@ -62,7 +62,7 @@ function recovered({ frontEnd }: Bench): unknown[] {
 }
 
 const REMOVALS: readonly (readonly [string, (state: string) => string, RegExp])[] = [
-  ["the state folder", (state) => state, /"[^"]+" was removed while the scheduler runs/],
+  ["the state folder", (state) => state, /"[^"]+" was removed while the scheduler was running/],
   ["the database", (state) => join(state, "tutti.db"), /tutti\.db" was removed while/],
   ["its log", (state) => join(state, "tutti.db-wal"), /tutti\.db-wal" was removed while/],
   ["its index", (state) => join(state, "tutti.db-shm"), /tutti\.db-shm" was removed while/],
@@ -122,7 +122,7 @@ test("a database that is replaced is not written to", async () => {
   writeFileSync(`${database}.new`, "another");
   renameSync(`${database}.new`, database);
   expect(await submit(bench)).toMatchObject({
-    message: expect.stringMatching(/tutti\.db" was replaced while the scheduler runs/),
+    message: expect.stringMatching(/tutti\.db" was replaced while the scheduler was running/),
   });
   expect(readFileSync(database, "utf8")).toBe("another");
   bench.kill();
@@ -176,7 +176,7 @@ describe("a damaged store", () => {
       }
       expect(error).toBeInstanceOf(DamagedStoreError);
       const { message } = error as Error;
-      expect(message).toMatch(/^Cannot use ".*tutti\.db": .* It is damaged: `tutti check` shows where/);
+      expect(message).toMatch(/^Cannot use ".*tutti\.db": .* The file is damaged: `tutti check` shows where/);
       expect(message).toMatch(/a backup/);
       expect(message).not.toMatch(/remove|delete|no file/);
       expect(readFileSync(database).equals(before)).toBe(true);
@@ -209,7 +209,7 @@ describe("a damaged store", () => {
 test("what the file system refuses is told as such, what is a bug stays one", () => {
   const refused = Object.assign(new Error("EROFS: read-only file system, chmod '/state'"), { code: "EROFS" });
   expect(fileError("/state", refused)).toBeInstanceOf(StorageError);
-  expect(String(fileError("/state", refused))).toMatch(/expected a file system that can be written/);
+  expect(String(fileError("/state", refused))).toMatch(/expected a writable file system/);
   const bug = new TypeError("x is not a function");
   expect(fileError("/state", bug)).toBe(bug);
 });

@@ -1,9 +1,10 @@
 /**
- * Whether the files that the front end works on are still those in its state folder. A file that was removed or replaced can be written
- * to as before, by its descriptor, and nothing of it would be there at the next start; so nothing is acknowledged from then on, and
- * people are told. Running jobs go on. What loses nothing is made again: the folder of the jobs, and the file with the highest numbers.
+ * Checks that the open files of the front end are still those in its state folder. A removed or replaced file
+ * can still be written through its descriptor, but its content would be gone at the next start. So from then
+ * on, no request is confirmed, and people are warned. Running jobs go on. Files that can be made again
+ * without a loss are: the folder of the jobs, and the file with the highest numbers.
  *
- * The store, its log and its index stay as they are for as long as they are open, so a number of the file system tells whether it is them.
+ * Store, log and index are never replaced while they are open, so device and inode number identify them.
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats } from "node:fs";
 import { messageOf } from "../store/store.ts";
@@ -19,36 +20,36 @@ type Identity = `${number}:${number}`;
 
 export class StateWatch {
   readonly #files: WatchedFiles;
-  /** Of each file, since it was seen first: some are made when they are needed. */
+  /** Identity of each file since it was first seen; some files are created later. */
   readonly #identities = new Map<string, Identity>();
 
-  /** To be made when the files have just been opened. */
+  /** Must be constructed right after the files were opened. */
   constructor(files: WatchedFiles) {
     this.#files = files;
     for (const path of [...files.kept, files.jobs.path]) this.#isSame(path);
   }
 
-  /** What is wrong, for people; undefined while all is in its place. Takes some µs. */
+  /** The problem, as text for people; undefined if there is none. Takes a few µs. */
   get problem(): string | undefined {
     for (const path of this.#files.kept) {
       const now = statOf(path);
       if (this.#isSame(path, now)) continue;
       const what = now === undefined ? "removed" : "replaced";
-      return `"${path}" was ${what} while the scheduler runs. Nothing is written down any more: running jobs go on, and their ends are kept until the file is back. Put it back as it was, or end the scheduler (tutti down --kill also ends its jobs) and start it again; a backup is put in place only when no scheduler runs`;
+      return `"${path}" was ${what} while the scheduler was running. The scheduler cannot save anything now: running jobs go on, and it keeps their results in memory until the file is back. Put the same file back, or end the scheduler (tutti down --kill also ends its jobs) and start it again; restore a backup only while no scheduler runs`;
     }
     return undefined;
   }
 
-  /** Whether anything is not as it was; then a cycle finds out what. */
+  /** Whether any file has changed; the next cycle finds out which. */
   get isDisturbed(): boolean {
     const { kept, jobs, numbers } = this.#files;
     return [...kept, jobs.path, numbers.path].some((path) => !this.#isSame(path));
   }
 
   /**
-   * Makes again what can be made again without a loss. To be called when there is no problem.
-   * @returns what was done, in words
-   * @throws Error when it could not be done
+   * Makes files again that can be made without a loss. Must be called only if there is no problem.
+   * @returns what was done, as text
+   * @throws Error if it could not be done
    */
   repair(): string[] {
     const { jobs, numbers } = this.#files;
@@ -57,13 +58,13 @@ export class StateWatch {
     if (folder === undefined) {
       mkdirSync(jobs.path, jobs.mode);
       chmodSync(jobs.path, jobs.mode);
-      done.push("the folder of the jobs was removed, with their output; it was made again, empty");
+      done.push("the folder of the jobs was removed with their output; it was made again and is empty");
     } else if (!folder.isDirectory() || folder.uid !== process.getuid?.()) {
       throw new Error(
-        `"${jobs.path}" was replaced by something that is no folder of ours, expected a folder`,
+        `"${jobs.path}" was replaced, expected a folder that belongs to the scheduler's user; remove what is there`,
       );
     } else if (!this.#isSame(jobs.path, folder)) {
-      done.push("the folder of the jobs was replaced by another one, which is used from now on");
+      done.push("the folder of the jobs was replaced; the new folder is used from now on");
     }
     if (done.length > 0) this.#identities.delete(jobs.path);
     this.#isSame(jobs.path);
@@ -84,12 +85,12 @@ export class StateWatch {
   }
 }
 
-/** Undefined when there is nothing there, or nothing that can be looked at. */
+/** Undefined if there is nothing, or if it cannot be accessed. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // A file where a folder was.
+    // For example, a file has replaced a folder.
     if (["ENOTDIR", "EACCES", "ELOOP"].includes(String((error as NodeJS.ErrnoException).code)))
       return undefined;
     throw new Error(`Cannot look at "${path}": ${messageOf(error)}`, { cause: error });

@@ -113,6 +113,6 @@ test("what is no store is refused", () => {
   expect(() => openReadOnly(other)).toThrow(/expected a database that Tutti has written/);
   writeFileSync(other, "");
   const empty = openReadOnly(other);
-  expect(() => checkStore(other, empty)).toThrow(/none that Tutti has written/);
+  expect(() => checkStore(other, empty)).toThrow(/it is a database, but Tutti did not write it/);
   empty.close();
 });

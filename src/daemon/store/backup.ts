@@ -1,6 +1,7 @@
 /**
- * A backup of the store while the front end uses it, or while none runs: one moment of it, copied in pieces of some MB by SQLite. The
- * reader holds that moment; in WAL mode that keeps no writer waiting. The copy is checked before it gets its name.
+ * Backs up the store, whether a front end uses it or not: SQLite copies one snapshot in pieces of a few MB.
+ * In WAL mode, the reader of a snapshot does not block writers. The copy is checked before it gets its final
+ * name.
  */
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -14,15 +15,15 @@ import { damagedStore, fileError, inWords, storeError } from "./store-error.ts";
 const PAGES_AT_ONCE = 1000;
 
 /**
- * @param replaces whether a file that is there is replaced
- * @throws StorageError when the file cannot be written or is there, DamagedStoreError when the store is damaged
+ * @param replaces whether to replace an existing file
+ * @throws StorageError if the file exists or cannot be written, DamagedStoreError if the store is damaged
  */
 export async function backUp(from: string, to: string, replaces: boolean): Promise<StoreFindings> {
   if (!replaces && existsSync(to)) throw isThere(to);
   const source = openReadOnly(from);
   const unnamed = `${to}.${process.pid}.new`;
   try {
-    // Made by us, for us alone: no link of someone else's is followed.
+    // Creates the file, private to us, so no link of another user is followed.
     closeSync(openSync(unnamed, "wx", 0o600));
   } catch (error) {
     source.close();
@@ -30,7 +31,8 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
   }
   try {
     source.exec("BEGIN");
-    // Only with the first look is the moment held; else the copy would begin from the start at each commit of the front end.
+    // The first read fixes the snapshot. Without it, the copy would begin again at each commit of the front
+    // end.
     inWords(from, () => source.prepare("SELECT count(*) FROM sqlite_schema").get());
     await backup(source, unnamed, { rate: PAGES_AT_ONCE });
     const findings = finish(from, unnamed);
@@ -46,7 +48,7 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
   }
 }
 
-/** Makes it one plain file, looks whether it is sound, and forces it to disk. */
+/** Makes the copy a single file, checks it, and syncs it to disk. */
 function finish(from: string, path: string): StoreFindings {
   const copy = inWords(path, () => new DatabaseSync(path));
   let report: ReturnType<typeof checkStore>;
@@ -64,20 +66,18 @@ function finish(from: string, path: string): StoreFindings {
   return findings;
 }
 
-/** Gives it its name unless something has that by now. */
+/** Gives the copy its name, unless a file of that name exists by now. */
 function nameOnce(path: string, name: string): void {
   try {
     linkSync(path, name);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST" || existsSync(name)) throw isThere(name);
-    // A file system without hard links.
+    // The file system has no hard links.
     renameSync(path, name);
   }
 }
 
 function isThere(path: string): StorageError {
-  return new StorageError(
-    `Cannot write "${basename(path)}": it is there already, expected no such file; --force replaces it`,
-  );
+  return new StorageError(`Cannot write "${basename(path)}": the file exists already; --force replaces it`);
 }

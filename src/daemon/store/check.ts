@@ -1,4 +1,4 @@
-/** What a store holds, and whether that is sound: for `tutti check`, and for every backup before it is called one. */
+/** Checks a store and counts its contents: for `tutti check`, and for every backup. */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
@@ -8,27 +8,27 @@ import { MIGRATIONS } from "./migrations.ts";
 import { storeError } from "./store-error.ts";
 
 export interface StoreFindings {
-  /** Of the database's file and its log. */
+  /** Size of the database's file and its log. */
   readonly bytes: number;
   /** Number of the last migration. */
   readonly version: number;
   readonly jobs: number;
   readonly live: number;
-  /** The highest number that the store can tell something of. */
+  /** The highest job number that the store accounts for. */
   readonly lastJob: JobNumber;
   readonly lastEvent: number;
 }
 
 export interface StoreReport {
-  /** Undefined when so much is damaged that nothing can be counted. */
+  /** Undefined if the damage makes it impossible to count. */
   readonly findings: StoreFindings | undefined;
-  /** What is wrong, for people; none: it is sound. */
+  /** Problems, as text for people; empty: the store is sound. */
   readonly problems: readonly string[];
 }
 
 const MAX_PROBLEMS = 20;
 
-/** @throws InputError when it is no store of ours, or of a later version */
+/** @throws InputError if it is not a store of Tutti, or of a later version */
 export function checkStore(path: string, database: DatabaseSync): StoreReport {
   const problems: string[] = [];
   const attempt = <Result>(read: () => Result): Result | undefined => {
@@ -47,7 +47,7 @@ export function checkStore(path: string, database: DatabaseSync): StoreReport {
     if (text !== "ok") problems.push(`damaged: ${String(text).replaceAll("\n", " ")}`);
   }
   const orphans = attempt(() => database.prepare("PRAGMA foreign_key_check").all().length) ?? 0;
-  if (orphans > 0) problems.push(`damaged: ${orphans} rows name others that are not there`);
+  if (orphans > 0) problems.push(`damaged: ${orphans} rows refer to missing rows`);
   return { findings, problems };
 }
 
@@ -55,13 +55,15 @@ function findingsOf(path: string, database: DatabaseSync): StoreFindings {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = new Set(tables.map(({ name }) => String(name)));
   if (!["migrations", "meta", "jobs", "events"].every((name) => names.has(name))) {
-    throw new InputError(`Cannot check "${path}": it is a database, but none that Tutti has written`);
+    throw new InputError(
+      `Cannot check "${path}": it is a database, but Tutti did not write it, expected a store of Tutti`,
+    );
   }
   const numberOf = (sql: string): number => Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
   const version = numberOf("SELECT max(number) FROM migrations");
   if (version > MIGRATIONS.length) {
     throw new InputError(
-      `Cannot check "${path}": it is of version ${version}, expected ${MIGRATIONS.length} or earlier; a later Tutti has written it`,
+      `Cannot check "${path}": it has version ${version}, expected ${MIGRATIONS.length} or earlier; a later version of Tutti wrote it`,
     );
   }
   const meta = (name: string): string | undefined => {

@@ -1,6 +1,6 @@
 /**
- * What jobs need for a start only: environments and scripts, each stored once however many jobs have it. A job that has ended needs
- * neither, so what no job that lives has is dropped.
+ * Environments and scripts, which jobs need only for a start. Each is stored once, however many jobs share
+ * it. Ended jobs need neither, so a content is dropped when no live job has it.
  */
 import { createHash } from "node:crypto";
 import type { JobRecord } from "../contract/record.ts";
@@ -9,17 +9,17 @@ import type { Statements } from "./statements.ts";
 type Environment = Readonly<Record<string, string>>;
 type Table = "environments" | "scripts";
 
-/** An environment or a script as it is stored, or would be. */
+/** An environment or a script in the form in which it is stored. */
 export interface Content {
   readonly table: Table;
-  /** Of the table and the hash: the same for the same content. */
+  /** Made of table and hash, so equal contents have the same name. */
   readonly name: string;
   readonly hash: Buffer;
   readonly value: string | Buffer;
   readonly bytes: number;
 }
 
-/** One that is stored. */
+/** A stored environment or script. */
 export interface StoredContent {
   readonly table: Table;
   readonly id: number;
@@ -27,7 +27,7 @@ export interface StoredContent {
 }
 
 const VALUE: Readonly<Record<Table, string>> = { environments: "json", scripts: "content" };
-/** Of `jobs`. */
+/** Columns of `jobs`. */
 const COLUMN: Readonly<Record<Table, string>> = { environments: "environment", scripts: "script" };
 const KNOWN = 1000;
 /** The environment of jobs that have ended. */
@@ -35,7 +35,7 @@ const NOTHING: Environment = {};
 
 export class Contents {
   readonly #sql: Statements;
-  /** Of those used last, by table and hash; most submits have an environment that was there just before. */
+  /** Ids of the contents used last, by name; most submits have the same environment as the one before. */
   readonly #ids = new Map<string, number>();
   readonly #bytes = new Map<string, number>();
   /** The jobs of an array share one object. */
@@ -47,7 +47,7 @@ export class Contents {
     this.#sql = sql;
   }
 
-  /** What was written since the last commit is not there. */
+  /** Forgets cached ids, because contents written since the last commit are gone. */
   rollback(): void {
     this.#ids.clear();
     this.#bytes.clear();
@@ -68,7 +68,7 @@ export class Contents {
     return content;
   }
 
-  /** Its number, when it is stored already. */
+  /** Id of a content; undefined if it is not stored. */
   find({ table, name, hash }: Content): number | undefined {
     const known = this.#ids.get(name);
     if (known !== undefined) return known;
@@ -80,7 +80,7 @@ export class Contents {
     return id;
   }
 
-  /** Its number; it is stored if it is new. */
+  /** Id of a content, which is stored if it is new. */
   keep(content: Content): number {
     const known = this.find(content);
     if (known !== undefined) return known;
@@ -91,14 +91,14 @@ export class Contents {
     return id;
   }
 
-  /** What a job has. */
+  /** The contents of a job. */
   of({ environment, script }: Pick<JobRecord, "environment" | "script">): StoredContent[] {
     const stored = [this.#stored("environments", environment)];
     if (script !== undefined) stored.push(this.#stored("scripts", script));
     return stored;
   }
 
-  /** To be called when no job has it any more. */
+  /** Removes a content that no live job has any more. */
   drop({ table, id }: StoredContent): void {
     if (table === "environments" && id === this.nothing()) return;
     const users = `SELECT 1 FROM jobs WHERE ${COLUMN[table]} = ?1`;
@@ -117,7 +117,7 @@ export class Contents {
     return row?.content as Uint8Array | undefined;
   }
 
-  /** Number of the environment that jobs get when they have ended. */
+  /** Id of the empty environment, which ended jobs get. */
   nothing(): number {
     this.#nothing ??= this.keep(this.ofEnvironment(NOTHING));
     return this.#nothing;

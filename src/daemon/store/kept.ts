@@ -1,44 +1,49 @@
-/** What the store keeps of jobs that have ended and of events, and how it is forgotten. All changes are to be made between `begin` and `commit`. */
+/**
+ * Ended jobs and events in the store, and how they are forgotten. Changes must be made between `begin` and
+ * `commit`.
+ */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";
 import type { Statements } from "./statements.ts";
 
-/** What is known of a job without reading it. */
+/** Data of a job that indexes contain, so that its row need not be read. */
 export interface JobKey {
   readonly job: JobNumber;
   readonly uid: number;
   readonly state: JobState;
 }
 
-/** What is left of a job that is to be forgotten. */
+/** Data of an ended job that are needed to forget it. */
 export interface EndedJob extends JobKey {
-  /** Else it was cancelled before. */
+  /** False: it was cancelled before its first start. */
   readonly wasStarted: boolean;
   readonly endedAtMs: number;
-  /** What it takes: command, paths and the like. */
+  /** Approximate size of command, paths and so on. */
   readonly bytes: number;
 }
 
-/** Jobs of one user in one state; of those that have ended, what they take. */
+/** Number of jobs of one user in one state; for ended jobs, also their size. */
 export interface JobCount extends Pick<EndedJob, "uid" | "state" | "wasStarted" | "bytes"> {
   readonly jobs: number;
 }
 
-/** Events of one user's jobs, or of all. */
+/** Number of events of one user's jobs; undefined: of events for all users. */
 export interface EventCount {
   readonly uid: number | undefined;
   readonly events: number;
 }
 
-/** Names in `meta`. */
+/** Keys in `meta`. */
 const FORGOTTEN_JOB = "forgotten job";
 const FORGOTTEN_UNTIL = "forgotten until";
-/** In `forgotten`. */
+/** The uid in `forgotten` that stands for any user. */
 const ANY_USER = -1;
 const ENDED_JOB = `SELECT job, uid, state, attempt > 0 AS wasStarted, ended_ms AS endedAtMs,
   ifnull(kept_bytes, 0) AS bytes FROM jobs`;
-/** Read from indexes alone: a thousand take half a millisecond, however large the jobs are and however many come before or after. */
+/**
+ * Read only from indexes: a thousand take half a millisecond, whatever the size of the jobs and of the table.
+ */
 const NUMBERS_OF_ALL = "FROM jobs INDEXED BY jobs_ended_by_number WHERE ended_ms IS NOT NULL";
 const NUMBERS_OF_USER = "FROM jobs INDEXED BY jobs_ended_by_user WHERE ended_ms IS NOT NULL AND uid = ?4";
 
@@ -60,12 +65,15 @@ export class Kept {
     return rows.map(eventCountOf);
   }
 
-  /** The first ended jobs from `first` to `last` by number, at most `most` of them; of one user, or of all. */
+  /**
+   * The first ended jobs from `first` to `last` by number, at most `most`; of one user, or of all
+   * (undefined).
+   */
   endedFrom(uid: number | undefined, first: JobNumber, last: JobNumber, most: number): JobKey[] {
     return this.#numbers("job", uid, first, last, most);
   }
 
-  /** The last ended jobs up to `last` by number, the greatest first. */
+  /** The last ended jobs up to `last` by number, in descending order. */
   endedUpTo(uid: number | undefined, last: JobNumber, most: number): JobKey[] {
     return this.#numbers("job DESC", uid, 1, last, most);
   }
@@ -78,10 +86,11 @@ export class Kept {
 
   /**
    * Ended jobs of a user, the oldest end first.
-   * @param wasStarted only those that were, or were not; left out: those that were not come first
+   * @param wasStarted selects jobs that were started, or were not; left out: both, those that were not
+   *   started first
    */
   endedOf(uid: number, most: number, wasStarted?: boolean): EndedJob[] {
-    // In the order of the index in both cases, so that no more rows are looked at than are asked for.
+    // Both orders are that of the index, so that only the requested rows are read.
     const [which, order] =
       wasStarted === undefined
         ? ["", "attempt > 0, ended_ms, job"]
@@ -90,7 +99,7 @@ export class Kept {
     return this.#sql.all<EndedJob>(sql, uid, most).map(withBoolean);
   }
 
-  /** Removes all that is known of jobs, and notes that their folders are to go. */
+  /** Removes all data about jobs, and notes that their folders must be removed. */
   forgetJobs(jobs: readonly EndedJob[]): void {
     if (jobs.length === 0) return;
     const sql = this.#sql;
@@ -117,12 +126,15 @@ export class Kept {
     }
   }
 
-  /** The highest number of a job that is forgotten; 0 when none is. */
+  /** The highest number of a forgotten job; 0: no job was forgotten. */
   latestForgotten(): JobNumber {
     return this.#meta(FORGOTTEN_JOB) ?? 0;
   }
 
-  /** Every job, or every job of one user, that has ended after this Unix time is kept; undefined when none was ever forgotten. */
+  /**
+   * All jobs (of one user, or of all) that ended after this Unix time are kept; undefined: no job was ever
+   * forgotten.
+   */
   sinceMs(uid?: number): number | undefined {
     if (uid === undefined) return this.#meta(FORGOTTEN_UNTIL);
     const sql = "SELECT max(until_ms) AS until FROM forgotten WHERE uid IN (?, ?)";
@@ -130,7 +142,7 @@ export class Kept {
     return until === undefined ? undefined : Number(until);
   }
 
-  /** Forgotten jobs after a number whose folders may still be there. */
+  /** Forgotten jobs after a number whose folders may still exist. */
   leftovers(after: JobNumber, most: number): JobNumber[] {
     const sql = "SELECT job FROM leftovers WHERE job > ? ORDER BY job LIMIT ?";
     return this.#sql.all(sql, after, most).map(({ job }) => Number(job));
@@ -140,21 +152,24 @@ export class Kept {
     for (const job of jobs) this.#sql.run("DELETE FROM leftovers WHERE job = ?", job);
   }
 
-  /** Forgets the first events from before a Unix time, some at a time, never the very last one: the next gets the number after it. */
+  /**
+   * Forgets the first events from before a Unix time, at most `most` at a time. Always keeps the very last
+   * event, because the next one gets the number after it.
+   */
   forgetEventsBefore(beforeMs: number, most: number): EventCount[] {
-    // What is behind one that is younger waits for it: clocks are set.
+    // Stops at the first event that is younger: clocks are set back, so later events may have earlier times.
     const sql = `SELECT coalesce(min(sequence) FILTER (WHERE at_ms >= ?1), max(sequence) + 1) AS beyond
       FROM (SELECT sequence, at_ms FROM events WHERE sequence < (SELECT max(sequence) FROM events) ORDER BY sequence LIMIT ?2)`;
     const beyond = this.#sql.number(sql, beforeMs, most);
     const counts = this.#sql
-      // Else all events would be gone through by user, for the sake of the order.
+      // With an index, SQLite would read all events in the order of users.
       .all("SELECT uid, count(*) AS events FROM events NOT INDEXED WHERE sequence < ? GROUP BY uid", beyond)
       .map(eventCountOf);
     if (counts.length > 0) this.#sql.run("DELETE FROM events WHERE sequence < ?", beyond);
     return counts;
   }
 
-  /** Forgets the oldest events of a user's jobs, or of those of all. */
+  /** Forgets the oldest events of one user's jobs; undefined: of the events for all users. */
   forgetEventsOf(uid: number | undefined, count: number): void {
     this.#sql.run(
       "DELETE FROM events WHERE sequence IN (SELECT sequence FROM events WHERE uid IS ? ORDER BY sequence LIMIT ?)",

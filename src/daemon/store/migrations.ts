@@ -1,6 +1,7 @@
 /**
- * Versions of the database, oldest first. A migration that has been released is never changed; state files of every version open for
- * ever. Each runs in a transaction of its own together with its row in `migrations`.
+ * Versions of the database, oldest first. A released migration is never changed, so that state files of every
+ * version can always be opened. Each migration runs in its own transaction, together with its row in
+ * `migrations`.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { InputError } from "../../core/errors.ts";
@@ -134,7 +135,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** Brings a database to the present version. @throws InputError for a database of a later version */
+/** Brings a database to the current version. @throws InputError for a database of a later version */
 export function migrate(database: DatabaseSync, path: string, nowMs: number): void {
   database.exec(
     "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_ms REAL NOT NULL)",
@@ -143,7 +144,7 @@ export function migrate(database: DatabaseSync, path: string, nowMs: number): vo
   const latest = Number(row?.latest ?? 0);
   if (latest > MIGRATIONS.length) {
     throw new InputError(
-      `Cannot open "${path}": it is of version ${latest}, expected ${MIGRATIONS.length} or earlier; a later Tutti has written it`,
+      `Cannot open "${path}": it has version ${latest}, expected ${MIGRATIONS.length} or earlier; a later version of Tutti wrote it`,
     );
   }
   const note = database.prepare("INSERT INTO migrations (number, applied_ms) VALUES (?, ?)");

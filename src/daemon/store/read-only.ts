@@ -1,17 +1,17 @@
-/** A store's file opened to be looked at: beside a front end that uses it, while none runs, or a backup anywhere. */
+/** Opens a store read-only: in use by a front end or not, or a backup. */
 import { accessSync, constants, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { InputError, StorageError } from "../../core/errors.ts";
 import { inWords } from "./store-error.ts";
 
-/** @throws InputError when there is nothing that we may read; DamagedStoreError, StorageError */
+/** @throws InputError if there is no file that we may read; DamagedStoreError, StorageError */
 export function openReadOnly(path: string): DatabaseSync {
   mustBeReadable(path);
   try {
     return opened(path, path);
   } catch (error) {
-    // Where nothing can be written, SQLite cannot make the index of a log; without a log it needs none.
+    // On a read-only file system, SQLite cannot make the index of a log; without a log, it needs none.
     const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     if (hasLog || !(error instanceof StorageError)) throw error;
     return opened(path, new URL(`${pathToFileURL(path).href}?immutable=1`));
@@ -39,8 +39,8 @@ function mustBeReadable(path: string): void {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") throw new InputError(`Cannot read "${path}": there is no such file`);
     throw new InputError(
-      `Cannot read "${path}": ${message}, expected a file of yours; the store is for the user who runs the scheduler, and root`,
+      `Cannot read "${path}": ${message}, expected a file that you may read; only root and the user who runs the scheduler may read its store`,
     );
   }
-  throw new InputError(`Cannot read "${path}": it is no file, expected a store of Tutti`);
+  throw new InputError(`Cannot read "${path}": it is not a file, expected a store of Tutti`);
 }

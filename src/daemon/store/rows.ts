@@ -1,4 +1,4 @@
-/** Records to rows of the store and back. */
+/** Converts between records and rows of the store. */
 import { areSameCpus } from "../../core/machine.ts";
 import type { DaemonEvent, EventData } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -6,7 +6,7 @@ import type { JobRecord } from "../contract/record.ts";
 export type Row = Record<string, null | number | bigint | string | NodeJS.NonSharedUint8Array>;
 export type Value = null | number | string | Uint8Array;
 
-/** Fields of a record that are written once, at the submit; the store has another name for arrayLimit. */
+/** Fields of a record that are written once, at submit. `arrayAtOnce` is the store's name for arrayLimit. */
 const SPEC = [
   "array",
   "arrayIndex",
@@ -30,7 +30,7 @@ const SPEC = [
   "submittedAtMs",
 ] as const satisfies readonly (keyof JobRecord | "arrayAtOnce")[];
 
-/** Columns of `jobs` that change, in the order of `changingValues`. */
+/** Columns of `jobs` that may change, in the order of `changingValues`. */
 export const CHANGING =
   "state, priority, place, attempt, nodes, started_ms, ended_ms, ran_ms, code, signal, reason, ending";
 
@@ -83,7 +83,7 @@ export function recordOf(row: Row): JobRecord {
   };
 }
 
-/** The record, with what it has in common with another of its array kept once, as it was when they were submitted. */
+/** The record, with values that it shares with another job of its array kept only once in memory. */
 export function sharing(record: JobRecord, other: JobRecord | undefined): JobRecord {
   if (record.array === undefined || record.array !== other?.array) return record;
   const { queueReason } = record;
@@ -113,12 +113,12 @@ function sameList<T>(
   return isSame ? others : values;
 }
 
-/** An event as everybody may see it whom it concerns, and what only some may. */
+/** An event, who may see it, and its secret data. */
 export interface StoredEvent {
   readonly event: DaemonEvent;
-  /** User whose job it tells of, and who alone is told; undefined: all are. */
+  /** User who may see the event, because it is about their job; undefined: all users. */
   readonly uid: number | undefined;
-  /** Data that administrators get besides, and the user whose job it tells of. */
+  /** Additional data that only administrators and the user `of`, whose job it is about, may see. */
   readonly secret?: { readonly data: EventData; readonly of: number | undefined } | undefined;
 }
 

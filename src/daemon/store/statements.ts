@@ -1,4 +1,4 @@
-/** Statements of a database, each prepared once, and what all parts of the store do with it. */
+/** SQL statements, each prepared once, with errors converted for people. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Value } from "./rows.ts";
 import { inWords } from "./store-error.ts";
@@ -8,7 +8,7 @@ export class Statements {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** @param path of the database, for people */
+  /** @param path of the database, for messages */
   constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.#database = database;
@@ -22,17 +22,17 @@ export class Statements {
     return inWords(this.#path, () => this.#statement(sql).get(...values)) as Row | undefined;
   }
 
-  /** The number that is the first column of the first row; 0 where there is none. */
+  /** The first column of the first row as a number; 0 if there is no row. */
   number(sql: string, ...values: Value[]): number {
     return Number(Object.values(this.get(sql, ...values) ?? {})[0] ?? 0);
   }
 
-  /** @typeParam Found what the statement selects, by the names of its columns */
+  /** @typeParam Found row type: the selected columns by name */
   all<Found = Row>(sql: string, ...values: Value[]): Found[] {
     return inWords(this.#path, () => this.#statement(sql).all(...values)) as Found[];
   }
 
-  /** Row by row: of many, not all are in memory at once. */
+  /** Yields row by row, so that not all rows are in memory. */
   *each(sql: string, ...values: Value[]): Generator<Row> {
     for (const row of this.#statement(sql).iterate(...values)) yield row as Row;
   }

@@ -1,12 +1,12 @@
-/** What goes wrong with the store's file, in words that say what to do. */
+/** Converts errors of the store's file into messages that say what to do. */
 import { InputError, StorageError } from "../../core/errors.ts";
 
-/** What the store's file holds is not what was written there. */
+/** The store's file is damaged. */
 export class DamagedStoreError extends InputError {
   override name = "DamagedStoreError";
 }
 
-/** Result codes of SQLite, without what is added to them in the upper bits. */
+/** Primary result codes of SQLite, without the upper bits of extended codes. */
 const BUSY = 5;
 const READ_ONLY = 8;
 const IO_ERROR = 10;
@@ -16,16 +16,16 @@ const CANNOT_OPEN = 14;
 const NO_DATABASE = 26;
 
 const ADVICE: Readonly<Record<number, string>> = {
-  [BUSY]: "another program holds it locked, expected none",
+  [BUSY]: "another program has locked it; end that program and try again",
   [READ_ONLY]:
-    "expected a file system that can be written; it may have become read-only after an error of the disk, of which the kernel's log tells",
-  [IO_ERROR]: "expected a disk that works; the kernel's log tells more",
+    "expected a writable file system; a disk error may have made it read-only, see the kernel's log",
+  [IO_ERROR]: "expected a disk without errors; see the kernel's log",
   [FULL]: "make room on the disk and try again",
   [CANNOT_OPEN]:
-    "expected a file of ours on a file system that can be written; it may have become read-only after an error of the disk, of which the kernel's log tells",
+    "expected a file that we may open on a writable file system; a disk error may have made it read-only, see the kernel's log",
 };
 
-/** An error of SQLite about this file as one for people; any other error as it is. */
+/** Converts an error of SQLite about this file into one for people; returns any other error unchanged. */
 export function storeError(path: string, error: unknown): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
@@ -39,15 +39,15 @@ export function storeError(path: string, error: unknown): unknown {
     : new StorageError(`Cannot use "${path}": ${text}; ${advice}`, { cause: error });
 }
 
-/** @param found what is wrong, in the words of SQLite */
+/** @param found SQLite's description of the damage */
 export function damagedStore(path: string, found: string, cause?: unknown): DamagedStoreError {
   return new DamagedStoreError(
-    `Cannot use "${path}": ${found.replaceAll("\n", " ")}, expected a database that Tutti has written. It is damaged: \`tutti check\` shows where, and the administrators' guide (Backups) says how to put a backup in its place. Keep the damaged file: most of it can be recovered`,
+    `Cannot use "${path}": ${found.replaceAll("\n", " ")}, expected a database that Tutti has written. The file is damaged: \`tutti check\` shows where, and the administrators' guide (Backups) explains how to restore a backup. Keep the damaged file, because most of it can be recovered`,
     { cause },
   );
 }
 
-/** Runs something that uses the file. @throws as `storeError` says */
+/** Runs code that uses the file. @throws errors converted by `storeError` */
 export function inWords<Result>(path: string, run: () => Result): Result {
   try {
     return run();
@@ -56,7 +56,7 @@ export function inWords<Result>(path: string, run: () => Result): Result {
   }
 }
 
-/** An error of the file system for which nobody's input is to blame, as one for people; any other error as it is. */
+/** Converts an error of the disk into one for people; returns any other error unchanged. */
 export function fileError(path: string, error: unknown): unknown {
   const code = String((error as NodeJS.ErrnoException | undefined)?.code);
   const advice = {

@@ -1,9 +1,9 @@
 /**
- * The front end's memory on disk: SQLite in WAL mode with full synchronisation, so that what has been committed survives a crash of
- * the machine. Everything that happens in one pass of the event loop is one transaction: `begin`, writes, `commit`.
+ * The front end's data on disk: SQLite in WAL mode with full synchronisation, so that committed data survive
+ * a crash of the machine. Each cycle of the front end is one transaction: `begin`, writes, `commit`.
  *
- * All calls are synchronous. A commit takes as long as the disk needs to make it durable; the conductor, a process of its own, goes
- * on turning the matrix meanwhile.
+ * All calls are synchronous. A commit takes as long as the disk needs to make it durable. In the meantime the
+ * conductor, a separate process, keeps the rows of the matrix running.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { NodeCpus } from "../../core/machine.ts";
@@ -33,7 +33,7 @@ const END_JOB = `UPDATE jobs SET (${CHANGING}, environment, script, kept_bytes) 
 const INSERT_EVENT = `INSERT INTO events (sequence, at_ms, kind, job, uid, user, data, secret, secret_of) VALUES (${MARKS(9)})`;
 const WAL_LIMIT_BYTES = 64 * 2 ** 20;
 const EVENTS_AFTER = "SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?";
-/** Looks at none of other users' events, however many there are. */
+/** Reads no events of other users, however many there are. */
 const EVENTS_OF_USER_AFTER = `
   SELECT * FROM (SELECT * FROM events WHERE uid IS NULL AND sequence > ?1 ORDER BY sequence LIMIT ?2)
   UNION ALL
@@ -51,8 +51,9 @@ export class Store {
   readonly kept: Kept;
 
   /**
-   * Opens the database, makes it if there is none, looks whether it is damaged, brings it up to date.
-   * @throws InputError when the file is no database, is damaged, or of a later version; StorageError when the disk refuses
+   * Opens or creates the database, checks it for damage, and migrates it to the current version.
+   * @throws InputError if the file is not a database, is damaged, or of a later version; StorageError if the
+   *   disk refuses
    */
   constructor(path: string, nowMs = Date.now()) {
     this.path = path;
@@ -72,7 +73,7 @@ export class Store {
     inWords(this.path, () => this.#database.exec("BEGIN IMMEDIATE"));
   }
 
-  /** Returns when everything since `begin` is on disk. @throws Error when it is not; then nothing of it is */
+  /** Returns when everything since `begin` is on disk. @throws an error if nothing of it is */
   commit(): void {
     inWords(this.path, () => this.#database.exec("COMMIT"));
   }
@@ -82,7 +83,10 @@ export class Store {
     if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
   }
 
-  /** Writes in a transaction of their own. @returns whether they are on disk; else nothing of them is */
+  /**
+   * Runs writes in a transaction of their own.
+   * @returns true if all are on disk, false if nothing was written
+   */
   tryTransaction(write: () => void): boolean {
     try {
       this.begin();
@@ -95,7 +99,7 @@ export class Store {
     }
   }
 
-  /** Bytes that the database holds; the file may be larger, by room that is free again. */
+  /** Used bytes of the database. The file may be larger, because it keeps free pages. */
   usedBytes(): number {
     const sql = this.#sql;
     this.#pageBytes ??= sql.number("PRAGMA page_size");
@@ -103,14 +107,15 @@ export class Store {
   }
 
   /**
-   * Moves what the log holds into the database, so that the log's room is used again: a disk that is full of it would refuse every cycle.
-   * Waits for nobody and does what it can. To be called outside of a transaction.
+   * Moves the log's content into the database, so that the log's space is reused: a log that fills the disk
+   * would block every cycle. Moves as much as possible without waiting. Must be called outside of a
+   * transaction.
    */
   reuseLog(): void {
     try {
       this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch {
-      // The disk refuses this as well.
+      // The disk refuses this, too.
     }
   }
 
@@ -126,19 +131,19 @@ export class Store {
     this.#sql.setMeta(name, value);
   }
 
-  /** @param keptBytes what it takes, when it has ended already */
+  /** @param keptBytes size of a job that has already ended, else null */
   insertJob(record: JobRecord, keptBytes: number | null = null): void {
     const { job, uid, key = null, environment, script = null } = record;
     const fixed = [job, uid, key, environment, script, specOf(record), keptBytes];
     this.#sql.run(INSERT_JOB, ...fixed, ...changingValues(record));
   }
 
-  /** Writes what may change in a record. */
+  /** Writes the fields of a record that may change. */
   updateJob(record: JobRecord): void {
     this.#sql.run(UPDATE_JOB, ...changingValues(record), record.job);
   }
 
-  /** Writes a record that has ended. @param keptBytes what it still takes */
+  /** Writes an ended record. @param keptBytes its remaining size */
   endJob(record: JobRecord, keptBytes: number): void {
     const { job, environment, script = null } = record;
     this.#sql.run(END_JOB, ...changingValues(record), environment, script, keptBytes, job);
@@ -158,13 +163,13 @@ export class Store {
     return records;
   }
 
-  /** Jobs that have not ended and belong to anybody but this user, by number. */
+  /** Jobs that have not ended and belong to other users than this one, by number. */
   liveJobsOfOthers(uid: number): Pick<JobRecord, "job" | "uid" | "user">[] {
     const sql = `SELECT job, uid, spec ->> 'user' AS user FROM jobs WHERE ended_ms IS NULL AND uid <> ? ORDER BY job`;
     return this.#sql.all(sql, uid);
   }
 
-  /** The last jobs that have ended, latest first; of one user, or of all. */
+  /** The ended jobs with the highest numbers, in descending order; of one user, or of all (undefined). */
   endedJobs(uid: number | undefined, states: readonly string[], last: number): JobRecord[] {
     const sql = `SELECT * FROM jobs WHERE ended_ms IS NOT NULL AND (?1 IS NULL OR uid = ?1)
       AND state IN (SELECT value FROM json_each(?2)) ORDER BY job DESC LIMIT ?3`;
@@ -176,7 +181,7 @@ export class Store {
     return this.#sql.all("SELECT * FROM jobs WHERE uid = ? AND key = ? ORDER BY job", uid, key).map(recordOf);
   }
 
-  /** The highest number that was given to a job, kept or not. */
+  /** The highest number of a job, including forgotten jobs. */
   latestJob(): JobNumber {
     return Math.max(this.#sql.number("SELECT max(job) FROM jobs"), this.kept.latestForgotten());
   }
@@ -185,7 +190,7 @@ export class Store {
     return this.#sql.number("SELECT max(place) FROM jobs");
   }
 
-  /** @param identity left out: a conductor of the first release is to run it */
+  /** @param identity left out: a conductor of the first release will run the attempt */
   insertAttempt(
     { job, attempt }: AttemptKey,
     nodes: readonly NodeCpus[],
@@ -222,7 +227,7 @@ export class Store {
     this.#sql.run(sql, endedAtMs, ranMs, code, signal, reason, lost, cpuMs, job, attempt);
   }
 
-  /** Whether this very attempt was decided on here. */
+  /** Whether the store has exactly this attempt. */
   knowsAttempt({ job, attempt }: AttemptKey, identity: string | undefined): boolean {
     const sql = "SELECT 1 FROM attempts WHERE job = ? AND attempt = ? AND identity IS ?";
     return this.#sql.get(sql, job, attempt, identity ?? null) !== undefined;
@@ -236,13 +241,16 @@ export class Store {
     return this.#sql.number("SELECT max(sequence) FROM events");
   }
 
-  /** Events after a number, oldest first; with a user only those of that user's jobs and of all. */
+  /**
+   * Events after a number, oldest first. With a user: only events of that user's jobs and events for all
+   * users.
+   */
   eventsAfter(sequence: number, most: number, uid?: number): StoredEvent[] {
     if (uid === undefined) return this.#sql.all(EVENTS_AFTER, sequence, most).map(eventOf);
     return this.#sql.all(EVENTS_OF_USER_AFTER, sequence, most, uid).map(eventOf);
   }
 
-  /** Keeps the first forecast of a job's start, to be judged when it starts. */
+  /** Stores the first forecast of a job's start; it is compared with the start later. */
   noteForecast(job: JobNumber, madeMs: number, p10Ms: number, p50Ms: number, p90Ms: number): void {
     const sql = `INSERT INTO forecasts (job, made_ms, p10_ms, p50_ms, p90_ms) VALUES (${MARKS(5)})
       ON CONFLICT DO NOTHING`;
@@ -253,7 +261,7 @@ export class Store {
     this.#sql.run("UPDATE forecasts SET started_ms = ? WHERE job = ? AND started_ms IS NULL", startedMs, job);
   }
 
-  /** How far the forecasts of the last jobs to start were off in ms: actual start minus p50. */
+  /** Errors of the forecasts for the jobs that started last, in ms: actual start minus p50. */
   judgedForecasts(last: number): { readonly errorMs: number; readonly isWithin: boolean }[] {
     const sql = `SELECT started_ms - p50_ms AS error, started_ms BETWEEN p10_ms AND p90_ms AS within
       FROM forecasts WHERE started_ms IS NOT NULL ORDER BY started_ms DESC LIMIT ?`;
@@ -262,7 +270,7 @@ export class Store {
       .map(({ error, within }) => ({ errorMs: Number(error), isWithin: within === 1 }));
   }
 
-  /** The check of all pages takes 0.13 s for 100,000 jobs; damage that is met later is met in the middle of something. */
+  /** Checks all pages, in 0.13 s for 100,000 jobs, so that damage is not found in the middle of a cycle. */
   #open(nowMs: number): void {
     const database = this.#database;
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
