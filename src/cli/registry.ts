@@ -50,7 +50,7 @@ const GROUPS: Readonly<Record<string, Verbs>> = {
     policy: ["show the policy in force, or change it", () => import("./verbs/policy.ts")],
     whatif: ["forecast the starts of waiting jobs under other policies", () => import("./verbs/whatif.ts")],
     history: ["list the jobs that have ended", () => import("./verbs/history.ts")],
-    export: ["write what ran as SWF or CSV", () => import("./verbs/export.ts")],
+    export: ["write the jobs that ran as SWF or CSV", () => import("./verbs/export.ts")],
     events: ["show decisions and changes, one line each", () => import("./verbs/events.ts")],
   },
   Laboratory: {

@@ -89,7 +89,7 @@ describe("ranking", () => {
     expect(comparedMetric(comparison({ gang: true }).policies)).toBe("response");
   });
 
-  test("marks the best of each column, and all that print alike", () => {
+  test("marks the best of each column, and all values that look the same when printed", () => {
     const { policies } = comparison();
     expect(bestOf(policies, "mean wait")).toEqual(["easy"]);
     expect(bestOf(policies, "longest wait")).toEqual(["fcfs"]);
@@ -102,14 +102,14 @@ describe("ranking", () => {
 describe("rankingColumns()", () => {
   const titles = (policies: Comparison["policies"]) => rankingColumns(policies).map(({ title }) => title);
 
-  test("leave out a makespan that is alike for all", () => {
+  test("leave out a makespan that is the same for all", () => {
     const { policies } = comparison();
     expect(titles(policies)).toContain("makespan");
     expect(titles([policies[0], policies[0]])).not.toContain("makespan");
     expect(titles(policies.slice(0, 1))).toContain("makespan");
   });
 
-  test("with gangs no wait is the best, and no utilisation beside space sharing; responses are compared", () => {
+  test("with gangs no wait is the best; with space sharing, too, no utilisation is; responses are compared", () => {
     const { policies } = comparison({ gang: true });
     for (const title of ["mean wait", "longest wait", "utilisation"])
       expect(bestOf(policies, title)).toEqual([]);
@@ -135,7 +135,7 @@ describe("pageData()", () => {
     expect(data.rows).toEqual([null, null]);
   });
 
-  test("numbers that are printed are not rounded before, so that charts and tables print the same", () => {
+  test("numbers that are printed are not rounded before, so that charts and tables show the same", () => {
     const made = comparison();
     const policies = made.policies.map((policy) => ({
       ...policy,
@@ -172,7 +172,7 @@ describe("gantt", () => {
     expect(chart.boxSize).toEqual([2, 2, 4, 1, 1]);
   });
 
-  test("otherwise a stretch around the longest queue with no more jobs than asked", () => {
+  test("otherwise shows a span around the longest queue with at most the given number of jobs", () => {
     const lines = Array.from({ length: 400 }, (_, i) => {
       const burst = i >= 200 && i < 220;
       const submitS = burst ? 20000 : 100 * i;

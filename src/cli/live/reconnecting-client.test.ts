@@ -1,4 +1,4 @@
-/** ReconnectingClient against a scheduler that comes back, stays away, or is there and refuses. */
+/** ReconnectingClient with a scheduler that comes back, stays away, or refuses. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("all who wait go on when it is back, and it is said once", async () => {
+test("all concurrent work continues when the scheduler is back, and the loss is reported once", async () => {
   const connection = new ReconnectingClient("tutti wait 1");
   await connection.retry((client) => client.jobs());
   await api.close();
@@ -55,7 +55,7 @@ test("all who wait go on when it is back, and it is said once", async () => {
   expect(told).toEqual(["tutti: the scheduler is gone; waiting until it is back (running jobs go on)\n"]);
 });
 
-test("gives up after its time and says what to type", async () => {
+test("gives up after the time limit and says what to type", async () => {
   const connection = new ReconnectingClient("tutti wait 1", { giveUpMs: 100 });
   await connection.retry((client) => client.jobs());
   await api.close();
@@ -64,14 +64,14 @@ test("gives up after its time and says what to type", async () => {
   expect((error as Error).message).toMatch(/gone for 0 s\n {2}next: tutti serve, then tutti wait 1$/);
 });
 
-test("one that was not there to begin with is not waited for", async () => {
+test("does not wait for a scheduler that did not run at the start", async () => {
   const connection = new ReconnectingClient("tutti wait 1");
   await api.close();
   await expect(connection.retry((client) => client.job(1))).rejects.toThrow(/there is no socket/);
   expect(told).toEqual([]);
 });
 
-test("a refusal is passed on at once, and a signal ends the waiting", async () => {
+test("a refusal is thrown immediately, and a signal ends the waiting", async () => {
   const left = new AbortController();
   const connection = new ReconnectingClient("tutti wait 1", { signal: left.signal });
   await connection.retry((client) => client.jobs());

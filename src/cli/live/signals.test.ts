@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("onSignals() hears one press of Ctrl-C once, however many pass it on, and a later one again", () => {
+test("onSignals() reports one press of Ctrl-C once, however often it arrives, and reports a later press again", () => {
   const heard: string[] = [];
   const stop = onSignals(["SIGUSR2", "SIGHUP"], (name) => heard.push(name));
   process.emit("SIGUSR2", "SIGUSR2");
@@ -16,7 +16,7 @@ test("onSignals() hears one press of Ctrl-C once, however many pass it on, and a
   process.emit("SIGUSR2", "SIGUSR2");
   process.emit("SIGHUP", "SIGHUP");
   expect(heard).toEqual(["SIGUSR2"]);
-  // Counted from the press that was heard: one who presses again and again gets through.
+  // The time counts from the last reported press, so a user who presses again and again gets through.
   vi.advanceTimersByTime(300);
   process.emit("SIGUSR2", "SIGUSR2");
   expect(heard).toEqual(["SIGUSR2", "SIGUSR2"]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { interpreterOf, readJobScript, splitWords } from "./job-script.ts";
 
 describe("readJobScript()", () => {
-  test("takes #TUTTI lines before the first command, in order", () => {
+  test("reads #TUTTI lines before the first command, in order", () => {
     const { words, warnings } = readJobScript(`#!/bin/bash
 # a remark
 #TUTTI -n 4 --time 10m
@@ -16,7 +16,7 @@ describe("readJobScript()", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("lines of our own win over Slurm's, and what only looks like a line is none", () => {
+  test("#TUTTI lines win over #SBATCH lines, and similar comments are ignored", () => {
     expect(readJobScript("#SBATCH -n 2\n#TUTTI -n 3\n").words).toEqual(["--tasks", "2", "-n", "3"]);
     expect(readJobScript("#SBATCHX -n 2\n##TUTTI -n 3\n #TUTTI -n 4\n").words).toEqual([]);
     expect(readJobScript("#TUTTI -n 2\r\n#TUTTI --hold\r\n").words).toEqual(["-n", "2", "--hold"]);
@@ -38,7 +38,7 @@ describe("splitWords()", () => {
 });
 
 describe("interpreterOf()", () => {
-  test("is the program of the first line with one argument, as the kernel has it", () => {
+  test("is the program in the first line with one argument, as in the kernel", () => {
     expect(interpreterOf("#!/bin/bash\nx")).toEqual(["/bin/bash"]);
     expect(interpreterOf("#! /usr/bin/env  python3 -u \n")).toEqual(["/usr/bin/env", "python3 -u"]);
     expect(interpreterOf("#!/bin/sh -e\r\n")).toEqual(["/bin/sh", "-e"]);

@@ -24,7 +24,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
 
 export const processors = integer(1, 2 ** 31 - 1);
 export const priority = integer(MIN_PRIORITY, MAX_PRIORITY);
-export const PRIORITY_HELP = `from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
+export const PRIORITY_HELP = `priority from ${MIN_PRIORITY} to ${MAX_PRIORITY}; only administrators may use values above 0`;
 
 /** A share of the jobs: 0.1 or 10%. */
 export function share(text: string): number {

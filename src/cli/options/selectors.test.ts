@@ -9,7 +9,7 @@ import { missingText } from "../live/job-lists.ts";
 import { namedJobs, parseSelector, select, selectJobs } from "./selectors.ts";
 import { bytes, chooseEnvironment } from "./submit-options.ts";
 
-/** Jobs 3, 4, 5 and 8 in a scheduler's memory; the others are forgotten. */
+/** The scheduler keeps jobs 3, 4, 5 and 8; the others are forgotten. */
 let app: TestApp;
 beforeEach(async () => {
   app = makeTestApp();
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.remove());
 
-/** The way to that scheduler; one of the first release knows fewer parameters. */
+/** A client of that scheduler. A scheduler of the first release has fewer parameters. */
 function clientOf(known: RegExp): Client {
   const ask = async (path: string) => {
     const unknown = [...new URL(path, "http://x").searchParams.keys()].find((name) => !known.test(name));
@@ -75,17 +75,17 @@ describe.each([
       ["queue:short", "@bob"],
       [4, 5, 8],
     ],
-  ])("%j means %j", async (words, numbers) => {
+  ])("%j selects %j", async (words, numbers) => {
     expect(await selectJobs(client, words)).toEqual(numbers);
   });
 
-  test("a pattern means only jobs in the states asked for; a number means its job", async () => {
+  test("a pattern selects only jobs in the given states; a number always selects its job", async () => {
     expect(await selectJobs(client, ["all", "3"], ["queued", "running"])).toEqual([3, 4, 8]);
     await expect(selectJobs(client, ["state:done"], ["queued"])).rejects.toThrow(NotFoundError);
     expect(await selectJobs(client, ["3-8"], ["queued", "running"])).toEqual([4, 8]);
   });
 
-  test("what matches nothing is named as it was given, and which states were looked at", async () => {
+  test("a selector without a match is named in the error, with the states that were searched", async () => {
     await expect(selectJobs(client, ["4,5", "name:x"], ["held"])).rejects.toThrow(
       'Cannot find a job for "name:x": no job that is held matches; tutti jobs --all lists all jobs',
     );
@@ -95,7 +95,7 @@ describe.each([
     );
   });
 
-  test("numbers of a range that are not there are told with what is known of them", async () => {
+  test("numbers of a range without a job are reported, with the reason", async () => {
     const { numbers, missing } = await select(client, ["2-9"]);
     expect(numbers).toEqual([3, 4, 5, 8]);
     expect(missingText(missing)).toBe(
@@ -110,7 +110,7 @@ describe.each([
     );
   });
 
-  test("only a number alone names its job", () => {
+  test("only a single number names its job", () => {
     expect([...namedJobs(["3", "4-5", "all"])]).toEqual([3]);
   });
 

@@ -39,20 +39,20 @@ srun ./a.out
     expect(readJobScript("#TUTTI -n 2\n").isForSlurm).toBe(false);
   });
 
-  test("tasks per node and memory per CPU are multiplied out", () => {
+  test("tasks per node and memory per CPU are multiplied", () => {
     expect(wordsOf("--nodes=2 --ntasks-per-node=4", "--mem-per-cpu=500M", "-c 2")).toEqual([
       ...["--tasks", "16"],
       ...["--mem", "8000M"],
       ...["--env", "all,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
     ]);
-    // With the number of tasks given, that per node is only the most.
+    // If the number of tasks is given, the number per node is only a maximum.
     expect(wordsOf("-n 3 --ntasks-per-node=8")).toEqual(["--tasks", "3"]);
     expect(wordsOf("--mem-per-cpu=1G")).toEqual(["--mem", "1024M"]);
     expect(wordsOf("--mem=100 --mem-per-cpu=1G")).toEqual(["--mem", "100M"]);
     expect(wordsOf("--mem=0", "-t 0", "-t UNLIMITED")).toEqual([]);
   });
 
-  test("the environment is chosen once, whatever else is added to it", () => {
+  test("the environment is chosen once, with all additions", () => {
     expect(wordsOf("--export=NONE", "-c 2")).toEqual([
       ...["--tasks", "2"],
       ...["--env", "none,OMP_NUM_THREADS=2,SLURM_CPUS_PER_TASK=2"],
@@ -64,7 +64,7 @@ srun ./a.out
     expect(wordsOf("--export=ALLOWED,B=1")).toEqual(["--env", "ALLOWED,B=1"]);
   });
 
-  test("what means nothing here is named, in one line, and the rest goes on", () => {
+  test("unsupported options are named in one line, and the others still work", () => {
     const { words, warnings } = readJobScript(`#SBATCH --gres=gpu:1
 #SBATCH --exclusive
 #SBATCH -N 2
@@ -94,14 +94,14 @@ srun ./a.out
     ["--dependency=afterok:1?afterany:2", "afterok or afterany"],
     ["--dependency=afternotok:1", "afterok or afterany"],
     ["-J", "a value"],
-  ])("%s is refused, since the job would be another one without it", (line, expected) => {
+  ])("%s is refused, since without it the job would be a different one", (line, expected) => {
     expect(() => wordsOf(line)).toThrow(UsageError);
     expect(() => wordsOf(line)).toThrow(`Cannot use the line "#SBATCH ${line}": expected ${expected}`);
   });
 });
 
 describe("slurmSeconds()", () => {
-  // The forms of sbatch's manual.
+  // The formats in the manual of sbatch.
   test.each([
     ["5", 300],
     ["5:30", 330],

@@ -1,4 +1,4 @@
-/** What is said of a limit without a unit, which Slurm would take for minutes. */
+/** The hint about a time limit without a unit, which Slurm would read as minutes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), "tutti-options-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-/** The job of a command line, and what it says on standard error. */
+/** The job of a command line, and the text on standard error. */
 async function submitted(...argv: string[]): Promise<{ readonly job: SubmitJob; readonly said: string }> {
   let said = "";
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
@@ -34,7 +34,7 @@ function script(...lines: string[]): string {
 }
 
 describe("a limit", () => {
-  test("without a unit is seconds, and that is said, once", async () => {
+  test("without a unit is in seconds, and one hint says so", async () => {
     const told = "tutti: the time limit is 90 s; for minutes, write 90m\n";
     const command = await submitted("-t", "90", "--", "true");
     expect(command).toMatchObject({ job: { limitMs: 90_000 }, said: told });
@@ -47,11 +47,11 @@ describe("a limit", () => {
     ["90m", 5_400_000],
     ["1:30", 90_000],
     ["1-12", 129_600_000],
-  ])("%s needs no remark", async (text, limitMs) => {
+  ])("%s needs no hint", async (text, limitMs) => {
     expect(await submitted("-t", text, "--", "true")).toMatchObject({ job: { limitMs }, said: "" });
   });
 
-  test("in Slurm's lines is minutes; on the command line it wins over that of the script", async () => {
+  test("in #SBATCH lines is in minutes; the limit on the command line wins over that of the script", async () => {
     const path = script("#SBATCH -t 90");
     expect(await submitted(path)).toMatchObject({ job: { limitMs: 5_400_000 }, said: "" });
     const bare = script("#TUTTI -t 90");

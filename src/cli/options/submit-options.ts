@@ -20,8 +20,9 @@ export type SubmitOptions = Partial<SubmitJob> & {
 };
 
 const HELP = `
-Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may set these options, and common
-#SBATCH lines work too. Options on the command line win.
+Put what to run last: -- COMMAND ARGS, or a script. #TUTTI lines in a script may
+set these options, and common #SBATCH lines work too. Options on the command
+line win.
   tutti submit -n 4 --time 10m -- ./a.out input.dat
   tutti submit job.sh
   tutti submit --array 1-100%4 -- sh -c './a.out $TUTTI_ARRAY_INDEX'`;

@@ -35,7 +35,7 @@ describe("JobLines", () => {
     job(17, { state: "running", startedAtMs: 1, cpus: [0, 1] }),
   ];
 
-  test("puts those that run first, and an array's jobs that wait into one line", () => {
+  test("puts running jobs first, and the waiting jobs of an array into one line", () => {
     const { lines, more } = jobLines(jobs);
     expect(lines.map(({ job: first, upTo }) => [first, upTo?.job])).toEqual([
       [10, undefined],
@@ -49,12 +49,12 @@ describe("JobLines", () => {
     expect(jobLines(jobs, 4)).toMatchObject({ lines: lines.slice(0, 4), more: 2 });
   });
 
-  test("is shown with the range, its indices and how many they are", () => {
+  test("are shown with their numbers, their indices and their count", () => {
     const table = jobsTable(jobLines(jobs).lines, new Set([17]));
     expect(table).toMatch(/^ *10 +sim\[1\] +▶ running .*on CPU 3$/m);
     expect(table).toMatch(/^ *17 .*stopped: no room now$/m);
     expect(table).toMatch(/^11-13 +sim\[5…15\] +· queued +1 .*3 jobs of an array$/m);
-    // One queue, one user: nothing to tell apart.
+    // With one queue and one user, there is nothing to distinguish.
     expect(table).not.toMatch(/queue |user/);
     expect(jobsTable([job(1), job(2, { queue: "short", user: "bob" })])).toMatch(/user +queue/);
   });

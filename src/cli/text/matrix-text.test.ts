@@ -33,7 +33,7 @@ describe("activeRow()", () => {
 });
 
 describe("matrixText()", () => {
-  test("of several nodes has their names above their CPUs", () => {
+  test("of several nodes has the names of the nodes above their CPUs", () => {
     const nodes = [
       { node: "n1", cpus: [0, 1, 4] },
       { node: "node17", cpus: [0, 1] },
@@ -72,7 +72,7 @@ describe("matrixText()", () => {
     );
   });
 
-  test("writes runs of CPUs where cells do not fit, and never wraps", () => {
+  test("writes runs of CPUs if the cells do not fit, and never wraps", () => {
     const cpus = Array.from({ length: 64 }, (_, i) => i);
     const wide = { ...matrix, cpus, rows: [[{ job: 7, name: "n".repeat(200), cpus: cpus.slice(4) }]] };
     const text = matrixText(wide, { width: 40, colour: false, nowMs: 1000 });
@@ -83,7 +83,7 @@ describe("matrixText()", () => {
   test("colours say nothing that the text does not", () => {
     const coloured = matrixText(matrix, { width: 80, colour: true, nowMs: 1150 });
     const plain = matrixText(matrix, { width: 80, colour: false, nowMs: 1150 });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test removes them
     expect(coloured.replace(/\u001b\[[\d;]*m/g, "")).toBe(plain);
     expect(coloured).not.toBe(plain);
   });

@@ -18,9 +18,10 @@ interface Options {
 }
 
 const HELP = `
-Only root and the user who runs the scheduler can make a backup. The file holds all kept jobs with their commands,
-environments and scripts, so only you can read it. It does not hold the output of jobs.
-docs/guide-administrator.md says how to restore it.`;
+Only root and the user who runs the scheduler can make a backup. The file holds
+all kept jobs with their commands, environments and scripts, so only you can
+read it. It does not hold the output of jobs. docs/guide-administrator.md says
+how to restore it.`;
 
 export function configure(command: Command): void {
   command

@@ -36,7 +36,7 @@ export function configure(command: Command): void {
     .option("--json", "print as JSON")
     .addHelpText(
       "after",
-      "\nMeasures for about three seconds. Other work on the machine makes the numbers worse.",
+      "\nMeasures for about three seconds. Other work on the machine makes the numbers\nworse.",
     )
     .action(async (options: { readonly json?: boolean }) => {
       const diagnosis = await diagnose();

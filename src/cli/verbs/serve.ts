@@ -49,11 +49,17 @@ const QUIET_MS = 200;
 const MAX_QUIET_MS = 2000;
 
 const HELP = `
-The state is in the folder TUTTI_STATE. Without it, root uses /var/lib/tutti and other users ~/.local/state/tutti.
-The socket is TUTTI_SOCKET, otherwise a file below /run/tutti or XDG_RUNTIME_DIR.
-Started by root, it serves all users of the machine. Each job runs as the user who submitted it, and each user has
-a token in a file that only this user can read.
-Ctrl-C ends the front end. Running jobs continue, and the next tutti serve finds them again.`;
+Without --state, the state is in the folder that TUTTI_STATE names, otherwise in
+/var/lib/tutti for root and in ~/.local/state/tutti for other users. The socket
+is the one that TUTTI_SOCKET names, otherwise below /run/tutti or
+XDG_RUNTIME_DIR.
+
+Started by root, the scheduler serves all users of the machine. Each job runs as
+the user who submitted it, and each user has a token in a file that only this
+user can read.
+
+Ctrl-C ends the front end. Running jobs continue, and the next tutti serve finds
+them again.`;
 
 export function configure(command: Command): void {
   command
@@ -79,7 +85,7 @@ export function configure(command: Command): void {
     .addOption(
       new Option(
         "--mode <mode>",
-        `what the other rows do in a slot: stop, or run at low priority (default: ${DEFAULT_CONFIG.mode})`,
+        `what other rows do in a slot: stop (gang), or run at low priority (concurrent) (default: ${DEFAULT_CONFIG.mode})`,
       ).choices(["gang", "concurrent"]),
     )
     .option("--cpus <list>", "CPUs for jobs, such as 0-3,6 (default: all)", cpuList)

@@ -120,7 +120,7 @@ function strayText(strays: readonly Stray[]): string {
 function forecastsText(record: NonNullable<StatusAnswer["forecasts"]>): string {
   const { jobs, errorP50Ms, errorP90Ms, withinShare } = record;
   const [p50, p90] = [errorP50Ms, errorP90Ms].map((ms) => formatDuration(ms / 1000));
-  return `of the last ${plural(jobs, "start")}, half were off by at most ${p50}, 90 % by at most ${p90}; ${Math.round(100 * withinShare)} % were in the forecast range`;
+  return `for the last ${plural(jobs, "start")}, half were off by at most ${p50}, 90 % by at most ${p90}; ${Math.round(100 * withinShare)} % were in the forecast range`;
 }
 
 function tokenFile(socket: string): string {

@@ -1,4 +1,4 @@
-/** The command line is replaced before the scheduler is. */
+/** A new command line with a scheduler of an earlier version. */
 import { expect, test } from "vitest";
 import { RefusedError } from "../../api/client/errors.ts";
 import type { ReconnectingClient } from "../live/reconnecting-client.ts";
@@ -26,7 +26,7 @@ function connectionOf(refusals: readonly string[]): {
   };
 }
 
-test("a scheduler of the first release, which knows no umask, gets the job without it, under the same key", async () => {
+test("a scheduler of the first release does not know umask, so it gets the job without it, with the same key", async () => {
   const { connection, asked } = connectionOf(['Cannot use the body: jobs[0]: Unrecognized key: "umask"']);
   await submit(connection, JOB);
   const { umask: _, ...without } = JOB;
@@ -39,7 +39,7 @@ test("a scheduler of the first release, which knows no umask, gets the job witho
   expect(second!.key).toBe(first!.key);
 });
 
-test("any other refusal stays one", async () => {
+test("any other refusal is an error", async () => {
   const { connection, asked } = connectionOf(["jobs[0].tasks: Too small"]);
   await expect(submit(connection, JOB)).rejects.toThrow("Too small");
   expect(asked).toHaveLength(1);

@@ -61,14 +61,14 @@ describe("htmlReport()", () => {
     expect(space.match(/<summary>Show as a table/g)?.length).toBe(6);
   });
 
-  test("asks for nothing from the network and forbids it", () => {
+  test("loads nothing from the network and forbids it", () => {
     const html = htmlReport(comparison(), OPTIONS);
     expect(html).toContain("default-src 'none'");
     expect(html).not.toMatch(/(?:src|href)="(?!data:)/);
     expect(html).not.toMatch(/https?:|@import|url\(/);
   });
 
-  test("texts from outside stay texts, also inside the embedded data", () => {
+  test("texts from outside are escaped, also inside the embedded data", () => {
     const html = htmlReport(comparison({ name: EVIL, labels: [EVIL, "easy"] }), OPTIONS);
     expect(html.match(/<script/gi)?.length).toBe(2);
     expect(html.match(/<\/script/gi)?.length).toBe(2);
@@ -116,7 +116,7 @@ describe("chart options", () => {
     expect(stripsOption(data, theme, 300).grid).toHaveLength(2);
   });
 
-  test("a strip of a gang policy does not flatten that of the others", () => {
+  test("the strip of a gang policy does not flatten those of the others", () => {
     const gang = pageData(comparison({ gang: true }));
     const crowded = { ...gang, utilisation: [gang.utilisation[0], gang.utilisation[1].map(() => 2.5)] };
     const tops = (stripsOption(crowded, theme, 300).yAxis as { max: number }[]).map(({ max }) => max);
@@ -146,7 +146,7 @@ describe("chart options", () => {
     expect(series(overTimeOption(gang, theme, gang.rows, "rows")).map(({ name }) => name)).toEqual(["easy"]);
   });
 
-  test("gangs are boxes of the Gantt chart by their row, and the matrix shows an instant chosen by the slider", () => {
+  test("gangs are boxes of the Gantt chart, by row, and the slider chooses the instant of the matrix", () => {
     const made = comparison({ gang: true });
     const [fcfs, easy] = made.policies as [ComparedPolicy, ComparedPolicy];
     const withMatrix = { ...made, policies: [fcfs, { ...easy, matrix: MATRIX }] };

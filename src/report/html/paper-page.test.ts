@@ -7,8 +7,8 @@ import { paperPage, papersIndex } from "./paper-page.ts";
 const EVIL = `</style><script>alert(1)</script><img src=x>"'`;
 
 /**
- * Three compared values: 4 % off, 50 % off with a reason, 100 % off without; one that nothing is published
- * for.
+ * Three compared values: 4 % off, 50 % off with a reason, 100 % off without; and one without a published
+ * value.
  */
 function reproduced(name = "a & b"): ReproducedPaper {
   const column = { name: "t", unit: "slots", meaning: "turnaround" };
@@ -121,7 +121,7 @@ describe("deviation", () => {
     expect(deviates(value)).toBe(isBeyond);
   });
 
-  test("deviation() is ours over published less 1", () => {
+  test("deviation() is ours ÷ published − 1", () => {
     expect(deviation({ published: 4, ours: 5, halfWidth: null })).toBe(0.25);
   });
 });
@@ -169,12 +169,12 @@ describe("paperPage()", () => {
       expect(page).toContain(text);
   });
 
-  test("says where a reason is missing, and only there", () => {
+  test("marks missing reasons, and nothing else", () => {
     expect(page.match(/no reason given/g)?.length).toBe(1);
     expect(page).toMatch(/5 · \+100\.0 % <strong class="missing">no reason given/);
   });
 
-  test("draws published values dashed, categories as bars, and every figure as a table too", () => {
+  test("draws published values dashed and categories as bars, and has a table for every figure", () => {
     expect(page.match(/stroke-dasharray="6,4"/g)?.length).toBe(2); // the line and its legend
     expect(page).toContain(">small</text>");
     expect(page.match(/Show as a table/g)?.length).toBe(2);
@@ -187,13 +187,13 @@ describe("paperPage()", () => {
     expect(page.match(/href="[^"]*"/g)).toEqual(['href="data:,"', 'href="index.html"']);
   });
 
-  test("ids in the figures differ, and what they name is there", () => {
+  test("ids in the figures are unique, and all references have their target", () => {
     const ids = Array.from(page.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [, id] of page.matchAll(/url\(#([^)]*)\)/g)) expect(ids).toContain(id);
   });
 
-  test("texts stay texts", () => {
+  test("texts are escaped", () => {
     const evil = paperPage(reproduced(EVIL));
     expect(evil).not.toMatch(/<script|<img/);
     expect(evil.match(/<\/style/g)?.length).toBe(1);
@@ -204,7 +204,7 @@ describe("paperPage()", () => {
   });
 });
 
-test("matrixSvg() draws a gang as one box and says the matrix in words", () => {
+test("matrixSvg() draws a gang as one box and describes the matrix in words", () => {
   const rows = [
     ["A", "A", null],
     [null, "B", "B"],
@@ -215,7 +215,7 @@ test("matrixSvg() draws a gang as one box and says the matrix in words", () => {
   expect(svg).toContain('aria-label="before: row 1 A A idle; row 2 idle B B"');
 });
 
-test("papersIndex() links every page and counts what came out", () => {
+test("papersIndex() links every page and counts its results", () => {
   const html = papersIndex([reproduced()]);
   expect(html).toContain('<a href="key.html">On a &amp; b</a>');
   expect(html).toContain("<td>1 of 3</td><td>1</td><td>1</td><td>1 of 2</td>");

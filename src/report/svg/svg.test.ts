@@ -29,7 +29,7 @@ const FIGURE = {
 } as const;
 
 describe("lineFigureSvg()", () => {
-  test("is the figure that was looked at and approved", async () => {
+  test("is the approved figure", async () => {
     await expect(lineFigureSvg(FIGURE)).toMatchFileSnapshot("./golden/line-figure.svg");
   });
 

@@ -13,7 +13,7 @@ const shape = (processes: number, threads: number, estimateS = 60): JobShape => 
 describe("tellQueueSelection()", () => {
   const tell = (job: JobShape) => tellQueueSelection(HPC2500_CLASSES, explainQueue(HPC2500_CLASSES, job));
 
-  test("tells the rule and the classes ruled out in one sentence", () => {
+  test("names the rule and the classes ruled out in one sentence", () => {
     expect(tell(shape(4, 32))).toBe(
       "s128: the tightest queue that admits the job (also d128, d512), decided by 8 processes; ss8 allows 8 processors, the job asks for 128; s8 allows 8 processors, the job asks for 128; d32 allows 32 processors, the job asks for 128",
     );

@@ -58,7 +58,7 @@ describe("formatDuration()", () => {
 describe("durationFormatter()", () => {
   test.each([
     ["one unit that suits all", [0, 4548, 6840, 168840], ["0 h", "1.26 h", "1.90 h", "46.9 h"]],
-    ["days are days beside hours", [6840, 7200, 389664], ["1.90 h", "2 h", "4.51 d"]],
+    ["days stay days next to hours", [6840, 7200, 389664], ["1.90 h", "2 h", "4.51 d"]],
     ["each its own where they differ widely", [93, 6840, 1019520], ["93 s", "1.90 h", "11.8 d"]],
     ["missing values have no say", [Number.NaN, 7200, 9000], ["–", "2 h", "2.50 h"]],
     ["differences", [-7200, 9000], ["−2 h", "2.50 h"]],
@@ -101,7 +101,7 @@ describe("renderTable()", () => {
     );
   });
 
-  test("leaves out the most dispensable columns and names them", () => {
+  test("leaves out the least important columns and names them", () => {
     expect(renderTable(columns, rows, { width: 40 })).toBe(
       "policy               mean wait  median\n" +
         "easy:order=shortest     1.26 h     0 h\n" +
@@ -114,7 +114,7 @@ describe("renderTable()", () => {
     expect(renderTable(columns, rows, { width: 24 }).split("\n")[1]).toBe("easy:order=s…     1.26 h");
   });
 
-  test("never wider than asked, down to what cannot be left out, whatever is in the cells", () => {
+  test("is never wider than asked, apart from columns that must stay, whatever the cells contain", () => {
     const cell = fc.string({ unit: "grapheme", maxLength: 30 });
     fc.assert(
       fc.property(
@@ -161,13 +161,13 @@ describe("escaping", () => {
     );
   });
 
-  test("scriptSource() refuses what would end the script", () => {
+  test("scriptSource() refuses text that would end the script", () => {
     expect(scriptSource("a < b")).toBe("a < b");
     expect(() => scriptSource('x = "</SCRIPT>"')).toThrow('holds "</SCRIPT"');
     expect(() => scriptSource("x<!--y")).toThrow("expected none");
   });
 
-  test("withoutControls() takes out what steers terminals and text direction", () => {
+  test("withoutControls() removes characters that control terminals and text direction", () => {
     expect(withoutControls("a\u001b[2Jb\u202ec\td\ne\u0085")).toBe("a[2Jbc d e");
   });
 });
