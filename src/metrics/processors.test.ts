@@ -16,7 +16,7 @@ function pictures({ instance, schedule }: HandMade): string[] {
   });
 }
 
-/** The same rule with one Boolean per processor: lowest free first; run time 0 leaves no trace. */
+/** The same rule with one Boolean per processor: the lowest free ones first; run time 0 leaves no trace. */
 function naivePictures({ instance, schedule }: HandMade): string[] {
   const { startS, endS } = schedule;
   const held = Array.from({ length: instance.count }, () => [] as number[]);

@@ -5,8 +5,7 @@ import { DEFAULT_RULES } from "../core/rules.ts";
 import type { GangRecord, Schedule } from "../core/schedule.ts";
 
 /**
- * One job: when submitted, how long, how wide, when started (NaN: never), and its end where that is not start
- * + run.
+ * One job: its submit time, run time, size, start (NaN: never), and its end if that is not start + run time.
  */
 export interface JobLine {
   readonly submitS: number;
@@ -15,7 +14,7 @@ export interface JobLine {
   readonly startS: number;
   readonly endS?: number;
   readonly id?: number;
-  /** Run time in the workload where the instance's was cut. */
+  /** Run time in the workload, if the instance's run time was cut. */
   readonly traceRunS?: number;
 }
 
@@ -24,7 +23,7 @@ export interface HandMade {
   readonly schedule: Schedule;
 }
 
-/** Jobs in submit order; ids count from 1 where none is given. */
+/** Jobs in submit order; numbers count from 1 if none are given. */
 export function handMade(
   processors: number,
   lines: readonly JobLine[],
@@ -73,7 +72,7 @@ export function handMade(
   return { instance, schedule };
 }
 
-/** First come, first served, written plainly: any jobs become a schedule that fits the machine. */
+/** A plain first come, first served: turns any jobs into a schedule that fits the machine. */
 export function firstComeFirstServed(
   processors: number,
   jobs: readonly { submitS: number; runS: number; size: number }[],

@@ -3,10 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sumOf } from "./compensated-sum.ts";
 import { confidenceInterval, normalQuantile, pairedDifference, studentQuantile } from "./statistics.ts";
 
-/**
- * Printed tables of Student's t (for example NIST/SEMATECH e-Handbook, 1.3.6.7.2), three digits after the
- * point.
- */
+/** Printed tables of Student's t (for example NIST/SEMATECH e-Handbook, 1.3.6.7.2), with three decimals. */
 const DF = [1, 2, 3, 4, 5, 10, 20, 30, 60, 100, Number.POSITIVE_INFINITY];
 const TABLE: Record<string, number[]> = {
   "0.95": [6.314, 2.92, 2.353, 2.132, 2.015, 1.812, 1.725, 1.697, 1.671, 1.66, 1.645],

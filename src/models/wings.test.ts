@@ -1,10 +1,10 @@
-/** What holds for every wing; a wing gets in by standing in the list. */
+/** What holds for every wing; the list of wings decides which are tested. */
 import { describe, expect, test } from "vitest";
 import { chooseAmong } from "../policies/parse-policy.ts";
 import { POLICIES } from "../policies/registry.ts";
 import { parseWing, WINGS, wingOfPolicy } from "./wings.ts";
 
-/** Of seed 1; other simulators of the two papers can check themselves on them. */
+/** With seed 1; other simulators of the two papers can compare their results with them. */
 const GOLDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "sites:jobs=3000:gangs=5,20": {
     "sites-one": "d4a19e27cbb46f2d",

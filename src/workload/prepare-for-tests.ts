@@ -1,4 +1,4 @@
-/** What holds of every prepared instance, for tests only. */
+/** What holds for every prepared instance. */
 import { assert } from "../core/errors.ts";
 import type { Instance } from "../core/jobs.ts";
 

@@ -16,8 +16,8 @@ const anyRules: fc.Arbitrary<Rules> = fc.record({
 });
 
 /**
- * Jobs 1 to 5: as it should be, longer than estimated, without an estimate, larger than 4 processors, larger
- * and without an estimate.
+ * Jobs 1 to 5: a normal one, one that is longer than estimated, one without an estimate, one larger than 4
+ * processors, one larger and without an estimate.
  */
 const workload = workloadOf([
   { submitS: 0, runS: 10, size: 1, estimateS: 20 },

@@ -1,7 +1,6 @@
 /**
- * The real traces, for tests only: the one file of this room that reads files. They are looked for in the
- * folder TUTTI_TRACES, else beside the repository; tests that need one are skipped visibly where it is
- * missing:
+ * The real traces, for tests: this is the only file of this room that reads files. They are in the folder
+ * TUTTI_TRACES, or else next to the repository. Tests that need a missing trace are skipped visibly:
  *
  *   test.skipIf(traceFile("KTH-SP2") === undefined)("…", () => { const workload = readTrace("KTH-SP2"); … });
  */
@@ -24,7 +23,7 @@ export const REAL_TRACES = [
   "SDSC-SP2",
 ] as const;
 
-/** Path of the trace whose file name begins so, or undefined where there is none. */
+/** Path of the trace whose file name begins with this, or undefined if there is none. */
 export function traceFile(name: string): string | undefined {
   const folder = tracesFolder();
   if (folder === undefined || !existsSync(folder)) return undefined;

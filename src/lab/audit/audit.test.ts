@@ -1,4 +1,6 @@
-/** Policies that are broken on purpose, one per rule: the checker names the rule, the job and the time. */
+/**
+ * Policies that are broken on purpose, one for each rule: the checker names the rule, the job and the time.
+ */
 import { describe, expect, test } from "vitest";
 import type { JobsView } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition, Pool } from "../../core/policy.ts";
@@ -18,7 +20,7 @@ import {
   violation,
 } from "./broken-policies-for-tests.ts";
 
-/** 11 holds 3 of 4 processors until 10; 12 needs all; 13 needs one for 4 s. */
+/** Job 11 holds 3 of 4 processors until 10 s; job 12 needs all; job 13 needs one for 4 s. */
 const BLOCKED = jobs(4, [0, 10, 3], [1, 5, 4], [2, 4, 1]);
 
 describe("audit() of space sharing", () => {
@@ -97,7 +99,7 @@ describe("audit() of space sharing", () => {
 
   test("head-waits: the first of the queue is left waiting though it fits", () => {
     const choice = spacePolicy({ headNeverFits: true }, (queue, pool, view) => {
-      // Starts somebody else instead when two wait.
+      // Starts the second waiting job instead of the first.
       if (queue.length > 1 && view.size[queue[1]] <= pool.free) take(queue, 1, pool);
       else if (pool.nowS > 3) firstCome(queue, pool, view);
     });
@@ -110,8 +112,8 @@ describe("audit() of space sharing", () => {
 
   test("head-waits: by the policy's own queue order", () => {
     const { definition, parameters } = choosePolicy("fcfs:order=arrival");
-    // It says shortest first and starts in order of arrival: at 10 s job 12 starts, job 13 is shorter and
-    // would fit.
+    // It claims shortest first but starts in order of arrival: at 10 s job 12 starts, although job 13 is
+    // shorter and would fit.
     const liar = {
       definition: { ...definition, make: choosePolicy("fcfs").definition.make },
       parameters,
@@ -136,7 +138,7 @@ describe("audit() of space sharing", () => {
   test("promise-broken: a job starts later than promised", () => {
     const choice = spacePolicy({ keepsPromises: true }, (queue, pool, view) => {
       if (pool.nowS === 0) return pool.promise(queue[0], 3);
-      // At 3 s everything is free, but nobody looks before 4 s.
+      // At 3 s everything is free, but the policy does nothing before 4 s.
       if (pool.nowS >= 4) firstCome(queue, pool, view);
     });
     expect(violation(jobs(4, [0, 10, 3], [4, 1, 1]), choice)).toMatchObject({
@@ -174,7 +176,7 @@ describe("audit() of space sharing", () => {
   });
 
   test("promise-impossible: EASY that backfills by the real run time", () => {
-    // Job 13 says 20 s and runs 4: it would be done in time, but nobody may know.
+    // Job 13 has an estimate of 20 s and runs for 4 s: it would end in time, but the policy cannot know that.
     const instance = jobs(4, [0, 10, 3], [1, 5, 4], [2, 4, 1, 20]);
     const copy = instance.runS.slice();
     const choice = easyLike({ headNeverFits: true, keepsPromises: true }, (job, leftS) => copy[job] <= leftS);

@@ -1,4 +1,4 @@
-/** Policies to break on purpose, small instances, and what the checker says of them. */
+/** Policies that tests break on purpose, small instances, and what the checker reports. */
 import { expect } from "vitest";
 import type { Instance, JobIndex, JobsView } from "../../core/jobs.ts";
 import type {

@@ -8,8 +8,8 @@ import { type AuditRule, noCounts, StopRun } from "./checker.ts";
 import { SpaceChecker } from "./space.ts";
 
 /**
- * Job 1: 2 processors for 10 s; job 2: 2 for 5 s; both arrive at 0 and are there when the test begins,
- * running from 0 and from 1.
+ * Job 1: 2 processors for 10 s; job 2: 2 for 5 s. Both arrive at 0 s. When the test begins, they are running,
+ * from 0 s and from 1 s.
  */
 function violation(
   interruptions: Partial<Interruptions>,
@@ -152,7 +152,7 @@ describe("SpaceChecker", () => {
       checker.arrived(0, 0);
       checker.arrived(0, 1);
       checker.started(0, 0);
-      // The second is not expected to start.
+      // The second job is not expected to start.
       checker.decided(0);
       checker.started(0, 1);
     };

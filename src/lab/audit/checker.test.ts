@@ -1,5 +1,6 @@
 /**
- * The checker against a simulator that is broken on purpose: events are told that a sound one never tells.
+ * The checker against a simulator that is broken on purpose and reports events that a correct one never
+ * reports.
  */
 import { describe, expect, test } from "vitest";
 import type { Observer, Schedule } from "../../core/schedule.ts";
@@ -147,7 +148,7 @@ describe("SpaceChecker", () => {
   });
 });
 
-/** Job 21 in row 0, job 22 in row 1, both from processor 0 on. */
+/** Job 21 in row 0 and job 22 in row 1, both from processor 0. */
 function twoRows(o: Observer): void {
   arrive(o);
   o.rowAdded?.(0, 0);
@@ -160,8 +161,8 @@ function twoRows(o: Observer): void {
 describe("GangChecker", () => {
   test("finds nothing in a sound run", () => {
     const checker = gangs();
-    // Slots of 1.5 s in turn: 21 has 0, 2, 4, 6, 8 and 22 has 1, 3, 5, 7, 9; job 22 ends at 15 s. Then job 21
-    // is alone.
+    // Slots of 1.5 s in turn: job 21 has 0, 2, 4, 6, 8 and job 22 has 1, 3, 5, 7, 9. Job 22 ends at 15 s, and
+    // then job 21 is alone.
     const tell = (o: Observer) => {
       twoRows(o);
       o.started?.(0, 0, 5);
@@ -358,7 +359,7 @@ describe("GangChecker", () => {
 
   test("a declared migration that is paid for is sound, and its place counts from then on", () => {
     const checker = moving();
-    // As in the sound run above, but job 22 needs 7 slots: it ends at 21 s; job 21 has had 7 by then.
+    // As in the correct run above, but job 22 needs 7 slots: it ends at 21 s, when job 21 has had 7.
     const tell = (o: Observer) => {
       twoRows(o);
       o.migrated?.(0, 1, 1, 2, 2);

@@ -8,7 +8,7 @@ import { gangPolicy, jobs, SLOTS, violation } from "./broken-policies-for-tests.
 describe("audit() of gangs", () => {
   const four = jobs(4, [0, 3, 2], [0, 3, 2], [0, 3, 3], [0, 3, 1]);
 
-  /** RuntimeDir the four jobs:  row 0: AABB   row 1: CCCD  */
+  /** Places the four jobs:  row 0: AABB   row 1: CCCD */
   function placeAll(queue: JobIndex[], machine: GangMachine): RowId[] {
     const rows = [machine.addRow(), machine.addRow()];
     machine.place(queue[0], rows[0], 0);

@@ -1,6 +1,5 @@
 /**
- * Gang policies that break the limits they claim: rows, memory, promises, and jobs that wait though they need
- * not.
+ * Gang policies that break the limits they claim: rows, memory, promises, and jobs that wait without need.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance, JobIndex } from "../../core/jobs.ts";
@@ -17,7 +16,7 @@ function claiming(
   return { ...choice, definition: { ...choice.definition, guarantees } as PolicyChoice["definition"] };
 }
 
-/** Every job in a row of its own, from processor 0 on. */
+/** Every job in its own row, from processor 0. */
 function ownRows(queue: JobIndex[], machine: GangMachine): void {
   for (const job of queue.splice(0)) machine.place(job, machine.addRow(), 0);
 }
@@ -39,7 +38,7 @@ describe("audit() of limits", () => {
     const choice = claiming({ memory }, ownRows);
     expect(audit(withMemory(40, 30, -1), choice, SLOTS).ok).toBe(true);
     expect(violation(withMemory(40, 31, -1), choice)).toMatchObject({ rule: "memory-exceeded", job: 13 });
-    // A job that tells of more than there is has a processor to itself.
+    // A job that states more memory than there is has a processor to itself.
     expect(violation(withMemory(900, 1, 1), choice)).toMatchObject({ rule: "memory-exceeded", job: 12 });
   });
 

@@ -19,7 +19,7 @@ const cell: Cell<"summary"> = {
   switchS: 1e-7,
   metrics: ["wait"],
 };
-/** Written by hand from the rule that `canonicalText` states. */
+/** Written by hand from the rule in the comment of `canonicalText`. */
 const TEXT =
   '{"kind":"summary","metrics":["wait"],"policy":"easy:order=shortest","rules":{"missingEstimate":"run","overrun":"raise","oversize":"drop"},"slotS":60,"source":{"jobs":"downey:jobs=100:processors=16","load":0.5,"seed":7},"switchS":1e-7}';
 /** `printf %s TEXT | sha256sum` */
@@ -85,7 +85,7 @@ describe("cells", () => {
       format: "iife",
       globalName: "runner",
     });
-    // Every file that a cell may need, loaded late or not; an import of Node's would have failed.
+    // Every file that a cell may need, loaded lazily or not; an import of a Node module would have failed.
     const files = Object.keys(bundled.metafile.inputs);
     for (const name of [
       "simulator/simulate.ts",

@@ -10,7 +10,7 @@ import { openSource } from "../files/source.ts";
 import { both } from "../observers.ts";
 import { MatrixRecorder } from "./matrix-recorder.ts";
 
-/** Jobs of the given sizes; the recorder needs no more. */
+/** Jobs of the given sizes, which is all that the recorder needs. */
 function jobs(...sizes: number[]): Instance {
   return { count: sizes.length, size: Int32Array.from(sizes) } as Instance;
 }
@@ -72,7 +72,7 @@ describe("MatrixRecorder", () => {
       ["AABB", "...."],
       ["AA..", "...."],
     ]);
-    // A box is where a gang was placed at first.
+    // A box shows where a gang was placed first.
     expect([...boxFirst]).toEqual([0, 0]);
   });
 

@@ -33,7 +33,7 @@ const options: ExperimentOptions = {
 };
 
 describe("runExperiment()", () => {
-  /** All that is to be the same: every number, every start and end. */
+  /** Everything that must be the same: every number, every start and every end. */
   const print = ({ policies, rules, workloadHash }: Comparison) =>
     JSON.stringify([rules, workloadHash, policies.map((policy) => ({ ...policy, schedule: undefined }))]);
 

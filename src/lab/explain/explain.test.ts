@@ -14,7 +14,7 @@ import { explain } from "./explain.ts";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 
-/** Jobs numbered from 11 on: submit time, run time, size, estimate. */
+/** Jobs with numbers from 11: submit time, run time, size, estimate. */
 function jobs(
   processors: number,
   ...lines: readonly (readonly [number, number, number, number?])[]
@@ -38,7 +38,8 @@ function spaceFacts(instance: Instance, policy: string, id: number): SpaceFacts 
 }
 
 /**
- * Four processors under EASY. 11 says 12 s and runs 10; 12 needs all; 13 and 15 pass; 14 is too long to pass.
+ * Four processors under EASY. Job 11 has an estimate of 12 s and runs for 10; 12 needs all; 13 and 15 pass;
+ * 14 is too long to pass.
  *
  *   processor
  *     3       .  .  13 13 13 13 15 15 15 .  12 12 12 12 12 14 …
@@ -131,7 +132,7 @@ describe("explain() under EASY", () => {
   });
 
   test("a job that finds room but a reservation before it", () => {
-    // Job 13 says 20 s: it would run past 12 s on the head's processors.
+    // Job 13 has an estimate of 20 s: it would run past 12 s on the head's processors.
     const instance = jobs(4, [0, 10, 3, 12], [1, 5, 4], [2, 20, 1]);
     const facts = spaceFacts(instance, "easy", 13);
     expect(facts.obstacle).toEqual({
@@ -196,8 +197,8 @@ describe("explain() under other policies", () => {
   });
 
   test("conservative: its own promise moves when a job ends early", () => {
-    // 11 says 12 s and runs 10; 12 is promised 12 s, then starts at 10 s; 13 behind it is promised 17 s, then
-    // 15 s.
+    // Job 11 has an estimate of 12 s and runs for 10; 12 is promised 12 s, then starts at 10 s; 13 after it
+    // is promised 17 s, then 15 s.
     const facts = spaceFacts(jobs(4, [0, 10, 3, 12], [1, 5, 4], [2, 20, 1]), "conservative", 13);
     expect(facts.promises).toEqual({
       count: 2,
@@ -276,8 +277,8 @@ describe("explain() of gangs", () => {
   });
 
   test("a migration is told with what it cost", () => {
-    // row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 goes to their processors, and job
-    // 13 can be in the same row row 2  13 13 14 14
+    // row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 moves to their processors,
+    // row 2  13 13 14 14      and job 13 fits in the same row
     const instance = jobs(4, [0, 10, 2], [0, 2, 2], [0, 10, 2], [0, 2, 2]);
     const explanation = explain(instance, choosePolicy("wlv:migrate=2"), 11, SLOTS);
     expect(explanation.facts).toMatchObject({ migrations: 1, migrationS: 2, processors: [[0, 1]] });

@@ -11,7 +11,7 @@ import { simulateSites } from "./simulate.ts";
 import { sitesOf, smallInstance } from "./sites-for-tests.ts";
 import { generateSites, POWER_OF_TWO_GANGS } from "./workload.ts";
 
-/** Busy enough that every rule matters; critical gangs are among the others. */
+/** Busy enough that every rule matters; some of the gangs are critical. */
 const { instance: busy } = generateSites({
   sites: sitesOf(8, 4),
   localEveryS: [0.2, 0.4],
@@ -26,8 +26,8 @@ const { instance: busy } = generateSites({
 });
 
 /**
- * Runs a definition under the checker that holds it to what approach 1 guarantees; returns the rule that was
- * broken.
+ * Runs a definition under the checker, which holds it to the guarantees of approach 1; returns the broken
+ * rule.
  */
 function brokenRule(definition: SitesPolicyDefinition, settings: string[] = [], instance = busy): string {
   const honest = parseParameters("", oneSite.parameters, []);
@@ -41,7 +41,7 @@ function brokenRule(definition: SitesPolicyDefinition, settings: string[] = [], 
   return "none";
 }
 
-/** Approach 1 on a machine some of whose answers or actions are changed. */
+/** Approach 1 on a machine with some changed answers or actions. */
 function onChangedMachine(change: (machine: SitesMachine) => Partial<SitesMachine>): SitesPolicyDefinition {
   return {
     ...oneSite,
@@ -227,7 +227,7 @@ describe("SimulatedSites refuses what the machine does not allow", () => {
     { submitS: 0, serviceS: 5, home: 1 },
     { submitS: 9, serviceS: 5 },
   ]);
-  /** The rule broken by what is done in the first decision. */
+  /** The rule that an action in the first decision breaks. */
   const refused = (act: (machine: SitesMachine) => void): string => {
     const definition: SitesPolicyDefinition = {
       ...oneSite,

@@ -1,7 +1,7 @@
 /**
  * Conformance of a policy for several sites: seeded workloads under the checker of sites, a second run, and
- * runs with another future. Run times are looked for where processors tell remaining times by prediction
- * only; by the paper's rule they tell them exactly.
+ * runs with another future. Use of run times is tested only if processors report remaining times by
+ * prediction; by the paper's rule they report them exactly.
  */
 import { expect } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
@@ -44,7 +44,7 @@ export const SITES_WORKLOADS: readonly { readonly name: string; readonly instanc
 ];
 const CUTS = 3;
 
-/** Fails when a rule is broken or a decision depends on what the policy cannot know. */
+/** Fails if a rule is broken, or if a decision depends on what the policy cannot know. */
 export function checkSitesPolicy(choice: PolicyChoice<SitesPolicyDefinition>): Looked {
   const looked = { jobs: 0, comparedAgain: 0, comparedArrivals: 0, comparedRunTimes: 0 };
   for (const { name, instance } of SITES_WORKLOADS) {
@@ -105,7 +105,7 @@ export function decisionsOf(
   return decisions;
 }
 
-/** The same problem as if nothing came after the first jobs. */
+/** The same problem without the jobs after the first ones. */
 export function firstOf(instance: SitesInstance, count: number): SitesInstance {
   const { submitS, serviceS, predictedS, size, home, critical, drawn } = instance;
   return {

@@ -1,6 +1,6 @@
 /**
- * The policies for sites, with every value of every choice, on the same workloads; and that the checks find
- * what they look for.
+ * The policies for sites, with every value of every choice, on the same workloads; also tests that the checks
+ * find violations.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
@@ -23,7 +23,7 @@ describe("every policy for sites passes the checker", () => {
   }
 });
 
-/** Approach 1 whose local jobs are sent by a lot that somebody else has drawn. */
+/** Approach 1 whose local jobs are placed by a random number that is not the job's own. */
 function drawingBy(
   drawn: (job: number, submitS: ArrayLike<number>) => number,
 ): PolicyChoice<SitesPolicyDefinition> {

@@ -1,6 +1,4 @@
-/**
- * Small problems for tests of the simulator of sites: drawn ones, and ones written down as a list of jobs.
- */
+/** Small problems for tests of the simulator of sites: random ones, and ones written as a list of jobs. */
 import fc from "fast-check";
 import type { SiteSpec, SitesInstance } from "./contract.ts";
 import { GRID } from "./contract.ts";
@@ -15,7 +13,7 @@ export interface SmallJob {
   /** Default: site 0. */
   readonly home?: number;
   readonly critical?: boolean;
-  /** Default: just above 0, the first choice. */
+  /** Default: just above 0, which picks the first candidate. */
   readonly drawn?: number;
 }
 
@@ -40,13 +38,13 @@ export function smallInstance(
   };
 }
 
-/** Sites of one speed with so many processors each. */
+/** Sites of one speed, each with this many processors. */
 export function sitesOf(...processors: readonly number[]): SiteSpec[] {
   return processors.map((count) => ({ processors: count, speed: 1 }));
 }
 
 /**
- * Crowded problems with whole-numbered times, so that many things happen in one instant, and some jobs
+ * Crowded problems with whole-number times, so that many things happen at one instant, and with some jobs
  * without service.
  */
 export const arbitraryInstance: fc.Arbitrary<SitesInstance> = fc

@@ -1,7 +1,7 @@
 /**
  * Naive twin of the schedulers for sites: the rules of models/sites/policies.ts written plainly over arrays
- * of objects, every count taken anew, the next event found by looking at everything. Quadratic, for small
- * cases. Tests compare start and end of every job.
+ * of objects. It counts everything again each time, and finds the next event by looking at all of them.
+ * Quadratic, for small cases. Tests compare the start and end of every job.
  */
 import type { SitesInstance } from "./contract.ts";
 

@@ -18,7 +18,7 @@ import {
   TWO_JOBS,
 } from "./tasks-for-tests.ts";
 
-/** Every gang policy there is, with its defaults. */
+/** Every gang policy, with its defaults. */
 const GANGS: readonly TasksOptions["gang"][] = POLICIES.flatMap((definition) =>
   definition.sharing === "time"
     ? [{ definition, parameters: parseParameters(definition.name, definition.parameters, []) }]
@@ -39,7 +39,7 @@ describe("TaskChecker", () => {
   });
 
   test("the same where a job's processors are not side by side", () => {
-    // Every job in a row of its own, on every other processor if it can.
+    // Every job in its own row, on every other processor if it fits.
     const scattered: TasksOptions["gang"]["definition"] = {
       ...gang,
       make: (machine, jobs) => ({
@@ -85,7 +85,7 @@ describe("TaskChecker", () => {
     );
   });
 
-  /** Rule that the checker names when it is told other options or other programs than the run has. */
+  /** The rule that the checker names if it gets other options or other programs than the run has. */
   function broken(
     settings: Settings,
     told: Partial<Settings>,

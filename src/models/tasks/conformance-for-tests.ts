@@ -1,6 +1,6 @@
 /**
- * Conformance of a local task scheduler: seeded programs that block, behind every gang policy of the
- * registry, under the checker of tasks; a second run, and runs with another future.
+ * Conformance of a local task scheduler: seeded programs that block, under every gang policy of the registry
+ * and the checker of tasks; a second run, and runs with another future.
  */
 import { expect } from "vitest";
 import type { GangPolicyDefinition, PolicyChoice } from "../../core/policy.ts";
@@ -15,8 +15,8 @@ import { type JobKind, makeTaskPrograms } from "./task-programs.ts";
 const PROCESSORS = 8;
 const CUTS = 3;
 /**
- * Free switches, and switches that cost in slots that divide nothing; both readings of who has the processor
- * when a task can go on.
+ * Free switches, and switches with a cost in slots of odd lengths; both readings of which task has the
+ * processor when the own task can continue.
  */
 const SLOTS = [
   { slotMs: 64, switchMs: 0, ownReturns: true },
@@ -28,7 +28,7 @@ export const TASKS_WORKLOADS: readonly TaskPrograms[] = [
   drawn("I/O", ["I/O"]),
 ];
 
-/** Fails when a rule is broken or a decision depends on what the policy cannot know. */
+/** Fails if a rule is broken, or if a decision depends on what the policy cannot know. */
 export function checkTasksPolicy(choice: PolicyChoice<LocalSchedulerDefinition>): Looked {
   const looked = { jobs: 0, comparedAgain: 0, comparedArrivals: 0, comparedRunTimes: 0 };
   for (const programs of TASKS_WORKLOADS) {
@@ -76,7 +76,7 @@ function underChecker(programs: TaskPrograms, options: TasksOptions, where: stri
   expect(checker.endedTasks, where).toBe(programs.taskCount);
 }
 
-/** Who got which processor when, and when each task ended. */
+/** Which task got which processor when, and when each task ended. */
 export function observed(programs: TaskPrograms, options: TasksOptions) {
   const decisions = new Decisions();
   const endMs = new Float64Array(programs.taskCount).fill(Infinity);
@@ -90,7 +90,7 @@ export function observed(programs: TaskPrograms, options: TasksOptions) {
   return { decisions, endMs };
 }
 
-/** The same programs as if nothing came after the first jobs. */
+/** The same programs without the jobs after the first ones. */
 export function firstOf(programs: TaskPrograms, jobCount: number): TaskPrograms {
   const taskCount = programs.firstTask[jobCount];
   return {
@@ -141,7 +141,7 @@ function drawn(name: string, kinds: readonly JobKind[]): TaskPrograms {
     seed: 1999,
     untilMs: 3000,
     maxSize: PROCESSORS,
-    // Milliseconds in place of the paper's tens of seconds.
+    // Milliseconds instead of the paper's tens of seconds.
     interarrivalFactor: 1e-4,
     serviceFactor: 1e-4,
     kinds: kinds.map((kind) => ({ kind, weight: 1 })),

@@ -1,6 +1,6 @@
 /**
- * The local schedulers, with every value of every choice, on the same workloads; and that the checks find
- * what they look for.
+ * The local schedulers, with every value of every choice, on the same workloads; also tests that the checks
+ * find violations.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../core/policy.ts";
@@ -22,7 +22,7 @@ describe("every policy for tasks passes the checker", () => {
   }
 });
 
-/** Claims what grades claims; of all ready tasks the one is picked for which the number is largest. */
+/** Claims the guarantees of `grades`; picks the ready task with the largest number. */
 function pickingBy(
   number: (task: number, taskCount: number) => number,
 ): PolicyChoice<LocalSchedulerDefinition> {

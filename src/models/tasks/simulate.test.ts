@@ -45,7 +45,7 @@ describe("simulateTasks", () => {
 
   test("Concurrent Gang, ownReturns false: the picked task keeps the processor until the signal", () => {
     const { rows } = picture(TWO_JOBS, { processors: 1, slotMs: 4, local: grades, ownReturns: false });
-    // B keeps ms 3, so A's 3 ms last from 8 to 11 and its I/O until 20; B has its 9 ms at 14.
+    // B keeps ms 3, so A's 3 ms last from 8 to 11 and its I/O until 20; B gets its 9 ms at 14.
     expect(rows).toEqual(["AABBBBBBAAABBB......A"]);
   });
 
@@ -69,8 +69,8 @@ describe("simulateTasks", () => {
       { at: 1, tasks: ["c2"] },
     ]);
     const { rows } = picture(programs, { processors: 1, slotMs: 2 });
-    // C arrives at 1 and is placed at 4, when A and B have had a slot each; B ends at 4, so its row goes and
-    // C's follows A's.
+    // C arrives at 1 and is placed at 4, when A and B have had one slot each. B ends at 4, so its row is
+    // deleted and C's row follows A's.
     expect(rows).toEqual(["AABBAACCAA"]);
   });
 
@@ -119,7 +119,7 @@ describe("simulateTasks", () => {
 });
 
 describe("simulateTasks and the local scheduler", () => {
-  /** What each slot of each task is reported as, in eighths: computing, I/O, message, barrier. */
+  /** The report on each slot of each task, in eighths: computing, I/O, message, barrier. */
   function sharesTold(programs: TaskPrograms, settings: Settings): string[] {
     const told: string[] = [];
     const spy: LocalSchedulerDefinition = {
@@ -141,8 +141,8 @@ describe("simulateTasks and the local scheduler", () => {
 
   test("is told what each task did with its own slots, at their ends", () => {
     const programs = programsOf([{ at: 0, tasks: ["c2 i3 c2 s0:5 b c30", "c1 r0 b c30"] }]);
-    // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message comes at 12 and lets both go
-    // on.
+    // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message arrives at 12 and releases
+    // both.
     expect(sharesTold(programs, { processors: 2, slotMs: 8, untilMs: 17 })).toEqual([
       "0: 4 3 0 1",
       "1: 1 0 7 0",

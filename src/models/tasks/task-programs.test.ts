@@ -24,8 +24,8 @@ function options(kinds: readonly JobKind[], seed = 1): ProgramsOptions {
 }
 
 /**
- * Executes one ready task after the other, chosen by the draws, until none can go on; returns how many tasks
- * ended.
+ * Executes one ready task after the other, chosen by the draws, until none can continue; returns the number
+ * of tasks that ended.
  */
 function execute(programs: TaskPrograms, draws: readonly number[]): number {
   const { firstStatement, firstTask, op, operand, jobOfTask, size, taskCount } = programs;
@@ -36,7 +36,7 @@ function execute(programs: TaskPrograms, draws: readonly number[]): number {
     const statement = at[task];
     if (statement === firstStatement[task + 1]) return false;
     if (op[statement] === Op.receive) return sent.has(operand[statement]);
-    // A task comes to its next barrier at once, and goes on when all have come as often.
+    // A task reaches its next barrier at once, and continues when all tasks have reached it as often.
     if (op[statement] !== Op.barrier) return true;
     const job = jobOfTask[task];
     return Array.from({ length: size[job] }, (_, rank) => firstTask[job] + rank).every(

@@ -1,4 +1,4 @@
-/** Programs as text and drawn by fast-check, and runs of tasks as pictures, for tests. */
+/** Programs written as text or drawn by fast-check, and runs of tasks as pictures. */
 import fc from "fast-check";
 import { gang } from "../../policies/gangs/gang.ts";
 import { TaskChecker } from "./checker.ts";

@@ -1,6 +1,6 @@
 /**
- * A naive twin of the task simulator, for tests: it steps through time ms by ms over plain objects, with a
- * front end, grades and messages of its own.
+ * A naive twin of the task simulator: it steps through time ms by ms over plain objects, with its own front
+ * end, grades and messages.
  */
 import { Op, type TaskPrograms } from "./contract.ts";
 

@@ -116,7 +116,7 @@ describe("drawEstimateBins()", () => {
     for (let seed = 0; seed < 20; seed++) {
       const bins = drawEstimateBins(n, maxS, new Random(seed));
       expect(bins.reduce((sum, { jobs }) => sum + jobs, 0)).toBe(n);
-      // Some tail times coincide with others even after moving them, and are left out.
+      // Some tail times still coincide with others after they are moved, and are left out.
       expect(bins.length).toBeGreaterThan(0.97 * estimateValueCount(n));
       expect(bins.length).toBeLessThanOrEqual(estimateValueCount(n));
       const inHead = bins.filter(({ estimateS }) => head.has(estimateS));
@@ -125,7 +125,7 @@ describe("drawEstimateBins()", () => {
       expect(Math.abs(share - 0.89)).toBeLessThan(0.005);
       const most = Math.max(...bins.map(({ jobs }) => jobs));
       expect(bins[0]).toEqual({ estimateS: maxS, jobs: most });
-      // Rank 1 has what ranks 2 … 20, Σ 14.0491·e^(−0.177531x) + 0.462513, leave of 89 %.
+      // Rank 1 has the rest of 89 % that ranks 2 … 20, Σ 14.0491·e^(−0.177531x) + 0.462513, leave.
       let others = 0;
       for (let x = 2; x <= 20; x++) others += 14.0491 * Math.exp(-0.177531 * x) + 0.462513;
       expect(Math.abs(most / n - (89 - others) / 100)).toBeLessThan(0.005);

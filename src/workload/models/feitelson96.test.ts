@@ -13,7 +13,10 @@ interface Run {
   readonly submits: number[];
 }
 
-/** Runs of the same job: equal size and run time, which are continuous and so do not agree by chance. */
+/**
+ * Runs of the same job: equal size and run time; run times are continuous, so different jobs do not agree by
+ * chance.
+ */
 function byJob({ jobs, count }: ReturnType<typeof generate>): Run[] {
   const found = new Map<number, Run>();
   for (let row = 0; row < count; row++) {

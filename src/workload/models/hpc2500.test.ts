@@ -15,8 +15,8 @@ describe("hpc2500", () => {
 
   test("shares of the degrees of parallelism sum to 1 and are met", () => {
     expect(HPC2500_JOBS.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
-    // Batches make the count of a size vary: of b batches of mean length m its standard error is about √2/√b
-    // of it.
+    // Batches make the count of a size vary: with b batches of mean length m, its standard error is about
+    // √2/√b of it.
     for (const { processors: size, share } of HPC2500_JOBS) {
       const found = jobs.size.filter((one) => one === size).length / count;
       const batches = (share * count) / Math.max(1, 512 / size);
@@ -83,8 +83,7 @@ describe("hpc2500", () => {
     for (let job = 0; job < careful.count; job++) {
       const chosen = HPC2500_CLASSES[careful.shape.queue[job]].processors;
       const expected = [8, 32, 128, 512].find((most) => most >= careful.jobs.size[job])!;
-      // Only a thread-parallel job beyond 32 threads may not enter d32, and none of those has 32 processors
-      // or fewer.
+      // Only jobs with more than 32 threads may not enter d32, and none of those has 32 processors or fewer.
       expect(chosen).toBe(expected);
     }
     const careless = generate(2, "careful=0", "jobs=50000");

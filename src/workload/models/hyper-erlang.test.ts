@@ -6,7 +6,7 @@ import { drawHyperErlang } from "./hyper-erlang.ts";
 import { fitHyperErlang, hyperErlangMoment } from "./hyper-erlang-for-tests.ts";
 import { JANN_RANGES } from "./jann-ranges.ts";
 
-/** Means in s and coefficients of variation in thousandths of the sample, as printed beside the fits. */
+/** Means in s and coefficients of variation in thousandths of the sample, as printed with the fits. */
 const PRINTED: readonly (readonly [
   arrivalMean: number,
   arrivalCv: number,
@@ -43,7 +43,7 @@ describe("fitHyperErlang", () => {
         const given = { p, rate1: 1e-3, rate2: 1e-3 * times, stages };
         const moments = [1, 2, 3].map((k) => hyperErlangMoment(given, k));
         const found = fitHyperErlang(moments[0], moments[1], moments[2]);
-        // Fewer stages may do; then the moments agree and not the parameters.
+        // Fewer stages may be enough; then the moments agree but the parameters do not.
         expect(found.stages).toBeLessThanOrEqual(stages);
         for (let k = 1; k <= 3; k++) expect(hyperErlangMoment(found, k) / moments[k - 1]).toBeCloseTo(1, 9);
         if (found.stages < stages) return;

@@ -10,7 +10,7 @@ import { dailyWeights, fitToMachine, LUBLIN_CLASSES, type LublinClass, lublin } 
 const generate = (seed: number, ...settings: string[]) =>
   lublin.generate(parseParameters("model", lublin.parameters, settings), seed);
 
-/** P(size) for sizes 1 … processors, straight from the model's description. */
+/** P(size) for sizes 1 … processors, directly from the model's description. */
 function sizeProbabilities(one: LublinClass, processors: number): number[] {
   const { uLow, uMed, uHi, uProb, serial, powerOfTwo } = fitToMachine(one, processors);
   const part = (u: number, from: number, to: number) => Math.min(1, Math.max(0, (u - from) / (to - from)));
@@ -38,8 +38,8 @@ function runTail(one: LublinClass, size: number): (t: number) => number {
 }
 
 /**
- * E ln(run time) and its standard deviation for a size: Σ over whole seconds of what the logarithm gains ×
- * P(at least so long).
+ * E ln(run time) and its standard deviation for a size: Σ over whole seconds of the increase of the logarithm
+ * × P(at least that long).
  */
 function lnRunMoments(one: LublinClass, size: number): { mean: number; sd: number } {
   const tail = runTail(one, size);

@@ -1,7 +1,6 @@
 /**
- * Samples of other formats, for tests only: looked for in the folder `formats` beside that of the traces (see
- * traces-for-tests.ts); tests that need one are skipped visibly where it is missing. Also what every reader's
- * workload has to hold.
+ * Samples of other formats: in the folder `formats` next to that of the traces (see traces-for-tests.ts).
+ * Tests that need a missing sample are skipped visibly. Also what the workload of every reader must satisfy.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +11,7 @@ const folder =
     ? fileURLToPath(new URL("../../../../shared/data/formats", import.meta.url))
     : `${process.env.TUTTI_TRACES}/../formats`;
 
-/** Path of a sample, or undefined where there is none. */
+/** Path of a sample, or undefined if there is none. */
 export function sampleFile(name: string): string | undefined {
   return existsSync(`${folder}/${name}`) ? `${folder}/${name}` : undefined;
 }
@@ -22,7 +21,7 @@ export function sampleBytes(name: string): Uint8Array {
   return readFileSync(`${folder}/${name}`);
 }
 
-/** The first thing that is wrong with a workload, or undefined. */
+/** The first error in a workload, or undefined. */
 export function wrongWith({ count, jobs, trace, diagnostics }: Workload): string | undefined {
   for (const column of [...Object.values(jobs), ...Object.values(trace ?? {})]) {
     if (column.length !== count) return "a column has another length";

@@ -1,6 +1,6 @@
 /**
- * The SWF reader once more, plainly: split into lines, split into words, rule after rule. The oracle of its
- * tests.
+ * A second, plain SWF reader: splits into lines, splits into words, and applies rule after rule. Tests use it
+ * as the oracle.
  */
 
 export interface NaiveResult {

@@ -242,7 +242,7 @@ describe.skipIf(sampleFile(SAMPLE) === undefined)("the sample of a real log", ()
       expect(workload.jobs.submitS[i]).toBe(seconds(row.Submit) - first);
       expect(workload.jobs.size[i]).toBe(Number(row.NCPUS));
       expect(workload.trace!.waitS[i]).toBe(seconds(row.Start) - seconds(row.Submit));
-      // The clock of the log and Slurm's elapsed time differ by summer time and suspension only.
+      // The log's clock and Slurm's elapsed time differ only by summer time and suspensions.
       expect(workload.jobs.runS[i]).toBe(seconds(row.End) - seconds(row.Start));
     }
   });

@@ -16,8 +16,8 @@ const INPUTS = 100_000;
 const INPUTS_PER_RUN = 200;
 
 /**
- * Lines in the manner of the archive's logs: header, padded columns, decimals, cancelled jobs, parts, serial
- * and huge jobs.
+ * Lines that resemble the archive's logs: header, padded columns, decimals, cancelled jobs, parts of jobs,
+ * serial and huge jobs.
  */
 const LINES: readonly string[] = makeLines(new Random(1, "lines"), 200);
 
@@ -203,7 +203,7 @@ describe("SwfReader on mutated traces", () => {
       { numRuns: INPUTS / INPUTS_PER_RUN, endOnFailure: true },
     );
     expect(inputs).toBeGreaterThanOrEqual(INPUTS);
-    // The mutants reach every rule but the two about lengths, which swf.test.ts has.
+    // The mutants reach every rule except the two about lengths, which swf.test.ts covers.
     const rules = Object.keys(SWF_RULES).filter((code) => code !== "long-line" && code !== "header-cut");
     expect([...seen].sort()).toEqual(["no jobs", ...rules].sort());
   });

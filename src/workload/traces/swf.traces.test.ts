@@ -1,5 +1,6 @@
 /**
- * The real logs: every line against the naive twin, and the tables in the README that comes with the logs.
+ * The real logs: every line compared with the naive twin, and the tables of the README that comes with the
+ * logs.
  */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../core/rules.ts";
@@ -10,10 +11,10 @@ import { REAL_TRACES, readSwf, readTrace, traceBytes, traceFile } from "../trace
 import { readNaively } from "./naive-swf-for-tests.ts";
 
 /**
- * The README's tables: lines in the file, usable jobs (submit ≥ 0, run time > 0, a processor count known),
+ * The README's tables: lines in the file, usable jobs (submit ≥ 0, run time > 0, a known processor count),
  * processors, load, run time median/mean/max, size min/mean/max, serial and power-of-two shares in %, users.
- * Printed digits, so the tolerance is half a unit of the last one; a whole unit for the load, since that of
- * LLNL-Atlas comes out as 0.70454.
+ * The digits are as printed, so the tolerance is half a unit of the last digit; a whole unit for the load,
+ * since that of LLNL-Atlas is 0.70454.
  */
 const TABLE: Readonly<Record<string, readonly (number | undefined)[]>> = {
   "CTC-SP2": [77222, 77205, 338, 0.842, 1115, 11280, 71998, 1, 11.0, 336, 42.0, 40.7, 679],
@@ -27,7 +28,7 @@ const TABLE: Readonly<Record<string, readonly (number | undefined)[]>> = {
   lublin_256: [10000, 10000, 256, 1.061, 137, 4863, 124707, 1, 22.1, 256, 24.9, 61.2, undefined],
 };
 /**
- * The README counts the users of all lines there: of jobs that never ran too (9 and 3), and −1 as a user
+ * The README counts the users of all lines there: also of jobs that never ran (9 and 3), and −1 as a user
  * (LLNL-Atlas).
  */
 const USERS_THAT_RAN: Readonly<Record<string, number>> = { "SDSC-SP2": 428, "LLNL-Atlas": 127 };
@@ -37,7 +38,7 @@ const WAITS: Readonly<Record<string, readonly [number, number]>> = {
   "LANL-CM5": [2, 1846],
 };
 /**
- * Jobs that ran longer than their estimate, and jobs without one, by the README's list of oddities; less
+ * Jobs that ran longer than their estimate, and jobs without one, from the README's list of oddities, minus
  * LANL's 3 jobs without a size.
  */
 const OVERRUNS: Readonly<Record<string, readonly [number, number]>> = {

@@ -1,4 +1,6 @@
-/** Where two rows of a ring may be opened before they are re-packed, for tests: no figure has a ring. */
+/**
+ * Where two rows of a ring may be opened before they are re-packed; for tests, since no figure has a ring.
+ */
 import type { MatrixView, RowId } from "../../../core/policy.ts";
 import { commonCutFrom, idleEnd } from "../../../structures/matrix/legal-cuts.ts";
 
@@ -14,8 +16,8 @@ export function legalCuts(matrix: MatrixView, a: RowId, b: RowId): number[] {
 }
 
 /**
- * Where to open a ring of two rows: a cut legal in both with an adjacent processor that is busy in both, so
- * that no idle fragments meet there; else any legal one; −1 when there is none, and then nothing can be
+ * Where to open a ring of two rows: at a legal cut with an adjacent processor that is busy in both rows, so
+ * that no idle fragments meet there; otherwise at any legal cut. −1 if there is none; then nothing can be
  * re-packed.
  */
 export function openingCut(matrix: MatrixView, a: RowId, b: RowId): number {

@@ -114,7 +114,7 @@ describe("cells and runs", () => {
     const results = new Results<Place, Run>(small, numbers);
     const at = (scheme: Place["scheme"], slots: number, measure: keyof typeof MEASURES) =>
       results.mean({ ...small[0].place, scheme, slots: SLOTS[slots] }, MEASURES[measure]);
-    // Nothing moves row by row; nobody has extra slots where each job has one.
+    // Nothing moves when jobs are placed row by row; no job has extra slots if each has one.
     for (const scheme of ["random", "first fit", "best fit", "buddy"] as const)
       for (const slots of [0, 1, 2]) expect(at(scheme, slots, "moves")).toBe(0);
     for (const scheme of SCHEME_NAMES) {
@@ -122,8 +122,8 @@ describe("cells and runs", () => {
       expect(at(scheme, 2, "unifications")).toBeGreaterThan(0);
     }
     expect(at("WLV", 0, "moves")).toBeGreaterThan(0);
-    // Extra slots that are given back do not change how many rows are needed for the same jobs, but shorten
-    // them.
+    // Extra slots that are given back do not change the number of rows for the same jobs, but they shorten
+    // the jobs.
     expect(at("WLV", 2, "t_ta")).toBeLessThan(at("WLV", 0, "t_ta"));
   });
 

@@ -1,7 +1,7 @@
 /**
- * Any sequence of placings, ends, shifts and re-packings, on a line and around a ring, beside a plain record
- * of who has which processors: no gang is torn, no processor is given twice in a row, nobody changes
- * processors, and rows can be removed.
+ * Any sequence of placements, ends, shifts and re-packings, on a line and around a ring, compared with a
+ * plain record of which job has which processors: no gang is torn, no processor serves two jobs in a row, no
+ * job changes its processors, and rows can be removed.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -128,7 +128,8 @@ class Scenario {
   }
 
   /**
-   * If every processor has an idle slot: on a line a row goes, always; on a ring when there is a first cut.
+   * If every processor has an idle slot: on a line, a row can always be deleted; on a ring, if there is a
+   * first cut.
    */
   remove(): void {
     const { machine, isRing } = this;

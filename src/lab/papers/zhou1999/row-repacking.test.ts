@@ -47,7 +47,7 @@ const everyProcessorHasAnIdleSlot = (rows: readonly string[]) =>
 const isLegal = (row: string, cut: number) =>
   row[cut] === "." || row[cut] !== row[(cut + row.length - 1) % row.length];
 
-/** Opened at the cut, processors side by side that are idle in some row are all idle in the same row. */
+/** When opened at the cut, adjacent processors that are idle in some row are all idle in the same row. */
 function expectJoined(rows: readonly string[], origin: number): void {
   const [a, b] = rows.map((row) => row.slice(origin) + row.slice(0, origin));
   const some = [...a].map((cell, at) => (cell === "." || b[at] === "." ? "." : "x")).join("");
@@ -55,7 +55,7 @@ function expectJoined(rows: readonly string[], origin: number): void {
     expect([a, b].map((row) => row.slice(index, index + stretch.length))).toContain(stretch);
 }
 
-/** Rows of random jobs; on a ring they may stand around the end. Letters by job. */
+/** Rows of random jobs; on a ring, jobs may lie around the end. Letters by job. */
 function arbitraryRows(processors: number, rowCount: number, ring: boolean): fc.Arbitrary<string[]> {
   const job = fc.tuple(
     fc.integer({ min: 1, max: processors - 1 }),
@@ -80,7 +80,7 @@ describe("figures of zhou1999", () => {
     const { machine, ids } = drawn(rows);
     expect(picture(machine)).toEqual(rows);
     expect(rows.join("").split(".").length - 1).toBe(20);
-    // Nobody fits in another row, neither for a shift nor for a second slot.
+    // No job fits in another row, neither for a shift nor for a second slot.
     ids.forEach((from, x) => {
       ids.forEach((to, y) => {
         if (x === y) return;
@@ -104,7 +104,7 @@ describe("figures of zhou1999", () => {
   });
 
   test("figure 2: (a) to (d) by three legal exchanges; S3 is empty and goes", () => {
-    // From above S3, S2, S1; J1 … J7 are A … G, J' is X and J'' is Y.
+    // From the top S3, S2, S1; J1 … J7 are A … G, J' is X and J'' is Y.
     const before = ["EEEFF.GG", "XXXXDDYY", "AABB.CCC"];
     const { machine, ids } = drawn(before);
     const [s3, s2, s1] = ids;
@@ -129,8 +129,8 @@ describe("figures of zhou1999", () => {
     }
   });
 
-  // The figure is lost; two rows with four fragments in which J1 and J3 (A and C) would be swapped twice, as
-  // its text says.
+  // The figure is lost. Two rows with four fragments, in which J1 and J3 (A and C) would be swapped twice, as
+  // the text says.
   const FOUR_FRAGMENTS = ["AA..BBB.FFFF", "CCCC..DD..EE"];
   const TWO_FRAGMENTS = ["AA....DDFFFF", "CCCCBBB...EE"];
 
@@ -202,7 +202,7 @@ describe("repackRows()", () => {
   test("without a legal cut a ring cannot be opened", () => {
     const closed = drawn(["AABBBA", ".CCCDD"]);
     expect(openingCut(closed.machine, closed.ids[0], closed.ids[1])).toBe(-1);
-    // With one cut only there is no second one to exchange at, though two fragments meet at it.
+    // With only one cut there is no second cut for an exchange, although two fragments meet at it.
     const { machine, ids } = drawn([".AAA", "B.BB"]);
     expect(legalCuts(machine, ids[0], ids[1])).toEqual([1]);
     expect(repackRows(machine, ids[0], ids[1], 1)).toEqual([]);
@@ -296,7 +296,7 @@ describe("property 2", () => {
       }),
       { numRuns: 1500, seed: 3 },
     );
-    // Otherwise the test has not seen what it is about.
+    // Otherwise the test has not covered its subject.
     expect(withCut).toBeGreaterThan(50);
     expect(freed).toBeGreaterThan(0);
     expect(gaveUp).toBeGreaterThan(0);

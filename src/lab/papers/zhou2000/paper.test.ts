@@ -9,7 +9,7 @@ import { TABLE_1, TABLE_2, ZHOU2000_MEASURES, ZHOU2000_SCHEMES } from "./publish
 
 type Run = CellResult<"summary">;
 const all = cells(zhou2000.defaultSeed);
-/** The first 400 jobs of table 2 stand in for the long ones, so that all of collect() can run. */
+/** The first 400 jobs of table 2 replace the long runs, so that all of collect() can run. */
 const list = all.map(({ place, cell }) =>
   place.table === 2 ? { place, cell: { ...cell, source: { ...cell.source, limit: 400 } } } : { place, cell },
 );

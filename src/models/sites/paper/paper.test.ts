@@ -12,8 +12,7 @@ const SEED = dimitriadou2009.defaultSeed;
 const cells = cellsOf(SEED);
 
 /**
- * Numbers that tell where they come from: every measure is a base of its own plus a code of study, variant,
- * load.
+ * Numbers that show their origin: every measure is a base of its own plus a code of study, variant and load.
  */
 function marked(code: number): SitesNumbers {
   const jobs = (base: number): SitesJobNumbers => ({
@@ -69,7 +68,8 @@ describe("dimitriadou2009", () => {
     for (const [row, everyS] of LOCAL_EVERY_S.entries()) {
       expect(Math.abs((await meanUtilisation("one", everyS)) / published[row][0] - 1)).toBeLessThan(0.02);
     }
-    // Approach 2 is run where it is nearest to the limit; below that load the two differ by less than 0.0001.
+    // Approach 2 is run at the load where it is nearest to the limit; below that load the approaches differ
+    // by under 0.0001.
     expect(Math.abs((await meanUtilisation("across", LOCAL_EVERY_S[0])) / published[0][1] - 1)).toBeLessThan(
       0.02,
     );

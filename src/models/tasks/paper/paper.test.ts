@@ -35,11 +35,11 @@ function resultsOf(gangSeries: Series, concurrent: Series): SilvaResults {
   );
 }
 
-/** The first seed, of the tables and of one study. */
+/** The first seed of the tables and of one study. */
 const ONE_SEED = cells(1999).filter(
   ({ place, cell }) => cell.programs.seed === 1999 && (place.of === "blocking" || place.value === undefined),
 );
-/** RuntimeDir of the other studies, for which any numbers do. */
+/** Places of the other studies, for which any numbers do. */
 const others = cells(1999).filter(({ place }) => place.of in STUDIES && place.of !== "blocking");
 const STUDY_NAMES = Object.keys(STUDIES) as StudyName[];
 
