@@ -1,6 +1,5 @@
 /**
- * Exit codes, and how errors are shown: one line for what the user can fix, a stack trace only for bugs in
- * Tutti.
+ * Exit codes, and how errors are shown: one line for the user's errors, a stack trace only for bugs in Tutti.
  */
 import { NoDaemonError, RefusedError } from "../api/client/errors.ts";
 import { closest } from "../core/did-you-mean.ts";

@@ -1,7 +1,4 @@
-/**
- * The command line as a tree of commands. Only the verb in use gets its options, so that the program starts
- * fast.
- */
+/** The command line as a tree of commands. To save time, only the verb in use gets its options. */
 import { Command } from "commander";
 import { ownVersion } from "../lab/experiments/provenance.ts";
 import { VERBS } from "./registry.ts";

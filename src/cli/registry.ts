@@ -1,7 +1,4 @@
-/**
- * The list of all verbs. The file of a verb is loaded when the verb is used, so that `tutti --help` starts
- * fast.
- */
+/** The list of all verbs. To save time, the file of a verb is loaded only when the verb is used. */
 import type { Command } from "commander";
 
 interface VerbModule {

@@ -1,7 +1,6 @@
 /**
  * Waits for one job or for thousands. One request asks which of them have ended, and the scheduler answers
- * when one has. So each job is reported once, and the wait continues where it was when the scheduler was
- * away.
+ * when one has. So each job is reported once, and after a restart of the scheduler the wait just continues.
  */
 import type { Client } from "../../api/client/client.ts";
 import { holds, type NumberRange, rangesOf } from "../../core/number-ranges.ts";

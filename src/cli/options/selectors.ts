@@ -77,7 +77,7 @@ export async function selectJobs(
   return numbers;
 }
 
-/** Jobs that are selected by a single number. For these, failures are errors. */
+/** Jobs that are selected by a single number. If a verb cannot handle one of these, that is an error. */
 export function namedJobs(words: readonly string[]): ReadonlySet<number> {
   const selectors = words.flatMap(parseSelector);
   return new Set(

@@ -1,7 +1,4 @@
-/**
- * The options of `submit` and `run`, which may also stand in a job script, and the request that they
- * describe.
- */
+/** The options of `submit` and `run`, which a job script may also set, and the request that they describe. */
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
@@ -50,7 +47,7 @@ export async function submitJob(
       "Cannot submit nothing: expected a command after --, or a script; see tutti submit --help",
     );
   }
-  // Commander removes the `--`, but with it the words are a command, and without it a script.
+  // Commander removes the `--`. With it, the words are a command; without it, they name a script.
   const isCommand = raw[raw.length - words.length - 1] === "--";
   if (isCommand) {
     reportBareLimit(given);

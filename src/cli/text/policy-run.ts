@@ -88,10 +88,7 @@ export async function writeResult(
   checkStarted(comparison);
 }
 
-/**
- * Reports the number of counted jobs, because the shares of --warmup and --cooldown do not show how few are
- * left.
- */
+/** Reports the number of counted jobs, because the shares of --warmup and --cooldown do not show it. */
 function reportWindow({ policies, instance }: Comparison): void {
   const window = policies[0]?.summary.window;
   if (window === undefined || window.countedJobs === instance.count) return;
@@ -102,7 +99,7 @@ function reportWindow({ policies, instance }: Comparison): void {
 
 /**
  * A policy that never starts some jobs has not run the workload: its means cover only the other jobs.
- * @throws CheckFailed when any policy has done so, after reporting all of these policies
+ * @throws CheckFailed when some policy has done so, after reporting all such policies
  */
 export function checkStarted({ policies }: Comparison): void {
   const unfinished = policies.map(({ label, summary, replications = [summary] }) => ({
@@ -112,7 +109,7 @@ export function checkStarted({ policies }: Comparison): void {
   requireNoneLeft("started", unfinished);
 }
 
-/** @throws CheckFailed when any policy has left jobs, after reporting all of these policies */
+/** @throws CheckFailed when some policy has unfinished jobs, after reporting all such policies */
 export function requireNoneLeft(
   done: "started" | "ended",
   unfinished: readonly { readonly label: string; readonly count: number }[],

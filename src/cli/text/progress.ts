@@ -1,7 +1,4 @@
-/**
- * A progress bar on standard error, shown only on a terminal and only for work that takes longer than two
- * seconds.
- */
+/** A progress bar on standard error, only on a terminal and only for work of more than two seconds. */
 const SHOW_AFTER_MS = 2000;
 const REDRAW_MS = 200;
 const WIDTH = 30;

@@ -1,7 +1,4 @@
-/**
- * Results as tables: one policy in full, several policies side by side, and replications with their
- * intervals.
- */
+/** Results as tables: one policy in full, several side by side, and replications with their intervals. */
 import type { Diagnostics } from "../../core/diagnostics.ts";
 import { metricOf, type Summary } from "../../metrics/summary.ts";
 import { findings, programText, rankingCells, rankingColumns, ruleSettings } from "../../report/ranking.ts";

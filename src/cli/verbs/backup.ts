@@ -1,6 +1,6 @@
 /**
- * `tutti backup FILE`: copies the store to one file. It reads the store itself, so it works with and without
- * a scheduler.
+ * `tutti backup FILE`: copies the store to one file. It needs no scheduler, because it reads the store
+ * itself.
  */
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
@@ -51,8 +51,7 @@ async function run(file: string, { state, force = false, json = false }: Options
 }
 
 /**
- * Returns the path of the backup. In the state folder, a backup would be lost with the store or even replace
- * it.
+ * Returns the path of the backup. In the state folder, it would be lost with the store or even replace it.
  */
 function outside(folder: string, file: string): string {
   const target = resolve(file);

@@ -1,7 +1,4 @@
-/**
- * `tutti config check FILE` and `tutti config schema`: check the configuration of `tutti serve` before it is
- * used.
- */
+/** `tutti config check FILE` and `tutti config schema`: help to write the configuration of `tutti serve`. */
 import type { Command } from "commander";
 import { InputError } from "../../core/errors.ts";
 import { type Config, readConfig } from "../../daemon/config/config.ts";

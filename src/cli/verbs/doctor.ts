@@ -1,7 +1,4 @@
-/**
- * `tutti doctor`: what this machine allows Tutti to do with gangs, how fast it switches, and what follows
- * from that.
- */
+/** `tutti doctor`: what this machine allows for gangs, how fast it switches, and what follows from that. */
 import type { Command } from "commander";
 import { type Diagnosis, diagnose, type Spread } from "../../conductor/doctor.ts";
 import { jsonDocument } from "../../report/text/json.ts";

@@ -1,6 +1,6 @@
 /**
- * `tutti run [options] -- COMMAND`: submits a job, shows its output as it is written, and exits with its
- * code. Ctrl-C cancels the job.
+ * `tutti run [options] -- COMMAND`: submits a job, shows its output, and exits with its code. Ctrl-C cancels
+ * it.
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";

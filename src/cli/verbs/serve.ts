@@ -1,7 +1,4 @@
-/**
- * `tutti serve`: starts the scheduler of this machine, front end and API. Prints its addresses and what to
- * type next.
- */
+/** `tutti serve`: starts the scheduler, front end and API. Prints its addresses and what to type next. */
 import { fstatSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";

@@ -64,10 +64,7 @@ export function formatDuration(seconds: number, unit: TimeUnit = timeUnit(second
   return Number.isNaN(seconds) ? NO_VALUE : `${formatNumber(seconds / unit.seconds)} ${unit.name}`;
 }
 
-/**
- * The largest unit that is not longer than the median of the durations. Zeros and missing values do not
- * count.
- */
+/** The largest unit not above the median of the durations. Zeros and missing values do not count. */
 export function sharedTimeUnit(seconds: readonly number[]): TimeUnit {
   const sorted = seconds.filter((value) => value > 0).sort((a, b) => a - b);
   const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
