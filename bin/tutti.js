@@ -6,7 +6,7 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-const NEEDED_MAJOR = 24;
+const MIN_MAJOR = 24;
 /**
  * The scheduler runs long, creates many short-lived objects, and shares the machine with jobs. So each of
  * V8's three spaces for new objects gets 8 MiB instead of 32 MiB.
@@ -14,7 +14,7 @@ const NEEDED_MAJOR = 24;
 const SCHEDULER_OPTION = "--max-semi-space-size=8";
 const root = new URL("../", import.meta.url);
 
-if (Number(process.versions.node.split(".")[0]) < NEEDED_MAJOR) {
+if (Number(process.versions.node.split(".")[0]) < MIN_MAJOR) {
   await restartWithNewerNode();
 } else if (process.argv[2] === "serve" && !process.execArgv.includes(SCHEDULER_OPTION) && process.execve) {
   // Node reads these options only at its start, so the process replaces itself.
@@ -35,7 +35,7 @@ async function restartWithNewerNode() {
   const node = fileURLToPath(new URL("node_modules/.bin/node", root));
   if (!fs.existsSync(node)) {
     process.stderr.write(
-      `tutti: needs Node ${NEEDED_MAJOR} or newer, this is ${process.version}; see https://nodejs.org/en/download\n`,
+      `tutti: Cannot run on Node ${process.version}: expected Node ${MIN_MAJOR} or newer; see https://nodejs.org/en/download\n`,
     );
     process.exitCode = 69;
     return;

@@ -170,7 +170,7 @@ describe("a backup", () => {
     const backup = join(live.folder, "backup.db");
     const made = await tutti("backup", backup);
     expect(made.stdout).toMatch(
-      /^Wrote [\s\S]*backup\.db: [\s\S]*3 jobs, 2 of\s+them not ended, last\s+job\s+number 3/,
+      /^Wrote [\s\S]*backup\.db: [\s\S]*3\s+jobs,\s+2\s+of\s+them\s+not\s+ended,\s+last\s+job\s+number\s+3/,
     );
     expect(made.stdout).toMatch(/Not included: the folder [\s\S]*jobs\s+with\s+the\s+output\s+of\s+jobs/);
     expect(statSync(backup).mode & 0o777).toBe(0o600);

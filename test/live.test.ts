@@ -217,7 +217,7 @@ describe("the whole", () => {
     );
     const eta = await tutti("eta");
     expect(eta.stdout).toMatch(
-      /^job +name +starts in +at +range of 80 %\n +\d+ +(next|long) +\S+ (h|min|s) .* to /,
+      /^job +name +starts in +at +80 % range\n +\d+ +(next|long) +\S+ (h|min|s) .* to /,
     );
     await tutti("cancel", next, long);
     await tutti("wait", next, long);

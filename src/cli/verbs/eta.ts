@@ -60,6 +60,6 @@ function etaTable(jobs: readonly Job[], present: WhatIfAnswer["policies"][number
           ];
     return [String(job), visibleLine(name), ...cells];
   });
-  const columns = [right("job"), left("name", 1), right("starts in"), left("at"), left("range of 80 %", 2)];
+  const columns = [right("job"), left("name", 1), right("starts in"), left("at"), left("80 % range", 2)];
   return `${table(columns, rows)}\n${pastErrorText(present)}`;
 }
