@@ -1,13 +1,15 @@
 /**
- * Putting a gang behind another where there is no cpu control group, by one of two means, whichever has an effect:
+ * Lets a gang run at low priority without a cpu control group, by one of two means, whichever has an effect:
  *
- *   idle-class   SCHED_IDLE. Leaving it takes CAP_SYS_NICE, or a nice limit of the process that allows its nice value (sched(7)).
- *   autogroup    nice value 19 of the session. Where the kernel groups processes by session, as many do unless a control group holds
- *                them, classes and nice values count within a session only, and every job has one of its own. Without CAP_SYS_ADMIN the
- *                kernel allows one change in 100 ms for all, too few for slots.
+ *   idle-class   SCHED_IDLE. Leaving it needs CAP_SYS_NICE, or a nice limit that allows the process's nice value
+ *                (sched(7)).
+ *   autogroup    nice value 19 for the session. Many kernels group processes by session unless a control group
+ *                holds them. Then classes and nice values count only within a session, and every job has its own.
+ *                Without CAP_SYS_ADMIN, the kernel allows one change per 100 ms in total, which is too slow for
+ *                slots.
  *
- * Which it is cannot be read anywhere, from inside a container least of all. So it is tried, with two busy loops that take turns.
- * What a process starts inherits its class, and its session unless it makes one.
+ * No file says which of them works, least of all inside a container. So both are tried, with two busy loops
+ * that take turns. Child processes inherit the class, and the session unless they create one.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -18,12 +20,15 @@ import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 export type BackgroundMeans = "idle-class" | "autogroup";
 
 const SCHED_IDLE = 5;
-/** A gang of more processes would take a whole slot to put aside: chrt takes a millisecond for each. */
+/** Lowering the priority of a larger gang would take a whole slot: chrt takes a millisecond per process. */
 const MAX_PROCESSES = 256;
-/** So many are set at a time. */
+/** Number of processes changed at a time. */
 const AT_ONCE = 32;
 
-/** Arguments: means and a CPU. Ends well if each of two busy loops, put behind the other, has less than a third of its time. */
+/**
+ * Arguments: means and a CPU. Succeeds if each of two busy loops, when put behind the other, gets less than a
+ * third of the other's time.
+ */
 const TRIAL = `
 loop='ulimit -t 3; while :; do :; done'
 setsid taskset -c "$2" /bin/sh -c "$loop" & a=$!
@@ -48,7 +53,7 @@ sleep 0.05
 put $1 behind $b && compare $a $b && put $1 front $b && put $1 behind $a && compare $b $a
 `;
 
-/** The means that has an effect here; undefined when none has. Takes up to half a second. */
+/** The means that has an effect here; undefined if neither has. Takes up to half a second. */
 export function backgroundMeans(): BackgroundMeans | undefined {
   const [cpu = 0] = allowedCpus();
   const options = { stdio: "ignore", env: OWN_ENVIRONMENT, timeout: 5000 } as const;
@@ -57,7 +62,10 @@ export function backgroundMeans(): BackgroundMeans | undefined {
   );
 }
 
-/** Reads lines such as "i 12 13", i for idle and o for other, the ordinary class. Before the gangs that it moves, if it may. */
+/**
+ * Reads lines such as "i 12 13": i for idle, o for other (the ordinary class). It runs at real-time priority
+ * if allowed, so that the gangs do not delay it.
+ */
 const SETTER = `
 trap '' HUP INT TERM
 chrt -f -p 9 $$ 2> /dev/null
@@ -78,29 +86,29 @@ export class Background {
   }
 
   /**
-   * Puts the processes of a gang behind or in front.
-   * @returns whether all were there before, or undefined when they are too many to be moved
+   * Puts the processes of a gang behind the others, or in front again.
+   * @returns whether all of them were there before; undefined if there are too many to move
    */
   put(gang: string, isBehind: boolean): boolean | undefined {
     const pids = this.#pidsOf(gang);
     return this.means === "autogroup" ? this.#nice(pids, isBehind) : this.#classify(pids, isBehind);
   }
 
-  /** One process of each session is told for all of them. */
+  /** The nice value of a session is set through any of its processes. */
   #nice(pids: readonly number[], isBehind: boolean): boolean {
     const sessions = new Map(pids.map((pid) => [readStat(pid)?.session, pid]));
     for (const pid of sessions.values()) {
       try {
         writeFileSync(`/proc/${pid}/autogroup`, isBehind ? "19" : "0", { flag: "r+" });
       } catch (error) {
-        // It has just ended.
+        // Otherwise the process has just ended.
         if (isShortage(error)) throw error;
       }
     }
     return true;
   }
 
-  /** A shell of ours calls chrt, so that the switch does not wait for it; Node has nothing of the kind. */
+  /** Node cannot change classes. A shell calls chrt, so that the switch does not wait for it. */
   #classify(pids: readonly number[], isBehind: boolean): boolean | undefined {
     if (isBehind && pids.length > MAX_PROCESSES) return undefined;
     const others = pids.filter((pid) => {

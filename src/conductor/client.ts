@@ -1,4 +1,6 @@
-/** The front end's end of the conductor's socket: starts the conductor when there is none, connects again when it is lost. */
+/**
+ * The front end's side of the conductor's socket. It starts a conductor if there is none, and it reconnects.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
@@ -14,32 +16,38 @@ import { SOCKET_NAME } from "./server.ts";
 
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 1000;
-/** After so many failures to connect in a row another conductor is started, though the last one lives. One that is there already wins. */
+/**
+ * Start another conductor after this many failed connections, even if the last one is alive. The one that
+ * holds the lock wins.
+ */
 const TRIES_PER_START = 25;
-/** One that has died before it could be connected to is followed by the next not sooner than this. */
+/** If a conductor dies before a connection succeeds, wait at least this long before the next start. */
 const START_AGAIN_MS = 1000;
 const MAX_LOG_BYTES = 2 ** 20;
 
 export interface ClientOptions {
-  /** Folder of the conductor; private to the user, made when missing. Its path must be short: sockets allow about 100 characters. */
+  /**
+   * Folder of the conductor: private, created if missing. Its path must be short (sockets allow about 100
+   * characters).
+   */
   readonly home: string;
-  /** What the front end calls itself. */
+  /** Name of the front end. */
   readonly name: string;
-  /** Undefined: the best that works here. */
+  /** Default: the best that works here. */
   readonly freezer?: FreezerKind;
   /** Default true. */
   readonly startConductor?: boolean;
 }
 
 /**
- * Connects for good: until `close`, whatever happens to the conductor. `send` never throws and never blocks. What is sent while there is no
- * connection is dropped: after each `state`, the answer to the hello that this sends by itself on every connection, the front end says again
- * what it wants.
+ * Stays connected until `close`, whatever happens to the conductor. `send` never throws and never blocks.
+ * Messages sent without a connection are dropped. The client sends a hello on every connection. After each
+ * `state`, the answer to that hello, the front end must send again what it wants.
  */
 export class ConductorClient extends EventEmitter<{
-  /** Every message, beginning with the `state` of each connection. */
+  /** Every message; the first on each connection is a `state`. */
   message: [FromConductor];
-  /** The connection is lost, with a reason for people. */
+  /** The connection is lost. The argument is a reason for people. */
   disconnect: [string];
 }> {
   /** True from the conductor's `state` until the connection is lost. */
@@ -48,11 +56,11 @@ export class ConductorClient extends EventEmitter<{
   #socket: Socket | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
-  /** The one that this connection speaks. */
+  /** Version of the protocol on this connection. */
   #protocol: 1 | 2 = 2;
   #started: { readonly child: ChildProcess; readonly atMs: number } | undefined;
   #closed = false;
-  /** A conductor that was asked to end is not started again. */
+  /** The conductor was asked to end, so it is not started again. */
   #shuttingDown = false;
 
   constructor(options: ClientOptions) {
@@ -66,11 +74,11 @@ export class ConductorClient extends EventEmitter<{
     if (!this.connected) return;
     const understood = this.#protocol === 2 ? message : inProtocol1(message);
     if (understood !== undefined) this.#write(understood);
-    // What is said after it, such as forget, does not take it back; only a refusal does.
+    // Later messages, such as forget, do not revoke a shutdown; only a refusal does.
     if (message.type === "shutdown") this.#shuttingDown = true;
   }
 
-  /** Lets go of the connection, not of the conductor, which goes on. */
+  /** Closes the connection. The conductor continues. */
   close(): void {
     this.#closed = true;
     this.connected = false;
@@ -110,7 +118,7 @@ export class ConductorClient extends EventEmitter<{
       this.connected = true;
       this.#failures = 0;
     } else if (message.type === "refused" && !this.connected && this.#protocol === 2) {
-      // A conductor of the first release, whose jobs run on: we speak its protocol until it ends.
+      // This conductor is of the first release and has running jobs: use its protocol until it ends.
       this.#hello(1);
       return;
     }
@@ -137,7 +145,7 @@ export class ConductorClient extends EventEmitter<{
       const child = startConductor(this.#options.home, this.#options.freezer);
       this.#started = { child, atMs: performance.now() };
     } catch (error) {
-      // Such as a disk that has become read-only; tried again with the next connection.
+      // For example, the disk has become read-only. Tried again with the next connection.
       const message = `Cannot start the conductor: ${(error as Error).message}`;
       this.emit("message", { type: "refused", message });
     }
@@ -151,8 +159,8 @@ export class ConductorClient extends EventEmitter<{
 }
 
 /**
- * What a conductor of the first release understands. Its shim writes no identity, so none may get into its saved state: the next
- * conductor would look for it in the claim. Undefined for what it cannot do.
+ * The message for a conductor of the first release; undefined for what it cannot do. Its shim writes no
+ * identity, so its saved state must not have one: the next conductor would look for it in the claim.
  */
 function inProtocol1(message: ToConductor): ToConductor | undefined {
   if (message.type === "keep") return undefined;
@@ -161,14 +169,17 @@ function inProtocol1(message: ToConductor): ToConductor | undefined {
   return { type: "launch", spec };
 }
 
-/** Starts a conductor in a session of its own, which outlives us. It ends at once if there is one already. */
+/**
+ * Starts a conductor in its own session, so that it outlives us. It ends at once if there is already a
+ * conductor.
+ */
 export function startConductor(home: string, freezer?: FreezerKind): ChildProcess {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const log = join(home, "conductor.log");
   try {
     if (statSync(log).size > MAX_LOG_BYTES) renameSync(log, `${log}.old`);
   } catch {
-    // The first one.
+    // There is no log yet.
   }
   const descriptor = openSync(log, "a", 0o600);
   try {

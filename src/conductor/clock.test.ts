@@ -36,7 +36,10 @@ test("quantile() is the smallest value that has that share of the values at or b
 });
 
 describe("SlotClock", () => {
-  /** Slots in which the clock called back, until it has called `count` times. `hold`: busy for so long in the first call. */
+  /**
+   * Slots in which the clock called back, until it has called `count` times. `hold`: busy for so long in the
+   * first call.
+   */
   async function slots(slotMs: number, count: number, holdMs = 0): Promise<[number, number][]> {
     const seen: [number, number][] = [];
     await new Promise<void>((resolve) => {

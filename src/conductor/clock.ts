@@ -1,11 +1,11 @@
 /**
- * The clock of the slots: slot k begins at epoch + k·L on the machine's monotonic clock, whatever happened before. A conductor that is
- * late passes over the boundaries it missed and makes up for none.
+ * The clock of the slots: slot k begins at epoch + k·L on the machine's monotonic clock, whatever happened
+ * before. A late conductor skips the boundaries that it missed and does not make up for them.
  */
 import { monotonicMs } from "../host/clock.ts";
 import type { SlotStatistics } from "../protocol/attempts.ts";
 
-/** Number of the slot at a time. */
+/** Number of the slot at a given time. */
 export function slotAt(nowMs: number, epochMs: number, slotMs: number): number {
   return Math.floor((nowMs - epochMs) / slotMs);
 }
@@ -16,8 +16,9 @@ export function rowAt(slot: number, rows: number): number {
 }
 
 /**
- * The row whose slot it is. When nobody of it is left, as when its gangs have ended in the slot, the next one that has somebody has the
- * rest of the slot, which would be idle; then its own. Empty when nobody is left at all.
+ * The row that runs in a slot. If no gang of the slot's row is left, for example because its gangs ended
+ * during the slot, the next row with a gang gets the rest of the slot, in addition to its own slot. Empty if
+ * no gang is left at all.
  */
 export function rowOnTurn<Gang>(
   rows: readonly (readonly Gang[])[],
@@ -31,19 +32,19 @@ export function rowOnTurn<Gang>(
   return [];
 }
 
-/** How many ms a timer of Node's may be early, and by how much the rest is waited for precisely. */
+/** Node's timers may be early by this many ms; the last part of a wait is therefore done precisely. */
 const TIMER_GRAIN_MS = 1.2;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
 type OnBoundary = (slot: number, lateMs: number, skipped: number) => void;
 
-/** Calls back at each boundary of slots, never twice for one. */
+/** Calls back at each slot boundary, at most once per boundary. */
 export class SlotClock {
   epochMs: number;
   slotMs: number;
   readonly #onBoundary: OnBoundary;
   #timer: NodeJS.Timeout | undefined;
-  /** The slot that began last as far as we know. */
+  /** The last slot whose beginning was noticed. */
   #slot = 0;
 
   constructor(epochMs: number, slotMs: number, onBoundary: OnBoundary) {
@@ -56,7 +57,7 @@ export class SlotClock {
     return this.#timer !== undefined;
   }
 
-  /** Slot of this moment. */
+  /** The present slot. */
   slot(): number {
     return slotAt(monotonicMs(), this.epochMs, this.slotMs);
   }
@@ -66,7 +67,7 @@ export class SlotClock {
     return this.epochMs + (this.#slot + 1) * this.slotMs;
   }
 
-  /** Another length of slots, on a grid that begins at the same epoch: the front end was told of that one. */
+  /** Changes the length of slots. The epoch stays the same, because the front end knows it. */
   setSlot(slotMs: number): void {
     this.slotMs = slotMs;
     if (this.isRunning) this.start();
@@ -90,12 +91,12 @@ export class SlotClock {
 
   #wake(): void {
     const left = this.nextBoundaryMs() - monotonicMs();
-    // The slot may be a minute long, and a timer of Node's may fire early.
+    // The slot may be a minute long, and a Node timer may fire early.
     if (left > 2 * TIMER_GRAIN_MS) {
       this.#arm();
       return;
     }
-    // Asleep in the kernel, not spinning: the gang that runs has the processor.
+    // Sleep in the kernel instead of spinning, so that the running gang has the processor.
     if (left > 0) Atomics.wait(sleepCell, 0, 0, left);
     const now = monotonicMs();
     const slot = slotAt(now, this.epochMs, this.slotMs);
@@ -110,21 +111,21 @@ export class SlotClock {
   }
 }
 
-/** Numbers of the switches since they were last taken. */
+/** Statistics of the switches since the last `take`. */
 export class SwitchRecord {
   #lateMs: number[] = [];
   #switchUs: number[] = [];
   #skipped = 0;
 
   record(lateMs: number, switchUs: number, skipped: number): void {
-    // A bound, should nobody ever take them.
+    // Bounds the memory if nobody ever takes the statistics.
     if (this.#lateMs.length >= 10_000) this.take();
     this.#lateMs.push(lateMs);
     this.#switchUs.push(switchUs);
     this.#skipped += skipped;
   }
 
-  /** The numbers, which begin anew; undefined when there was no switch. */
+  /** Returns the statistics and resets them; undefined if there was no switch. */
   take(): Omit<SlotStatistics, "gangs"> | undefined {
     if (this.#lateMs.length === 0) return undefined;
     const late = this.#lateMs.sort((a, b) => a - b);
@@ -145,7 +146,7 @@ export class SwitchRecord {
   }
 }
 
-/** The smallest value that is not below that share of the values. */
+/** The smallest value that is not below the given share of the values. */
 export function quantile(ascending: readonly number[], share: number): number {
   return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 }

@@ -1,6 +1,7 @@
 /**
- * The conductor: launches and ends attempts, and turns the matrix by the clock (round-robin.ts). It knows nothing of queues and policies: it
- * does what the last matrix says, also while no front end is connected.
+ * The conductor: it launches and ends attempts, and gives the rows of the matrix their turns
+ * (round-robin.ts). It does not know queues or policies. It follows the last matrix, even while no front end
+ * is connected.
  */
 import { join } from "node:path";
 import { monotonicMs } from "../host/clock.ts";
@@ -22,7 +23,7 @@ import { readState, type SavedState, writeState } from "./state-file.ts";
 const LOOK_MS = 50;
 const HURRIED_LOOK_MS = 3;
 const REPORT_MS = 1000;
-/** So many groups of ended gangs were not yet empty when they should have gone; tried again. */
+/** Groups of ended gangs may not be empty yet; their removal is retried at this interval. */
 const REMOVE_AGAIN_MS = 5000;
 
 export class Conductor {
@@ -34,7 +35,7 @@ export class Conductor {
   readonly #record = new SwitchRecord();
   readonly #clock: SlotClock;
   readonly #launches: LaunchSpec[] = [];
-  /** Attempts kept for an earlier front end: the one that has connected since has not said yet whether it knows them. */
+  /** Attempts kept for an earlier front end, until the present one has said whether it knows them. */
   readonly #keptBefore = new Set<Attempt>();
   #guardianIdentity: SavedState["guardian"];
   readonly #roundRobin: RoundRobin;
@@ -45,7 +46,7 @@ export class Conductor {
   #shutdown: (() => void) | undefined;
   #closed = false;
 
-  /** @param emit called with every message for the front end, connected or not */
+  /** @param emit called with every message for the front end, even if none is connected */
   constructor(home: string, containment: Containment, emit: (message: FromConductor) => void) {
     this.#machine = {
       containment,
@@ -75,7 +76,9 @@ export class Conductor {
     });
   }
 
-  /** Continues what an earlier conductor left, takes over its attempts and begins to turn. */
+  /**
+   * Continues the gangs that an earlier conductor left stopped, takes over its attempts and starts the turns.
+   */
   async start(): Promise<void> {
     const saved = readState(this.#stateFile);
     await guardianDone(saved?.guardian);
@@ -101,18 +104,23 @@ export class Conductor {
     else this.#shutDown(message.killJobs);
   }
 
-  /** The folder was removed and made again: what is in it for the guardian and the next conductor is written again. */
+  /**
+   * The folder was removed and created again: writes the files for the guardian and the next conductor again.
+   */
   homeIsNew(): void {
     this.#machine.containment.freezer.homeIsNew();
     this.#write();
   }
 
-  /** Called when all is done that a `shutdown` asked for. */
+  /** Calls back when a `shutdown` is complete. */
   onShutdown(listener: () => void): void {
     this.#shutdown = listener;
   }
 
-  /** Continues everything and lets go; the jobs go on by themselves. Must not throw: it is what is left to do after an error. */
+  /**
+   * Continues all gangs and stops managing them; the jobs keep running. Must not throw, since it also runs
+   * after an error.
+   */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -134,7 +142,7 @@ export class Conductor {
       this.#machine.containment.freezer.thawLeftovers();
       this.#write();
     } catch {
-      // The guardian does it.
+      // The guardian continues the gangs.
       return;
     }
     this.#guardian.release();
@@ -144,7 +152,7 @@ export class Conductor {
 
   #greet(protocol: 1 | 2): void {
     for (const attempt of this.#attempts.values()) if (attempt.kept) this.#keptBefore.add(attempt);
-    // What was about to be started is asked for again by a front end that knows of it.
+    // The front end asks again for pending launches that it knows.
     this.#launches.length = 0;
     this.#emit({
       type: "state",
@@ -174,12 +182,12 @@ export class Conductor {
     if (matrix.sequence <= this.#roundRobin.matrix.sequence) return;
     const problem = missingCpu(matrix);
     if (problem !== undefined) {
-      this.#refuse(`Cannot turn matrix ${matrix.sequence}: ${problem}; the last one goes on`);
+      this.#refuse(`Cannot use matrix ${matrix.sequence}: ${problem}; the last matrix stays in use`);
       return;
     }
     if (this.#roundRobin.lacksWeights(matrix)) {
       this.#refuse(
-        "Cannot run gangs of other rows behind that of the slot: there is no cpu control group that may be used, and no right to change classes; they are stopped, as in mode gang",
+        "Cannot run gangs of other rows at low priority: there is no usable cpu control group, and no right to change scheduling classes; they are stopped, as in mode gang",
       );
     }
     this.#roundRobin.matrix = matrix;
@@ -196,7 +204,7 @@ export class Conductor {
     const known = this.#attempts.get(name);
     const namesake = known?.spec ?? this.#launches.find((waiting) => gangName(waiting) === name);
     if (namesake !== undefined && namesake.identity !== spec.identity) {
-      const lost = `Cannot start job ${name}: the conductor has another attempt of that number, expected none; the command never ran`;
+      const lost = `Cannot start job ${name}: the conductor has another attempt with that number, expected none; the command never ran`;
       this.#emitNotStarted(spec, "none", lost, true);
       return;
     }
@@ -208,7 +216,9 @@ export class Conductor {
     }
   }
 
-  /** One at a time, and not just before a boundary: starting a process takes up to some ms. */
+  /**
+   * Launches one attempt at a time, and not just before a boundary, since starting a process takes a few ms.
+   */
   #launchNext(): void {
     if (this.#closed) return;
     const left = this.#clock.nextBoundaryMs() - monotonicMs();
@@ -220,7 +230,7 @@ export class Conductor {
     if (spec === undefined) return;
     const { env: _, ...kept } = spec;
     const attempt =
-      // Of an earlier conductor that could not write down what it did, perhaps.
+      // An earlier conductor may have launched it without being able to save that.
       Attempt.adopt(this.#machine, {
         spec: kept,
         begun: false,
@@ -245,7 +255,7 @@ export class Conductor {
     const waiting = this.#launches.findIndex(
       (spec) => gangName(spec) === name && (message.identity ?? spec.identity) === spec.identity,
     );
-    const attempt = this.#meant(message);
+    const attempt = this.#find(message);
     const [spec] = waiting < 0 ? [] : this.#launches.splice(waiting, 1);
     if (spec !== undefined) this.#emitNotStarted(spec, reason);
     else if (attempt?.end !== undefined) this.#emit({ type: "ended", end: attempt.end });
@@ -253,18 +263,18 @@ export class Conductor {
       attempt.stop(reason, kill);
       this.#save();
       this.#look();
-    } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or has been forgotten`);
+    } else this.#refuse(`Cannot stop job ${name}: it was never launched here, or it has been forgotten`);
   }
 
   #forget(message: Extract<ToConductor, { type: "forget" }>): void {
-    const attempt = this.#meant(message);
+    const attempt = this.#find(message);
     if (attempt === undefined || !attempt.isOver) return;
     this.#attempts.delete(attempt.name);
     this.#save();
   }
 
   #keep(message: Extract<ToConductor, { type: "keep" }>): void {
-    const attempt = this.#meant(message);
+    const attempt = this.#find(message);
     if (attempt === undefined) return;
     this.#keptBefore.delete(attempt);
     attempt.keep();
@@ -273,7 +283,7 @@ export class Conductor {
   }
 
   /** The attempt that a message names. */
-  #meant({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): Attempt | undefined {
+  #find({ attempt: key, identity }: { attempt: AttemptKey; identity?: string }): Attempt | undefined {
     const attempt = this.#attempts.get(gangName(key));
     return identity === undefined || attempt?.spec.identity === identity ? attempt : undefined;
   }
@@ -281,7 +291,7 @@ export class Conductor {
   #shutDown(killJobs: boolean): void {
     if (this.isBusy && !killJobs) {
       const count = [...this.#attempts.values()].filter(({ isOver }) => !isOver).length;
-      this.#refuse(`Cannot shut down: jobs run (${count}), expected none, or to be asked to kill them`);
+      this.#refuse(`Cannot shut down: ${count} jobs are running, expected none, or a request to kill them`);
       return;
     }
     for (const spec of this.#launches.splice(0)) this.#emitNotStarted(spec, "shutdown");
@@ -294,7 +304,7 @@ export class Conductor {
     waitForEnd();
   }
 
-  /** Sees to it that clock, looks and reports go on while there is an attempt. */
+  /** Keeps clock, looks and reports running as long as there is an attempt. */
   #begin(): void {
     if (this.#closed || !this.isBusy) return;
     if (!this.#clock.isRunning) this.#clock.start();
@@ -307,11 +317,11 @@ export class Conductor {
     return this.#launches.some((spec) => gangName(spec) === name);
   }
 
-  /** We hung, so the guardian has continued all gangs and given them equal weights. */
+  /** The conductor hung, so the guardian has continued all gangs and given them equal weights. */
   #takeTurnsAgain(): void {
     if (this.#closed) return;
     const message =
-      "The conductor stood still for seconds: all gangs went on, and take turns again from now on";
+      "The conductor stood still for some seconds: all gangs ran meanwhile, and they take turns again from now on";
     console.error(new Date().toISOString(), message);
     this.#refuse(message);
     this.#roundRobin.takeAgain();
@@ -337,13 +347,13 @@ export class Conductor {
     } else this.#rest();
   }
 
-  /** Such as when an attempt that waits at its gate has just been given a slot. */
+  /** For example, an attempt that waits at its gate has just got a slot. */
   get #isHurried(): boolean {
     for (const attempt of this.#attempts.values()) if (attempt.isHurried) return true;
     return false;
   }
 
-  /** Nothing runs: no clock, no reports. */
+  /** Nothing runs: stops the clock and the reports. */
   #rest(): void {
     this.#clock.stop();
     clearInterval(this.#reportTimer);
@@ -363,7 +373,7 @@ export class Conductor {
     this.#save();
   }
 
-  /** Removes groups of gangs that are over. One of a gang we do not know stays while processes are in it. */
+  /** Removes groups of gangs that have ended or are unknown. A group that still has processes stays. */
   #removeGroups(): void {
     this.#removedAtMs = monotonicMs();
     const { groups } = this.#machine.containment;
@@ -393,7 +403,7 @@ export class Conductor {
     this.#emit({ type: "refused", message });
   }
 
-  /** Soon, and once for all that changes in the same moment. */
+  /** Saves the state soon, once for all changes of the same moment. */
   #save(): void {
     if (this.#saveDue || this.#closed) return;
     this.#saveDue = true;
@@ -415,7 +425,7 @@ export class Conductor {
     try {
       writeState(this.#stateFile, state);
     } catch (error) {
-      // A full disk must not stop the turning: the folders of the attempts tell what matters.
+      // A full disk must not stop the turns. What matters is also in the folders of the attempts.
       console.error(`Cannot write ${this.#stateFile}: ${(error as Error).message}`);
     }
   }

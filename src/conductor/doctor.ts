@@ -1,4 +1,7 @@
-/** What this machine lets the conductor do, and how fast: measured with a gang of busy loops, one per CPU, at most four. */
+/**
+ * What the conductor can do on this machine, and how fast, measured with a gang of busy loops: one per CPU,
+ * up to four.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -20,7 +23,7 @@ const MAX_BURNERS = 4;
 const REPETITIONS = 25;
 const JITTER_SLOT_MS = 50;
 const JITTER_SLOTS = 40;
-/** What is not seen within this time is given up. */
+/** An effect that is not seen within this time counts as missed. */
 const PATIENCE_MS = 200;
 
 export interface Spread {
@@ -31,29 +34,29 @@ export interface Spread {
 
 export interface Diagnosis {
   readonly freezers: readonly FreezerKind[];
-  /** The one that will be used. */
+  /** The freezer that will be used. */
   readonly freezer: FreezerKind;
   readonly cpus: number;
   readonly pinning: "cpuset" | "taskset" | "none";
   readonly memoryLimit: boolean;
   readonly processLimit: boolean;
-  /** How gangs of other rows can run behind that of the slot. */
+  /** How gangs of other rows can run at low priority. */
   readonly concurrentMode: ConcurrentMeans;
   readonly users: "all" | "own";
   readonly priority: ClockPriority;
-  /** µs from the call on. */
+  /** Times in µs, from the call on. */
   readonly switching: {
     readonly processes: number;
     readonly stopCallUs: Spread;
     readonly stoppedUs: Spread;
     readonly continueCallUs: Spread;
     readonly runsUs: Spread;
-    /** Times that the effect was not seen in 200 ms, the machine being busy. */
+    /** How often the effect was not seen within 200 ms because the machine was busy. */
     readonly missed: number;
   };
   /** Lateness of the boundaries of 50 ms slots while the gang runs, in ms. */
   readonly clock: { readonly lateP50Ms: number; readonly lateP99Ms: number; readonly lateMaxMs: number };
-  /** Processes that wanted a CPU in the last minute, before we measured. */
+  /** Load average of the last minute before the measurement. */
   readonly load: number;
 }
 
@@ -99,7 +102,7 @@ export async function diagnose(): Promise<Diagnosis> {
   }
 }
 
-/** How gangs could run behind others with that freezer, or with the best one. Takes up to half a second. */
+/** How gangs could run at low priority with that freezer, or with the best one. Takes up to half a second. */
 export function concurrentMeansHere(freezer?: FreezerKind): ConcurrentMeans {
   const home = mkdtempSync(join(tmpdir(), "tutti-means-"));
   const containment = openContainment(home, freezer);
@@ -111,7 +114,7 @@ export function concurrentMeansHere(freezer?: FreezerKind): ConcurrentMeans {
   }
 }
 
-/** Busy loops that the kernel ends after 20 s of CPU time, should we be killed. */
+/** Starts busy loops. The kernel ends them after 20 s of CPU time, in case this process is killed. */
 async function startBurners({ freezer, groups, marks }: Containment): Promise<ChildProcess[]> {
   const shim = identityOf(process.pid);
   const burners: ChildProcess[] = [];
@@ -173,7 +176,7 @@ function measureSwitching(
         missed++;
         return;
       }
-      // Asleep for a moment: at real-time priority a poll would keep from running what it waits for.
+      // Sleep for a moment: at real-time priority, polling would keep the awaited process from running.
       Atomics.wait(cell, 0, 0, 0.02);
     }
     into.push((monotonicMs() - from) * 1000);
@@ -202,7 +205,7 @@ function measureSwitching(
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Time on a CPU so far in ns, exact at every switch of the kernel's. */
+/** CPU time so far in ns, exact at every switch of the kernel. */
 function cpuNs(pid: number): string {
   return readText(`/proc/${pid}/schedstat`, "latin1")?.split(" ", 1)[0] ?? "";
 }

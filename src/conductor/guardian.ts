@@ -1,17 +1,19 @@
 /**
- * The guardian: a shell that waits at a pipe from the conductor, which says "beat" each second. When the conductor dies, in whatever
- * way, the pipe closes; when it hangs, the beats stay out. Either way the guardian continues everything that the conductor may have
- * stopped. So nothing stays stopped although nobody restarts it.
+ * The guardian: a shell that reads from a pipe, into which the conductor writes "beat" each second. If the
+ * conductor dies, in whatever way, the pipe closes; if it hangs, the beats stop. In both cases the guardian
+ * continues everything that the conductor may have stopped. So no gang stays stopped, even if nobody restarts
+ * the conductor.
  *
  *   pipe closed           continue all, end
- *   5 s without a beat    continue all, say so to the log and to the conductor, which stops them anew once it can hear
+ *   5 s without a beat    continue all, report it to the log and to the conductor, which stops gangs again
+ *                         once it reads that
  *   "release"             end
  *
- * Continuing too early, since a conductor was merely late, does no harm: gangs run side by side until the conductor hears of it. The
- * word comes after all has been continued, so what the conductor does then is not undone. A machine that sleeps gives no false
- * alarm: time stands still for both.
+ * Continuing too early, because the conductor was only late, does no harm: all gangs run until the conductor
+ * reads the report. The report comes after everything has been continued, so it does not undo what the
+ * conductor does next. A machine that sleeps causes no false alarm, because time stands still for both.
  *
- * In its loop it starts no process, since it may be needed just when none can be started.
+ * The guardian starts no processes in its loop, because it may be needed just when no process can be started.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -23,14 +25,16 @@ import type { Containment } from "./freezers/open-containment.ts";
 
 const BEAT_MS = 1000;
 const PATIENCE_S = 5;
-/** A guardian has continued everything by then, or never will. */
+/** After this time a guardian has continued everything, or never will. */
 const GONE_MS = 2000;
-/** Its `read` can wait with a limit, which POSIX does not ask for; with another shell only death is noticed. */
+/**
+ * Bash's `read` has a timeout, which POSIX does not require. Other shells notice only the conductor's death.
+ */
 const BASH = ["/bin/bash", "/usr/bin/bash"];
 
 /**
- * Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members; empty for what there is not. Then
- * how long to wait for a beat, in seconds; empty: for ever.
+ * Arguments: folder of the v2 freezer, of the v1 freezer, of cpu weights, and the file of members, each empty
+ * if there is none. Then how long to wait for a beat, in seconds; empty: forever.
  */
 const GUARDIAN = `
 trap '' HUP INT TERM PIPE
@@ -51,7 +55,7 @@ continue_all() {
     members=$4
     while read -r booted pid ticks; do
       [ "$booted" = "$boot" ] || continue
-      # The name of a process may hold line ends; what follows it is on the last line.
+      # The name of a process may contain line ends; what follows the name is on the last line.
       stat=
       while read -r line; do stat=$line; done < "/proc/$pid/stat"
       [ -n "$stat" ] || continue
@@ -69,7 +73,7 @@ while :; do
     [ "$word" = release ] && exit 0
     hung=
   elif [ $status -gt 128 ]; then
-    [ -n "$hung" ] || printf '%(%FT%TZ)T No sign of life from the conductor for %s s: all gangs go on\\n' -1 "$5" >&2
+    [ -n "$hung" ] || printf '%(%FT%TZ)T No sign of life from the conductor for %s s: all gangs run now\\n' -1 "$5" >&2
     hung=yes
     continue_all "$@" 2> /dev/null
     echo continued
@@ -80,9 +84,9 @@ continue_all "$@" 2> /dev/null
 `;
 
 interface GuardianListener {
-  /** Told who the guardian is, so that a restarted conductor can wait for it to have finished. */
+  /** Receives the guardian's identity, so that a restarted conductor can wait until it has finished. */
   onStart(identity: ProcessIdentity): void;
-  /** It has continued everything, since it has not heard from us for too long. */
+  /** The guardian has continued everything because there was no beat for too long. */
   onContinued(): void;
 }
 
@@ -96,7 +100,7 @@ export class Guardian {
     const frozen = groups.of("freezer")?.folder ?? "";
     const bash = BASH.find((path) => existsSync(path));
     this.#command = [
-      // It takes a socket as its input for a remote login, and would read the user's own start-up file.
+      // With a socket as its input, bash assumes a remote login and would read the user's start-up file.
       ...(bash === undefined ? (["/bin/sh"] as const) : ([bash, "--norc"] as const)),
       "-c",
       GUARDIAN,
@@ -110,19 +114,19 @@ export class Guardian {
     this.#listener = listener;
   }
 
-  /** Starts it, and again whenever it ends. */
+  /** Starts the guardian, and restarts it whenever it ends. */
   start(): void {
     const [shell, ...words] = this.#command;
     const guardian = spawn(shell, words, {
       cwd: "/",
       detached: true,
-      // It says to our log what we cannot say.
+      // It writes to our log when we cannot.
       stdio: ["pipe", "pipe", "inherit"],
       env: OWN_ENVIRONMENT,
     });
     this.#process = guardian;
     guardian.stdin.on("error", () => {});
-    // Nothing piles up when the guardian itself is stopped.
+    // Beats do not pile up while the guardian itself is stopped.
     const beat = () => guardian.stdin.writableLength === 0 && guardian.stdin.write("beat\n");
     const beats = setInterval(beat, BEAT_MS).unref();
     guardian.stdout.on("data", () => this.#listener.onContinued());
@@ -137,7 +141,7 @@ export class Guardian {
     if (identity !== undefined) this.#listener.onStart(identity);
   }
 
-  /** All has been continued: the guardian may go. */
+  /** Everything has been continued, so the guardian may end. */
   release(): void {
     this.#released = true;
     this.#process?.stdin?.end("release\n");
@@ -149,7 +153,10 @@ export class Guardian {
   }
 }
 
-/** Waits until the guardian of the last conductor has continued what it found, lest it continue what we stop. */
+/**
+ * Waits until the guardian of the last conductor has finished. Otherwise it might continue what this
+ * conductor stops.
+ */
 export async function guardianDone(guardian: ProcessIdentity | undefined): Promise<void> {
   const until = monotonicMs() + GONE_MS;
   while (guardian !== undefined && isAlive(guardian) && monotonicMs() < until) {

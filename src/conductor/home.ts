@@ -1,6 +1,6 @@
 /**
- * The conductor's folder and its lock. One conductor at a time manages the jobs of a folder, also when somebody removes the folder while
- * it runs: then it makes it again, and takes the lock again.
+ * The conductor's folder and its lock. At most one conductor manages the jobs of a folder, even if somebody
+ * removes the folder while it runs: then the conductor creates the folder and takes the lock again.
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +19,16 @@ export class HomeLock {
     process.once("exit", () => this.#unlock?.());
   }
 
-  /** Makes the folder, private from its first instant, and takes its lock. @returns false when another conductor has it */
+  /**
+   * Creates the folder, private from the start, and takes its lock.
+   * @returns false if another conductor has the lock
+   */
   take(): boolean {
     mkdirSync(this.#home, { recursive: true, mode: 0o700 });
     const { uid } = lstatSync(this.#home);
     if (uid !== process.getuid!()) {
       throw new Error(
-        `Cannot use the folder "${this.#home}": it belongs to user ${uid}, expected a folder of our own`,
+        `Cannot use the folder "${this.#home}": it belongs to user ${uid}, expected a folder of the user who runs the conductor`,
       );
     }
     chmodSync(this.#home, 0o700);
@@ -37,7 +40,7 @@ export class HomeLock {
     return true;
   }
 
-  /** Whether the lock that we have is the one that another conductor would try to take. */
+  /** Whether our lock is the one that another conductor would try to take. */
   get isInPlace(): boolean {
     return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
   }
@@ -47,14 +50,14 @@ export function isSameFile(one: Stats | undefined, other: Stats | undefined): bo
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
-/** What a conductor shows as its command line once it has the lock. */
+/** The command line that a conductor shows once it has the lock. */
 export function titleOf(home: string): string {
   return `tutti-conductor ${home}`;
 }
 
 /**
- * Pid of a conductor that had this folder before us and runs still, since the folder with its lock was removed under it. It has the jobs, so it
- * is the one that goes on.
+ * Pid of an older conductor of this folder that still runs, after the folder with its lock was removed. It
+ * has the jobs, so it is the one that continues.
  */
 export function olderConductor(home: string): number | undefined {
   const own = readStat(process.pid)!;

@@ -1,6 +1,6 @@
 /**
- * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder of its own, with socket, state and log; KIND is a kind
- * of freezer, the best that works when left out.
+ * The conductor's process: `node conductor.js HOME [KIND]`. HOME is a folder for socket, state and log. KIND
+ * is a kind of freezer; the default is the best one that works.
  */
 
 import { closeInherited } from "../host/surroundings.ts";
@@ -11,13 +11,16 @@ import { HomeLock, olderConductor, titleOf } from "./home.ts";
 import { takePriority } from "./priority.ts";
 import { ConductorServer } from "./server.ts";
 
-/** With neither jobs nor front end for so long, the conductor ends; the next front end starts another. */
+/**
+ * After this time without jobs and without a front end, the conductor ends; the next front end starts
+ * another.
+ */
 const LONELY_MS = 60_000;
 /** Exit status when another conductor has the folder. */
 const ALREADY_RUNNING = 3;
 
 closeInherited();
-// Nor is the mask of a shell taken over: control groups can be read by their jobs, our own files have modes of their own.
+// Ignore the caller's umask: jobs may read their control groups, and our own files have explicit modes.
 process.umask(0o022);
 
 const [home, kind] = process.argv.slice(2);
@@ -25,7 +28,7 @@ if (home === undefined || (kind !== undefined && !FREEZER_KINDS.includes(kind as
   console.error(`Usage: conductor HOME [${FREEZER_KINDS.join(" | ")}]`);
   process.exit(2);
 }
-// Nobody's working folder is kept from being removed or unmounted.
+// Do not keep any folder from being removed or unmounted.
 process.chdir("/");
 
 const lock = new HomeLock(home);
@@ -33,14 +36,16 @@ if (!lock.take()) process.exit(ALREADY_RUNNING);
 const older = olderConductor(home);
 if (older !== undefined) {
   console.error(
-    `Cannot manage the jobs of "${home}": conductor ${older} does, whose folder was removed and which makes it again, expected none`,
+    `Cannot manage the jobs of "${home}": conductor ${older}, whose folder was removed, still manages them and will create the folder again; expected no other conductor`,
   );
   process.exit(ALREADY_RUNNING);
 }
 process.title = titleOf(home);
 const containment = openContainment(home, kind as FreezerKind | undefined);
 if (containment === undefined) {
-  console.error(`Cannot stop gangs by ${kind}: it does not work here, expected one that tutti doctor names`);
+  console.error(
+    `Cannot stop gangs by ${kind}: it does not work here, expected a kind that tutti doctor lists`,
+  );
   process.exit(1);
 }
 takePriority();
@@ -50,7 +55,8 @@ const server: ConductorServer = new ConductorServer(home, (message) =>
 );
 const conductor = new Conductor(home, containment, (message) => server.send(message));
 
-// The log lies on the disk that is full: Node takes a second failure in one moment for an error that nobody caught.
+// If the disk with the log is full, Node reports a second failed write in the same moment as an uncaught
+// error.
 process.stderr.on("error", () => {});
 process.on("uncaughtException", (error) => giveUp(1, error));
 process.on("unhandledRejection", (error) => giveUp(1, error));
@@ -69,11 +75,11 @@ setInterval(() => {
   else if (performance.now() - lonelySinceMs > LONELY_MS) giveUp(0);
 }, 1000);
 
-/** Folder, lock and socket are made again when somebody has removed them, so that front ends find this conductor and start no other. */
+/** Recreates folder, lock and socket if somebody has removed them, so that front ends find this conductor. */
 async function keepHome(): Promise<void> {
   try {
     if (!lock.isInPlace) {
-      // A younger conductor that has it now sees us and ends.
+      // If a younger conductor has the lock now, it sees this one and ends.
       if (!lock.take()) return;
       conductor.homeIsNew();
     }
@@ -99,6 +105,6 @@ function giveUp(status: number, error?: unknown): void {
   if (error !== undefined) console.error(new Date().toISOString(), error);
   conductor.close();
   server.close();
-  // The last answers and the word to the guardian are on their way.
+  // The last answers and the message to the guardian are on their way.
   setTimeout(() => process.exit(status), 50);
 }

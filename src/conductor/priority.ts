@@ -1,14 +1,17 @@
-/** A place in front of the gangs that we wake, or they take our processor for milliseconds in the middle of a switch. */
+/**
+ * Priority above that of the gangs. Without it, gangs that the conductor continues take its processor for
+ * milliseconds in the middle of a switch.
+ */
 import { spawnSync } from "node:child_process";
 import { setPriority } from "node:os";
 import { OWN_ENVIRONMENT } from "../host/surroundings.ts";
 
 const OPTIONS = { env: OWN_ENVIRONMENT, stdio: "ignore" } as const;
 
-/** real-time: SCHED_FIFO; nice: a negative nice value; none: like any process. */
+/** real-time: SCHED_FIFO; nice: a negative nice value; none: like any other process. */
 export type ClockPriority = "real-time" | "nice" | "none";
 
-/** Takes the best place that we may have. What we start does not inherit it (-R, reset on fork). */
+/** Takes the highest priority that is allowed. Child processes do not inherit it (-R, reset on fork). */
 export function takePriority(): ClockPriority {
   const own = String(process.pid);
   const realTime = spawnSync("chrt", ["-R", "-f", "-p", "10", own], OPTIONS);
@@ -23,12 +26,12 @@ export function takePriority(): ClockPriority {
   }
 }
 
-/** Back to an ordinary place. */
+/** Returns to ordinary priority. */
 export function leavePriority(): void {
   spawnSync("chrt", ["-o", "-p", "0", String(process.pid)], OPTIONS);
   try {
     setPriority(0);
   } catch {
-    // It was never taken.
+    // The priority was never raised.
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Who runs in this moment. At each boundary the gangs that are not in the row of the new slot are stopped, then those of the row are
- * continued.
+ * Which gangs run at the moment. At each boundary, the gangs that are not in the row of the new slot are
+ * stopped, and then those of the row are continued.
  *
  *   boundary k:  row = (k − fromSlot) mod rows      gang:        stop others, continue row
- *                                                   concurrent:  others behind the row in weight, continue all
+ *                                                   concurrent:  others get low priority, continue all
  *
- * A kept attempt is outside of this: its slot lasts as long as it is kept.
+ * A kept attempt takes no turns: its slot lasts as long as it is kept.
  */
 
 import { monotonicMs } from "../host/clock.ts";
@@ -22,7 +22,7 @@ export const EMPTY_MATRIX: ConductorMatrix = { sequence: -1, slotMs: 100, mode: 
 interface RoundRobinOptions {
   readonly machine: Machine;
   readonly attempts: ReadonlyMap<string, Attempt>;
-  /** Whether a gang that is not yet an attempt is about to be one. */
+  /** Whether a gang without an attempt is about to be launched. */
   readonly awaitsLaunch: (gang: string) => boolean;
   readonly slot: () => number;
 }
@@ -37,7 +37,10 @@ export class RoundRobin {
     this.#options = options;
   }
 
-  /** Whether the matrix asks for a concurrent mode that cannot be had, so that its gangs are stopped as in mode gang. */
+  /**
+   * Whether the matrix newly asks for mode concurrent, which does not work here, so that its gangs are
+   * stopped.
+   */
   lacksWeights(matrix: ConductorMatrix): boolean {
     const isNew = matrix.mode === "concurrent" && this.matrix.mode === "gang";
     return isNew && !this.#options.machine.shares.canWeigh;
@@ -47,7 +50,7 @@ export class RoundRobin {
     for (const gang of this.matrix.rows.flat()) this.#options.attempts.get(gangName(gang))?.pin(gang.cpus);
   }
 
-  /** Stops and continues gangs as the row of this moment wants it. May be called at any time. */
+  /** Stops and continues gangs according to the row that has the slot now. May be called at any time. */
   turn(nowMs: number): void {
     if (this.#closed) return;
     const on = new Set(this.#rowNow().map(gangName));
@@ -78,7 +81,7 @@ export class RoundRobin {
     }
   }
 
-  /** Somebody else has continued all gangs and given them equal weights. */
+  /** The guardian has continued all gangs and given them equal weights. */
   takeAgain(): void {
     if (this.#closed) return;
     for (const attempt of this.#options.attempts.values()) attempt.frozen = false;
@@ -86,7 +89,7 @@ export class RoundRobin {
     this.turn(monotonicMs());
   }
 
-  /** No gang is stopped any more. */
+  /** Ends the turns: no gang will be stopped any more. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#again);
@@ -103,7 +106,10 @@ export class RoundRobin {
     return rowOnTurn(rows, slot() - fromSlot, isLeft);
   }
 
-  /** Processes that cannot stop before we sleep may have started others. Once for each boundary. */
+  /**
+   * Processes that cannot stop before the conductor sleeps may have started others. At most once per
+   * boundary.
+   */
   #turnAgainSoon(): void {
     this.#again ??= setTimeout(() => {
       this.turn(monotonicMs());
@@ -112,12 +118,12 @@ export class RoundRobin {
   }
 }
 
-/** Why a sound matrix cannot be turned here. */
+/** Why a valid matrix cannot be used on this machine; undefined if it can. */
 export function missingCpu(matrix: ConductorMatrix): string | undefined {
   const online = onlineCpus();
   for (const { job, cpus } of matrix.rows.flat()) {
     const missing = cpus.find((cpu) => !online.has(cpu));
-    if (missing !== undefined) return `job ${job} is to have CPU ${missing}, which this machine has not`;
+    if (missing !== undefined) return `job ${job} has CPU ${missing}, which is not online on this machine`;
   }
   return undefined;
 }

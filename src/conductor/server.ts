@@ -1,4 +1,6 @@
-/** The conductor's socket: one front end at a time, lines of JSON, 0600 in a 0700 folder from the first instant. */
+/**
+ * The conductor's socket: one front end at a time, lines of JSON, mode 0600 in a 0700 folder from the start.
+ */
 import { rmSync, type Stats, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
@@ -7,7 +9,7 @@ import type { FromConductor, ToConductor } from "../protocol/conductor.ts";
 import { LineReader, parseMessage } from "../protocol/wire.ts";
 import { isSameFile } from "./home.ts";
 
-/** A front end that does not read is let go rather than kept in memory. */
+/** A front end that does not read is disconnected, so that its messages do not fill the memory. */
 const MAX_UNREAD_BYTES = 64 * 2 ** 20;
 
 export const SOCKET_NAME = "socket";
@@ -28,12 +30,12 @@ export class ConductorServer {
     return this.#frontEnd !== undefined;
   }
 
-  /** Whether front ends find us. */
+  /** Whether front ends can find this socket. */
   get isInPlace(): boolean {
     return isSameFile(this.#file, statSync(this.#path, { throwIfNoEntry: false }));
   }
 
-  /** May be called again when the socket's name is gone: the front end that is connected stays so. */
+  /** May be called again if the socket's file is gone. A connected front end stays connected. */
   async listen(): Promise<void> {
     this.#server?.close();
     const server = createServer((socket) => this.#accept(socket));
@@ -82,7 +84,7 @@ export class ConductorServer {
       this.#frontEnd = socket;
       this.#receive(message);
     } else if (socket === this.#frontEnd) this.#receive(message);
-    else refuse(socket, "Cannot take a message before hello");
+    else refuse(socket, "Cannot accept a message before hello");
   }
 }
 

@@ -1,9 +1,11 @@
 /**
- * How much of its processors each gang uses in its own slots, and what weight that gives it in the slots of others (Silva and
- * Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots, α = 2).
+ * How much each gang uses its processors in its own slots, and which weight that gives it in the slots of
+ * others (Silva and Scherson 1999, section 2.3: Pr(T) = max(α·λ_IO, λ_COMP), grades averaged over five slots,
+ * α = 2).
  *
- * We measure one number per slot, the gang's CPU time over the time of its processors: its share of computing. The rest it was
- * blocked, which we take for I/O: from outside, waiting for a message looks the same.
+ * One number is measured per slot: the gang's CPU time divided by the time of its processors, its share of
+ * computing. For the rest of the time the gang was blocked. That counts as I/O, because waiting for a message
+ * looks the same from outside.
  */
 
 import type { GangGroups } from "../host/cgroups.ts";
@@ -13,12 +15,15 @@ import type { Freezer } from "./freezers/freezer.ts";
 
 const SLOTS_AVERAGED = 5;
 const ALPHA = 2;
-/** Weight of the gang whose slot it is; the greatest that the kernel knows. */
-const GREATEST = { shares: 262_144, weight: 10_000 };
-/** Weight in others' slots of a gang with priority 1. Below 1 % of the greatest, which is as good as an idle class. */
+/** Weight of a gang in its own slot: the maximum that the kernel allows. */
+const MAX_WEIGHT = { shares: 262_144, weight: 10_000 };
+/**
+ * Weight of a gang with priority 1 in the slots of others. Below 1 % of the maximum, it is as good as an idle
+ * class.
+ */
 const PER_PRIORITY = 10;
 
-/** How a gang can be put behind another, if it can. */
+/** How a gang can run at lower priority than another, if at all. */
 export type ConcurrentMeans = "cpu-group" | BackgroundMeans | "none";
 
 export function concurrentMeans(groups: GangGroups): ConcurrentMeans {
@@ -44,7 +49,7 @@ export class GangShares {
     this.#freezer = freezer;
   }
 
-  /** True where the kernel can be told to put one gang behind another. The first answer may take half a second. */
+  /** Whether one gang can run at lower priority than another here. The first call may take half a second. */
   get canWeigh(): boolean {
     this.#means ??= concurrentMeans(this.#groups);
     if (this.#means === "idle-class" || this.#means === "autogroup") {
@@ -53,7 +58,7 @@ export class GangShares {
     return this.#means !== "none";
   }
 
-  /** CPU time of all processes the gang ever had, in ms; undefined where nobody counts it. */
+  /** CPU time of all processes that the gang ever had, in ms; undefined if the kernel does not count it. */
   cpuMs(gang: string): number | undefined {
     const hierarchy = this.#groups.of("cpuacct");
     if (hierarchy?.version === 1) {
@@ -69,11 +74,11 @@ export class GangShares {
     this.#of(gang).cpuMsAtStart = this.cpuMs(gang) ?? Number.NaN;
   }
 
-  /** @param ranMs length of the slot as the gang had it */
+  /** @param ranMs time for which the gang had the slot */
   slotEnds(gang: string, ranMs: number, cpus: number): void {
     const found = this.#of(gang);
     const used = (this.cpuMs(gang) ?? Number.NaN) - found.cpuMsAtStart;
-    // A few ms say nothing: the kernel counts by its tick.
+    // A few ms are not meaningful, because the kernel counts in ticks.
     if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
     found.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
     found.grades.record(0, found.share, 1 - found.share, 0, 0);
@@ -86,15 +91,16 @@ export class GangShares {
   }
 
   /**
-   * Puts the gang in front, or behind those whose slot it is, with the weight that its grades give it, where there are weights.
-   * @returns false when it could not be put behind
+   * Gives the gang full priority, or in the background low priority. If there are weights, its grades decide
+   * how low.
+   * @returns false if it could not be put in the background
    */
   weigh(gang: string, background: boolean): boolean {
     const found = this.#of(gang);
     if (!background && !found.background) return true;
     if (this.#background !== undefined) {
       const were = this.#background.put(gang, background);
-      // Processes that were just being born are seen next time.
+      // New processes that were missed are seen the next time.
       found.background = background || were !== true;
       return were !== undefined;
     }
@@ -102,12 +108,12 @@ export class GangShares {
     const priority = Math.max(ALPHA * found.grades.grade(0, 1), found.grades.grade(0, 0));
     const behind = Math.max(2, Math.round(PER_PRIORITY * priority));
     if (this.#groups.of("cpu")?.version === 1) {
-      this.#groups.write("cpu", gang, "cpu.shares", String(background ? behind : GREATEST.shares));
-    } else this.#groups.write("cpu", gang, "cpu.weight", String(background ? behind : GREATEST.weight));
+      this.#groups.write("cpu", gang, "cpu.shares", String(background ? behind : MAX_WEIGHT.shares));
+    } else this.#groups.write("cpu", gang, "cpu.weight", String(background ? behind : MAX_WEIGHT.weight));
     return true;
   }
 
-  /** Somebody else has written weights: the next weighing is written, whatever it was before. */
+  /** Another process has written weights, so the next weight is written even if it has not changed. */
   forgetWeights(): void {
     for (const gang of this.#gangs.values()) gang.background = true;
   }

@@ -1,4 +1,7 @@
-/** What the conductor writes down so that the next one goes on where it died. One JSON file, replaced as a whole. */
+/**
+ * The state that a conductor saves so that the next one can continue. It is one JSON file, replaced as a
+ * whole.
+ */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { ProcessIdentity } from "../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../protocol/attempts.ts";
@@ -8,7 +11,7 @@ export interface SavedAttempt {
   /** Without the environment, which only the launch needs. */
   readonly spec: Omit<LaunchSpec, "env">;
   readonly shim?: ProcessIdentity;
-  /** First process of the job; written down, since what the folder says later may be the job's own work. */
+  /** First process of the job; saved because the job may later change what its folder says. */
   readonly job?: ProcessIdentity;
   /** The job was let through its gate. */
   readonly begun: boolean;
@@ -17,11 +20,13 @@ export interface SavedAttempt {
   readonly reason: EndReason;
   readonly killed: boolean;
   readonly end?: AttemptEnd;
-  /** It runs outside the turns, since the front end's store does not know it. */
+  /** It takes no turns, because the front end's store does not know it. */
   readonly kept?: true;
 }
 
-/** Version 1 has gained optional fields: a conductor of the first release reads it too, and passes over them. */
+/**
+ * Version 1 with optional fields added since. A conductor of the first release can read it and ignores them.
+ */
 export interface SavedState {
   readonly version: 1;
   readonly bootId: string;
@@ -31,7 +36,10 @@ export interface SavedState {
   readonly attempts: readonly SavedAttempt[];
 }
 
-/** Undefined when there is none, or none that can be used: then the folders of the attempts tell what the front end asks for. */
+/**
+ * Undefined if there is no file, or none that can be used. The conductor then learns what the front end asks
+ * for from the folders of the attempts.
+ */
 export function readState(path: string): SavedState | undefined {
   try {
     const state = JSON.parse(readFileSync(path, "utf8"));
@@ -41,7 +49,7 @@ export function readState(path: string): SavedState | undefined {
   }
 }
 
-/** Not forced to disk: it outlives the process, and no job outlives the machine. */
+/** Does not sync to disk: the file survives the process, and no job survives a reboot. */
 export function writeState(path: string, state: SavedState): void {
   writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${path}.new`, path);

@@ -1,7 +1,9 @@
 /** A prefix of at least this many letters suggests the whole word. */
 const MIN_PREFIX_LENGTH = 3;
 
-/** The suggestion ` (did you mean "…"?)` for a word that is close to a known one, or else the empty string. */
+/**
+ * The suggestion ` (did you mean "…"?)` for a word that is close to a known one, or else the empty string.
+ */
 export function closest(word: string, known: readonly string[]): string {
   let best = "";
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -16,7 +18,10 @@ export function closest(word: string, known: readonly string[]): string {
   return best === "" ? "" : ` (did you mean "${best}"?)`;
 }
 
-/** Number of insertions, deletions, replacements and swaps of adjacent letters that turn one word into the other. */
+/**
+ * Number of insertions, deletions, replacements and swaps of adjacent letters that turn one word into the
+ * other.
+ */
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => new Array<number>(b.length + 1).fill(i));
   for (let j = 0; j <= b.length; j++) rows[0][j] = j;

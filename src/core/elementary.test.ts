@@ -16,7 +16,8 @@ const positive = fc
   .map(([mantissa, exponent]) => mantissa * 2 ** exponent);
 
 describe("ln()", () => {
-  // The constants of Math are exact by the language; ln 3 and ln 5 by OEIS A002391 and A016628; ln 4 by OEIS A016627.
+  // The constants of Math are exact by the language; ln 3 and ln 5 by OEIS A002391 and A016628; ln 4 by OEIS
+  // A016627.
   test.each([
     [2, Math.LN2],
     [10, Math.LN10],
@@ -117,7 +118,8 @@ describe("power()", () => {
 
 describe("reproducibility", () => {
   test("the bits of some results are these in every engine", () => {
-    // Not an oracle of accuracy (that is above) but a tripwire: workloads and their hashes change when these do.
+    // Not an oracle of accuracy (that is above) but a tripwire: workloads and their hashes change when these
+    // do.
     const hex = (x: number) => {
       const view = new DataView(new ArrayBuffer(8));
       view.setFloat64(0, x);

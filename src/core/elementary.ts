@@ -1,6 +1,7 @@
 /**
- * Logarithm and exponential, computed with additions, multiplications and divisions only. ECMAScript leaves the last bits
- * of Math.log, Math.exp and Math.pow to the engine, but workloads must be bit-identical in every engine.
+ * Logarithm and exponential, computed with additions, multiplications and divisions only. ECMAScript leaves
+ * the last bits of Math.log, Math.exp and Math.pow to the engine, but workloads must be bit-identical in
+ * every engine.
  */
 
 const bits = new DataView(new ArrayBuffer(8));

@@ -1,10 +1,11 @@
 /**
- * The capacity of a machine as a function of time: when processors are unavailable, and when jobs are stopped.
+ * The capacity of a machine as a function of time: when processors are unavailable, and when jobs are
+ * stopped.
  *
  *   processors  7 ┌────┬────┬───────────
  *               6 │    │away│                outages at the same time never share a processor
  *               5 ├────┴────┴────┬──────
- *                 │   job 1   ···│           a job that loses a processor is stopped, keeps the work that it has done,
+ *                 │   job 1   ···│           a job that loses a processor is stopped, keeps the work done,
  *               0 └──────────────┴──────▶    and waits again with the rest of its estimate
  */
 import { InputError } from "./errors.ts";
@@ -15,7 +16,10 @@ export interface Outage {
   readonly processors: number;
   readonly fromS: number;
   readonly untilS: number;
-  /** When policies learn of the outage and of its end. Default: a sudden loss, whose end nobody knows in advance. */
+  /**
+   * When policies learn of the outage and of its end. Default: a sudden loss, whose end nobody knows in
+   * advance.
+   */
   readonly announcedS?: number | undefined;
 }
 
@@ -36,7 +40,10 @@ export interface Interruptions {
 /** What a policy knows about an outage that is not over. `untilS` is Infinity if the end is unknown. */
 export type KnownOutage = Pick<Outage, "processors" | "fromS" | "untilS">;
 
-/** @throws InputError unless every outage lies within the machine and no two share a processor at the same time */
+/**
+ * @throws InputError unless every outage lies within the machine and no two share a processor at the same
+ *   time
+ */
 export function checkOutages(outages: readonly Outage[], processors: number): void {
   for (const [i, outage] of outages.entries()) {
     const { first, fromS, untilS, announcedS = fromS } = outage;

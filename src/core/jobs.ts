@@ -42,8 +42,8 @@ export interface JobColumns {
 }
 
 /**
- * Further columns of a trace, kept so that a schedule can be written in the trace's own format. The names follow SWF
- * 2.2; a value that the source does not have is UNKNOWN (−1).
+ * Further columns of a trace, kept so that a schedule can be written in the trace's own format. The names
+ * follow SWF 2.2; a value that the source does not have is UNKNOWN (−1).
  */
 export interface TraceColumns {
   readonly waitS: Float64Array;
@@ -68,7 +68,10 @@ export interface ShapeColumns {
   readonly processes: Int32Array;
   /** Threads of each process, 1 or more. */
   readonly threads: Int32Array;
-  /** The queue that the user chose, as an index into the list of queue classes; UNKNOWN if the user chose none. */
+  /**
+   * The queue that the user chose, as an index into the list of queue classes; UNKNOWN if the user chose
+   * none.
+   */
   readonly queue: Int32Array;
 }
 
@@ -125,12 +128,13 @@ export interface Instance {
 }
 
 /**
- * What a policy may know about the jobs. The cells of a job are filled when it arrives, and not before. When a stopped
- * job arrives again, its estimate is what is left of the old one. A job that is started on another size has that size
- * from then on, with the estimate for that size, and it keeps the size if it is stopped and continued.
+ * What a policy may know about the jobs. The cells of a job are filled when it arrives, and not before. When
+ * a stopped job arrives again, its estimate is what is left of the old one. A job that is started on another
+ * size has that size from then on, with the estimate for that size, and it keeps the size if it is stopped
+ * and continued.
  *
- * Columns that grow are replaced, so read them through the view each time. Columns of a policy's own that grow with the
- * number of jobs: structures/job-column.ts.
+ * Columns that grow are replaced, so read them through the view each time. Columns of a policy's own that
+ * grow with the number of jobs: structures/job-column.ts.
  */
 export interface JobsView {
   /** Number of rows in the columns: a power of two that grows as jobs arrive. */
@@ -148,7 +152,10 @@ export interface JobsView {
     | undefined;
   /** Memory of each job per processor in KB, or UNKNOWN. Undefined if it is known for no job. */
   readonly memoryKB?: ReadonlyColumn | undefined;
-  /** Numbers of the job's user, group, queue and application, or UNKNOWN. Undefined if they are known for no job. */
+  /**
+   * Numbers of the job's user, group, queue and application, or UNKNOWN. Undefined if they are known for no
+   * job.
+   */
   readonly origin?:
     | {
         readonly user: ReadonlyColumn;

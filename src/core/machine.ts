@@ -1,9 +1,10 @@
 /**
- * The nodes of a machine. Policies see its processors in one linear order, 0 … P−1; the table here says which CPU of
- * which node each of them is.
+ * The nodes of a machine. Policies see its processors in one linear order, 0 … P−1; the table here says which
+ * CPU of which node each of them is.
  *
- * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the largest
- * power of two that divides its size, without gaps, and every buddy block of that size or less lies within one node:
+ * Nodes whose size is divisible by a larger power of two come first. So each node begins at a multiple of the
+ * largest power of two that divides its size, without gaps, and every buddy block of that size or less lies
+ * within one node:
  *
  *   sizes as given   6, 8, 3, 8
  *   in order         8, 8, 6, 3      first processors 0, 8, 16, 22

@@ -1,12 +1,13 @@
 /**
- * The policy contract. A policy is a deterministic state machine without a clock, true randomness or I/O. It learns of
- * events through its hooks, and it decides by calling the machine that it was made for. The simulator, the browser and
- * the daemon offer the same machines, so a policy cannot tell which of them drives it.
+ * The policy contract. A policy is a deterministic state machine without a clock, true randomness or I/O. It
+ * learns of events through its hooks, and it decides by calling the machine that it was made for. The
+ * simulator, the browser and the daemon offer the same machines, so a policy cannot tell which of them drives
+ * it.
  *
- * Order of events at one instant: first `depart` for each job that has ended, in order of start; then `decide`, once,
- * with the arrivals in order of submission. A job with run time 0 departs in the instant in which it starts, and that
- * instant is then decided again. A job that is stopped from outside departs after the jobs that have ended, and arrives
- * again when it may continue.
+ * Order of events at one instant: first `depart` for each job that has ended, in order of start; then
+ * `decide`, once, with the arrivals in order of submission. A job with run time 0 departs in the instant in
+ * which it starts, and that instant is then decided again. A job that is stopped from outside departs after
+ * the jobs that have ended, and arrives again when it may continue.
  */
 import type { KnownOutage } from "./interruptions.ts";
 import type { JobIndex, JobsView, ReadonlyColumn } from "./jobs.ts";
@@ -22,14 +23,14 @@ export interface Policy {
    */
   decide(arrived: readonly JobIndex[]): void;
 
-  // Optional hooks, called between decisions if the definition declares them in `capabilities`. For a policy without
-  // them, the caller makes a new policy object and repeats all events to it.
+  // Optional hooks, called between decisions if the definition declares them in `capabilities`. For a policy
+  // without them, the caller makes a new policy object and repeats all events to it.
 
   /** The waiting job must not be started any more. */
   withdraw?(job: JobIndex): void;
   /**
-   * Called before the first decision, in order of start: a job that the policy has not seen has been running since
-   * `startS`. The machine has already given it its processors, or its row of the matrix.
+   * Called before the first decision, in order of start: a job that the policy has not seen has been running
+   * since `startS`. The machine has already given it its processors, or its row of the matrix.
    */
   restore?(job: JobIndex, startS: number): void;
 }
@@ -89,29 +90,39 @@ export interface Pool {
    */
   fits(job: JobIndex, size?: number): boolean;
   /**
-   * Starts a waiting job. Throws RuleViolation if the job has not arrived, has already started, or does not fit.
+   * Starts a waiting job. Throws RuleViolation if the job has not arrived, has already started, or does not
+   * fit.
    * @param rule default: `StartRule.other`
-   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not run before
+   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not run
+   *   before
    */
   start(job: JobIndex, rule?: StartRule, size?: number): void;
-  /** Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else. */
+  /**
+   * Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else.
+   */
   promise(job: JobIndex, startS: number): void;
-  /** Requests a decision at a later time even if nothing happens then. Each call replaces the previous request. */
+  /**
+   * Requests a decision at a later time even if nothing happens then. Each call replaces the previous
+   * request.
+   */
   wakeAt(timeS: number): void;
 }
 
-/** A row of the Ousterhout matrix. A row keeps its number while it exists; after that, the number is reused. */
+/**
+ * A row of the Ousterhout matrix. A row keeps its number while it exists; after that, the number is reused.
+ */
 export type RowId = number;
 
 /**
- * A run: consecutive processors of one job in one row, starting at `runFirst`. Most jobs have one run per row, which is
- * as long as the job's size; a job placed in several stretches has one run for each. −1 ends a list.
+ * A run: consecutive processors of one job in one row, starting at `runFirst`. Most jobs have one run per
+ * row, which is as long as the job's size; a job placed in several stretches has one run for each. −1 ends a
+ * list.
  */
 export type RunId = number;
 
 /**
- * Read access to the Ousterhout matrix: rows × processors, stored as one sorted list of runs per row. Row order is the
- * order in which rows get their slots in a round.
+ * Read access to the Ousterhout matrix: rows × processors, stored as one sorted list of runs per row. Row
+ * order is the order in which rows get their slots in a round.
  */
 export interface MatrixView {
   readonly processors: number;
@@ -122,7 +133,10 @@ export interface MatrixView {
   positionOf(row: RowId): number;
   firstRun(row: RowId): RunId;
   nextRun(run: RunId): RunId;
-  /** Last run of the row that begins at or before the processor; −1 if there is none. Takes nearly constant time. */
+  /**
+   * Last run of the row that begins at or before the processor; −1 if there is none. Takes nearly constant
+   * time.
+   */
   runBefore(row: RowId, processor: number): RunId;
   runJob(run: RunId): JobIndex;
   runRow(run: RunId): RowId;
@@ -131,8 +145,8 @@ export interface MatrixView {
   /** The next stretch of the same job in the same row, ascending; −1 after the last. */
   nextStretch(run: RunId): RunId;
   /**
-   * First run of a job; `nextRunOfJob` gives the others. A job has one such run per slot of a round (of several stretches
-   * the first), in no particular order of rows.
+   * First run of a job; `nextRunOfJob` gives the others. A job has one such run per slot of a round (of
+   * several stretches the first), in no particular order of rows.
    */
   firstRunOfJob(job: JobIndex): RunId;
   nextRunOfJob(run: RunId): RunId;
@@ -164,16 +178,17 @@ export interface GangMachine extends MatrixView {
   /** Whether `migrate` may be called. Live machines, for example, do not move processes. */
   readonly movesGangs: boolean;
   /**
-   * Appends an empty row to the round. A round takes in at most as many new rows as it began with; later ones wait for
-   * the next round.
+   * Appends an empty row to the round. A round takes in at most as many new rows as it began with; later ones
+   * wait for the next round.
    */
   addRow(): RowId;
   /** Removes an empty row. Throws RuleViolation if it holds a job. */
   deleteRow(row: RowId): void;
   /**
-   * Gives the job processors first … first + size − 1 in the row. Another call with another row gives it another slot
-   * per round.
-   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not been placed yet
+   * Gives the job processors first … first + size − 1 in the row. Another call with another row gives it
+   * another slot per round.
+   * @param size differs from what the job asks for only if `jobs.molding` allows it and the job has not been
+   *   placed yet
    */
   place(job: JobIndex, row: RowId, first: number, size?: number): void;
   /**
@@ -185,18 +200,21 @@ export interface GangMachine extends MatrixView {
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void;
   /**
-   * Exchanges what the two rows hold on processors first … end − 1. Throws RuleViolation unless both cuts are legal,
-   * which means that no job of either row is on both sides of `first` or of `end`.
+   * Exchanges what the two rows hold on processors first … end − 1. Throws RuleViolation unless both cuts are
+   * legal, which means that no job of either row is on both sides of `first` or of `end`.
    */
   exchange(a: RowId, b: RowId, first: number, end: number): void;
   /**
-   * Moves a gang that has one slot per round to idle processors first … first + size − 1 of a row. The gang then needs
-   * `migrationS` more seconds of service. Throws RuleViolation if `guarantees` does not declare `migrationS`.
+   * Moves a gang that has one slot per round to idle processors first … first + size − 1 of a row. The gang
+   * then needs `migrationS` more seconds of service. Throws RuleViolation if `guarantees` does not declare
+   * `migrationS`.
    */
   migrate(job: JobIndex, row: RowId, first: number): void;
   /** Slots of service that a job has had; 0 on machines that do not count them. */
   servedSlots(job: JobIndex): number;
-  /** Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else. */
+  /**
+   * Records the promise that the job starts no later than `startS` if estimates hold. Changes nothing else.
+   */
   promise(job: JobIndex, startS: number): void;
 }
 
@@ -214,7 +232,10 @@ export type ParameterSpec = {
       readonly max: number;
       readonly default: number | typeof NONE;
       readonly unit?: string;
-      /** Set if `none` is a value, too. Numbers from this one up to but excluding `min` are an older way to write it. */
+      /**
+       * Set if `none` is a value, too. Numbers from this one up to but excluding `min` are an older way to
+       * write it.
+       */
       readonly noneFrom?: number;
     }
   | {
@@ -279,14 +300,19 @@ export interface PolicyDescription<Claims = Guarantees> {
   readonly title: string;
   /** One sentence. */
   readonly summary: string;
-  /** The exact rules, one sentence each; `tutti policies NAME` prints those in force. A plain string always holds. */
+  /**
+   * The exact rules, one sentence each; `tutti policies NAME` prints those in force. A plain string always
+   * holds.
+   */
   readonly rules: readonly (Rule | string)[];
   /** Paper and section, or "folklore" with a reference. */
   readonly source: string;
   readonly parameters: readonly ParameterSpec[];
   /** Features that the policy can handle. A machine with any other feature refuses the policy. */
   copesWith?(parameters: ParameterValues): readonly Feature[];
-  /** What the checker may expect. What a policy does not guarantee is declared here and not skipped silently. */
+  /**
+   * What the checker may expect. What a policy does not guarantee is declared here and not skipped silently.
+   */
   guarantees(parameters: ParameterValues): Claims;
   /** Default: none. */
   readonly capabilities?: Capabilities;
@@ -307,19 +333,27 @@ export interface Guarantees {
   readonly workConserving: boolean;
   /** A job starts no later than its last `promise`, and while it waits its promises never become later. */
   readonly keepsPromises: boolean;
-  /** Space sharing: according to the estimates, no job that starts runs into a known outage. Default: jobs may. */
+  /**
+   * Space sharing: according to the estimates, no job that starts runs into a known outage. Default: jobs
+   * may.
+   */
   readonly avoidsOutages?: boolean | undefined;
   /** Time sharing: maximum number of rows. Default: no limit, and no job waits for a row. */
   readonly maxRows?: number | undefined;
   /** Time sharing: memory limit for the jobs in the matrix on one processor. Default: no limit. */
   readonly memory?: MemoryRule | undefined;
-  /** Time sharing: gangs may move to other processors, and each move costs this many seconds of service. Default: never. */
+  /**
+   * Time sharing: gangs may move to other processors, and each move costs this many seconds of service.
+   * Default: never.
+   */
   readonly migrationS?: number | undefined;
 }
 
 /** Memory of one processor, shared by all jobs that have a row there, even when it is not their turn. */
 export interface MemoryRule {
-  /** Whole KB, above 0. A job that states more than this counts as this, so it has its processors to itself. */
+  /**
+   * Whole KB, above 0. A job that states more than this counts as this, so it has its processors to itself.
+   */
   readonly limitKB: number;
   /** What a job counts as that states no memory, in KB. */
   readonly unknownKB: number;

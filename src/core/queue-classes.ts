@@ -1,10 +1,10 @@
 /**
- * Queue classes: which jobs a batch queue admits, and how its jobs may reserve. They are plain data, so that a site
- * configures its queues and needs no program. The preset is table 2 of Kawanami, Yoshihisa and Kanazawa 2008 with the
- * thresholds of its table 3 and the limits of its table 4 (proposal 2).
+ * Queue classes: which jobs a batch queue admits, and how its jobs may reserve. They are plain data, so that
+ * a site configures its queues and needs no program. The preset is table 2 of Kawanami, Yoshihisa and
+ * Kanazawa 2008 with the thresholds of its table 3 and the limits of its table 4 (proposal 2).
  *
- * The order of a list of classes is the order in which queues are served when processors become free. The paper does not
- * print such an order, so the preset keeps the order of its table 2.
+ * The order of a list of classes is the order in which queues are served when processors become free. The
+ * paper does not print such an order, so the preset keeps the order of its table 2.
  */
 import { InputError } from "./errors.ts";
 
@@ -23,13 +23,18 @@ export interface QueueClass {
   readonly reservations?: ReservationRule | undefined;
 }
 
-/** When jobs of a class make connected reservations. An arrival in an empty queue that cannot start always requests one. */
+/**
+ * When jobs of a class make connected reservations. An arrival in an empty queue that cannot start always
+ * requests one.
+ */
 export interface ReservationRule {
   /** Maximum number of reservations that jobs of the class hold at a time, 1 or more. */
   readonly limit: number;
   /** A waiting job whose priority is above this requests a reservation. */
   readonly threshold: number;
-  /** Whether the first waiting job requests a reservation if it cannot start when processors were released. */
+  /**
+   * Whether the first waiting job requests a reservation if it cannot start when processors were released.
+   */
   readonly whenHeadBlocked: boolean;
 }
 
@@ -53,8 +58,9 @@ export interface QueueSelection {
   /** NO_QUEUE if no class admits the job. */
   readonly queue: number;
   /**
-   * What decided. `none`: no class admits the job. `only`: only one class does. A limit: the first one by which the class
-   * is tighter than all others that were equally tight so far. `order`: all limits are equal, and the first class wins.
+   * What decided. `none`: no class admits the job. `only`: only one class does. A limit: the first one by
+   * which the class is tighter than all others that were equally tight so far. `order`: all limits are equal,
+   * and the first class wins.
    */
   readonly rule: "none" | "only" | ClassLimit | "order";
   /** Classes that do not admit the job, each with the first limit that the job exceeds. */

@@ -1,8 +1,8 @@
 /**
- * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators"),
- * 32-bit, period 2^128 − 1, tested against the published reference values. A two-lane hash of a seed and a stream name
- * fills the state. So arrivals, sizes and run times of one replication come from separate streams, and changing one of
- * them leaves the others as they are (common random numbers).
+ * Seeded random numbers: xoshiro128** (Blackman and Vigna 2021, "Scrambled linear pseudorandom number
+ * generators"), 32-bit, period 2^128 − 1, tested against the published reference values. A two-lane hash of a
+ * seed and a stream name fills the state. So arrivals, sizes and run times of one replication come from
+ * separate streams, and changing one of them leaves the others as they are (common random numbers).
  */
 import { ln } from "./elementary.ts";
 
@@ -53,7 +53,10 @@ export class Random {
     return scrambled >>> 0;
   }
 
-  /** A number in (0, 1): 52 bits plus one half, so that it is never 1 and never 0, whose logarithm does not exist. */
+  /**
+   * A number in (0, 1): 52 bits plus one half, so that it is never 1 and never 0, whose logarithm does not
+   * exist.
+   */
   uniform(): number {
     const high = this.nextUint32() >>> 6;
     const low = this.nextUint32() >>> 6;

@@ -1,6 +1,6 @@
 /**
- * Countable resources besides processors, such as GPUs or licenses, in whole numbers by kind. A job holds its share while
- * it runs.
+ * Countable resources besides processors, such as GPUs or licenses, in whole numbers by kind. A job holds its
+ * share while it runs.
  */
 import { InputError } from "./errors.ts";
 

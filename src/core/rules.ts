@@ -1,5 +1,6 @@
 /**
- * Rules that affect results and that simulators usually do not state. Every result names the rules it was made with.
+ * Rules that affect results and that simulators usually do not state. Every result names the rules it was
+ * made with.
  */
 
 /** What happens to a job whose run time is above its estimate. */

@@ -10,9 +10,14 @@ export interface Schedule {
   /** Instants decided, and jobs started by each start rule (index: StartRule). */
   readonly instants: number;
   readonly startsByRule: readonly number[];
-  /** Sizes that the jobs got and their run times at these sizes; undefined if no job could run on another size. */
+  /**
+   * Sizes that the jobs got and their run times at these sizes; undefined if no job could run on another
+   * size.
+   */
   readonly given?: Pick<Instance, "size" | "runS"> | undefined;
-  /** Times during which started jobs were stopped, in order of their beginning; undefined if there are none. */
+  /**
+   * Times during which started jobs were stopped, in order of their beginning; undefined if there are none.
+   */
   readonly pauses?: readonly Pause[] | undefined;
   /** Only time sharing has rows. */
   readonly gang: GangRecord | undefined;
@@ -53,7 +58,10 @@ export interface GangRecord {
   readonly migrationS: number;
 }
 
-/** Listens to a simulation: the checker, the explanation and the decision log are observers. All times in seconds. */
+/**
+ * Listens to a simulation: the checker, the explanation and the decision log are observers. All times in
+ * seconds.
+ */
 export interface Observer {
   arrived?(timeS: number, job: JobIndex): void;
   departed?(timeS: number, job: JobIndex): void;
@@ -67,12 +75,18 @@ export interface Observer {
   promised?(timeS: number, job: JobIndex, startS: number): void;
   /** After each `decide`. */
   decided?(timeS: number): void;
-  /** @param stretches only if the processors are not consecutive: first processor and end of each stretch in turn */
+  /**
+   * @param stretches only if the processors are not consecutive: first processor and end of each stretch in
+   *   turn
+   */
   placed?(timeS: number, job: JobIndex, row: RowId, first: number, stretches?: readonly number[]): void;
   released?(timeS: number, job: JobIndex, row: RowId): void;
   rowAdded?(timeS: number, row: RowId): void;
   rowDeleted?(timeS: number, row: RowId): void;
   exchanged?(timeS: number, a: RowId, b: RowId, first: number, end: number): void;
-  /** The job has moved to the processors from `first` on, in the row, and needs `costS` more seconds of service. */
+  /**
+   * The job has moved to the processors from `first` on, in the row, and needs `costS` more seconds of
+   * service.
+   */
   migrated?(timeS: number, job: JobIndex, row: RowId, first: number, costS: number): void;
 }

@@ -2,8 +2,9 @@
 import { ln, power } from "./elementary.ts";
 
 /**
- * Quantiles of `values[from]` … `values[to − 1]` by linear interpolation between order statistics (type 7 of Hyndman and
- * Fan 1996; the default of R and NumPy). Rearranges that part of the array, which must not contain NaN.
+ * Quantiles of `values[from]` … `values[to − 1]` by linear interpolation between order statistics (type 7 of
+ * Hyndman and Fan 1996; the default of R and NumPy). Rearranges that part of the array, which must not
+ * contain NaN.
  * @param shares ascending, each in 0 … 1
  * @returns one quantile per share; NaN when there are no values
  */
@@ -34,9 +35,9 @@ export function quantilesInPlace(
 }
 
 /**
- * Floyd and Rivest 1975, "Algorithm 489: SELECT". Afterwards `values[rank]` is what sorting left … right would put there;
- * nothing before it is larger, and nothing after it is smaller. For a long range, the pivot is first selected from a
- * small sample around the rank, so that few values are compared more than once.
+ * Floyd and Rivest 1975, "Algorithm 489: SELECT". Afterwards `values[rank]` is what sorting left … right
+ * would put there; nothing before it is larger, and nothing after it is smaller. For a long range, the pivot
+ * is first selected from a small sample around the rank, so that few values are compared more than once.
  */
 export function selectInPlace(values: Float64Array, left: number, right: number, rank: number): void {
   let patience = 64;

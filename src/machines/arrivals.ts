@@ -2,7 +2,10 @@ import type { JobIndex } from "../core/jobs.ts";
 
 const NOBODY: readonly JobIndex[] = [];
 
-/** The jobs that have arrived since the last decision. The list that `take` returns is reused for the next decision. */
+/**
+ * The jobs that have arrived since the last decision. The list that `take` returns is reused for the next
+ * decision.
+ */
 export class Arrivals {
   readonly #jobs: JobIndex[] = [];
   #count = 0;

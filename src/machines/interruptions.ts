@@ -1,4 +1,7 @@
-/** Outages and stops (core/interruptions.ts) in order of time, as a clock applies them to its machine and its policy. */
+/**
+ * Outages and stops (core/interruptions.ts) in order of time, as a clock applies them to its machine and its
+ * policy.
+ */
 import type { Interruptions, KnownOutage, Outage } from "../core/interruptions.ts";
 import type { JobIndex } from "../core/jobs.ts";
 import type { Policy } from "../core/policy.ts";

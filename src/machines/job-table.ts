@@ -1,9 +1,9 @@
 /**
- * The jobs as a policy sees them (core/jobs.ts). The driver of the policy fills a job's cells when the job arrives. Every
- * policy gets its own copy, so a policy that writes here misleads only itself.
+ * The jobs as a policy sees them (core/jobs.ts). The driver of the policy fills a job's cells when the job
+ * arrives. Every policy gets its own copy, so a policy that writes here misleads only itself.
  *
- * Most policies use only sizes and times. The other columns are created when one of them is first read, and then filled
- * for the jobs that have arrived.
+ * Most policies use only sizes and times. The other columns are created when one of them is first read, and
+ * then filled for the jobs that have arrived.
  */
 import { type JobIndex, type JobsView, UNKNOWN } from "../core/jobs.ts";
 import { grown } from "../structures/grow.ts";
@@ -45,7 +45,9 @@ export class JobTable implements JobsView {
   readonly #fill: (details: JobDetails) => void;
   #details: JobDetails | undefined;
 
-  /** @param fill called once, when the other columns are first read: fills them for the jobs that have arrived */
+  /**
+   * @param fill called once, when the other columns are first read: fills them for the jobs that have arrived
+   */
   constructor(known: KnownColumns, fill: (details: JobDetails) => void = () => {}) {
     this.#known = known;
     this.#fill = fill;

@@ -1,8 +1,8 @@
 /**
- * The machine of space sharing, without a clock: every processor serves one job until that job ends. The machine refuses
- * wrong decisions and counts what is free. A subclass with a clock (simulator/pool.ts in virtual time,
- * daemon/scheduling/live-pool.ts in real time) adds when jobs arrive and end, which processors they get, and when the
- * policy is woken.
+ * The machine of space sharing, without a clock: every processor serves one job until that job ends. The
+ * machine refuses wrong decisions and counts what is free. A subclass with a clock (simulator/pool.ts in
+ * virtual time, daemon/scheduling/live-pool.ts in real time) adds when jobs arrive and end, which processors
+ * they get, and when the policy is woken.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { KnownOutage, Outage } from "../core/interruptions.ts";
@@ -141,8 +141,8 @@ export abstract class PoolMachine implements Pool, Interruptible {
   }
 
   /**
-   * The jobs that must be stopped when processors go away. Here processors are only counted, so idle ones go first, then
-   * those of the jobs that started last (ties: submitted last).
+   * The jobs that must be stopped when processors go away. Here processors are only counted, so idle ones go
+   * first, then those of the jobs that started last (ties: submitted last).
    */
   protected standingOn({ processors }: Outage): JobIndex[] {
     let missing = processors - this.free;

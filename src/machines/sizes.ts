@@ -1,4 +1,7 @@
-/** Sizes of moldable jobs (core/molding.ts): which sizes are possible, and how the run time changes with the size. */
+/**
+ * Sizes of moldable jobs (core/molding.ts): which sizes are possible, and how the run time changes with the
+ * size.
+ */
 import type { JobIndex, JobsView } from "../core/jobs.ts";
 import { timeFactor } from "../core/molding.ts";
 

@@ -16,7 +16,8 @@ export type PolicyParts = WithDefaults<SpacePolicyDefinition> | WithDefaults<Gan
  *       make: (pool, jobs, parameters) => new Mine(pool, jobs, parameters),
  *     });
  *
- * By default a policy has no rules and no parameters, and it guarantees nothing beyond what the machine enforces.
+ * By default a policy has no rules and no parameters, and it guarantees nothing beyond what the machine
+ * enforces.
  */
 export function definePolicy(parts: PolicyParts): PolicyDefinition {
   return {

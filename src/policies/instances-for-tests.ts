@@ -1,4 +1,7 @@
-/** Small instances for the tests of policies, checker and explanation: by hand, drawn by fast-check, and seeded. */
+/**
+ * Small instances for the tests of policies, checker and explanation: by hand, drawn by fast-check, and
+ * seeded.
+ */
 import fc from "fast-check";
 import type { Instance } from "../core/jobs.ts";
 import { Random } from "../core/random.ts";

@@ -25,7 +25,10 @@ export function interrupted(instance: Instance, interruptions: Partial<Interrupt
   return { ...instance, interruptions: { outages, stops } };
 }
 
-/** The instance with outages of all kinds, and stops of every tenth job, over the time of its submits and a little more. */
+/**
+ * The instance with outages of all kinds, and stops of every tenth job, over the time of its submits and a
+ * little more.
+ */
 export function drawnInterruptions(instance: Instance, seed: number, outageCount = 30): Instance {
   const random = new Random(seed, "interruptions");
   const { processors, count, submitS } = instance;

@@ -8,7 +8,8 @@ import { POLICIES } from "./registry.ts";
 /**
  * Reads `name` or `name:parameter=value:parameter=value`.
  * @param own the user's policies, which are searched before the registry
- * @throws InputError for an unknown name (suggests the closest), an unknown parameter, or a value out of range
+ * @throws InputError for an unknown name (suggests the closest), an unknown parameter, or a value out of
+ *   range
  */
 export function choosePolicy(text: string, own: readonly PolicyDefinition[] = []): PolicyChoice {
   return chooseAmong([...own, ...POLICIES], text);

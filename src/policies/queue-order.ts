@@ -1,6 +1,6 @@
 /**
- * The order in which waiting jobs are considered, a parameter of most space-sharing policies. Jobs with equal keys are in
- * order of submission.
+ * The order in which waiting jobs are considered, a parameter of most space-sharing policies. Jobs with equal
+ * keys are in order of submission.
  */
 
 import type { JobIndex, JobsView } from "../core/jobs.ts";
@@ -79,7 +79,9 @@ export class WaitingQueue {
     for (let i = 0; i < count; i++) this.add(this.#scratch[i]);
   }
 
-  /** Copies the queue, in order, into `inOrder` and returns its length; the copy is valid until the next call. */
+  /**
+   * Copies the queue, in order, into `inOrder` and returns its length; the copy is valid until the next call.
+   */
   copyInOrder(): number {
     if (this.#scratch.length < this.list.length) this.#scratch = new Int32Array(2 * this.list.length);
     return this.list.copyTo(this.#scratch);

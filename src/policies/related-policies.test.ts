@@ -1,4 +1,7 @@
-/** The policies that kawanami2008 names beside its own, FPMPFS and dynP, by hand and against plainly written twins. */
+/**
+ * The policies that kawanami2008 names beside its own, FPMPFS and dynP, by hand and against plainly written
+ * twins.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../core/jobs.ts";
@@ -27,7 +30,10 @@ interface Situation {
   readonly startS: readonly number[];
 }
 
-/** Runs jobs with a decision written as a plain function, which returns the jobs to start in the present instant. */
+/**
+ * Runs jobs with a decision written as a plain function, which returns the jobs to start in the present
+ * instant.
+ */
 function plainly(instance: Instance, decide: (situation: Situation) => number[]): number[] {
   const startS: number[] = new Array(instance.count).fill(Number.NaN);
   const ended = new Set<number>();

@@ -1,6 +1,6 @@
 /**
- * The hooks of policies that can forget a waiting job and be told of a running one. Each step is also taken by a fresh policy that is told of
- * what runs and of the jobs that still wait: it has to start the same jobs.
+ * The hooks of policies that can forget a waiting job and be told of a running one. Each step is also taken
+ * by a fresh policy that is told of what runs and of the jobs that still wait: it has to start the same jobs.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -109,7 +109,10 @@ export class NaiveMachine implements GangMachine {
     while (cells[end] === cells[first]) end++;
     return end - first;
   }
-  /** The next stretch of the job in the row. Stretches of a job never touch, so a run ends where the job's cells end. */
+  /**
+   * The next stretch of the job in the row. Stretches of a job never touch, so a run ends where the job's
+   * cells end.
+   */
   nextStretch(run: RunId): RunId {
     const cells = this.cells(this.runRow(run));
     const job = this.runJob(run);

@@ -1,6 +1,6 @@
 /**
- * How much service each gang needs, in whole slots: its run time plus the cost of its migrations. Costs are summed in
- * seconds before they are rounded, so two migrations of half a slot cost one slot.
+ * How much service each gang needs, in whole slots: its run time plus the cost of its migrations. Costs are
+ * summed in seconds before they are rounded, so two migrations of half a slot cost one slot.
  */
 import { RuleViolation } from "../core/errors.ts";
 import type { Instance, JobIndex } from "../core/jobs.ts";
@@ -22,7 +22,10 @@ export class GangWork {
   /** Seconds that a gang has lost; gangs that have never moved are not here. */
   readonly #lostS = new Map<JobIndex, number>();
 
-  /** @param migrationS the policy's declaration, read when a gang moves; undefined: gangs keep their processors */
+  /**
+   * @param migrationS the policy's declaration, read when a gang moves; undefined: gangs keep their
+   *   processors
+   */
   constructor(instance: Instance, slotS: number, migrationS: () => number | undefined) {
     this.#instance = instance;
     this.#slotS = slotS;

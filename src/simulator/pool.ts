@@ -1,6 +1,6 @@
 /**
- * Space sharing in virtual time: the clock of machines/pool-machine.ts. Processors are interchangeable, so the pool only
- * counts them. Afterwards, metrics/processors.ts assigns them to jobs.
+ * Space sharing in virtual time: the clock of machines/pool-machine.ts. Processors are interchangeable, so
+ * the pool only counts them. Afterwards, metrics/processors.ts assigns them to jobs.
  */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import type { ParameterValues, Policy, SpacePolicyDefinition } from "../core/policy.ts";
@@ -17,12 +17,15 @@ interface PoolOptions {
 }
 
 const PROGRESS_MASK = 0xffff;
-/** A policy that is woken this many times in a row at its own request, without starting a job, would never stop. */
+/**
+ * A policy that is woken this many times in a row at its own request, without starting a job, would never
+ * stop.
+ */
 const MAX_IDLE_WAKES = 1_000_000;
 
 /**
- * Runs the jobs of the instance through the policy until nothing more can happen. The start and end of a job that the
- * policy never starts are NaN.
+ * Runs the jobs of the instance through the policy until nothing more can happen. The start and end of a job
+ * that the policy never starts are NaN.
  * @throws RuleViolation if the policy makes a decision that is not allowed
  */
 export function simulatePool(
@@ -38,7 +41,10 @@ export function simulatePool(
   return { startS, endS, instants, startsByRule, given, pauses: pauses.list, gang: undefined };
 }
 
-/** The event loop. Each instant has departures, interruptions, arrivals, one decision. Returns the number of instants. */
+/**
+ * The event loop. Each instant has departures, interruptions, arrivals, one decision. Returns the number of
+ * instants.
+ */
 function runToEnd(instance: Instance, pool: SimulatedPool, policy: Policy, options: PoolOptions): number {
   const { count, submitS } = instance;
   const { ends } = pool;

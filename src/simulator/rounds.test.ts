@@ -9,7 +9,10 @@ import { gangInstance, stepRounds } from "./gang-for-tests.ts";
 import { slotsOfWork } from "./gang-work.ts";
 import { simulateRounds } from "./rounds.ts";
 
-/** Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept or deleted, migrations. */
+/**
+ * Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept
+ * or deleted, migrations.
+ */
 class Dice implements Policy {
   readonly #machine: GangMachine;
   readonly #jobs: JobsView;
@@ -207,14 +210,16 @@ describe("simulateRounds()", () => {
   });
 
   test("jobs of one slot that never stop coming do not keep a gang from its turns", () => {
-    // Each slot of A leaves one job more behind. So its k-th round begins with at most k rows and has at most 2k slots.
+    // Each slot of A leaves one job more behind. So its k-th round begins with at most k rows and has at most
+    // 2k slots.
     const jobs = Array.from({ length: 12_000 }, (_, at) => [at, at === 0 ? 100 : 1, 1] as const);
     const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
     expect(schedule.endS[0]).toBeLessThanOrEqual(100 * 101);
   });
 
   test("many rows put in at one place stay in their order", () => {
-    // 200 rows, then at slot 100 more than that at once: 99 join the round, the others are put in behind those that passed.
+    // 200 rows, then at slot 100 more than that at once: 99 join the round, the others are put in behind
+    // those that passed.
     const first = Array.from({ length: 200 }, () => [0, 4, 1] as const);
     const second = Array.from({ length: 3000 }, () => [100, 2, 1] as const);
     const third = Array.from({ length: 50 }, () => [150, 3, 1] as const);

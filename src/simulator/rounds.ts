@@ -1,21 +1,22 @@
 /**
- * Virtual-time driver for gang scheduling: the rows of an Ousterhout matrix take turns, one slot each per round (Zhou,
- * Walsh and Brent 2000, section 1).
+ * Virtual-time driver for gang scheduling: the rows of an Ousterhout matrix take turns, one slot each per
+ * round (Zhou, Walsh and Brent 2000, section 1).
  *
- *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives slotS of service to the
- *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     jobs of its row and takes slotS + switchS of time (just slotS
- *   events    ^    ^    ^    ^    ^    ^           when there is one row, since nothing is switched)
+ *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives the jobs of its row
+ *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     slotS of service and takes slotS + switchS of time (only
+ *   events    ^    ^    ^    ^    ^    ^           slotS if there is one row, since nothing is switched)
  *
- * Rules. Work is a whole number of slots, at least one: the smallest w with w × slotS ≥ run time. Ends, arrivals and
- * decisions happen only between slots: first all jobs that have just ended (by start, then by index), then all arrivals
- * up to this instant, then one decision. The switch comes before the service, so a job ends with its last slot. The
- * clock starts at time 0. While no row holds a job, time advances in slots of slotS and the rounds stand still. A new row
- * is last in the round, or in the next one (structures/matrix/round-robin.ts). When the round has served its last row, the
- * next one begins at once, before the decision.
+ * Rules. Work is a whole number of slots, at least one: the smallest w with w × slotS ≥ run time. Ends,
+ * arrivals and decisions happen only between slots: first all jobs that have just ended (by start, then by
+ * index), then all arrivals up to this instant, then one decision. The switch comes before the service, so a
+ * job ends with its last slot. The clock starts at time 0. While no row holds a job, time advances in slots
+ * of slotS and the rounds stand still. A new row is last in the round, or in the next one
+ * (structures/matrix/round-robin.ts). When the round has served its last row, the next one begins at once,
+ * before the decision.
  *
- * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays fixed as long
- * as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row number (target − 1) mod k in order of the
- * round. A migration adds to the slots needed.
+ * Slots are not stepped. With the job's base (machines/gang-matrix.ts), target = slots needed − base stays
+ * fixed as long as the job's k rows do: the job ends in round ⌊(target − 1)/k⌋, with its row number (target −
+ * 1) mod k in order of the round. A migration adds to the slots needed.
  */
 import { assert } from "../core/errors.ts";
 import { type Instance, type JobIndex, NO_JOB } from "../core/jobs.ts";

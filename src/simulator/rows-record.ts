@@ -9,8 +9,8 @@ export class RowsRecord {
   #count = 0;
 
   /**
-   * Records the number of rows from a time on. Times must not decrease; a second number for the same time replaces the
-   * first.
+   * Records the number of rows from a time on. Times must not decrease; a second number for the same time
+   * replaces the first.
    */
   note(timeS: number, rows: number): void {
     if (this.#count > 0 && this.#rows[this.#count - 1] === rows) return;

@@ -2,8 +2,8 @@
 import { type PolicyChoice, type RulesInForce, rulesInForce } from "../core/policy.ts";
 
 /**
- * What the simulator of time sharing does independently of the policy, one sentence each. Gang simulators differ most
- * in these rules, so every result of a gang policy names them next to the policy's own.
+ * What the simulator of time sharing does independently of the policy, one sentence each. Gang simulators
+ * differ most in these rules, so every result of a gang policy names them next to the policy's own.
  */
 export const ROUNDS_RULES: readonly string[] = [
   "simulated rounds: a job's work is its run time rounded up to whole slots, at least one",

@@ -1,4 +1,7 @@
-/** What a policy sees of an instance: the jobs that have arrived, without any reference to run times or future jobs. */
+/**
+ * What a policy sees of an instance: the jobs that have arrived, without any reference to run times or future
+ * jobs.
+ */
 import type { Instance, JobIndex } from "../core/jobs.ts";
 import { type JobDetails, JobTable } from "../machines/job-table.ts";
 

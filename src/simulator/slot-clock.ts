@@ -1,6 +1,6 @@
 /**
- * The clock of a machine with slots: slot number n begins at base + (n − base slot) × length. The length may change from
- * the present slot on. While it stays the same, rounding errors do not accumulate.
+ * The clock of a machine with slots: slot number n begins at base + (n − base slot) × length. The length may
+ * change from the present slot on. While it stays the same, rounding errors do not accumulate.
  */
 export class SlotClock {
   /** The present slot, which begins now. */
@@ -14,7 +14,9 @@ export class SlotClock {
     this.#lengthS = lengthS;
   }
 
-  /** Beginning of a slot, in seconds. For past slots, this is right only since the last change of the length. */
+  /**
+   * Beginning of a slot, in seconds. For past slots, this is right only since the last change of the length.
+   */
   startS(slot: number): number {
     return this.#baseS + (slot - this.#baseSlot) * this.#lengthS;
   }

@@ -1,13 +1,14 @@
 /**
- * The availability profile: the number of free processors at each future instant, given what is running and what is
- * reserved. It is a step function, stored as two sorted arrays.
+ * The availability profile: the number of free processors at each future instant, given what is running and
+ * what is reserved. It is a step function, stored as two sorted arrays.
  *
  *   free  4│        ┌──────
  *         2│  ┌─────┘             atS   [0, 5, 12]
  *         0└──┘                   free  [0, 2, 4]
  *          0  5     12    time
  *
- * Finding a segment takes O(log n). Changing one takes O(n) in the worst case, because the arrays' tails move.
+ * Finding a segment takes O(log n). Changing one takes O(n) in the worst case, because the arrays' tails
+ * move.
  */
 import { assert } from "../core/errors.ts";
 
@@ -60,21 +61,24 @@ export class AvailabilityProfile {
   }
 
   /**
-   * Takes `size` processors even if they are not free, so the number of free ones may become negative. A negative size
-   * gives them back.
+   * Takes `size` processors even if they are not free, so the number of free ones may become negative. A
+   * negative size gives them back.
    */
   block(startS: number, endS: number, size: number): void {
     this.#change(startS, endS, -size, Number.NEGATIVE_INFINITY);
   }
 
-  /** Earliest start at or after `fromS` from which `size` processors, at most all, are free for `durationS`. */
+  /**
+   * Earliest start at or after `fromS` from which `size` processors, at most all, are free for `durationS`.
+   */
   earliest(size: number, durationS: number, fromS: number): number {
     return this.earlier(size, durationS, fromS, Number.POSITIVE_INFINITY);
   }
 
   /**
-   * Earliest start at or after `fromS` for a job that holds a reservation from `heldS` on, or `heldS` if no earlier start
-   * is possible. The job's own reservation counts as free, so it suffices that `size` processors are free until `heldS`.
+   * Earliest start at or after `fromS` for a job that holds a reservation from `heldS` on, or `heldS` if no
+   * earlier start is possible. The job's own reservation counts as free, so it suffices that `size`
+   * processors are free until `heldS`.
    */
   earlier(size: number, durationS: number, fromS: number, heldS: number): number {
     const atS = this.#atS;

@@ -1,6 +1,7 @@
 /**
- * A priority queue of events in a total order: by time, then in the order in which they were pushed. It is a 4-ary heap
- * over parallel typed arrays, which is half as deep as a binary heap and has four siblings in one cache line.
+ * A priority queue of events in a total order: by time, then in the order in which they were pushed. It is a
+ * 4-ary heap over parallel typed arrays, which is half as deep as a binary heap and has four siblings in one
+ * cache line.
  */
 import { assert } from "../core/errors.ts";
 
@@ -40,7 +41,10 @@ export class EventHeap {
     ids[at] = id;
   }
 
-  /** Removes an event by its id and returns its time; linear in the events. Throws if the event is not in the heap. */
+  /**
+   * Removes an event by its id and returns its time; linear in the events. Throws if the event is not in the
+   * heap.
+   */
   remove(id: number): number {
     const at = this.#ids.indexOf(id);
     if (at < 0 || at >= this.length) throw new RangeError(`Cannot remove event ${id}: it is not in the heap`);

@@ -1,7 +1,7 @@
 /**
- * Jobs in a total order (key, job), with three summaries that schedulers need: smallest size, smallest value and sum of
- * sizes. It serves as the waiting queue (key: queue order, value: estimate) and as the list of running jobs (key:
- * expected end).
+ * Jobs in a total order (key, job), with three summaries that schedulers need: smallest size, smallest value
+ * and sum of sizes. It serves as the waiting queue (key: queue order, value: estimate) and as the list of
+ * running jobs (key: expected end).
  *
  *   position     0          1          2           sorted blocks of at most 64 entries, in order
  *              ┌──────────┬──────────┬──────────┐
@@ -9,8 +9,8 @@
  *              └──────────┴──────────┴──────────┘
  *   summary       leaf       leaf       leaf        a segment tree over the blocks' positions
  *
- * Insert, remove and search take O(log n) plus the scan of one block. A block that splits or becomes empty shifts the
- * leaves after it, which takes O(n / 64) and happens at most once in 16 operations.
+ * Insert, remove and search take O(log n) plus the scan of one block. A block that splits or becomes empty
+ * shifts the leaves after it, which takes O(n / 64) and happens at most once in 16 operations.
  */
 import { assert } from "../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../core/jobs.ts";
@@ -108,8 +108,9 @@ export class OrderedJobs {
   }
 
   /**
-   * The next job at or after the cursor with size ≤ free, and with value ≤ maxValue or size ≤ spare; NO_JOB if there is
-   * none. The cursor stays on the job found. The next call finds it again unless `takeFound` or `skipFound` was called.
+   * The next job at or after the cursor with size ≤ free, and with value ≤ maxValue or size ≤ spare; NO_JOB
+   * if there is none. The cursor stays on the job found. The next call finds it again unless `takeFound` or
+   * `skipFound` was called.
    */
   nextFitting(free: number, maxValue: number, spare: number): JobIndex {
     if (this.length === 0) return NO_JOB;
@@ -140,8 +141,8 @@ export class OrderedJobs {
   }
 
   /**
-   * Finds the smallest key for which the jobs with that key or a smaller one have a total size of at least `need`. Sets
-   * `coverKey` and `coverSum`.
+   * Finds the smallest key for which the jobs with that key or a smaller one have a total size of at least
+   * `need`. Sets `coverKey` and `coverSum`.
    */
   cover(need: number): void {
     if (this.length === 0 || this.#tree.total() < need) {
@@ -258,7 +259,10 @@ export class OrderedJobs {
     return low;
   }
 
-  /** Splits a full block, or adds one after it, and returns the position of the block to insert (key, job) into. */
+  /**
+   * Splits a full block, or adds one after it, and returns the position of the block to insert (key, job)
+   * into.
+   */
   #makeRoom(position: number, key: number, job: JobIndex): number {
     const block = this.#order[position];
     if (position === this.#blocks - 1 && this.#entryAt(block, key, job) === BLOCK) {

@@ -1,6 +1,6 @@
 /**
- * A segment tree over a sequence of blocks, with the smallest size, the smallest value and the sum of sizes of each
- * subtree. OrderedJobs uses it to find a block without scanning the others.
+ * A segment tree over a sequence of blocks, with the smallest size, the smallest value and the sum of sizes
+ * of each subtree. OrderedJobs uses it to find a block without scanning the others.
  *
  *   node 1                 [0 … 3]
  *   nodes 2, 3       [0 1]        [2 3]
@@ -40,7 +40,10 @@ export class SummaryTree {
     for (let node = this.#leaves + position; node >= 1; node >>= 1) this.#sumSize[node] -= size;
   }
 
-  /** Whether the size or the value is the smallest of the block, so that the block must be scanned after a removal. */
+  /**
+   * Whether the size or the value is the smallest of the block, so that the block must be scanned after a
+   * removal.
+   */
   isSmallest(position: number, size: number, value: number): boolean {
     const leaf = this.#leaves + position;
     return size === this.#minSize[leaf] || value === this.#minValue[leaf];
@@ -59,7 +62,10 @@ export class SummaryTree {
     for (let node = (this.#leaves + position) >> 1; node >= 1; node >>= 1) this.#summarise(node);
   }
 
-  /** Updates all nodes above the blocks from a position on. @param end one past the last leaf that may have changed */
+  /**
+   * Updates all nodes above the blocks from a position on.
+   * @param end one past the last leaf that may have changed
+   */
   updateFrom(position: number, end: number): void {
     let from = (this.#leaves + position) >> 1;
     let to = (this.#leaves + Math.min(end, this.#leaves) - 1) >> 1;
@@ -92,7 +98,10 @@ export class SummaryTree {
     this.updateFrom(position, count);
   }
 
-  /** Whether the block may hold a job with size ≤ free, and with value ≤ maxValue or size ≤ either (at most `free`). */
+  /**
+   * Whether the block may hold a job with size ≤ free, and with value ≤ maxValue or size ≤ either (at most
+   * `free`).
+   */
   promises(position: number, free: number, maxValue: number, either: number): boolean {
     const leaf = this.#leaves + position;
     return this.#minSize[leaf] <= free && (this.#minValue[leaf] <= maxValue || this.#minSize[leaf] <= either);
@@ -105,7 +114,8 @@ export class SummaryTree {
     const leaves = this.#leaves;
     let node = leaves + position;
     for (;;) {
-      // Go to the next subtree on the right. Smallest size and value may come from different jobs, so a descent can fail.
+      // Go to the next subtree on the right. Smallest size and value may come from different jobs, so a
+      // descent can fail.
       while (node & 1) node >>= 1;
       if (node === 0) return -1;
       node++;
@@ -123,8 +133,8 @@ export class SummaryTree {
   }
 
   /**
-   * Position of the block in which the sum of sizes from the front reaches `need`, which must not exceed the total. Sets
-   * `sumBefore`.
+   * Position of the block in which the sum of sizes from the front reaches `need`, which must not exceed the
+   * total. Sets `sumBefore`.
    */
   positionOfSum(need: number): number {
     let sum = 0;
@@ -146,7 +156,10 @@ export class SummaryTree {
     this.#sumSize.fill(0);
   }
 
-  /** Throws if a node disagrees with its children, or a leaf with the given summary; smallest ones only on request. */
+  /**
+   * Throws if a node disagrees with its children, or a leaf with the given summary; smallest ones only on
+   * request.
+   */
   audit(leaves: readonly { minSize: number; minValue: number; sumSize: number }[], smallest: boolean): void {
     for (let position = 0; position < this.#leaves; position++) {
       const leaf = this.#leaves + position;

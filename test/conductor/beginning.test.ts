@@ -131,10 +131,13 @@ describe("an attempt that does not begin", () => {
     await until("all have ended", () => [2, 3, stopped].every((job) => s.ends(job).length > 0), 60_000);
     const [two, three, last] = [await s.end(2), await s.end(3), await s.end(stopped)];
     for (const end of [two, three, last]) {
-      expect(end).toMatchObject({ lost: expect.stringContaining("not begun within 30 s"), reason: "none" });
+      expect(end).toMatchObject({
+        lost: expect.stringContaining("did not begin within 30 s"),
+        reason: "none",
+      });
       expect(end).not.toHaveProperty("code");
     }
-    expect(last.lost).toContain(`process ${pid}, which was to start it, is stopped by a signal`);
+    expect(last.lost).toContain(`process ${pid}, which should start it, is stopped by a signal`);
     // By whoever holds CPUs on purpose nothing is won.
     expect([first, two, last].map(({ neverBegan }) => neverBegan)).toEqual([undefined, undefined, undefined]);
     expect(three.neverBegan).toBe(true);

@@ -47,7 +47,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
     await goOn(pids);
     expect(readStat(conductor)?.state).toBe("T");
     expect(readFileSync(join(s.home, "conductor.log"), "utf8")).toMatch(
-      /^\d{4}-\S+Z No sign of life from the conductor for 5 s: all gangs go on$/m,
+      /^\d{4}-\S+Z No sign of life from the conductor for 5 s: all gangs run now$/m,
     );
     process.kill(conductor, "SIGCONT");
     await until("it says so", () =>

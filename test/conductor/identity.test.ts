@@ -137,7 +137,7 @@ test("a number whose earlier processes nobody knows any more: they live, and the
       s.turn([[1]]);
       s.launch(1, "exit 9");
       expect(await s.end(1)).toMatchObject({
-        lost: expect.stringContaining("are still there"),
+        lost: expect.stringContaining("are still running"),
         neverBegan: true,
       });
       expect(identityOf(other.pid!)).toBeDefined();

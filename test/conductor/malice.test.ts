@@ -174,7 +174,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   });
 
   test.each([
-    ["does not say as whom", {}, 0],
+    ["does not name a user", {}, 0],
     ["names no group", { uid: EVE }, EVE],
     ["has a folder of somebody else's for root", { uid: 0, gid: 0 }, EVE],
     ["has a folder of root's for somebody else", { uid: EVE, gid: EVE }, 0],
@@ -241,8 +241,8 @@ test.skipIf(process.getuid!() !== 0)(
         await until("it has ended", () => ends.length > i);
       }
       expect(ends.map(({ lost, code }) => lost ?? code)).toEqual([
-        expect.stringContaining(`it is of user 0, expected one of user ${EVE}`),
-        expect.stringContaining(`it is of user ${BOB}, expected one of user ${EVE}`),
+        expect.stringContaining(`it belongs to user 0, expected a job of user ${EVE}`),
+        expect.stringContaining(`it belongs to user ${BOB}, expected a job of user ${EVE}`),
         0,
       ]);
       expect(readFileSync(join(folder, String(EVE), "out"), "utf8")).toBe(`${EVE}\n`);

@@ -1,12 +1,15 @@
 /**
  * One attempt as the conductor sees it.
  *
- *   launching   the shim was started; it claims the attempt, its job waits at the gate and is put into its groups
- *   running     the job was let through in the first slot of its row; stopped and continued from then on
- *   stopping    asked to end: it runs, whatever the row, until it has ended or its grace time is over, then it is killed
- *   ended       the shim has ended, no process of the gang is left, `end` tells how it went
+ *   launching   the shim was started and claims the attempt; its job waits at the gate and is put into its groups
+ *   running     the job went through the gate in the first slot of its row; from then on it is stopped and
+ *               continued
+ *   stopping    the job was asked to end; it runs, whatever the row, until it ends or is killed after its grace
+ *               time
+ *   ended       the shim has ended, no process of the gang is left, and `end` has the outcome
  *
- * Whatever the conductor forgot can be read from the attempt's folder, so a restarted one goes on from there.
+ * A restarted conductor reads everything that it does not know from the attempt's folder, and continues from
+ * there.
  */
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -27,16 +30,17 @@ import { SeenTime } from "./seen-time.ts";
 import { closeGate, isAtGate, openGate, startShim } from "./shim.ts";
 import { ShimWatch, stoppedOf } from "./shim-watch.ts";
 
-/** After so long processes that do not die, since the kernel holds them, no longer delay the news of the end. */
+/** After this time, processes that the kernel does not let die no longer delay the report of the end. */
 const KILL_PATIENCE_MS = 10_000;
-/** A shim that lives so long after its job was killed has been stopped, which a job can do to it. */
+/** A shim that lives this long after its job was killed has been stopped. A job can do that to its shim. */
 const SHIM_PATIENCE_MS = 5000;
 /**
- * In this time the job must be at its gate, and in this time of its own slots it must go through, or it is lost: whoever keeps it from that,
- * by a false claim or by stopping the shim, would hold its CPUs for ever, since time limits count running time only.
+ * The job must be at its gate within this time, and go through it within this time of its own slots, or the
+ * attempt is lost. Otherwise a user who prevents that, by a false claim or by stopping the shim, would hold
+ * the CPUs forever, because time limits count only running time.
  */
 const BEGIN_MS = 30_000;
-/** An attempt that has waited so long is looked at less often. */
+/** An attempt that has waited this long is checked less often. */
 const HURRIED_BEGIN_MS = 2000;
 
 /** What all attempts of a conductor share. */
@@ -52,24 +56,24 @@ export class Attempt {
   readonly spec: Omit<LaunchSpec, "env">;
   phase: AttemptState["phase"] = "launching";
   shim: ProcessIdentity | undefined;
-  /** Let through its gate. */
+  /** Whether the job has gone through its gate. */
   begun = false;
-  /** In the row whose slot it is, since when; undefined when not. */
+  /** When the present slot of its row began; undefined if its row does not have the slot. */
   onSinceMs: number | undefined;
   startedAtMs = 0;
   reason: EndReason = "none";
   killed = false;
   end: AttemptEnd | undefined;
   frozen = false;
-  /** Runs outside the turns, since the front end's store does not know it. */
+  /** It runs all the time instead of in turns, because the front end's store does not know it. */
   kept = false;
   readonly #machine: Machine;
   #child: ChildProcess | undefined;
   #childIdentity: ProcessIdentity | undefined;
   #childEnded = false;
-  /** Our shim was killed. */
+  /** Whether the shim that this conductor started was killed. */
   #childKilled = false;
-  /** Why it could not start, or was given up. */
+  /** Why the attempt could not start, or was given up. */
   #lost: string | undefined;
   /** With `#lost`: the command certainly never began. */
   #lostBeforeBegin = false;
@@ -90,7 +94,10 @@ export class Attempt {
     this.#entry = new GangEntry(machine.containment, spec, this.#limits);
   }
 
-  /** Goes on with an attempt of an earlier conductor; undefined when it was never claimed, so that it is safe to launch. */
+  /**
+   * Takes over an attempt of an earlier conductor. Undefined if it was never claimed, so that it is safe to
+   * launch it.
+   */
   static adopt(machine: Machine, saved: SavedAttempt): Attempt | undefined {
     const { env: _, ...spec } = { env: {}, ...saved.spec };
     const attempt = new Attempt(machine, spec);
@@ -113,7 +120,7 @@ export class Attempt {
     return attempt;
   }
 
-  /** First process of its job, once it is known. */
+  /** First process of the job, once it is known. */
   get job(): ProcessIdentity | undefined {
     return this.#entry.job;
   }
@@ -135,7 +142,7 @@ export class Attempt {
     );
   }
 
-  /** Whether it should be at its gate soon, or go through it. */
+  /** Whether the job should be at its gate or go through it soon. */
   get #isAwaited(): boolean {
     return this.#entry.state !== "yes" || this.onSinceMs !== undefined;
   }
@@ -145,14 +152,14 @@ export class Attempt {
     return this.#ranMs + (this.begun && this.onSinceMs !== undefined ? nowMs - this.onSinceMs : 0);
   }
 
-  /** Starts the shim. What goes wrong comes out of `advance` as an end. */
+  /** Starts the shim. If that fails, `advance` reports it as an end. */
   launch(spec: LaunchSpec): void {
     const { containment, setpriv } = this.#machine;
-    // Our script would take the place of another attempt's, which may be about to be read.
+    // The script would replace that of another attempt, whose shim may be about to read it.
     if (["another", "stranger"].includes(this.#readClaim().kind)) return;
     if (containment.groups.pids(this.name).length > 0) {
       this.#lostBeforeBegin = true;
-      this.#lost = `Cannot start job ${this.name}: processes of an earlier job of that number are still there, expected none; the command never ran`;
+      this.#lost = `Cannot start job ${this.name}: processes of an earlier job with that number are still running, expected none; the command never ran`;
       return;
     }
     try {
@@ -174,12 +181,12 @@ export class Attempt {
     this.#childEnded = true;
   }
 
-  /** Called when the shim's process ends, if it is a child of ours. */
+  /** Calls back when the shim ends, if this conductor started it. */
   onShimEnd(listener: () => void): void {
     this.#child?.once("exit", listener);
   }
 
-  /** Takes the next step of its life, if it can be taken. @returns what happened, for the front end */
+  /** Takes the next step, if possible. @returns what happened, for the front end */
   advance(nowMs: number): "launched" | "ended" | undefined {
     if (this.phase === "ended") return undefined;
     const isLate = this.phase === "launching" && this.#beginning.see(nowMs, this.#isAwaited) >= BEGIN_MS;
@@ -199,7 +206,7 @@ export class Attempt {
     return undefined;
   }
 
-  /** Lets the job through its gate when its row has the slot. */
+  /** Lets the job through its gate if its row has the slot. */
   #tryToBegin(nowMs: number): boolean {
     if (this.#entry.state !== "yes" || this.onSinceMs === undefined) return false;
     if (openGate(this.spec, this.#limits.cpusForGate())) this.#begins();
@@ -211,7 +218,10 @@ export class Attempt {
     return true;
   }
 
-  /** An earlier conductor may have opened the gate: then the shell that waited there is no more, or is the command by now. */
+  /**
+   * An earlier conductor may have opened the gate: then the shell that waited there has ended, or is now the
+   * command.
+   */
   #noticeBegun(): void {
     if (this.#entry.job === undefined || (isAlive(this.#entry.job) && isAtGate(this.#entry.job.pid))) return;
     this.#begins();
@@ -228,7 +238,7 @@ export class Attempt {
     if (this.begun) this.#machine.shares.slotBegins(this.name);
   }
 
-  /** The slot of its row is over. */
+  /** The slot of its row has ended. */
   slotEnds(nowMs: number): void {
     if (this.onSinceMs === undefined) return;
     const ranMs = nowMs - this.onSinceMs;
@@ -238,7 +248,7 @@ export class Attempt {
     this.#machine.shares.slotEnds(this.name, ranMs, this.#limits.cpuCount);
   }
 
-  /** From now on it runs whatever the rows are, on the CPUs that it has. */
+  /** From now on it runs all the time, whatever the rows are, on the CPUs that it has. */
   keep(): void {
     if (this.isOver) return;
     this.kept = true;
@@ -251,14 +261,17 @@ export class Attempt {
     this.frozen = false;
   }
 
-  /** Gives it other CPUs; threads that run are moved at once. */
+  /** Gives it other CPUs. Running threads move at once. */
   pin(cpus: readonly number[]): void {
-    // A row may name another attempt with the same number.
+    // A row may refer to another attempt with the same number.
     if (this.kept || !this.#limits.setCpus(cpus)) return;
     if (this.#entry.state !== "no") this.#limits.applyCpus(this.begun);
   }
 
-  /** TERM now and KILL after the grace time, or KILL now. Said twice, the first reason stays and the harder way wins. */
+  /**
+   * Sends TERM now and KILL after the grace time, or KILL now. On a second call, the first reason stays, and
+   * a kill takes effect.
+   */
   stop(reason: EndReason, kill: boolean): void {
     if (this.phase === "ended") return;
     const isNew = this.phase !== "stopping";
@@ -271,7 +284,7 @@ export class Attempt {
     if (kill || !this.begun) this.#kill();
     else if (isNew) {
       this.thaw();
-      // Nor is its grace time spent waiting behind other gangs.
+      // During its grace time, it does not wait for other gangs.
       this.#machine.shares.weigh(this.name, false);
       signalAll(this.#machine.containment.freezer, this.name, "SIGTERM");
     }
@@ -280,7 +293,7 @@ export class Attempt {
   #shimIsGone(): boolean {
     this.shim ??= shimOf(this.#readClaim());
     if (this.shim === undefined) return this.#childEnded || this.#child === undefined;
-    // Another shim than our child may have claimed the attempt first.
+    // A shim other than our child may have claimed the attempt first.
     return this.shim.pid === this.#child?.pid ? this.#childEnded : !isAlive(this.shim);
   }
 
@@ -295,8 +308,8 @@ export class Attempt {
   }
 
   /**
-   * The command has not begun in time: its processes are killed, as far as they are certainly its own. Whoever stopped one of them did it on
-   * purpose, or claimed for another process; then no further attempt is granted for it.
+   * The command has not begun in time. Kills those of its processes that are certainly its own. If somebody
+   * stopped one of them or made a false claim, that was on purpose, so no further attempt is granted for it.
    */
   #giveUpBegin(): void {
     const { uid } = this.spec;
@@ -304,11 +317,11 @@ export class Attempt {
     const [stopped] = own.flatMap((one) => stoppedOf(one, uid));
     const why =
       stopped !== undefined
-        ? `process ${stopped.pid}, which was to start it, is stopped by a signal`
+        ? `process ${stopped.pid}, which should start it, is stopped by a signal`
         : existsSync(this.spec.folder)
-          ? "what was to start it has not come so far; the machine may be too busy, or its disk too slow"
+          ? "the process that should start it is too slow (the machine may be too busy, or its disk too slow)"
           : `its folder "${this.spec.folder}" was removed`;
-    this.#lost = `Cannot start job ${this.name}: it has not begun within ${BEGIN_MS / 1000} s, since ${why}; the command never ran`;
+    this.#lost = `Cannot start job ${this.name}: it did not begin within ${BEGIN_MS / 1000} s because ${why}; the command never ran`;
     this.#lostBeforeBegin = stopped === undefined && this.#child !== undefined && !this.#isInherited;
     this.stop("none", true);
     this.#killShim();
@@ -326,25 +339,28 @@ export class Attempt {
     this.killed = true;
     this.#killedAtMs ??= monotonicMs();
     const { freezer } = this.#machine.containment;
-    // At its gate it is in no group that signals can see.
+    // At its gate, the job may not be in its gang yet, so the freezer would miss it.
     this.#killOne(this.#entry.job);
     if (this.#entry.state !== "no") freezer.kill(this.name);
     if (monotonicMs() - this.#killedAtMs <= SHIM_PATIENCE_MS) return;
     this.#killShim();
   }
 
-  /** With what it has started itself, which may be stopped and is in its session; the job has one of its own. */
+  /**
+   * Kills the shim and what it has started in its session, which may be stopped. The job has a session of its
+   * own.
+   */
   #killShim(): void {
     for (const one of [this.shim, this.#childIdentity]) {
       if (one === undefined || !isAlive(one)) continue;
       for (const { pid } of sessionOf(one.pid, this.spec.uid)) signal(pid, "SIGKILL");
       this.#killOne(one);
     }
-    // It may not be its user's process yet.
+    // The child may not yet run as its user.
     this.#child?.kill("SIGKILL");
   }
 
-  /** It should have ended long ago: no more hurry. */
+  /** Whether it should have ended long ago, so that frequent checks no longer help. */
   #isStubborn(): boolean {
     return this.#killedAtMs !== undefined && monotonicMs() - this.#killedAtMs > KILL_PATIENCE_MS;
   }
@@ -354,11 +370,11 @@ export class Attempt {
     if (isOfUser(identity.pid, this.spec.uid)) signal(identity.pid, "SIGKILL");
   }
 
-  /** Makes an end of it once nothing of it is left. */
+  /** Sets `end` once no process is left. Returns whether it did. */
   #finish(nowMs: number): boolean {
     const { freezer, groups } = this.#machine.containment;
     if (this.shim === undefined) {
-      // One of an earlier conductor may still come.
+      // A shim started by an earlier conductor may still claim it.
       claimForNobody(this.spec);
       const claim = this.#readClaim();
       this.shim = shimOf(claim);
@@ -367,7 +383,7 @@ export class Attempt {
     this.slotEnds(nowMs);
     this.#gaveUpAtMs ??= nowMs + KILL_PATIENCE_MS;
     if (this.#entry.state === "joining") return false;
-    // An earlier conductor may have let it begin.
+    // An earlier conductor may have opened the gate.
     if (this.#entry.state === "no" && this.shim !== undefined && this.#isInherited) {
       this.#entry.enterWithout(this.shim);
     }
@@ -402,7 +418,7 @@ export class Attempt {
     return true;
   }
 
-  /** Its shim is an earlier conductor's, which may have done more than it could write down. */
+  /** Whether an earlier conductor started its shim. That conductor may have done more than it could save. */
   get #isInherited(): boolean {
     return this.shim?.pid !== this.#child?.pid;
   }

@@ -1,24 +1,25 @@
 /**
- * Who has claimed an attempt, and whom of those the conductor believes.
+ * Which process has claimed an attempt, and which claims the conductor believes.
  *
- *   claim    symbolic link to "boot:pid:ticks:identity" of the shim, or to "nobody:identity"; without ":identity" for an attempt of
- *            the first release, which has none
+ *   claim    symbolic link to "boot:pid:ticks:identity" of the shim, or to "nobody:identity"; without
+ *            ":identity" for attempts of the first release, which have no identities
  *   job      the same for the first process of the job
  *
- * The folder is the job's own, so its user can write any name into the link, and read the identity from the script first. Believed is
- * the child that this conductor started. Another process can be the shim of an earlier conductor: it is believed when it has ended, or
- * when it runs as the job's user, leads a session and executes what a shim executes. Its user can imitate that too, which is why an
- * attempt must also begin within a time limit (attempt.ts).
+ * The folder belongs to the job's user, who can write any name into the link and can first read the identity
+ * from the script. The conductor believes a claim by the child that it started. Another process may be a shim
+ * of an earlier conductor. It is believed if it has ended, or if it runs as the job's user, leads a session
+ * and executes what a shim executes. The user can imitate that, too, so an attempt must also begin within a
+ * time limit (attempt.ts).
  */
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive, isOfUser, type ProcessIdentity, readSmall, readStat } from "../../host/processes.ts";
 import type { IdentifiedAttempt, LaunchSpec } from "../../protocol/attempts.ts";
 
-/** Who claimed an attempt that nobody is to have. */
+/** Stands for the shim in the claim of an attempt that no shim may have. */
 const NOBODY = "nobody";
 
-/** The folder of an attempt and whose it is; `uid` undefined: ours. */
+/** The folder of an attempt and its user; `uid` undefined: the conductor's user. */
 export type AttemptFolder = Pick<LaunchSpec, "folder" | "identity" | "uid">;
 
 export function ownerOf({ uid = process.getuid!() }: Pick<AttemptFolder, "uid">): number {
@@ -26,14 +27,14 @@ export function ownerOf({ uid = process.getuid!() }: Pick<AttemptFolder, "uid">)
 }
 
 export type Claim =
-  /** No shim has claimed it, as far as can be seen. */
+  /** No shim has claimed it, as far as the conductor can see. */
   | { readonly kind: "none" }
   | { readonly kind: "shim"; readonly shim: ProcessIdentity }
-  /** The process is about to execute another program, so that it cannot be recognised; the next look can tell. */
+  /** The process is just executing another program and cannot be recognised now; look again. */
   | { readonly kind: "unclear" }
   /** It names a living process that is not a shim. */
   | { readonly kind: "stranger"; readonly pid: number }
-  /** It is the claim of another attempt. */
+  /** The claim belongs to another attempt. */
   | { readonly kind: "another" };
 
 /** @param child the shim that this conductor started, if it did */
@@ -50,14 +51,20 @@ export function readClaim(of: AttemptFolder, child?: ProcessIdentity): Claim {
   return isShim ? { kind: "shim", shim } : { kind: "stranger", pid: shim.pid };
 }
 
-/** The process that a link of this attempt names; undefined when there is no such link, or it is not plainly that of the job's user. */
+/**
+ * The process that a link of this attempt names; undefined if there is no such link, or the job's user does
+ * not own it.
+ */
 export function readIdentity(of: AttemptFolder, file: "claim" | "job"): ProcessIdentity | undefined {
   const link = readLink(of, file);
   const isIts = link?.isOwners && claimedIdentity(link.text) === of.identity;
   return isIts ? parseIdentity(link.text) : undefined;
 }
 
-/** Keeps shims that may still come from claiming the attempt; false when it could not, or somebody had claimed it. */
+/**
+ * Prevents later shims from claiming the attempt. Returns false if it failed, or if the attempt was already
+ * claimed.
+ */
 export function claimForNobody(of: AttemptFolder): boolean {
   try {
     symlinkSync(nobodyOf(of), join(of.folder, "claim"));
@@ -65,7 +72,7 @@ export function claimForNobody(of: AttemptFolder): boolean {
   return readLink(of, "claim")?.text === nobodyOf(of);
 }
 
-/** What the shim's script writes behind its own identity. */
+/** What the shim's script appends to its process identity. */
 export function identitySuffix({ identity }: Pick<AttemptFolder, "identity">): string {
   return identity === undefined ? "" : `:${identity}`;
 }
@@ -96,7 +103,9 @@ function parseIdentity(text: string): ProcessIdentity | undefined {
     : undefined;
 }
 
-/** Undefined while the process has no arguments, which the kernel shows for a moment when it executes another program. */
+/**
+ * Undefined while the process shows no arguments, as happens for a moment when it executes another program.
+ */
 function looksLikeShim(pid: number, uid: number | undefined): boolean | undefined {
   if (!isOfUser(pid, uid)) return false;
   if (readStat(pid)?.session !== pid) return false;
@@ -106,7 +115,7 @@ function looksLikeShim(pid: number, uid: number | undefined): boolean | undefine
   return isScript || (command.startsWith("awk\0BEGIN {") && command.includes("/bin/sh launch job"));
 }
 
-/** Of all that is known of an attempt, which one it is. */
+/** Picks the key of an attempt from everything known about it. */
 export function keyOf({ job, attempt, identity }: IdentifiedAttempt): IdentifiedAttempt {
   return { job, attempt, ...(identity !== undefined && { identity }) };
 }

@@ -1,4 +1,4 @@
-/** The way of a job's first process into the groups of its gang, while it waits at its gate. */
+/** Puts a job's first process into the groups of its gang while it waits at its gate. */
 
 import { isAlive, isOfUser, type ProcessIdentity, readStat, signal } from "../../host/processes.ts";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
@@ -10,9 +10,9 @@ import type { GangLimits } from "./gang-limits.ts";
 export class GangEntry {
   /** The first process, once it is known. */
   job: ProcessIdentity | undefined;
-  /** Whether it is in its groups, or on its way. */
+  /** Whether the process is in its groups, or about to be. */
   state: "no" | "joining" | "yes" = "no";
-  /** Why it could not be put into them; then it was killed. */
+  /** Why it could not be put into its groups; it was then killed. */
   problem: string | undefined;
   readonly #containment: Containment;
   readonly #spec: Omit<LaunchSpec, "env">;
@@ -24,14 +24,17 @@ export class GangEntry {
     this.#limits = limits;
   }
 
-  /** Begins the way, if the first process is there. @param known what an earlier conductor has seen to be it */
+  /**
+   * Begins to join the groups, if the first process exists.
+   * @param known the process as an earlier conductor saw it
+   */
   join(shim: ProcessIdentity | undefined, hasBegun: boolean, known?: ProcessIdentity): void {
     const job = known ?? readIdentity(this.#spec, "job");
     if (shim === undefined || job === undefined) return;
     const { uid, memoryBytes } = this.#spec;
     const stat = readStat(job.pid);
     const isGone = stat === undefined || stat.startTicks !== job.startTicks;
-    // The folder may name anybody: only a child of the shim is believed, or what was seen to be one.
+    // The folder may name any process: believe only a child of the shim, or what was once seen to be one.
     const isBelieved = known !== undefined || stat?.parent === shim.pid;
     if (!isGone && !(isBelieved && isOfUser(job.pid, uid))) return;
     this.job = job;
@@ -55,7 +58,10 @@ export class GangEntry {
     });
   }
 
-  /** Of an earlier conductor, whose shim is gone, so that nobody can be seen to be its child: the gang can be killed all the same. */
+  /**
+   * Registers the gang of an earlier conductor whose shim is gone. No process can then be recognised as the
+   * shim's child, but the gang can still be killed.
+   */
   enterWithout(shim: ProcessIdentity): void {
     this.#containment.freezer.enter(gangName(this.#spec), shim, shim);
     this.state = "yes";

@@ -1,4 +1,7 @@
-/** What bounds a gang: its CPUs, its memory, the number of its processes. By control groups where there are some, else as far as it goes. */
+/**
+ * The limits of a gang: its CPUs, its memory and the number of its processes. Control groups enforce them;
+ * without control groups, only CPUs are pinned.
+ */
 import { spawn } from "node:child_process";
 import { kernelNumber } from "../../host/machine.ts";
 import { OWN_ENVIRONMENT } from "../../host/surroundings.ts";
@@ -21,17 +24,17 @@ export class GangLimits {
     return this.#cpus.length;
   }
 
-  /** Notes other CPUs, for `applyCpus`. @returns false when they are those it has */
+  /** Sets the CPUs for `applyCpus`. @returns false if they are the same as before */
   setCpus(cpus: readonly number[]): boolean {
     if (cpus.join() === this.#cpus.join()) return false;
     this.#cpus = cpus;
     return true;
   }
 
-  /** Bounds memory and processes; the groups have been made. */
+  /** Limits memory and processes. The groups must exist. */
   apply(): void {
     const { groups } = this.#containment;
-    // Half of all that there can be: a fork bomb does not take the machine with it.
+    // Half of the machine's limit, so that a fork bomb does not take the machine down.
     const most = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
     groups.write("pids", this.#gang, "pids.max", String(Math.floor(most)));
     const bytes = this.#memoryBytes;
@@ -45,14 +48,16 @@ export class GangLimits {
     }
   }
 
-  /** @param hasBegun whether processes run that have to be moved one by one where there is no cpuset */
+  /** @param hasBegun whether processes run, which must be moved one by one if there is no cpuset */
   applyCpus(hasBegun: boolean): void {
     const { groups, freezer } = this.#containment;
     if (this.#cpus.length === 0) return;
     const list = this.#cpus.join(",");
     if (groups.of("cpuset") !== undefined) {
       if (groups.setCpus(this.#gang, list)) return;
-      console.error(`Cannot pin job ${this.#gang} to CPUs ${list}: refused, expected CPUs that are on line`);
+      console.error(
+        `Cannot pin job ${this.#gang} to CPUs ${list}: the kernel refused them, expected CPUs that are online`,
+      );
     } else if (hasBegun) {
       const pids = freezer.pids(this.#gang).map(String);
       const script = 'list=$1; shift; for pid; do taskset -apc "$list" "$pid"; done';
@@ -61,12 +66,12 @@ export class GangLimits {
     }
   }
 
-  /** Where no cpuset does it, the job pins itself before it becomes the command. */
+  /** CPUs to which the job pins itself before it becomes the command; empty if a cpuset does that. */
   cpusForGate(): string {
     return this.#containment.groups.of("cpuset") === undefined ? this.#cpus.join(",") : "";
   }
 
-  /** Whether the kernel has killed processes since the gang was above its memory limit. */
+  /** Whether the kernel has killed processes because the gang was above its memory limit. */
   get isOutOfMemory(): boolean {
     if (this.#memoryBytes === undefined) return false;
     const { groups } = this.#containment;

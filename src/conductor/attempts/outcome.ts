@@ -1,4 +1,4 @@
-/** How an attempt went, from what its folder says and what the conductor has seen of it. */
+/** The outcome of an attempt, according to its folder and to what the conductor has seen. */
 import { existsSync } from "node:fs";
 import { bootId, type ProcessIdentity } from "../../host/processes.ts";
 import type { AttemptEnd, EndReason, LaunchSpec } from "../../protocol/attempts.ts";
@@ -8,20 +8,20 @@ import { readExit, readLost } from "./shim.ts";
 
 type Outcome = Pick<AttemptEnd, "code" | "signal" | "lost" | "neverBegan" | "reason">;
 
-/** What the conductor knows of an attempt that is over. */
+/** What the conductor knows about an attempt that has ended. */
 interface Facts {
   readonly spec: Omit<LaunchSpec, "env">;
   readonly shim: ProcessIdentity | undefined;
   readonly claim: Claim;
-  /** The shim is an earlier conductor's, which may have done more than it could write down. */
+  /** An earlier conductor started the shim. That conductor may have done more than it could save. */
   readonly isInherited: boolean;
-  /** Let through its gate. */
+  /** The job went through its gate. */
   readonly begun: boolean;
   readonly reason: EndReason;
   readonly killed: boolean;
-  /** The shim that this conductor started was killed by somebody else. */
+  /** Somebody else killed the shim that this conductor started. */
   readonly childKilled: boolean;
-  /** Why it could not start, or had to be given up, as far as we know. */
+  /** Why it could not start, or had to be given up, as far as the conductor knows. */
   readonly lost: string | undefined;
   /** With `lost`: it is certain that the command never began. */
   readonly lostBeforeBegin: boolean;
@@ -32,8 +32,8 @@ export function outcomeOf(facts: Facts): Outcome {
   const { spec, reason } = facts;
   if (facts.lost !== undefined) return lost(facts, facts.lost, facts.lostBeforeBegin);
   if (facts.shim === undefined) return notClaimed(facts);
-  const told = readLost(spec);
-  if (told !== undefined) return lost(facts, told, false);
+  const written = readLost(spec);
+  if (written !== undefined) return lost(facts, written, false);
   const exit = readExit(spec);
   if (exit !== undefined) {
     const isTooLarge = reason === "none" && exit.code !== 0 && facts.isOutOfMemory;
@@ -46,29 +46,31 @@ export function outcomeOf(facts: Facts): Outcome {
   return lost(facts, message, neverBegan(facts));
 }
 
-/** No shim of its own has claimed it, so the command has not run. */
+/** No shim of this attempt has claimed it, so the command has not run. */
 function notClaimed(facts: Facts): Outcome {
   const { spec, claim } = facts;
   const where = `Cannot start in "${spec.folder}"`;
   if (claim.kind === "another") {
-    const why = "it holds the files of another attempt, expected a folder of its own; the command never ran";
+    const why =
+      "the folder has the files of another attempt, expected a folder for this attempt alone; the command never ran";
     return lost(facts, `${where}: ${why}`, true);
   }
   if (facts.killed) return { signal: "SIGKILL", reason: facts.reason };
   if (claim.kind === "stranger") {
-    const why = `it was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
-    // Only the job's user can have written that, so no further attempt is granted for it.
+    const why = `the attempt was claimed for process ${claim.pid}, which is not the shim of this attempt; the command never ran`;
+    // Only the job's user can have written that claim, so no further attempt is granted for it.
     return lost(facts, `${where}: ${why}`, false);
   }
   const why = "the shim could not claim the attempt, expected a folder that the job's user may write";
   return lost(facts, `${where}: ${why}`, facts.childKilled && claimForNobody(spec));
 }
 
-/** Whether its shim was killed before anybody can have let the command begin. */
+/** Whether its shim was certainly killed before any conductor let the command begin. */
 function neverBegan({ begun, isInherited, shim, spec }: Facts): boolean {
   if (begun) return false;
   if (!isInherited) return true;
-  // Before a restart of the machine more may have happened than reached the disk; and what is not there may have been removed.
+  // Before a reboot, more may have happened than was synced to the disk. And a missing file may have been
+  // removed.
   return shim?.bootId === bootId() && existsSync(spec.folder) && readIdentity(spec, "job") === undefined;
 }
 

@@ -1,6 +1,7 @@
 /**
- * As whom an attempt runs. The conductor may be root, so it takes nobody's silence for leave: a launch that does not say as whom is refused,
- * and so is one in a folder of somebody else, whatever a front end asks for. What was launched already goes on as it is.
+ * The user under which an attempt runs. The conductor may be root, so it never guesses: it refuses a launch
+ * that does not name a user, and a launch in a folder of another user, whatever the front end asks for.
+ * Attempts that were already launched continue as they are.
  */
 import { lstatSync } from "node:fs";
 import type { LaunchSpec } from "../../protocol/attempts.ts";
@@ -8,8 +9,8 @@ import type { LaunchSpec } from "../../protocol/attempts.ts";
 type Rights = Required<Pick<LaunchSpec, "uid" | "gid">>;
 
 /**
- * The account that an attempt is started as; undefined: ours as it is.
- * @throws Error with the reason for which it must not be started
+ * The account under which an attempt starts; undefined: the conductor's own, unchanged.
+ * @throws Error with the reason why it must not be started
  */
 export function rightsFor(spec: LaunchSpec): Rights | undefined {
   const { uid, gid } = spec;
@@ -17,11 +18,11 @@ export function rightsFor(spec: LaunchSpec): Rights | undefined {
   if (own === 0 && uid === undefined) {
     throw refusal(
       spec,
-      "the front end does not say as whom, expected a user in every launch; it may be of the first release",
+      "the front end does not name a user, expected one in every launch; the front end may be of the first release",
     );
   }
   if (own !== 0 && uid !== undefined && uid !== own) {
-    throw refusal(spec, `it is of user ${uid}, expected one of user ${own}, as whom the conductor runs`);
+    throw refusal(spec, `it belongs to user ${uid}, expected a job of user ${own}, who runs the conductor`);
   }
   checkFolder(spec, uid ?? own);
   if (uid === undefined || uid === own) return undefined;
@@ -32,7 +33,7 @@ export function rightsFor(spec: LaunchSpec): Rights | undefined {
 function checkFolder(spec: LaunchSpec, uid: number): void {
   const stats = lstatSync(spec.folder);
   if (stats.isDirectory() && stats.uid === uid) return;
-  const state = stats.isDirectory() ? `belongs to user ${stats.uid}` : "is no folder";
+  const state = stats.isDirectory() ? `belongs to user ${stats.uid}` : "is not a folder";
   throw refusal(spec, `"${spec.folder}" ${state}, expected a folder of user ${uid}`);
 }
 

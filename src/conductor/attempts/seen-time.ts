@@ -1,9 +1,14 @@
-/** Time spent in a condition, as far as the conductor was there to see it. */
+/** Time for which a condition held while the conductor was watching. */
 
-/** A longer pause between two looks means that we were stopped or very late: it counts as this much. */
+/**
+ * A longer pause between two looks means that the conductor was stopped or very late; it counts as this much.
+ */
 const MAX_STEP_MS = 250;
 
-/** Adds up the time between looks at which a condition held. It stands still while the conductor or the machine does. */
+/**
+ * Sums the time between looks at which a condition held. The sum does not grow while the conductor or machine
+ * stands still.
+ */
 export class SeenTime {
   #ms = 0;
   #lastMs: number | undefined;

@@ -1,15 +1,16 @@
 /**
- * Whether a shim still reports that its job has ended. A job can stop its own shim, or what the shim has started to write the status,
- * and a user can remove the folder in which it is written. Then the attempt would hold its CPUs until its time limit, or for ever.
+ * Watches whether a shim can still report the end of its job. A job can stop its own shim, or the process
+ * that the shim has started to write the status, and a user can remove the folder in which the status is
+ * written. Then the attempt would hold its CPUs until its time limit, or forever.
  */
 import type { ProcessIdentity } from "../../host/processes.ts";
 import { isAlive, isStopped, type ProcessStat, sessionOf, signal, worksIn } from "../../host/processes.ts";
 
 const WATCH_MS = 1000;
-/** A shim that could not report at this many looks is given up. */
+/** The conductor gives up a shim that could not report at this many looks. */
 const MAX_MUTE_LOOKS = 10;
 
-/** What of a shim's processes is stopped, by a signal or a debugger. */
+/** The processes of a shim that are stopped, by a signal or a debugger. */
 export function stoppedOf(shim: ProcessIdentity, uid: number | undefined): ProcessStat[] {
   return isAlive(shim) ? sessionOf(shim.pid, uid).filter(isStopped) : [];
 }
@@ -19,9 +20,9 @@ export class ShimWatch {
   #muteLooks = 0;
 
   /**
-   * Looks once a second. Once the job's first process is gone the shim has to report, so whatever of it is stopped is continued. A shim that
-   * waits for its disk has all the time it needs.
-   * @returns why the shim has to be given up; undefined while it need not be
+   * Looks once a second. Once the job's first process is gone, the shim must report, so its stopped processes
+   * are continued. A shim that waits for its disk has all the time it needs.
+   * @returns why the shim must be given up; undefined as long as it need not be
    */
   look(
     nowMs: number,
@@ -37,7 +38,7 @@ export class ShimWatch {
     if (stopped.length === 0 && worksIn(shim.pid, folder)) return undefined;
     if (++this.#muteLooks < MAX_MUTE_LOOKS) return undefined;
     return stopped.length > 0
-      ? "its shim was stopped by a signal again and again, expected it to write the exit status"
-      : `its folder "${folder}" was removed, expected it to stay until the job has ended`;
+      ? "its shim was stopped by a signal again and again, so it could not write the exit status"
+      : `its folder "${folder}" was removed before the job ended`;
   }
 }

@@ -1,20 +1,24 @@
 /**
- * The shim: a POSIX shell script per attempt, in a session of its own, that outlives front end and conductor.
+ * The shim: a POSIX shell script per attempt that outlives front end and conductor, in a session of its own.
  *
- *   folder/launch   the script, with command, environment and files written into it
- *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so an attempt is claimed once or not at all
+ *   folder/launch   the script, including command, environment and files
+ *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so that an attempt
+ *                   is claimed at most once
  *          job      the same for the first process of the job, which waits at the gate
- *          gate     named pipe: the conductor puts the job into its groups, then writes "go CPUS" when its row has its first slot
+ *          gate     named pipe; the conductor puts the job into its groups, and writes "go CPUS" when the row of
+ *                   the job has its first slot
  *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
  *
- * The identity is that of the attempt (protocol.ts). What carries another one was written for another attempt, whose folder had the same
- * name, and is left alone. An attempt of the first release has none, nor have its files.
+ * The identity is that of the attempt (protocol.ts). A file with another identity was written for another
+ * attempt whose folder had the same name, and is left alone. Attempts of the first release and their files
+ * have no identity.
  *
- * The shell cannot tell an exit with 137 from a death by SIGKILL; awk's system() can, so the shim becomes an awk that waits for the
- * job. The job has a session of its own, since many scripts end with `kill 0`. All runs as the job's user, with a clean environment
- * until the command: what a job does to its folder can harm that job only. So nothing in the folder is believed or written to that is
- * not plainly the job's user's: a user can rename anybody's file into it.
+ * The shell cannot tell an exit with 137 from a death by SIGKILL, but awk's system() can. So the shim becomes
+ * an awk that waits for the job. The job has its own session, because many scripts end with `kill 0`.
+ * Everything runs as the job's user, with a clean environment until the command. So what a job does to its
+ * folder can harm only that job. A user can rename any other user's file into the folder, so the conductor
+ * neither reads nor writes anything there that the job's user does not plainly own.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import {
@@ -43,13 +47,16 @@ import { rightsFor } from "./rights.ts";
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Open files that a job may have unless it asks for more, as at a login; Node has taken all that it may have, and jobs would inherit that. */
+/**
+ * Soft limit of open files for a job, as at a login. Node has raised its own limit to the maximum, and jobs
+ * would inherit that.
+ */
 const OPEN_FILES = 1024;
 /** Exit status of a shim that found the attempt claimed. */
 const ALREADY_CLAIMED = 75;
-/** Variables that some shell does not let one set. */
+/** Variables that some shells do not allow to be set. */
 const SHELLS_OWN = new Set(["OPTIND", "PPID", "UID", "EUID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_"]);
-/** Of jobs that were submitted to it. */
+/** Umask of jobs that were submitted to the first release. */
 const FIRST_RELEASE_UMASK = 0o022;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -59,7 +66,7 @@ function launchScript(spec: LaunchSpec, mark: string): string {
   const exports = variables
     .filter(([name]) => IDENTIFIER.test(name))
     .map(([name, value]) => `export ${name}=${quote(value)}`);
-  // Such as functions exported by bash, which other shells drop.
+  // For example functions exported by bash, which other shells drop.
   const odd = variables.filter(([name]) => !IDENTIFIER.test(name)).map(([name, value]) => `${name}=${value}`);
   const [program = ""] = spec.command;
   return `PATH=${PATH}; export PATH
@@ -82,7 +89,7 @@ if [ "\${1-}" != job ]; then
   fi
   rm -f job lost gate exit.new
   mkfifo -m 600 gate || { echo "Cannot make a named pipe in the attempt's folder" > lost; exit 74; }
-  # Room for the status is taken now, so that a disk that fills up does not swallow it.
+  # Reserve space for the status now, so that it can be written even if the disk fills up.
   printf '%-63s\\n' pending > exit.new
   setsid=
   command -v setsid > /dev/null && setsid=setsid
@@ -107,7 +114,7 @@ if [ "\${1-}" != job ]; then
   }' > /dev/null 2> shim.log
 fi
 ln -s "$identity" job || fail "Cannot write to the attempt's folder"
-# A conductor may die at the open gate before it says a word; the next one comes.
+# A conductor may die after it opens the gate and before it writes; the next one opens it again.
 go=
 while [ "$go" != go ]; do
   [ -p gate ] || fail "Cannot start: the gate is gone"
@@ -117,11 +124,11 @@ done
 [ "$(ulimit -S -n)" = ${OPEN_FILES} ] || ulimit -S -n ${OPEN_FILES} 2> /dev/null || :
 umask ${(spec.umask ?? FIRST_RELEASE_UMASK).toString(8)}
 cd ${quote(spec.cwd)} 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot change to the folder "${spec.cwd}": it is missing or not allowed, expected the job's working directory`)}; }
-# To open a pipe that nobody reads would take for ever.
+# Opening a pipe that nobody reads would take forever.
 for file in ${quote(spec.stdout)} ${quote(spec.stderr)}; do
   if [ -e "$file" ] && ! [ -f "$file" ] && ! [ -c "$file" ]; then
     cd ${quote(spec.folder)}
-    fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected an ordinary file or a device such as /dev/null"
+    fail "Cannot write to \\"$file\\": it is a pipe, a folder or the like, expected a regular file or a device such as /dev/null"
   fi
 done
 ( : >> ${quote(spec.stdout)} ) 2> /dev/null || { cd ${quote(spec.folder)}; fail ${quote(`Cannot write output to "${spec.stdout}": expected a file that the job's user may append to, in a folder that is there`)}; }
@@ -136,13 +143,14 @@ exec ${odd.length === 0 ? "" : `env ${odd.map(quote).join(" ")} `}"$@"
 }
 
 /**
- * Writes the script and starts the shim in a session of its own. It does nothing if the attempt is claimed already.
- * @throws Error when it must not or cannot be started
+ * Writes the script and starts the shim in its own session. The shim does nothing if the attempt is already
+ * claimed.
+ * @throws Error if it must not or cannot be started
  */
 export function startShim(spec: LaunchSpec, mark: string, setpriv: string | undefined): ChildProcess {
   const rights = rightsFor(spec);
   const path = join(spec.folder, "launch");
-  // All of it or nothing: a shim of an earlier conductor may be about to read it.
+  // The file appears only when it is complete: a shim of an earlier conductor may be about to read it.
   const whole = `${path}.new`;
   rmSync(whole, { force: true });
   const descriptor = openSync(whole, "wx", 0o400);
@@ -156,17 +164,20 @@ export function startShim(spec: LaunchSpec, mark: string, setpriv: string | unde
   const options = { cwd: "/", env: { PATH }, detached: true, stdio: "ignore" } as const;
   if (rights === undefined) return spawn("/bin/sh", [path], options);
   if (setpriv === undefined) return spawn("/bin/sh", [path], { ...options, ...rights });
-  // Gives the user's other groups too, which Node cannot.
+  // setpriv also sets the user's supplementary groups, which Node cannot.
   const user = [`--reuid=${rights.uid}`, `--regid=${rights.gid}`, "--init-groups", "--"];
   return spawn(setpriv, [...user, "/bin/sh", path], options);
 }
 
-/** Where setpriv is, which root needs to give a job all groups of its user. */
+/** Path of setpriv, which root needs to give a job all groups of its user. */
 export function findSetpriv(): string | undefined {
   return ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
 }
 
-/** Lets the job begin; false while it does not yet wait at its gate. `cpus`: a list for taskset, empty for none. */
+/**
+ * Lets the job begin. Returns false as long as the job does not wait at its gate.
+ * @param cpus a list for taskset; empty: no pinning
+ */
 export function openGate(of: AttemptFolder, cpus: string): boolean {
   let descriptor: number | undefined;
   try {
@@ -181,12 +192,15 @@ export function openGate(of: AttemptFolder, cpus: string): boolean {
   }
 }
 
-/** Nobody is let through any more: one whose shim was killed, and who may wait there by now or later, ends by itself. */
+/**
+ * Closes the gate for good. If the shim was killed, a job process that waits there now or later then ends by
+ * itself.
+ */
 export function closeGate(of: AttemptFolder): void {
   const gate = join(of.folder, "gate");
   try {
     if (!isGate(lstatSync(gate), of)) return;
-    // Whoever waits for a first line gets the end of the pipe instead.
+    // A process that waits for a line gets the end of the pipe instead.
     const descriptor = openSync(gate, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
     try {
       rmSync(gate, { force: true });
@@ -200,12 +214,12 @@ function isGate(stats: Stats, of: AttemptFolder): boolean {
   return stats.isFIFO() && stats.uid === ownerOf(of);
 }
 
-/** Whether the process is still the shell that waits at a gate, or is just leaving it. */
+/** Whether the process is still the shell that waits at a gate or has just passed it. */
 export function isAtGate(pid: number): boolean {
   return readSmall(`/proc/${pid}/cmdline`) === "/bin/sh\0launch\0job\0";
 }
 
-/** Status that the shim of this attempt wrote; undefined when there is none (yet). */
+/** Exit status that the shim of this attempt has written; undefined if there is none (yet). */
 export function readExit(of: AttemptFolder): Pick<AttemptEnd, "code" | "signal"> | undefined {
   const [number = "", identity, ...more] = readPlain(of, "exit")?.trim().split(" ") ?? [];
   if (!/^[0-9]{1,4}$/.test(number) || identity !== of.identity || more.length > 0) return undefined;
@@ -215,12 +229,12 @@ export function readExit(of: AttemptFolder): Pick<AttemptEnd, "code" | "signal">
   return { signal: signalName(status < 512 ? status - 256 : status - 512) };
 }
 
-/** Why the command could not be started, if it could not. */
+/** Why the command could not be started, if it failed to start. */
 export function readLost(of: AttemptFolder): string | undefined {
   return readPlain(of, "lost")?.trim();
 }
 
-/** Such as SIGKILL for 9. */
+/** Name of a signal, such as SIGKILL for 9. */
 function signalName(number: number): string {
   const found = Object.entries(osConstants.signals).find(([, value]) => value === number);
   return found === undefined ? `signal ${number}` : found[0];
@@ -243,7 +257,7 @@ function readPlain(of: AttemptFolder, file: "exit" | "lost"): string | undefined
   }
 }
 
-/** As one word of the shell. */
+/** Quotes a text as one word of the shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

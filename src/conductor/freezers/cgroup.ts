@@ -1,8 +1,8 @@
-/** Stopping by the freezer of control groups. Nobody in the gang can escape it or undo it. */
+/** Stops gangs by the freezer of control groups. No process of the gang can escape or undo it. */
 import type { GangGroups } from "../../host/cgroups.ts";
 import { type Freezer, signalAll } from "./freezer.ts";
 
-/** The file of a group that stops and continues, and what is written to it. */
+/** The file that stops and continues a group, and what is written to it. */
 export const SWITCHES = {
   cgroup2: { file: "cgroup.freeze", stop: "1", go: "0" },
   cgroup1: { file: "freezer.state", stop: "FROZEN", go: "THAWED" },
@@ -45,7 +45,7 @@ abstract class CgroupFreezer implements Freezer {
   }
 }
 
-/** Version 2, and killing by `cgroup.kill`: it is invisible to the job, and a frozen process can be killed. */
+/** Version 2. Freezing is invisible to the job, and `cgroup.kill` can kill frozen processes. */
 export class Cgroup2Freezer extends CgroupFreezer {
   readonly kind = "cgroup2";
 
@@ -57,15 +57,19 @@ export class Cgroup2Freezer extends CgroupFreezer {
   kill(gang: string): boolean {
     const events = this.groups.read("freezer", gang, "cgroup.events");
     if (events === undefined || events.includes("populated 0")) return true;
-    // Before Linux 5.14: frozen, they cannot fork while we go through them, and die frozen.
+    // Before Linux 5.14: frozen processes cannot fork while we signal them, and they die although they are
+    // frozen.
     if (!this.groups.write("kill", gang, "cgroup.kill", "1")) this.freeze(gang);
-    // cgroup.kill passes over a process whose first thread has ended while others run (seen with Linux 6.18).
+    // cgroup.kill skips a process whose first thread has ended while others run (seen with Linux 6.18).
     signalAll(this, gang, "SIGKILL");
     return false;
   }
 }
 
-/** Version 1. A frozen process does not die before it is thawed, so killing is: freeze, signal each, thaw, look again. */
+/**
+ * Version 1. A frozen process dies only once it is thawed. So to kill: freeze, signal each process, thaw,
+ * look again.
+ */
 export class Cgroup1Freezer extends CgroupFreezer {
   readonly kind = "cgroup1";
 

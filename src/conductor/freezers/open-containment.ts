@@ -1,4 +1,4 @@
-/** What this machine lets us do with gangs: the best kind of freezer that works, and the groups beside it. */
+/** How this machine can contain gangs: the best kind of freezer that works, and its control groups. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { GangGroups, mountsHere, openHierarchies } from "../../host/cgroups.ts";
@@ -13,18 +13,19 @@ const PROBE = "probe";
 
 export interface Containment {
   readonly freezer: Freezer;
-  /** Empty with signals. */
+  /** No groups if the freezer uses signals. */
   readonly groups: GangGroups;
-  /** What the environment mark of a gang begins with. */
+  /** Prefix of the environment mark of each gang. */
   readonly marks: string;
-  /** Where the signals freezer writes down whom it may have stopped. */
+  /** File in which the signals freezer lists the processes that it may have stopped. */
   readonly membersFile: string;
 }
 
 /**
- * @param home folder of the conductor: two conductors of one machine have groups of different names
- * @param wanted only that kind; undefined: the best that works
- * @returns undefined when the wanted kind does not work here; signals always do
+ * @param home folder of the conductor, from which its groups get their names: two conductors have different
+ *   groups
+ * @param wanted try only this kind; undefined: use the best kind that works
+ * @returns undefined if the wanted kind does not work here; signals always work
  */
 export function openContainment(home: string, wanted?: FreezerKind): Containment | undefined {
   const name = `tutti-${createHash("sha256").update(home).digest("hex").slice(0, 12)}`;
@@ -43,7 +44,7 @@ export function openContainment(home: string, wanted?: FreezerKind): Containment
   return undefined;
 }
 
-/** The groups that take in a process of ours, if one of them can freeze in that way. */
+/** The groups that accept a process of ours, if one of them can freeze in this way. */
 function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | undefined {
   const mounts = mountsHere().filter(({ version, controllers }) =>
     kind === "cgroup2" ? version === 2 || !controllers.includes("freezer") : version === 1,
@@ -54,7 +55,8 @@ function openGroups(name: string, kind: "cgroup2" | "cgroup1"): GangGroups | und
   try {
     const { file, stop, go } = SWITCHES[kind];
     all.make(PROBE);
-    // A conductor that was killed in the middle of this left it frozen, perhaps with its shell: that goes on now, and ends.
+    // A conductor that was killed during this test may have left the group frozen, with its shell in it.
+    // Continue it.
     all.write("freezer", PROBE, file, go);
     groups = all.withoutRefusing(PROBE);
     const works = groups.write("freezer", PROBE, file, stop) && groups.write("freezer", PROBE, file, go);

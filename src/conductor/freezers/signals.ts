@@ -1,10 +1,11 @@
 /**
- * Stopping by SIGSTOP and SIGCONT, where there are no control groups: needs no rights, but the job can see it, and a process
- * that hides well enough escapes it.
+ * Stops gangs by SIGSTOP and SIGCONT, for machines without control groups. It needs no rights, but jobs can
+ * see it, and a process that hides well enough escapes it.
  *
- * A process belongs to a gang when its environment carries the gang's mark, or its parent or its session's leader belongs to it. So
- * setsid and a double fork do not escape; only doing both between two looks and clearing the environment too does.
- * A process once known is remembered by pid and start time, and each is checked again before every signal.
+ * A process belongs to a gang if its environment has the gang's mark, or if its parent or its session leader
+ * belongs to the gang. So neither setsid nor a double fork escapes. A process escapes only if it does both
+ * between two looks and also clears its environment. A known process is remembered by pid and start time, and
+ * checked again before every signal.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { readText } from "../../host/files.ts";
@@ -23,20 +24,23 @@ import type { Freezer } from "./freezer.ts";
 
 /** Environment variable that marks the processes of a gang. */
 export const MARK_VARIABLE = "TUTTI_GANG";
-/** A gang that forks while it is being stopped is looked at so many times. */
+/** Maximum number of looks at a gang that forks while it is being stopped. */
 const MAX_ROUNDS = 6;
-/** In this time the kernel may have used all process numbers once. */
+/** The kernel may use all process numbers once within this time. */
 const ALL_PIDS_MS = 3000;
-/** So many members of a stopped gang are looked at again at each boundary, in turns: a switch must not take longer for a large gang. */
+/**
+ * Members of a stopped gang checked again at each boundary, in turn, so that large gangs do not slow down a
+ * switch.
+ */
 const LOOKED_AT_AGAIN = 64;
 
 interface Gang {
   readonly shim: ProcessIdentity;
   /** Start ticks by pid. */
   readonly members: Map<number, number>;
-  /** All were stopped when we looked last; then none can have started another. */
+  /** Whether all were stopped at the last look, so that none can have started another process. */
   frozen: boolean;
-  /** How many members have been looked at again. */
+  /** Number of members checked again so far. */
   lookedAt: number;
 }
 
@@ -49,13 +53,13 @@ export class SignalsFreezer implements Freezer {
   #strangers = new Set<number>();
   #lastPid = 0;
   #lookedAtMs = 0;
-  /** Members in the file that the guardian reads, so that it is written only when one was added. */
+  /** Members in the file that the guardian reads. The file is written only when a member is new. */
   readonly #written = new Set<string>();
   #toldOfDisk = false;
 
   /**
-   * @param marks what all marks of this conductor begin with
-   * @param membersFile where all that may be stopped are written down before they are, for the guardian
+   * @param marks prefix of all marks of this conductor
+   * @param membersFile lists processes for the guardian before they are stopped
    */
   constructor(marks: string, membersFile: string) {
     this.#marks = marks;
@@ -71,7 +75,7 @@ export class SignalsFreezer implements Freezer {
       lookedAt: 0,
     });
     this.#owner.set(job.pid, gang);
-    // Its other processes may have been looked at before.
+    // Other processes of the gang may have been classified as strangers before.
     this.#strangers.clear();
   }
 
@@ -84,7 +88,7 @@ export class SignalsFreezer implements Freezer {
     const stopped = new Set<number>();
     const signalled = new Set<number>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      // First those we know, then whom they started meanwhile.
+      // First the known processes, then those that they have started meanwhile.
       if (round > 0) this.#look();
       const running: ProcessStat[] = [];
       for (const name of open) {
@@ -99,7 +103,7 @@ export class SignalsFreezer implements Freezer {
         if (!signalled.has(pid)) signal(pid, "SIGSTOP");
         signalled.add(pid);
       }
-      // Looking on without sleeping would only keep them from stopping.
+      // More looks without sleeping would only keep the processes from stopping.
       if (isNew || round === 0) continue;
       for (const name of open) this.#setFrozen(name, running.length === 0);
       return running.length === 0;
@@ -115,7 +119,7 @@ export class SignalsFreezer implements Freezer {
 
   thaw(gang: string): void {
     this.#setFrozen(gang, false);
-    // The youngest first, so that no parent sees its child still stopped.
+    // The youngest first, so that no parent sees a child that is still stopped.
     for (const { pid } of this.#living(gang).reverse()) signal(pid, "SIGCONT");
   }
 
@@ -156,7 +160,7 @@ export class SignalsFreezer implements Freezer {
     }
   }
 
-  /** Some members, others each time. */
+  /** Checks some of the members, different ones each time. */
   #seemsStopped(gang: Gang): boolean {
     const pids = [...gang.members.keys()];
     const from = gang.lookedAt;
@@ -185,11 +189,12 @@ export class SignalsFreezer implements Freezer {
     return living;
   }
 
-  /** Finds the processes that are new, and to which gang they belong. */
+  /** Finds new processes and their gangs. */
   #look(): void {
     const lastPid = Number(readSmall("/proc/loadavg")?.split(" ")[4] ?? 0);
     const nowMs = performance.now();
-    // Numbers are given in a circle: only then can that of a stranger be another's by now.
+    // The kernel assigns numbers in a circle. Only after a full circle can a stranger's number belong to
+    // another process.
     if (lastPid < this.#lastPid || nowMs - this.#lookedAtMs > ALL_PIDS_MS) this.#strangers.clear();
     this.#lastPid = lastPid;
     this.#lookedAtMs = nowMs;
@@ -204,7 +209,7 @@ export class SignalsFreezer implements Freezer {
     this.#strangers = strangers;
   }
 
-  /** True when the process is and will be none of ours. */
+  /** Whether the process belongs to no gang and never can. */
   #isStranger(stat: ProcessStat): boolean {
     if (hasEnded(stat)) return false;
     const owner = this.#ownerOf(stat.parent) ?? this.#ownerOf(stat.session) ?? this.#markOf(stat.pid);
@@ -214,7 +219,7 @@ export class SignalsFreezer implements Freezer {
       this.#owner.set(stat.pid, owner);
       return false;
     }
-    // The child of a shim carries the mark only from its second exec on.
+    // A child of a shim has the mark only after its second exec.
     for (const { shim } of this.#gangs.values()) {
       if (shim.pid === stat.parent || shim.pid === stat.pid) return false;
     }
@@ -234,7 +239,10 @@ export class SignalsFreezer implements Freezer {
     return at < 0 ? undefined : environment.slice(at + start.length).split("\0", 1)[0];
   }
 
-  /** @returns false when it cannot be written, so that nobody would continue these processes after us */
+  /**
+   * @returns false if the file cannot be written, so that nobody would continue these processes if the
+   *   conductor died
+   */
   #writeDown(processes: readonly ProcessStat[]): boolean {
     const lines = processes.map(({ pid, startTicks }) => `${bootId()} ${pid} ${startTicks}`);
     if (lines.every((line) => this.#written.has(line))) return true;
@@ -252,7 +260,8 @@ export class SignalsFreezer implements Freezer {
       renameSync(`${this.#membersFile}.new`, this.#membersFile);
     } catch (error) {
       this.#written.clear();
-      if (!this.#toldOfDisk) console.error(`Cannot stop gangs, which run on: ${(error as Error).message}`);
+      if (!this.#toldOfDisk)
+        console.error(`Cannot stop gangs, so all of them keep running: ${(error as Error).message}`);
       this.#toldOfDisk = true;
       return false;
     }

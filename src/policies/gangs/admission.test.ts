@@ -26,8 +26,9 @@ function slots(seconds: number): number {
 }
 
 /**
- * Space sharing on processors side by side, the leftmost gap first, second by second. EASY: the head is promised the leftmost window
- * that is free first by the estimates; `spare` lets jobs pass that last longer but stay out of that window.
+ * Space sharing on processors side by side, the leftmost gap first, second by second. EASY: the head is
+ * promised the leftmost window that is free first by the estimates; `spare` lets jobs pass that last longer
+ * but stay out of that window.
  */
 function contiguousTwin(instance: Instance, queue: string, spare: boolean): number[] {
   const { count, processors, size, submitS, runS, estimateS } = instance;
@@ -116,7 +117,10 @@ describe("rows=1 is space sharing on processors side by side", () => {
   });
 });
 
-/** Jobs of each cell of a matrix with room for `rows` rows, as far as the geometry of the policy goes; ends in seconds. */
+/**
+ * Jobs of each cell of a matrix with room for `rows` rows, as far as the geometry of the policy goes; ends in
+ * seconds.
+ */
 interface Present {
   readonly job: JobIndex;
   readonly rows: number[];

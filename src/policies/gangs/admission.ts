@@ -1,14 +1,15 @@
 /**
  * Admission in front of a gang policy: a queue of jobs that wait outside the matrix. It limits the rows (the
- * multiprogramming level), the memory per processor, and whatever else the machine limits. One row is space sharing, and
- * unlimited rows are plain gang scheduling; admission gives everything in between, in the laboratory and live.
+ * multiprogramming level), the memory per processor, and whatever else the machine limits. One row is space
+ * sharing, and unlimited rows are plain gang scheduling; admission gives everything in between, in the
+ * laboratory and live.
  *
- *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which waiting job is admitted: first come, first served,
- *                          └─────────────────────────┘      first fit or EASY, in any queue order
+ *   arrivals ──▶ queue ──▶ │ gang policy: rows 1 … m │      which job is admitted next: first come, first
+ *                          └─────────────────────────┘      served, first fit or EASY, in any queue order
  *
  * The gang policy says whether a job fits, and it places the job once it is admitted. The row limit is the
- * multiprogramming level of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou, Walsh and
- * Brent 2000, section 5.
+ * multiprogramming level of Feitelson and Jette (JSSPP 1997); the memory limit is the future work of Zhou,
+ * Walsh and Brent 2000, section 5.
  */
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
 import type { GangMachine, MemoryRule, ParameterValues, Policy } from "../../core/policy.ts";
@@ -149,9 +150,9 @@ export class Admission implements Policy {
 }
 
 /**
- * Jobs that had no room in one pass over the queue. During a pass, room only shrinks. Where a job has room, a job that is
- * no larger and needs no more memory has room, too. So a job that is at least as large as a refused one in both respects
- * need not be tried.
+ * Jobs that had no room in one pass over the queue. During a pass, room only shrinks. Where a job has room, a
+ * job that is no larger and needs no more memory has room, too. So a job that is at least as large as a
+ * refused one in both respects need not be tried.
  */
 class Refusals {
   readonly #sizes: number[] = [];
@@ -183,7 +184,10 @@ class Refusals {
   }
 }
 
-/** For a policy that cannot be asked, assumes that it uses any gap of any row that is wide enough, although it may not. */
+/**
+ * For a policy that cannot be asked, assumes that it uses any gap of any row that is wide enough, although it
+ * may not.
+ */
 export function asked(policy: Policy | AskedGangs, machine: GangMachine, jobs: JobsView): AskedGangs {
   if ("fits" in policy) return policy;
   return {

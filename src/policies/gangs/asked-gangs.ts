@@ -8,8 +8,8 @@ export type MayBegin = (first: number) => boolean;
 /** How a gang policy uses the matrix. */
 export interface MatrixUse {
   /**
-   * `rows`: a job needs idle processors within one row. `columns`: idle slots of different rows can be gathered
-   * (re-packing), so a processor has room as long as fewer than m of its slots are taken.
+   * `rows`: a job needs idle processors within one row. `columns`: idle slots of different rows can be
+   * gathered (re-packing), so a processor has room as long as fewer than m of its slots are taken.
    */
   readonly lines: "rows" | "columns";
   /** Where a job may begin. `whole buddy`: no other job uses the rest of its block. */
@@ -21,9 +21,15 @@ export interface MatrixUse {
 /** A gang policy that can be asked. */
 export interface AskedGangs extends Policy {
   readonly use: MatrixUse;
-  /** Whether the job can be placed now in a matrix of at most `maxRows` rows. @param mayBegin default: anywhere */
+  /**
+   * Whether the job can be placed now in a matrix of at most `maxRows` rows.
+   * @param mayBegin default: anywhere
+   */
   fits(job: JobIndex, maxRows: number, mayBegin?: MayBegin): boolean;
-  /** Whether the job keeps this slot until it ends. False for an extra slot that is given back when it is needed. */
+  /**
+   * Whether the job keeps this slot until it ends. False for an extra slot that is given back when it is
+   * needed.
+   */
   isTaken(run: RunId): boolean;
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Buddy blocks row by row, with slot unification: the allocation scheme of distributed hierarchical control without its
- * controllers.
+ * Buddy blocks row by row, with slot unification: the allocation scheme of distributed hierarchical control
+ * without its controllers.
  */
 
 import { when } from "../../core/policy.ts";

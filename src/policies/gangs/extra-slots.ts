@@ -1,4 +1,7 @@
-/** Extra slots (slot unification): whether jobs also run in idle slots of other rows, and whether they keep them. */
+/**
+ * Extra slots (slot unification): whether jobs also run in idle slots of other rows, and whether they keep
+ * them.
+ */
 import { choice } from "../../core/parameters.ts";
 import type { Condition, ParameterSpec, ParameterValues } from "../../core/policy.ts";
 

@@ -58,7 +58,9 @@ export interface Story {
   readonly steps: readonly { readonly ends: readonly JobIndex[]; readonly arrive: readonly JobIndex[] }[];
 }
 
-/** Stories of up to 26 jobs, A to Z, on up to `maxProcessors` processors; no job ends before it has arrived. */
+/**
+ * Stories of up to 26 jobs, A to Z, on up to `maxProcessors` processors; no job ends before it has arrived.
+ */
 export function arbitraryStory(maxProcessors: number): fc.Arbitrary<Story> {
   const change = fc.record({ arrive: fc.nat(4), ends: fc.array(fc.nat(40), { maxLength: 4 }) });
   return fc

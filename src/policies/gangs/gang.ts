@@ -1,7 +1,8 @@
 /**
- * Conventional gang scheduling (Ousterhout 1982): row by row, first fit or best fit, no migration. The baseline of
- * silva1999 ("first fit without thread migration", section 4) and of zhou1999 (first and best fit without re-packing).
- * silva1999 only asks whether a slice has enough idle processors; here a job's processors are consecutive.
+ * Conventional gang scheduling (Ousterhout 1982): row by row, first fit or best fit, no migration. The
+ * baseline of silva1999 ("first fit without thread migration", section 4) and of zhou1999 (first and best fit
+ * without re-packing). silva1999 only asks whether a slice has enough idle processors; here a job's
+ * processors are consecutive.
  */
 
 import { choice } from "../../core/parameters.ts";

@@ -1,16 +1,16 @@
 /**
- * Forecasts when the head of an admission queue will have room in a matrix of at most m rows: the reservation of EASY, in
- * front of gangs.
+ * Forecasts when the head of an admission queue will have room in a matrix of at most m rows: the reservation
+ * of EASY, in front of gangs.
  *
- * The rule is pessimistic: a job in the matrix is assumed to get one slot in every m from now on, until it has had all
- * slots of its estimate. Jobs are taken out of the matrix in order of these ends. So every processor (of every row, if
- * nothing is re-packed) becomes free for the head at some time, and a block when its last processor does. The head starts
- * in the block that is free first (ties: the leftmost):
+ * The rule is pessimistic: a job in the matrix is assumed to get one slot in every m from now on, until it
+ * has had all slots of its estimate. Jobs are taken out of the matrix in order of these ends. So every
+ * processor (of every row, if nothing is re-packed) becomes free for the head at some time, and a block when
+ * its last processor does. The head starts in the block that is free first (ties: the leftmost):
  *
  *   free from   0 0 7 7 3 3 3 9        a head of size 3: 7 7 7 3 …  → processors 4, 5, 6 at 3 s
  *
- * Another job may pass if by the same rule it ends by that time, or if its processors within the reserved block will have
- * a slot (and memory) to spare at that time.
+ * Another job may pass if by the same rule it ends by that time, or if its processors within the reserved
+ * block will have a slot (and memory) to spare at that time.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { GangMachine, RowId } from "../../core/policy.ts";
@@ -37,8 +37,8 @@ export class HeadForecast {
   /** Slots per round that each of them keeps until it ends. */
   readonly #slots = new JobIntegers();
 
-  // By processor, in the row (or, with re-packing, the matrix) of the head's block: when the head may have the processor,
-  // and what is then left besides the head.
+  // By processor, in the row (or, with re-packing, the matrix) of the head's block: when the head may have
+  // the processor, and what is then left besides the head.
   readonly #freeS: Float64Array;
   readonly #memoryFreeS: Float64Array;
   readonly #spareSlots: Float64Array;
@@ -72,8 +72,8 @@ export class HeadForecast {
   }
 
   /**
-   * The expected end of a job: it gets one slot in every m from now on, until it has had all slots of its estimate. Without
-   * a row limit, m is the present number of rows plus one.
+   * The expected end of a job: it gets one slot in every m from now on, until it has had all slots of its
+   * estimate. Without a row limit, m is the present number of rows plus one.
    */
   expectedEndS(job: JobIndex, isPlaced: boolean): number {
     const served = isPlaced ? this.#machine.servedSlots(job) : 0;
@@ -160,8 +160,8 @@ export class HeadForecast {
   }
 
   /**
-   * Computes when at most `most` will be in use on each processor. If more is in use now, that is at the end of the last
-   * job that keeps the use above `most`.
+   * Computes when at most `most` will be in use on each processor. If more is in use now, that is at the end
+   * of the last job that keeps the use above `most`.
    */
   #findFree(
     freeS: Float64Array,
@@ -230,7 +230,10 @@ export class HeadForecast {
     }
   }
 
-  /** Computes what is left in the head's block at the shadow time besides the head and the jobs still expected there. */
+  /**
+   * Computes what is left in the head's block at the shadow time besides the head and the jobs still expected
+   * there.
+   */
   #findSpare(): void {
     const size = this.#jobs.size[this.#head];
     const slots = this.#spareSlots.fill(Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 /**
- * What a re-packing gang policy must know about the matrix: the number of idle slots of every processor, and the least
- * loaded window for a job. There are two kinds: windows anywhere (the workload vector of zhou1999) and buddy blocks (the
- * workload tree of zhou2000).
+ * What a re-packing gang policy must know about the matrix: the number of idle slots of every processor, and
+ * the least loaded window for a job. There are two kinds: windows anywhere (the workload vector of zhou1999)
+ * and buddy blocks (the workload tree of zhou2000).
  */
 import { blockLevel } from "../../structures/matrix/buddy.ts";
 import { WorkloadTree } from "../../structures/matrix/workload-tree.ts";
@@ -20,8 +20,8 @@ export interface IdleIndex {
   /** Whether every processor of the window of a job that begins at `first` has an idle slot. */
   hasIdleSlot(first: number, size: number): boolean;
   /**
-   * First processor of the least loaded window for a job of this size (ties: the leftmost), among the allowed ones; −1 if
-   * no window has room.
+   * First processor of the least loaded window for a job of this size (ties: the leftmost), among the allowed
+   * ones; −1 if no window has room.
    */
   leastLoaded(size: number, mayBegin?: MayBegin): number;
   /** Writes the idle slots of every processor. */
@@ -44,7 +44,8 @@ export class WindowIndex extends WorkloadVector implements IdleIndex {
     if (mayBegin === undefined) return this.leastLoadedWindow(size, 0, this.processors);
     let best = NONE;
     let mostIdle = 0;
-    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with an idle slot.
+    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with an
+    // idle slot.
     let idle = 0;
     let free = 0;
     for (let at = 0; at < this.processors; at++) {

@@ -1,4 +1,7 @@
-/** Memory in use on each processor, under a limit. All jobs in the matrix use memory, even when it is not their turn. */
+/**
+ * Memory in use on each processor, under a limit. All jobs in the matrix use memory, even when it is not
+ * their turn.
+ */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import type { MemoryRule } from "../../core/policy.ts";
 import { RangeMax } from "../../structures/range-max.ts";

@@ -164,7 +164,8 @@ describe("Migration", () => {
   });
 
   test("several gangs move where no single one clears all full processors, and the one that reaches furthest is taken", () => {
-    // Processors 0 to 2 are full. D reaches over 0 and 1, A and B over one each; C, over 2 and 3, is smaller than none.
+    // Processors 0 to 2 are full. D reaches over 0 and 1, A and B over one each; C, over 2 and 3, is smaller
+    // than none.
     const rows = cellsOf("ABC.....", "DDE.....");
     const one = { rows, sizes: [1, 1, 1, 2, 1], served: [9, 9, 9, 9, 9], costS: 1, inBlocks: false };
     expect(planned(one)).toEqual([
@@ -202,7 +203,8 @@ describe("Migration, by hand", () => {
   });
 
   test("blocks are compared as in a matrix with one row less, the one that the machine's end cuts off too", () => {
-    // Idle with one row less: 1 1 1 1 in the second block, 1 2 2 in the last. With that row both had eight slots.
+    // Idle with one row less: 1 1 1 1 in the second block, 1 2 2 in the last. With that row both had eight
+    // slots.
     const rows = cellsOf("AAA.DDDDE..", "BBB........", "CCC........");
     const one = { rows, sizes: [3, 3, 3, 4, 1], served: [9, 9, 9, 9, 9], costS: 0, inBlocks: true };
     expect(planned(one)).toEqual([[0, 8]]);
@@ -210,7 +212,8 @@ describe("Migration, by hand", () => {
 });
 
 describe("gangs that migrate", () => {
-  // Rows AABB and CCDD. B has ended at 3 and D at 4: AA.. and CC.. have had two slots each and cannot share a row before A moves.
+  // Rows AABB and CCDD. B has ended at 3 and D at 4: AA.. and CC.. have had two slots each and cannot share a
+  // row before A moves.
   const four = gangInstance(4, [
     [0, 10, 2],
     [0, 2, 2],
@@ -304,6 +307,8 @@ describe("gangs that migrate", () => {
 
   test("refused on a machine whose gangs keep their processors", () => {
     const { parameters } = choosePolicy("wlv:migrate=5");
-    expect(() => gangBench(wlv, parameters, 4, [1])).toThrow(/"migrate=5" here: this machine cannot move gangs/);
+    expect(() => gangBench(wlv, parameters, 4, [1])).toThrow(
+      /"migrate=5" here: this machine cannot move gangs/,
+    );
   });
 });

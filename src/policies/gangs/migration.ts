@@ -1,20 +1,21 @@
 /**
- * Re-packing with migration at a cost. When exchanges between rows cannot empty a row any more, gangs on full processors
- * (those without an idle slot) move to other processors, if that saves a row and pays.
+ * Re-packing with migration at a cost. When exchanges between rows cannot empty a row any more, gangs on full
+ * processors (those without an idle slot) move to other processors, if that saves a row and pays.
  *
  *   AA..      ..AA      CCAA     processors 0 and 1 are full: exchanges cannot save a row;
  *   CC..   →  CC..   →           A moves, then they can
  *
- * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the gang that
- * reaches furthest over full processors, to the window that an arrival would get in a matrix with one row fewer. So as
- * few gangs as possible move, provided that each of them finds a window.
+ * Which gangs move: the plan scans the processors from left to right. From each full processor it moves the
+ * gang that reaches furthest over full processors, to the window that an arrival would get in a matrix with
+ * one row fewer. So as few gangs as possible move, provided that each of them finds a window.
  *
- * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much service again
- * as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3), 1997, who derive from it
- * which processes should migrate). Without migration, the row goes when a gang has ended on every full processor, after T
- * seconds of service. Until then, migration makes every round one slot shorter, and per slot W ÷ (R − 1) processors are
- * at work (W: slots of a round that are taken, R: rows). So migration gains T × W ÷ (R − 1) processor-seconds, and it
- * loses the cost × the processors of the moved gangs.
+ * Does it pay? It is not known how long a gang will still run. The only assumption is that it needs as much
+ * service again as it has had, which is the median for processes (Harchol-Balter and Downey, ACM TOCS 15(3),
+ * 1997, who derive from it which processes should migrate). Without migration, the row goes when a gang has
+ * ended on every full processor, after T seconds of service. Until then, migration makes every round one slot
+ * shorter, and per slot W ÷ (R − 1) processors are at work (W: slots of a round that are taken, R: rows). So
+ * migration gains T × W ÷ (R − 1) processor-seconds, and it loses the cost × the processors of the moved
+ * gangs.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -39,7 +40,10 @@ export class Migration {
   /** The moves of the plan, in order. */
   readonly jobs: JobIndex[] = [];
   readonly firsts: number[] = [];
-  /** Number of idle slots of each processor. The policy fills it in; `plan` keeps it up to date while it plans. */
+  /**
+   * Number of idle slots of each processor. The policy fills it in; `plan` keeps it up to date while it
+   * plans.
+   */
   readonly idle: Int32Array;
   readonly #jobs: JobsView;
   readonly #inBlocks: boolean;
@@ -61,8 +65,8 @@ export class Migration {
   }
 
   /**
-   * Plans moves after which every processor has an idle slot, starting from `idle`. The plan is empty if there are no such
-   * moves, or if they do not pay.
+   * Plans moves after which every processor has an idle slot, starting from `idle`. The plan is empty if
+   * there are no such moves, or if they do not pay.
    */
   plan(): void {
     this.jobs.length = 0;
@@ -70,7 +74,8 @@ export class Migration {
     const { idle } = this;
     this.#fullEnd = 1 + idle.lastIndexOf(0);
     this.#findWidest();
-    // A gang that leaves a full processor needs one with two idle slots: one for the gang, and one for the row to delete.
+    // A gang that leaves a full processor needs one with two idle slots: one for the gang, and one for the
+    // row to delete.
     if (this.#widest === 0) return;
     const gain = this.#gainOfARow();
     let processors = 0;
@@ -139,7 +144,10 @@ export class Migration {
     return job;
   }
 
-  /** Prefers the gang that reaches furthest over full processors, then the smallest, then the one submitted first. */
+  /**
+   * Prefers the gang that reaches furthest over full processors, then the smallest, then the one submitted
+   * first.
+   */
   #comesBefore(a: RunId, b: RunId): boolean {
     const machine = this.machine;
     const reachA = Math.min(machine.runFirst(a) + machine.runSize(a), this.#fullEnd);
@@ -159,7 +167,10 @@ export class Migration {
     this.#movableAt.set(job, this.machine.servedSlots(job) + costSlots);
   }
 
-  /** The least loaded window of the gang's size that has room even after a row is deleted; −1 if there is none. */
+  /**
+   * The least loaded window of the gang's size that has room even after a row is deleted; −1 if there is
+   * none.
+   */
   #windowFor(run: RunId): number {
     const size = this.machine.runSize(run);
     const own = this.machine.runFirst(run);
@@ -186,7 +197,8 @@ export class Migration {
     const { idle } = this;
     let best = NONE;
     let mostIdle = 0;
-    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two each.
+    // Idle slots of the window that ends with `at`, and the number of processors up to `at` in a row with two
+    // each.
     let sum = 0;
     let free = 0;
     for (let at = from; at < end; at++) {

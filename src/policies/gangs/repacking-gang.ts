@@ -1,19 +1,21 @@
 /**
- * Gang scheduling with re-packing: what br, brms, brmms and wlv have in common (Zhou, Brent, Johnson and Walsh 1999,
- * section 4; Zhou, Walsh and Brent 2000, sections 3 and 4.1). They differ in their windows (idle-index.ts) and in their
- * extra slots.
+ * Gang scheduling with re-packing: what br, brms, brmms and wlv have in common (Zhou, Brent, Johnson and
+ * Walsh 1999, section 4; Zhou, Walsh and Brent 2000, sections 3 and 4.1). They differ in their windows
+ * (idle-index.ts) and in their extra slots.
  *
- *   departure   while every processor has an idle slot, re-pack these slots into one row and delete it (property 2)
- *   arrival     take the least loaded window in which every processor has an idle slot, or add a row if there is none;
- *               gather the window's idle slots in one row by re-packing (property 1); place the job there
+ *   departure   while every processor has an idle slot, re-pack these slots into one row and delete it
+ *               (property 2)
+ *   arrival     take the least loaded window in which every processor has an idle slot, or add a row if there
+ *               is none; gather the window's idle slots in one row by re-packing (property 1); place the job
  *   extra slots after both, jobs whose window still has an idle slot may also run in it
  *
- * How we read zhou2000: a job occupies only its own processors, at the left end of its block. The tree counts idle slots
- * per processor, so other jobs fill the rest of the block. (With whole blocks, BR is 30 % worse than printed.)
+ * How we read zhou2000: a job occupies only its own processors, at the left end of its block. The tree counts
+ * idle slots per processor, so other jobs fill the rest of the block. (With whole blocks, BR is 30 % worse
+ * than printed.)
  *
- * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one slot. All
- * decisions about rows and windows use it. So for the same arrivals and departures they are the same as without extra
- * slots, and there are never more rows.
+ * Schemes that take extra slots back need a second index, `baseIdle`: what would be idle if every job had one
+ * slot. All decisions about rows and windows use it. So for the same arrivals and departures they are the
+ * same as without extra slots, and there are never more rows.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import {
@@ -147,8 +149,8 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   decide(arrived: readonly JobIndex[], mayBegin?: MayBegin): void {
     this.deleteRows();
     for (const job of arrived) this.#place(job, mayBegin);
-    // A row that was added may be unnecessary: a job may leave part of its block idle, and on a ring re-packing does not
-    // find every idle row.
+    // A row that was added may be unnecessary: a job may leave part of its block idle, and on a ring
+    // re-packing does not find every idle row.
     this.deleteRows();
     if (this.#migration !== undefined) this.#migrateGangs(this.#migration);
     if (this.#extra && this.placed) this.#giveExtraSlots(this.#extra, this.placed);
@@ -217,7 +219,8 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
       this.machine.addRow();
       this.#addEverywhere(1);
       first = this.baseIdle.leastLoaded(size, mayBegin);
-      // This is not always the new row: in a block without an idle row, the job's own processors may be idle in one.
+      // This is not always the new row: in a block without an idle row, the job's own processors may be idle
+      // in one.
       row = this.free(first, size, this.reclaimer);
     }
     this.placeAt(job, row, first);
@@ -241,8 +244,9 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   }
 
   /**
-   * Takes a slot back from the job with the most slots on the processor (ties: submitted last): its last slot of the
-   * round. An extra slot always exists, because the processor is busy in all rows but has fewer jobs than rows.
+   * Takes a slot back from the job with the most slots on the processor (ties: submitted last): its last slot
+   * of the round. An extra slot always exists, because the processor is busy in all rows but has fewer jobs
+   * than rows.
    */
   reclaim(processor: number): void {
     const { machine } = this;
@@ -287,7 +291,10 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
     this.#idle.add(this.#first.get(job), this.#jobs.size[job], 1);
   }
 
-  /** Jobs take turns in order and get one slot each, until `turns` or `perChange` is reached or no job can get one. */
+  /**
+   * Jobs take turns in order and get one slot each, until `turns` or `perChange` is reached or no job can get
+   * one.
+   */
   #giveExtraSlots({ turns, perChange }: ExtraSlotRule, placed: JobsInOrder): void {
     let inTurn: readonly JobIndex[] = placed.jobs;
     let left = perChange;

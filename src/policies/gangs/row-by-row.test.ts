@@ -158,7 +158,8 @@ describe("buddy", () => {
   });
 
   test("an extra slot needs the whole block: nobody else's job or block in it", () => {
-    // A has block 0 to 3; B, of one processor, has 3 in the second row: A's processors 0 to 2 are idle there, its block is not.
+    // A has block 0 to 3; B, of one processor, has 3 in the second row: A's processors 0 to 2 are idle there,
+    // its block is not.
     const { machine, step } = gangBench(buddy, { extraSlots: "returned" }, 4, [3, 2, 1, 1, 4]);
     expect(step([], [4, 1, 2, 3])).toEqual(["EEEE", "BBCD"]);
     expect(step([1, 2], [0])).toEqual(["EEEE", "...D", "AAA."]);

@@ -1,10 +1,11 @@
 /**
- * Gang scheduling row by row: every row of the matrix is filled separately, and jobs never move (Ousterhout 1982; the
- * conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit* finds room in a row: row-fits.ts.
+ * Gang scheduling row by row: every row of the matrix is filled separately, and jobs never move (Ousterhout
+ * 1982; the conventional schemes of Zhou, Brent, Johnson and Walsh 1999, section 2). A *fit* finds room in a
+ * row: row-fits.ts.
  *
- * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps these extra
- * slots until it ends, or they count as idle when room is searched, and they end when an arrival gets some of their
- * processors or when their row has no other jobs left:
+ * With slot unification, a job also runs in other rows in which its processors are idle. Either it keeps
+ * these extra slots until it ends, or they count as idle when room is searched, and they end when an arrival
+ * gets some of their processors or when their row has no other jobs left:
  *
  *   AAA..BBB      C, on processors 0 to 4, ends              AAA..BBB
  *   CCCCCDDD                                                 AAA..DDD      A runs in both rows

@@ -1,4 +1,7 @@
-/** Ways to find room in the rows of a matrix that are filled separately: first and best fit, buddy blocks, random. */
+/**
+ * Ways to find room in the rows of a matrix that are filled separately: first and best fit, buddy blocks,
+ * random.
+ */
 import type { GangMachine, RowId } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { BuddyRows, blockLevel } from "../../structures/matrix/buddy.ts";
@@ -7,8 +10,8 @@ import { firstRowWithRoom, type RowFit, type RowLayout } from "./row-by-row.ts";
 const NONE = -1;
 
 /**
- * First fit: the leftmost wide enough gap of the first row that has one. Best fit: the narrowest wide enough gap of all
- * rows.
+ * First fit: the leftmost wide enough gap of the first row that has one. Best fit: the narrowest wide enough
+ * gap of all rows.
  */
 export class GapFit implements RowFit {
   readonly blocks = "side by side";
@@ -17,7 +20,10 @@ export class GapFit implements RowFit {
   readonly #layout: RowLayout;
   readonly #machine: GangMachine;
   readonly #best: boolean;
-  /** Width of the widest gap of each row, so that rows without room are skipped without a search; −1: not measured yet. */
+  /**
+   * Width of the widest gap of each row, so that rows without room are skipped without a search; −1: not
+   * measured yet.
+   */
   readonly #widest: number[] = [];
   // The gap that the last search of a row found.
   #gapFirst = NONE;

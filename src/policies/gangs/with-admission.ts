@@ -1,4 +1,7 @@
-/** Adds admission (admission.ts) to a gang policy: as parameters, and for machines that have limits themselves. */
+/**
+ * Adds admission (admission.ts) to a gang policy: as parameters, and for machines that have limits
+ * themselves.
+ */
 
 import { InputError } from "../../core/errors.ts";
 import { choice, integer } from "../../core/parameters.ts";
@@ -94,7 +97,9 @@ function admissionRules(asks: boolean): readonly Rule[] {
 interface AdmissionUse {
   /** Whether limits are parameters of the policy. It respects the limits of the machine in any case. */
   readonly parameters: boolean;
-  /** Whether it asks where a job may begin (`MatrixUse.asks`). Memory per processor can be limited only then. */
+  /**
+   * Whether it asks where a job may begin (`MatrixUse.asks`). Memory per processor can be limited only then.
+   */
   readonly asks: boolean;
   /** If nothing can be limited with these parameters: the setting and the reason. */
   readonly refuses?: (parameters: ParameterValues) => readonly [string, string] | undefined;
@@ -109,7 +114,8 @@ export function withAdmission(inner: GangPolicyDefinition, use: AdmissionUse): G
     ...inner,
     isAdmitted: true,
     capabilities: { ...inner.capabilities, withdraw: true },
-    // Resources limit which jobs are in the matrix, as rows do. Outages limit where a job may begin, as memory does.
+    // Resources limit which jobs are in the matrix, as rows do. Outages limit where a job may begin, as
+    // memory does.
     copesWith: (parameters) => {
       const canBe = (limit: ParameterValues) => refuses?.({ ...parameters, ...limit }) === undefined;
       if (!canBe({ rows: 1 })) return [];

@@ -1,6 +1,7 @@
 /**
- * Naive twins of the space-sharing policies, written plainly from their rules: arrays, sorts and loops, nothing kept from
- * one instant to the next. They share no line with the simulator, its structures or the policies.
+ * Naive twins of the space-sharing policies, written plainly from their rules: arrays, sorts and loops,
+ * nothing kept from one instant to the next. They share no line with the simulator, its structures or the
+ * policies.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -196,7 +197,9 @@ function lengthS(job: TwinJob): number {
   return job.estimateS === 0 ? 1 : job.estimateS;
 }
 
-/** The earliest time from `nowS` on at which the job fits beside the others for as long as its reservation. */
+/**
+ * The earliest time from `nowS` on at which the job fits beside the others for as long as its reservation.
+ */
 function earliest(
   processors: number,
   others: readonly { job: TwinJob; fromS: number; untilS: number }[],

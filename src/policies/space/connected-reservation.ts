@@ -1,17 +1,17 @@
 /**
- * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues share all processors.
- * Within a queue, jobs start first fit, and an arrival that fits starts at once, past the waiting jobs. A job that is
- * passed too often, or that has no chance of seeing enough free processors at once, is connected to running jobs and
- * inherits their processors when they end (see reservation-book.ts).
+ * Batch queues with connected reservations (Kawanami, Yoshihisa and Kanazawa 2008). All queues share all
+ * processors. Within a queue, jobs start first fit, and an arrival that fits starts at once, past the waiting
+ * jobs. A job that is passed too often, or that has no chance of seeing enough free processors at once, is
+ * connected to running jobs and inherits their processors when they end (see reservation-book.ts).
  *
  *   reservations  selection      in the paper
  *   none          user           conventional (従来)
  *   none          automatic      proposal 1: every limit of its table 4 is 0
  *   limited       automatic      proposal 2
  *
- * What the paper leaves open is read as follows. Queues are served in the order of the classes. A job with a reservation
- * no longer takes part in first fit. A job that was refused asks again at every instant while its priority is above the
- * threshold. "Overtaken" means within the same queue.
+ * What the paper leaves open is read as follows. Queues are served in the order of the classes. A job with a
+ * reservation no longer takes part in first fit. A job that was refused asks again at every instant while its
+ * priority is above the threshold. "Overtaken" means within the same queue.
  */
 
 import { InputError } from "../../core/errors.ts";
@@ -187,7 +187,10 @@ export class ConnectedReservation implements Policy {
     }
   }
 
-  /** Requests a reservation for a waiting job. Nothing changes if the limit is reached or donors do not suffice. */
+  /**
+   * Requests a reservation for a waiting job. Nothing changes if the limit is reached or donors do not
+   * suffice.
+   */
   #reserve(job: JobIndex): void {
     const queue = this.#queueOf.get(job);
     if (this.book.openIn(queue) >= this.#limits[queue]) return;

@@ -1,7 +1,7 @@
 /**
- * Connected reservations against a twin with plain objects and arrays that recomputes everything it needs, and against
- * an observer that checks the paper's promises from outside: no job uses held processors, a running job has one requester,
- * limits are kept, priorities are the sum of what was gained.
+ * Connected reservations against a twin with plain objects and arrays that recomputes everything it needs,
+ * and against an observer that checks the paper's promises from outside: no job uses held processors, a
+ * running job has one requester, limits are kept, priorities are the sum of what was gained.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,12 +1,12 @@
 /**
- * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a reservation, the
- * earliest one that was possible when it was made. When a job ends before its expected end, compression closes the hole:
- * each waiting job, in queue order, gives up its reservation and takes the earliest one possible now, which is never
- * later than the old one.
+ * Conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001): every waiting job holds a
+ * reservation, the earliest one that was possible when it was made. When a job ends before its expected end,
+ * compression closes the hole: each waiting job, in queue order, gives up its reservation and takes the
+ * earliest one possible now, which is never later than the old one.
  *
- * Compression looks only where something has changed. A job can move only into a window that overlaps a part of the
- * profile in which more has become free. So a job that starts before that part, or that is larger than the maximum free
- * there, keeps its reservation.
+ * Compression looks only where something has changed. A job can move only into a window that overlaps a part
+ * of the profile in which more has become free. So a job that starts before that part, or that is larger than
+ * the maximum free there, keeps its reservation.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -29,8 +29,8 @@ class ConservativeBackfilling implements Policy {
   #nextDueS = Number.POSITIVE_INFINITY;
   /** Whether a job has ended before its expected end since the last decision. */
   #endedEarly = false;
-  // The part of the profile in which more has become free since the last compression, and an upper bound of what is
-  // free there.
+  // The part of the profile in which more has become free since the last compression, and an upper bound of
+  // what is free there.
   #freerFromS = Number.POSITIVE_INFINITY;
   #freerUntilS = Number.NEGATIVE_INFINITY;
   #freest = 0;
@@ -77,7 +77,10 @@ class ConservativeBackfilling implements Policy {
     this.#pool.wakeAt(this.#nextDueS);
   }
 
-  /** If outages differ from what was known, all waiting jobs get new reservations in queue order, earlier or later. */
+  /**
+   * If outages differ from what was known, all waiting jobs get new reservations in queue order, earlier or
+   * later.
+   */
   #learnOutages(nowS: number): void {
     const before = this.#outages;
     const now = this.#pool.outages;
@@ -153,7 +156,10 @@ class ConservativeBackfilling implements Policy {
     }
   }
 
-  /** Length of the job's reservation, never 0: such a reservation would keep no processors at the instant of the start. */
+  /**
+   * Length of the job's reservation, never 0: such a reservation would keep no processors at the instant of
+   * the start.
+   */
   #lengthS(job: JobIndex): number {
     const estimateS = this.#jobs.estimateS[job];
     return estimateS > 0 ? estimateS : 1;

@@ -1,8 +1,8 @@
 /**
- * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the only
- * reservation, at the shadow time: when enough running jobs will have ended according to their estimates. Later jobs are
- * tried in queue order (queue-order.ts). They may pass if they end by the shadow time, or if they use only processors
- * that the reservation does not need:
+ * EASY backfilling (Lifka, JSSPP 1995; Skovira et al., JSSPP 1996). The first job that does not fit holds the
+ * only reservation, at the shadow time: when enough running jobs will have ended according to their
+ * estimates. Later jobs are tried in queue order (queue-order.ts). They may pass if they end by the shadow
+ * time, or if they use only processors that the reservation does not need:
  *
  *   processors ┌─────────┬──────────────
  *              │ running │   reserved for the head of the queue
@@ -11,9 +11,9 @@
  *              └─────┴───┴──────────────▶ time
  *                    now  shadow time
  *
- * If no job has ended since the last decision and the head is the same, its reservation is still valid. Jobs that were
- * refused then would be refused again, because fewer processors are free and less time is left. So only new arrivals are
- * considered.
+ * If no job has ended since the last decision and the head is the same, its reservation is still valid. Jobs
+ * that were refused then would be refused again, because fewer processors are free and less time is left. So
+ * only new arrivals are considered.
  */
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
 import { NO_JOB } from "../../core/jobs.ts";
@@ -91,8 +91,8 @@ class EasyBackfilling implements Policy {
   }
 
   /**
-   * The same with known outages or resources, by a plan that is rebuilt each time. With outages, the number of free
-   * processors can also fall over time, so a shadow time and a spare count are not enough.
+   * The same with known outages or resources, by a plan that is rebuilt each time. With outages, the number
+   * of free processors can also fall over time, so a shadow time and a spare count are not enough.
    */
   #decideByPlan(): void {
     this.#reservedFor = NO_JOB;
@@ -141,7 +141,8 @@ class EasyBackfilling implements Policy {
 
   #backfill(): void {
     const list = this.#queue.list;
-    // Sums of times are rounded: the search returns all jobs that may end by the shadow time, and endsByShadow decides.
+    // Sums of times are rounded: the search returns all jobs that may end by the shadow time, and
+    // endsByShadow decides.
     const mostS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
     list.startSearch(1);
     while (this.#pool.free > 0) {
@@ -168,7 +169,10 @@ class EasyBackfilling implements Policy {
     }
   }
 
-  /** Whether a job that starts now ends by the shadow time; computes exactly the same sum as for its expected end. */
+  /**
+   * Whether a job that starts now ends by the shadow time; computes exactly the same sum as for its expected
+   * end.
+   */
   #endsByShadow(job: JobIndex): boolean {
     return this.#pool.nowS + this.#jobs.estimateS[job] <= this.#shadowS;
   }

@@ -1,8 +1,9 @@
 /**
- * Fit Processors Most Processors First Served (Aida, Kasahara and Narita, JSSPP 1998): of the waiting jobs that fit, the
- * one with the most processors starts. (Their FPFS, in order of arrival, is `first-fit` here.) Small jobs could starve,
- * and so could large ones because of larger ones. Therefore a job that has waited longer than a limit is treated like the
- * head of a first-come, first-served queue: until it starts, no other job starts.
+ * Fit Processors Most Processors First Served (Aida, Kasahara and Narita, JSSPP 1998): of the waiting jobs
+ * that fit, the one with the most processors starts. (Their FPFS, in order of arrival, is `first-fit` here.)
+ * Small jobs could starve, and so could large ones because of larger ones. Therefore a job that has waited
+ * longer than a limit is treated like the head of a first-come, first-served queue: until it starts, no other
+ * job starts.
  */
 
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
@@ -57,7 +58,10 @@ class MostProcessorsFirst implements Policy {
     }
   }
 
-  /** Starts jobs past the limit in order of arrival. Returns whether one of them does not fit and blocks the others. */
+  /**
+   * Starts jobs past the limit in order of arrival. Returns whether one of them does not fit and blocks the
+   * others.
+   */
   #startOverdue(): boolean {
     for (;;) {
       const job = this.#byArrival.first();

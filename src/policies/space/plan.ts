@@ -1,6 +1,7 @@
 /**
- * What a machine will have free at each future time: processors and each kind of resource, according to the expected ends
- * of running jobs and the known outages. A policy that plans with it starts no job that runs into a known outage.
+ * What a machine will have free at each future time: processors and each kind of resource, according to the
+ * expected ends of running jobs and the known outages. A policy that plans with it starts no job that runs
+ * into a known outage.
  */
 import type { KnownOutage } from "../../core/interruptions.ts";
 import type { JobIndex, JobsView } from "../../core/jobs.ts";
@@ -35,7 +36,8 @@ export class Plan {
   }
 
   /**
-   * Adds the future part of outages, or removes it (sign −1). Outages may overlap with running jobs, which will be stopped.
+   * Adds the future part of outages, or removes it (sign −1). Outages may overlap with running jobs, which
+   * will be stopped.
    */
   noteOutages(outages: readonly KnownOutage[], nowS: number, sign: 1 | -1): void {
     for (const { processors, fromS, untilS } of outages) {
@@ -60,14 +62,17 @@ export class Plan {
       this.#kinds[k].release(startS, endS, this.#jobs.demand[k][job]);
   }
 
-  /** Earliest start at or after `fromS` at which everything that the job needs is free for `durationS`, or Infinity. */
+  /**
+   * Earliest start at or after `fromS` at which everything that the job needs is free for `durationS`, or
+   * Infinity.
+   */
   earliest(job: JobIndex, durationS: number, fromS: number): number {
     return this.earlier(job, durationS, fromS, Number.POSITIVE_INFINITY);
   }
 
   /**
-   * The same for a job that holds a reservation from `heldS` on, which counts as free. Returns `heldS` if no earlier start
-   * is possible.
+   * The same for a job that holds a reservation from `heldS` on, which counts as free. Returns `heldS` if no
+   * earlier start is possible.
    */
   earlier(job: JobIndex, durationS: number, fromS: number, heldS: number): number {
     const size = this.#jobs.size[job];
@@ -75,7 +80,8 @@ export class Plan {
     for (let k = 0; k < this.#kinds.length; k++) {
       const laterS = this.#kinds[k].earlier(this.#jobs.demand[k][job], durationS, startS, heldS);
       if (laterS === startS) continue;
-      // Processors and all kinds of resources must be free at the same time, so start again from the later time.
+      // Processors and all kinds of resources must be free at the same time, so start again from the later
+      // time.
       startS = this.processors.earlier(size, durationS, laterS, heldS);
       k = -1;
     }

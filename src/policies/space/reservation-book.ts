@@ -1,6 +1,7 @@
 /**
- * The running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa 2008, section
- * 3.2). A waiting job, the requester, is connected to running jobs, its donors, and inherits their processors:
+ * The running jobs and the connected reservations on them (接続予約; Kawanami, Yoshihisa and Kanazawa 2008,
+ * section 3.2). A waiting job, the requester, is connected to running jobs, its donors, and inherits their
+ * processors:
  *
  *   matching donor                       gathered donors, largest first
  *   ┌───────────────┬───────────┐        ┌───────────────┬─────┬─────────────┐
@@ -9,8 +10,8 @@
  *                                        │ donor,24│ held 16   ├─────────────┘
  *                                        └─────────┴───────────┘ 8 released when this donor ends
  *
- * A running job is the donor of at most one requester. What a donor leaves to its requester is held: no other job may use
- * it. The pool only counts processors, so this book only counts held processors, too.
+ * A running job is the donor of at most one requester. What a donor leaves to its requester is held: no other
+ * job may use it. The pool only counts processors, so this book only counts held processors, too.
  */
 import { assert } from "../../core/errors.ts";
 import { type JobIndex, type JobsView, NO_JOB } from "../../core/jobs.ts";
@@ -19,7 +20,10 @@ import { JobIntegers, JobNumbers } from "../../structures/job-column.ts";
 export class ReservationBook {
   /** Processors of ended donors whose requesters still wait for other donors, or are due. */
   held = 0;
-  /** Requesters whose donors have all ended, in the order in which the last donors ended. The owner empties the list. */
+  /**
+   * Requesters whose donors have all ended, in the order in which the last donors ended. The owner empties
+   * the list.
+   */
   readonly due: JobIndex[] = [];
 
   readonly #jobs: JobsView;
@@ -36,13 +40,16 @@ export class ReservationBook {
   readonly #expectedEndS = new JobNumbers();
   #starts = 0;
 
-  // Reservations: for each donor, its requester and the processors left to it; for each requester, the number of
-  // donors that still run.
+  // Reservations: for each donor, its requester and the processors left to it; for each requester, the number
+  // of donors that still run.
   readonly #requester = new JobIntegers(NO_JOB);
   readonly #leaves = new JobIntegers();
   readonly #donors = new JobIntegers();
 
-  /** @param queue index of each job's queue; the owner fills it in before the job starts or requests a reservation */
+  /**
+   * @param queue index of each job's queue; the owner fills it in before the job starts or requests a
+   *   reservation
+   */
   constructor(jobs: JobsView, queue: JobIntegers, queueCount: number) {
     this.#jobs = jobs;
     this.#queue = queue;
@@ -91,10 +98,10 @@ export class ReservationBook {
   }
 
   /**
-   * Connects the job to donors. First choice is the running job of its queue with the same number of processors that
-   * started first. Without one, the largest jobs of its queue are gathered until they suffice (ties: most threads, then
-   * first start), or the largest of all queues if those of its queue do not suffice. Jobs that are already donors are
-   * ignored.
+   * Connects the job to donors. First choice is the running job of its queue with the same number of
+   * processors that started first. Without one, the largest jobs of its queue are gathered until they suffice
+   * (ties: most threads, then first start), or the largest of all queues if those of its queue do not
+   * suffice. Jobs that are already donors are ignored.
    * @returns when all donors will have ended if estimates hold; NaN if there are not enough donors
    */
   request(job: JobIndex): number {
@@ -120,7 +127,9 @@ export class ReservationBook {
     return this.#expectedEndS.get(match);
   }
 
-  /** Recomputes the bookkeeping from the running jobs and throws if it differs. Takes time linear in the jobs. */
+  /**
+   * Recomputes the bookkeeping from the running jobs and throws if it differs. Takes time linear in the jobs.
+   */
   audit(): void {
     const left = new Map<JobIndex, number>();
     for (let i = 0; i < this.#count; i++) {
@@ -153,7 +162,10 @@ export class ReservationBook {
     }
   }
 
-  /** Takes the largest donors of one queue (−1: of all) until they suffice. The last one leaves only what is missing. */
+  /**
+   * Takes the largest donors of one queue (−1: of all) until they suffice. The last one leaves only what is
+   * missing.
+   */
   #gather(job: JobIndex, need: number, queue: number): number {
     let missing = need;
     let byS = Number.NEGATIVE_INFINITY;

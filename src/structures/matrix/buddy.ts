@@ -1,27 +1,31 @@
 /**
- * Buddy blocks: 2^level processors, aligned to a multiple of their own length (Peterson and Norman 1977).
+ * Buddy blocks: 2^level processors, aligned to a multiple of their length (Peterson and Norman 1977).
  *
  *   level 2  [        0        |        1     ···
  *   level 1  [   0    |   1    |   2    |   3 ···      processors 0 … 6; the last block of a level may be
  *   level 0  [ 0 | 1  | 2 | 3  | 4 | 5  | 6 | ···      cut off at the machine's end
  *
- * On a machine that is no power of two, the processors that are missing never hold a job: a block that the machine's end
- * cuts off takes a job when the job fits into what is left of it.
+ * If the machine's size is not a power of two, the missing processors never hold a job. A block that the
+ * machine's end cuts off can take a job that fits into the part that exists.
  */
 import { assert } from "../../core/errors.ts";
 import { grown } from "../grow.ts";
 
-/** Level of the smallest block that holds `size` processors: the least l with 2^l ≥ size. Size: 1 … 2^30. */
+/**
+ * Level of the smallest block that holds `size` processors: the smallest l with 2^l ≥ size.
+ * @param size 1 … 2^30
+ */
 export function blockLevel(size: number): number {
   return 32 - Math.clz32(size - 1);
 }
 
 /**
- * Several rows of buddy blocks, each handed out whole: conventional buddy allocation. A job's block belongs to it alone,
- * whether it needs all of it or not.
+ * Several rows of buddy blocks, with conventional buddy allocation: a job gets a whole block, even if it does
+ * not need all of it.
  *
- * Per row one binary tree in which a node tells the widest free block below it. Take and give back cost the height
- * of the tree; a row's widest free block is at hand at once.
+ * Each row has a binary tree in which a node stores the size of the widest free block below it. Taking and
+ * giving back a block take time proportional to the tree's height; the size of a row's widest free block is
+ * known at once.
  */
 export class BuddyRows {
   readonly processors: number;
@@ -42,7 +46,7 @@ export class BuddyRows {
     }
   }
 
-  /** Makes the row an empty one. Rows are numbered from 0; storage grows to the largest number used. */
+  /** Empties the row. Rows are numbered from 0; storage grows to the largest number used. */
   clear(row: number): void {
     const stride = 2 * this.#padded;
     const needed = (row + 1) * stride;
@@ -51,12 +55,15 @@ export class BuddyRows {
     this.#widest.set(this.#empty, row * stride);
   }
 
-  /** Processors of the widest free block in the row; 0 when it is full. */
+  /** Size of the widest free block in the row; 0 if the row is full. */
   widest(row: number): number {
     return this.#widest[row * 2 * this.#padded + 1];
   }
 
-  /** Takes the leftmost free block that holds `size` processors. Returns its first processor, or −1 when there is none. */
+  /**
+   * Takes the leftmost free block that holds `size` processors. Returns its first processor, or −1 if there
+   * is none.
+   */
   take(row: number, size: number): number {
     const base = row * 2 * this.#padded;
     const widest = this.#widest;
@@ -72,7 +79,7 @@ export class BuddyRows {
     return (node - (this.#padded >> level)) << level;
   }
 
-  /** Whether the block of a job of `size` processors that begins at `first` is free as a whole. */
+  /** Whether the whole block of a job of `size` processors that begins at `first` is free. */
   isFree(row: number, first: number, size: number): boolean {
     const base = row * 2 * this.#padded;
     const level = blockLevel(size);
@@ -112,7 +119,7 @@ export class BuddyRows {
     return this.widest(row) === this.processors;
   }
 
-  /** A free block is free below as well. */
+  /** Marks the children of a free block as free, too. */
   #openFree(base: number, node: number): void {
     if (this.#widest[base + node] !== this.#empty[node]) return;
     this.#widest[base + 2 * node] = this.#empty[2 * node];
@@ -130,7 +137,7 @@ export class BuddyRows {
     }
   }
 
-  /** Processors of a block that exist. */
+  /** Number of processors of a block that exist. */
   #width(level: number, node: number): number {
     return Math.max(0, Math.min(this.processors, (node + 1) << level) - (node << level));
   }

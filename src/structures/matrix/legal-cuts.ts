@@ -1,16 +1,19 @@
 /**
  * Cuts (Zhou, Brent, Johnson and Walsh 1999, section 3), on a linear array and on a ring.
  *
- * A cut is a boundary between two processors; cut x lies before processor x. It is legal in a row when no job stands on both
- * sides of it. What two rows hold between two cuts that are legal in both may be exchanged: every job there is there as a whole.
+ * A cut is a boundary between two processors; cut x is before processor x. A cut is legal in a row if no job
+ * spans it. Between two cuts that are legal in both rows, the contents of the rows may be exchanged, because
+ * no job is torn.
  *
- * On a ring, processor x and processor x − processors are the same, and a job may stand around the machine's end: it then has two
- * stretches in its row. Cut 0 is the cut at the machine's end. On a linear array nobody stands around the end, so cut 0 is
- * always legal: every function here works for both, and an array is a ring that is open at 0.
+ * On a ring, processor x and processor x − processors are the same. A job may wrap around the machine's end;
+ * it then has two stretches in its row. Cut 0 is the cut at the machine's end. On a linear array no job wraps
+ * around, so cut 0 is always legal. Every function here works for both: an array is a ring that is open at 0.
  */
 import type { MatrixView, RowId } from "../../core/policy.ts";
 
-/** How far the row's job around the machine's end reaches into the machine's front; 0 when there is none. */
+/**
+ * End of the first stretch of the row's job that wraps around the machine's end; 0 if there is no such job.
+ */
 export function aroundEnd(matrix: MatrixView, row: RowId): number {
   const run = matrix.firstRun(row);
   const isAround = run !== -1 && matrix.runFirst(run) === 0 && matrix.nextStretch(run) !== -1;
@@ -18,8 +21,9 @@ export function aroundEnd(matrix: MatrixView, row: RowId): number {
 }
 
 /**
- * The first legal cut of the row at or behind a cut: the cut itself, or the end of the job that stands on both sides.
- * @param cut 0 or more; beyond the machine's end it goes on at the front, and so does the result
+ * The first legal cut of the row at or after a cut: the cut itself, or the end of the job that spans it.
+ * @param cut 0 or more; numbers continue beyond the machine's end, where cut x means cut x − processors, also
+ *   in the result
  */
 export function legalCutFrom(matrix: MatrixView, row: RowId, cut: number): number {
   const { processors } = matrix;
@@ -32,7 +36,7 @@ export function legalCutFrom(matrix: MatrixView, row: RowId, cut: number): numbe
   return cut - at + end + (end === processors ? aroundEnd(matrix, row) : 0);
 }
 
-/** The first cut at or behind `cut` that is legal in both rows; −1 when it would be behind `last`. */
+/** The first cut at or after `cut` that is legal in both rows; −1 if it would be after `last`. */
 export function commonCutFrom(matrix: MatrixView, a: RowId, b: RowId, cut: number, last: number): number {
   let common = cut;
   while (common <= last) {
@@ -43,7 +47,10 @@ export function commonCutFrom(matrix: MatrixView, a: RowId, b: RowId, cut: numbe
   return -1;
 }
 
-/** The first cut of 0 … processors − 1 that is legal in every row, where a ring can be opened; −1 when there is none. */
+/**
+ * The first cut of 0 … processors − 1 that is legal in every row, so that a ring can be opened there; −1 if
+ * none is.
+ */
 export function firstCut(matrix: MatrixView): number {
   const rows = matrix.rowCount;
   let cut = 0;
@@ -56,7 +63,7 @@ export function firstCut(matrix: MatrixView): number {
   return cut;
 }
 
-/** End of the idle processors of the row that begin at `processor`: `processor` itself when it is busy. */
+/** End of the idle processors of the row that begin at `processor`; `processor` itself if it is busy. */
 export function idleEnd(matrix: MatrixView, row: RowId, processor: number): number {
   const run = matrix.runBefore(row, processor);
   if (run !== -1 && matrix.runFirst(run) + matrix.runSize(run) > processor) return processor;
@@ -64,7 +71,7 @@ export function idleEnd(matrix: MatrixView, row: RowId, processor: number): numb
   return next === -1 ? matrix.processors : matrix.runFirst(next);
 }
 
-/** End of the idle processors of the row from `processor` on, going on at the front; at most once around. */
+/** End of the idle processors of the row from `processor` on, wrapping around at most once. */
 export function idleEndOnRing(matrix: MatrixView, row: RowId, processor: number): number {
   const { processors } = matrix;
   const at = processor % processors;

@@ -1,4 +1,7 @@
-/** Checks a matrix, for tests: whether what its rows say and what its jobs say is the same, and no gang is torn. */
+/**
+ * Checks a matrix, for tests: whether what its rows say and what its jobs say is the same, and no gang is
+ * torn.
+ */
 import { assert } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { RowId, RunId } from "../../core/policy.ts";

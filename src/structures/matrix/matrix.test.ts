@@ -60,7 +60,9 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
   expect(Math.max(-1, ...all)).toBeLessThan(MAX_ROWS * matrix.processors);
 }
 
-/** Runs the action on the matrix; `rule` is what the model says must be refused, undefined when it is allowed. */
+/**
+ * Runs the action on the matrix; `rule` is what the model says must be refused, undefined when it is allowed.
+ */
 function attempt(rule: string | undefined, action: () => void): boolean {
   if (rule === undefined) {
     action();
@@ -262,7 +264,7 @@ describe("OusterhoutMatrix", () => {
     const torn = () => matrix.exchange(first, second, 2, 4);
     expect(torn).toThrow(RuleViolation);
     expect(torn).toThrow(expect.objectContaining({ rule: "torn-gang", job: 2, timeS: 12 }));
-    expect(torn).toThrow(/^Cannot cut row 1 before processor 2: job 2 stands on both sides$/);
+    expect(torn).toThrow(/^Cannot cut row 1 before processor 2: job 2 is on both sides$/);
     expect(() => matrix.exchange(first, 9, 0, 4)).toThrow(expect.objectContaining({ rule: "no-such-row" }));
     expect(() => matrix.exchange(first, second, 0, 5)).toThrow(
       expect.objectContaining({ rule: "off-machine" }),

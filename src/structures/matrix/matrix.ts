@@ -1,12 +1,12 @@
 /**
- * The Ousterhout matrix: rows take turns, one slot each per round; a job's processes stand in one row, side by side, so
- * that they always run at the same time (Ousterhout 1982; Zhou, Walsh and Brent 2000, section 1).
+ * The Ousterhout matrix: rows take turns, one slot each per round. All processes of a job are in the same
+ * row, so that they always run at the same time (Ousterhout 1982; Zhou, Walsh and Brent 2000, section 1).
  *
  *   position 0   AAAAAABBB.......     a run: one job's processors in one row
  *   position 1   CC..DDDDDDDD....     rows keep lists of runs sorted by processor, not cells (run-lists.ts)
  *   position 2   CC......EEEEEEEE     a job may have several rows, always on the same processors
  *
- * Every verb refuses what would tear a gang or give a processor twice, with a RuleViolation.
+ * Every operation that would tear a gang or use a processor twice throws a RuleViolation.
  */
 import { RuleViolation } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
@@ -16,9 +16,9 @@ import { RunLists } from "./run-lists.ts";
 const NONE = -1;
 
 export class OusterhoutMatrix extends RunLists {
-  /** The present instant in seconds, told with violations; kept by whoever owns the matrix. */
+  /** The present instant in seconds, reported with violations; the owner of the matrix sets it. */
   nowS = 0;
-  // A matrix by itself knows no time and moves nobody; machines do.
+  // The matrix itself knows no time and moves no gangs; machines do.
   readonly switchS: number = 0;
   readonly movesGangs: boolean = false;
   readonly #oneStretch = new Int32Array(2);
@@ -33,16 +33,16 @@ export class OusterhoutMatrix extends RunLists {
     throw this.#violation(
       "migrated",
       job,
-      `Cannot move job ${this.jobName(job)}: gangs keep their processors here`,
+      `Cannot move job ${this.jobName(job)}: gangs keep their processors on this machine`,
     );
   }
 
-  /** Adds an empty row at a position of the round, at its end if left out; the rows behind it move back. */
+  /** Adds an empty row at a position of the round, by default at its end. The rows after it move back. */
   addRow(position = this.rowCount): RowId {
     return this.insertRow(position);
   }
 
-  /** Removes an empty row; the rows behind it move up. */
+  /** Removes an empty row. The rows after it move up. */
   deleteRow(row: RowId): void {
     this.#checkRow("delete", row);
     const run = this.firstRun(row);
@@ -52,14 +52,20 @@ export class OusterhoutMatrix extends RunLists {
     this.takeRow(row);
   }
 
-  /** Gives the job the processors first … first + size − 1 in the row; all its rows have the same processors. */
+  /**
+   * Gives the job the processors first … first + size − 1 in the row; all its rows have the same processors.
+   */
   place(job: JobIndex, row: RowId, first: number): void {
     this.#oneStretch[0] = first;
     this.#oneStretch[1] = first + this.size[job];
     this.#place(job, row, this.#oneStretch, 1);
   }
 
-  /** Gives the job processors that lie in `count` stretches, `stretches` their first processors and ends in turn, ascending. */
+  /**
+   * Gives the job processors in several stretches.
+   * @param stretches first processor and end of each stretch in turn, ascending
+   * @param count number of stretches
+   */
   placeStretches(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
     let sum = 0;
     for (let i = 0; i < count; i++) {
@@ -78,13 +84,13 @@ export class OusterhoutMatrix extends RunLists {
 
   /** Takes one slot back from a job that has more than one. */
   release(job: JobIndex, row: RowId): void {
-    // A row number that stands for no job leads nowhere.
+    // A job index outside the table has no runs.
     const run = this.slotsOf(job) > 0 ? this.runIn(job, row) : NONE;
     if (run === NONE) {
       throw this.#violation(
         "not-there",
         job,
-        `Cannot take job ${this.jobName(job)} out of row ${row}: it is not there`,
+        `Cannot take job ${this.jobName(job)} out of row ${row}: it is not in that row`,
       );
     }
     if (this.slotsOf(job) < 2) {
@@ -97,7 +103,7 @@ export class OusterhoutMatrix extends RunLists {
     this.removeRun(run);
   }
 
-  /** Moves a job that has one slot to other processors, first … first + size − 1 of a row, which are idle. */
+  /** Moves a job that has one slot to idle processors first … first + size − 1 of a row. */
   move(job: JobIndex, row: RowId, first: number): void {
     const slots = this.slotsOf(job) ?? 0;
     if (slots !== 1) {
@@ -121,8 +127,8 @@ export class OusterhoutMatrix extends RunLists {
   }
 
   /**
-   * Exchanges what two rows hold on processors first … end − 1. Both cuts must be legal: no job of either row stands on
-   * both sides of `first` or of `end` (Zhou, Brent, Johnson and Walsh 1999, property 1).
+   * Exchanges what two rows hold on processors first … end − 1. Both cuts must be legal: no job of either row
+   * spans `first` or `end` (Zhou, Brent, Johnson and Walsh 1999, property 1).
    */
   exchange(a: RowId, b: RowId, first: number, end: number): void {
     this.#checkRow("exchange", a);
@@ -146,7 +152,7 @@ export class OusterhoutMatrix extends RunLists {
     this.exchangeRuns(a, beforeA, lastA, b, beforeB, lastB);
   }
 
-  /** How messages name a job; here by its row in the table. */
+  /** The name of a job in messages: its row in the table, unless a subclass knows better. */
   protected jobName(job: JobIndex): string {
     return String(job);
   }
@@ -176,7 +182,7 @@ export class OusterhoutMatrix extends RunLists {
     }
   }
 
-  /** Refuses other processors than those of the job's other slots. */
+  /** Throws unless the processors are those of the job's other slots. */
   #checkSame(job: JobIndex, stretches: ReadonlyColumn, count: number): void {
     const lead = this.firstRunOfJob(job);
     if (lead === NONE) return;
@@ -196,7 +202,7 @@ export class OusterhoutMatrix extends RunLists {
     );
   }
 
-  /** Refuses to move some stretches of a job without the others. */
+  /** Throws if the exchange would move some stretches of a job without the others. */
   #checkStretches(row: RowId, first: number, end: number): void {
     for (
       let run = this.runFrom(row, first);
@@ -204,7 +210,7 @@ export class OusterhoutMatrix extends RunLists {
       run = this.nextRun(run)
     ) {
       const lead = this.leadOf(run);
-      // Each stretch looks at its lead, the lead at all of them.
+      // The lead checks all stretches of its job; another stretch checks only its lead.
       let stretch = lead;
       while (stretch !== NONE && this.runFirst(stretch) >= first && this.runEnd(stretch) <= end)
         stretch = run === lead ? this.nextStretch(stretch) : NONE;
@@ -217,14 +223,14 @@ export class OusterhoutMatrix extends RunLists {
     }
   }
 
-  /** Last run that begins before a cut; throws when it reaches over the cut. */
+  /** Last run that begins before a cut. Throws if it spans the cut. */
   #cut(row: RowId, processor: number): RunId {
     const run = processor > 0 ? this.runBefore(row, processor - 1) : NONE;
     if (run !== NONE && this.runEnd(run) > processor) {
       throw this.#violation(
         "torn-gang",
         this.runJob(run),
-        `Cannot cut row ${row} before processor ${processor}: job ${this.jobName(this.runJob(run))} stands on both sides`,
+        `Cannot cut row ${row} before processor ${processor}: job ${this.jobName(this.runJob(run))} is on both sides`,
       );
     }
     return run;

@@ -1,7 +1,7 @@
 /**
  * Matrices as pictures, for tests.
  *
- *   "AAB."   one string per row of the round, one letter per processor: job 0 is A … job 26 is a …; "." is idle
+ *   "AAB."   one string per row of the round, one letter per processor: job 0 is A, job 26 is a, "." is idle
  */
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
 
@@ -32,7 +32,9 @@ export function sizesIn(rows: readonly string[]): Int32Array {
   return sizes;
 }
 
-/** Adds the rows of a picture to a matrix whose jobs have the sizes `sizesIn` tells. Returns the rows' ids. */
+/**
+ * Adds the rows of a picture to a matrix whose jobs have the sizes `sizesIn` tells. Returns the rows' ids.
+ */
 export function draw(
   matrix: MatrixView & Pick<GangMachine, "addRow" | "placeStretches">,
   rows: readonly string[],

@@ -46,7 +46,8 @@ describe("gather()", () => {
     const { machine, ids } = drawn(["AA....BB", "CCCCDDD.", "EEEEFF.."]);
     const row = gather(machine, 4, 8);
     expect(machine.isIdle(row, 4, 8)).toBe(true);
-    // The exchange of J2 with what S3 holds beside it does the same as the paper's of J6, with the two rows' parts swapped.
+    // The exchange of J2 with what S3 holds beside it does the same as the paper's of J6, with the two rows'
+    // parts swapped.
     expect(row).toBe(ids[0]);
     expect(picture(machine)).toEqual(["AA......", "CCCCDDD.", "EEEEFFBB"]);
   });

@@ -1,32 +1,36 @@
 /**
- * Job re-packing: idle fragments of several rows are gathered in one row by exchanges between legal cuts (Zhou, Brent,
- * Johnson and Walsh 1999, properties 1 and 2; Zhou, Walsh and Brent 2000, section 2). No job moves to other
- * processors; jobs only change rows, and whole.
+ * Job re-packing: exchanges between legal cuts gather the idle fragments of several rows in one row (Zhou,
+ * Brent, Johnson and Walsh 1999, properties 1 and 2; Zhou, Walsh and Brent 2000, section 2). No job moves to
+ * other processors, and whole jobs change rows.
  *
  *   row s  ....AAAABBBB        row s  ........BBBB       s is idle up to x = 4 and j from x up to 8:
  *   row j  CCCC....BB..   →    row j  CCCCAAAABB..       exchange both rows from x to the next cut at or
- *              x   c                      x   c          behind 8 that is legal in both
+ *              x   c                      x   c          after 8 that is legal in both
  *
- * The paper's proof shifts everything behind the cut. The exchange up to the next common cut gives the same fragment
- * and leaves the rest of both rows alone.
+ * The paper's proof shifts everything after the cut. The exchange up to the next common cut gives the same
+ * fragment and leaves the rest of both rows alone.
  *
- * The cut at x is legal: row s is idle before x and row j behind it. A common cut behind it exists, the machine's end if
- * no other. When jobs stand in buddy blocks (at the left end, `size` processors) and first … end lies in a block, the
- * cut is never behind the block's end: a job that reaches over that end begins at or before the block, so it covers x.
+ * The cut at x is legal: row s is idle before x, and row j is idle after it. A later common cut always
+ * exists, at the latest the machine's end. If jobs are in buddy blocks (at the left end, `size` processors)
+ * and first … end is within a block, the cut is never after the block's end: a job that spans that end begins
+ * at or before the block, so it covers x.
  */
 import { assert } from "../../core/errors.ts";
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
 import { commonCutFrom, idleEnd } from "./legal-cuts.ts";
 
 /**
- * The first row in order of the round that is idle from `processor` up to `end`; without one the row whose idle processors
- * reach furthest (ties: the first); −1 when no row is idle at `processor`.
+ * The first row of the round that is idle from `processor` to `end`. If there is none, the row whose idle
+ * processors reach furthest (ties: the first); −1 if no row is idle at `processor`.
  */
 export function longestIdle(matrix: MatrixView, processor: number, end: number): RowId {
   return reachingFurthest(matrix, processor, end, idleEnd);
 }
 
-/** As `longestIdle`. @param endOf how far the row's idle processors are of use; `processor` itself when none is */
+/**
+ * Like `longestIdle`.
+ * @param endOf end of the row's idle processors that can be used; `processor` itself if none can
+ */
 export function reachingFurthest(
   matrix: MatrixView,
   processor: number,
@@ -46,21 +50,23 @@ export function reachingFurthest(
   return best;
 }
 
-/** Makes a processor idle in some row, where no row is idle at it. */
+/** Makes a processor idle in some row if it is busy in all rows. */
 export interface SlotReclaimer {
   reclaim(processor: number): void;
 }
 
 /**
- * Makes processors first … end − 1 idle in one row and returns that row. Exchanges at most once per idle fragment.
+ * Makes processors first … end − 1 idle in one row and returns that row. Makes at most one exchange per idle
+ * fragment.
  *
- * @param reclaimer asked for room at a processor that is busy in every row; without one each must be idle in some row
+ * @param reclaimer makes room on a processor that is busy in all rows; without it, each must be idle in some
+ *   row
  */
 export function gather(machine: GangMachine, first: number, end: number, reclaimer?: SlotReclaimer): RowId {
   const target = idleAt(machine, first, end, reclaimer);
   for (let at = idleEnd(machine, target, first); at < end; at = idleEnd(machine, target, at)) {
     const source = idleAt(machine, at, end, reclaimer);
-    // Room may have been made in the target itself; then there is nothing to exchange.
+    // The reclaimer may have made room in the target itself; then there is nothing to exchange.
     if (source === target) continue;
     const wanted = idleEnd(machine, source, at);
     machine.exchange(

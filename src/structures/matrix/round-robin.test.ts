@@ -4,7 +4,9 @@ import { OusterhoutMatrix } from "./matrix.ts";
 import { RoundRobin } from "./round-robin.ts";
 import { RowRanks } from "./row-ranks.ts";
 
-/** The same with two lists: rows that have had their slot of this round, and rows that have it before them. */
+/**
+ * The same with two lists: rows that have had their slot of this round, and rows that have it before them.
+ */
 class Lists {
   passed: number[] = [];
   ahead: number[] = [];

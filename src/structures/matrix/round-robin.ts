@@ -1,21 +1,23 @@
 /**
- * Whose turn it is among the rows of an Ousterhout matrix, one slot each per round, and where a new row comes into the round.
+ * Which row of an Ousterhout matrix has its turn, with one slot each per round, and where a new row enters
+ * the round.
  *
  *   rows        0   1   2   3   4        pointer 2: rows 0 and 1 have had their slot of this round
  *                       ^
  *
- * A new row is last in the round. A round takes in as many as it began with; a further one is put behind those that had their slot, so
- * that its turn comes in the next round. Without that bound, jobs that come faster than the round ends, each in a row that is
- * gone again after its slot, would keep the round from ever coming back to its first row.
+ * A new row is last in the round. A round takes in at most as many new rows as it began with. A further row
+ * is put after the rows that have already had their slot, so that its turn comes in the next round. Without
+ * that bound, short jobs that arrive faster than a slot passes, each in a new row that goes after its slot,
+ * would keep the round from ever returning to its first row.
  */
 export class RoundRobin {
   round = 0;
-  /** Position of the row that is served next; 0 when there is none. */
+  /** Position of the row that is served next; 0 if there is none. */
   pointer = 0;
   #begunWith = 0;
   #joined = 0;
 
-  /** Position for a new row beside `rowCount` others. */
+  /** Position for a new row, in addition to `rowCount` others. */
   enter(rowCount: number): number {
     if (this.pointer === 0) return rowCount;
     if (this.#joined === this.#begunWith) return this.pointer++;
@@ -23,7 +25,7 @@ export class RoundRobin {
     return rowCount;
   }
 
-  /** The row at a position is gone; `rowCount` are left. */
+  /** The row at a position has been removed; `rowCount` are left. */
   leave(position: number, rowCount: number): void {
     if (position < this.pointer) this.pointer--;
     if (this.pointer >= rowCount && this.pointer > 0) {
@@ -32,7 +34,7 @@ export class RoundRobin {
     }
   }
 
-  /** Lets slots pass over `rowCount` rows, of which there is at least one. */
+  /** Advances by a number of slots over `rowCount` rows, 1 or more. */
   pass(slots: number, rowCount: number): void {
     if (slots === 0) return;
     const end = this.pointer + slots;

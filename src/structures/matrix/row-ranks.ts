@@ -1,8 +1,13 @@
-/** A number for each row of a matrix, ascending in the order of the round, that stays the same while other rows come and go. */
+/**
+ * A rank for each row of a matrix, ascending in the order of the round, that stays the same while other rows
+ * change.
+ */
 import type { MatrixView, RowId } from "../../core/policy.ts";
 import { doubled } from "../grow.ts";
 
-/** Rows are put in one behind the other at the same place: small steps leave room for many. */
+/**
+ * Rows are often inserted one after the other at the same position; small steps leave room for many of them.
+ */
 const STEP = 1 / 64;
 
 export class RowRanks {
@@ -13,7 +18,10 @@ export class RowRanks {
     return this.#rank[row];
   }
 
-  /** Ranks a row that is new in the matrix. False when all rows have been ranked anew, as no number was left at its place. */
+  /**
+   * Ranks a new row of the matrix. Returns false if all rows got new ranks because no number was left at its
+   * position.
+   */
   enter(matrix: MatrixView, row: RowId): boolean {
     while (row >= this.#rank.length) this.#rank = doubled(this.#rank);
     const position = matrix.positionOf(row);

@@ -1,6 +1,7 @@
 /**
- * Finds the runs of a matrix row near a processor without walking the row: each row is divided into buckets of
- * processors, a bucket knows the first run that begins in it, and one bit per bucket tells whether there is one.
+ * Finds the runs of a matrix row near a processor without walking the row. Each row is divided into buckets
+ * of processors. A bucket knows the first run that begins in it, and one bit per bucket says whether there is
+ * one.
  *
  *   row      AA..BBB.CC......|......DDDDDDDD..|................|EEEE........
  *   heads    A               |D               |none            |E
@@ -27,7 +28,7 @@ export class RunBuckets {
     this.#words = ((this.count - 1) >> 5) + 1;
   }
 
-  /** Makes room for rows 0 … rows − 1; new ones are empty. */
+  /** Makes room for rows 0 … rows − 1; new rows are empty. */
   reserve(rows: number): void {
     if (rows * this.count <= this.#heads.length) return;
     this.#heads = grown(this.#heads, rows * this.count, NONE);
@@ -39,7 +40,7 @@ export class RunBuckets {
     return processor >> this.#shift;
   }
 
-  /** First run that begins in the bucket, −1 when there is none. */
+  /** First run that begins in the bucket; −1 if there is none. */
   head(row: number, bucket: number): number {
     return this.#heads[row * this.count + bucket];
   }
@@ -53,7 +54,7 @@ export class RunBuckets {
     else this.#bits[word] |= bit;
   }
 
-  /** First run of the nearest bucket before `bucket` that has one, −1 when none has. */
+  /** First run of the nearest bucket before `bucket` that has a run; −1 if none has. */
   headBefore(row: number, bucket: number): number {
     const base = row * this.#words;
     let word = bucket >> 5;

@@ -1,13 +1,15 @@
 /**
- * The storage of the Ousterhout matrix: for each row a list of runs sorted by processor, for each job a list of its rows.
- * Runs are records in a struct of arrays, linked within their row and with the job's other runs; buckets of processors
- * (run-buckets.ts) lead to a run in the middle of a row. Nothing is checked here; matrix.ts holds the rules.
+ * The storage of the Ousterhout matrix: for each row, a list of runs sorted by processor; for each job, a
+ * list of its runs. Runs are records in a struct of arrays, linked within their row and with the job's other
+ * runs. Buckets of processors (run-buckets.ts) find a run in the middle of a row. Nothing is checked here;
+ * matrix.ts checks the rules.
  *
  *   row 0   AAAAAABBB.......     a run: one job's processors in one row
  *   row 1   CC..DDDDDDDD....
  *
- * A job's processors in a row may also lie in several stretches (scattered, or around the end of a ring). Then each stretch is a
- * run, linked in ascending order from the first one, the lead; only leads are linked with the job's other rows.
+ * A job's processors in a row may also be several stretches (scattered, or around the end of a ring). Then
+ * each stretch is a run. The runs are linked in ascending order from the first one, the lead; only leads are
+ * linked with the job's other rows.
  */
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { MatrixView, RowId, RunId } from "../../core/policy.ts";
@@ -21,7 +23,7 @@ export class RunLists implements MatrixView {
   /** Processors of each job, by job index. */
   protected readonly size: ReadonlyColumn;
 
-  // Runs. #next also links the free ones.
+  // Runs. #next also links the free records.
   #job = new Int32Array(16);
   #row = new Int32Array(16);
   #first = new Int32Array(16);
@@ -34,7 +36,7 @@ export class RunLists implements MatrixView {
   #nextStretch = new Int32Array(16);
   #runsUsed = 0;
   #freeRun: RunId = NONE;
-  /** Runs that are not leads. */
+  /** Number of runs that are not leads. */
   #furtherStretches = 0;
 
   // Jobs.
@@ -92,7 +94,7 @@ export class RunLists implements MatrixView {
   nextStretch(run: RunId): RunId {
     return this.#nextStretch[run];
   }
-  /** The first of the stretches that the job of the run has in the row. */
+  /** The first stretch of the run's job in the row. */
   leadOf(run: RunId): RunId {
     return this.#lead[run];
   }
@@ -105,7 +107,7 @@ export class RunLists implements MatrixView {
   slotsOf(job: JobIndex): number {
     return job < this.#slots.length ? this.#slots[job] : 0;
   }
-  /** Behind the last processor of the run. */
+  /** One past the last processor of the run. */
   runEnd(run: RunId): number {
     return this.#end[run];
   }
@@ -132,7 +134,7 @@ export class RunLists implements MatrixView {
     return run;
   }
 
-  /** First run of the row that begins at or behind the processor. */
+  /** First run of the row that begins at or after the processor. */
   runFrom(row: RowId, processor: number): RunId {
     return this.after(row, processor > 0 ? this.runBefore(row, processor - 1) : NONE);
   }
@@ -145,7 +147,7 @@ export class RunLists implements MatrixView {
     return this.#furtherStretches > 0;
   }
 
-  /** Adds an empty row at a position; the rows behind it move back. */
+  /** Adds an empty row at a position; the rows after it move back. */
   protected insertRow(position: number): RowId {
     const row = this.#freeRowCount > 0 ? this.#freeRows[--this.#freeRowCount] : this.#newRow();
     this.#head[row] = NONE;
@@ -159,7 +161,7 @@ export class RunLists implements MatrixView {
     return row;
   }
 
-  /** Takes an empty row away; the rows behind it move up. */
+  /** Removes an empty row; the rows after it move up. */
   protected takeRow(row: RowId): void {
     for (let position = this.#position[row] + 1; position < this.#rowCount; position++) {
       const moved = this.#order[position];
@@ -171,7 +173,10 @@ export class RunLists implements MatrixView {
     this.#freeRows[this.#freeRowCount++] = row;
   }
 
-  /** Enters a job on idle processors: `stretches` are their first processors and ends in turn, ascending. */
+  /**
+   * Adds a job on idle processors.
+   * @param stretches first processor and end of each stretch in turn, ascending
+   */
   protected insert(job: JobIndex, row: RowId, stretches: ReadonlyColumn, count: number): void {
     let lead = NONE;
     let last = NONE;
@@ -193,7 +198,10 @@ export class RunLists implements MatrixView {
     this.#linkJob(lead);
   }
 
-  /** Exchanges the runs between two legal cuts; before… and last… are the last runs of each row before either cut. */
+  /**
+   * Exchanges the runs between two legal cuts. `before…` and `last…`: the last run of each row before either
+   * cut.
+   */
   protected exchangeRuns(
     a: RowId,
     beforeA: RunId,
@@ -214,12 +222,12 @@ export class RunLists implements MatrixView {
     if (firstB !== NONE) this.#enterBuckets(firstB, lastB, a);
   }
 
-  /** The run of the row behind a run; the row's first one behind −1. */
+  /** The run of the row after a run; after −1, the row's first run. */
   protected after(row: RowId, run: RunId): RunId {
     return run === NONE ? this.#head[row] : this.#next[run];
   }
 
-  /** Makes the row read before, first … last, rest; an empty middle has first −1. */
+  /** Links the row as before, first … last, rest; an empty middle has first −1. */
   #join(row: RowId, before: RunId, first: RunId, last: RunId, rest: RunId): void {
     const head = first === NONE ? rest : first;
     if (before === NONE) this.#head[row] = head;
@@ -273,7 +281,7 @@ export class RunLists implements MatrixView {
     return run;
   }
 
-  /** Takes the runs from … to, which are neighbours, out of the buckets; their links still hold. */
+  /** Removes the adjacent runs from … to from the buckets; their links are still valid. */
   #leaveBuckets(from: RunId, to: RunId): void {
     const buckets = this.#buckets;
     const row = this.#row[from];
@@ -281,7 +289,7 @@ export class RunLists implements MatrixView {
     for (let run = from; ; run = this.#next[run]) {
       const bucket = buckets.of(this.#first[run]);
       if (buckets.head(row, bucket) === run) {
-        // The first run behind the ones that leave follows, if it begins in the same bucket.
+        // The first run after the removed ones takes over, if it begins in the same bucket.
         const follows = rest !== NONE && buckets.of(this.#first[rest]) === bucket;
         buckets.setHead(row, bucket, follows ? rest : NONE);
       }

@@ -1,25 +1,27 @@
 /**
- * The workload tree of Zhou, Walsh and Brent 2000, section 3: how many slots per round every processor has idle, and
- * which buddy block is least loaded.
+ * The workload tree of Zhou, Walsh and Brent 2000, section 3: the number of idle slots of every processor,
+ * and the least loaded buddy block.
  *
- *   root               0               value of a node: the sum of its children when both are nonzero, else 0.
+ *   root               0               value of a node: the sum of its children if both are nonzero, else 0.
  *               0             5        It is nonzero exactly when every processor below has an idle slot,
  *            0     2       2     3     and then it is the number of idle slots below.
  *   leaves  0 0   1 1     1 1   1 2
  *
- * The paper recomputes values node by node. Here every node keeps the least, the largest and the sum of its leaves under
- * pending additions, so that a change of a range of processors, or of all of them, costs the height of the tree. For the
- * search of the least loaded block every node also keeps, per level below it, the largest value of a node of that
- * level. A pending addition changes those in a simple way unless a leaf becomes or ceases to be 0; only then, and
- * only where leaves differ, the addition goes further down.
+ * The paper recomputes values node by node. Here every node keeps the minimum, maximum and sum of its leaves,
+ * with pending additions. So a change to a range of processors, or to all of them, takes time proportional to
+ * the height of the tree. For the search of the least loaded block, every node also keeps, for each level
+ * below it, the largest value of a node on that level. A pending addition changes these values in a simple
+ * way unless a leaf becomes 0 or stops being 0. Only then, and only where leaves differ, the addition goes
+ * further down.
  *
- * On a machine that is no power of two, missing processors have no leaf: the last block of a level may be cut off, takes
- * jobs that fit in what is left, and its value is that of the processors it has.
+ * If the machine's size is not a power of two, missing processors have no leaf. The last block of a level may
+ * be cut off. It takes jobs that fit in the part that exists, and its value is that of the existing
+ * processors.
  */
 import { assert } from "../../core/errors.ts";
 import { blockLevel } from "./buddy.ts";
 
-/** Least leaf of a subtree that has no processors. */
+/** Minimum of a subtree that has no processors. */
 const NO_LEAF = 0x3fffffff;
 
 export class WorkloadTree {
@@ -27,16 +29,18 @@ export class WorkloadTree {
   /** Level of the root: 2^height ≥ processors. */
   readonly height: number;
   readonly #leaves: number;
-  // Per node, in heap order from 1. The pending addition is contained in the node's own entries, not in its children's.
+  // By node, in heap order from 1. A node's own entries include its pending addition; its children's entries
+  // do not.
   readonly #least: Int32Array;
   readonly #most: Int32Array;
   readonly #sum: Float64Array;
   readonly #pending: Int32Array;
-  // Largest value per node and level: #bestAt[height of the node] + (number within its level) × (height + 1) + level.
+  // Largest value per node and level: #bestAt[height of the node] + (number within its level) × (height + 1)
+  // + level.
   readonly #best: Float64Array;
   readonly #bestAt: Int32Array;
 
-  /** A tree over `processors` processors (1 … 2^24) with no idle slot at all. */
+  /** A tree without idle slots. @param processors 1 … 2^24 */
   constructor(processors: number) {
     this.processors = processors;
     this.height = blockLevel(processors);
@@ -60,14 +64,16 @@ export class WorkloadTree {
     this.#best = new Float64Array(length);
   }
 
-  /** Adds `delta` idle slots to each of `size` processors from `first` on. None may fall below 0. */
+  /** Adds `delta` idle slots to each of `size` processors from `first` on. No processor may go below 0. */
   add(first: number, size: number, delta: number): void {
     const end = first + size;
     assert(first >= 0 && first <= end && end <= this.processors, `processors ${first} to ${end - 1} exist`);
     if (first < end && delta !== 0) this.#add(1, this.height, 0, first, end, delta);
   }
 
-  /** Least number of idle slots of a processor of the block; 0 means that no job can have the block. */
+  /**
+   * Minimum number of idle slots over the processors of the block; 0 means that no job can have the block.
+   */
   least(level: number, node: number): number {
     const index = (this.#leaves >> level) + node;
     return this.#least[index] + this.#above(index);
@@ -78,27 +84,28 @@ export class WorkloadTree {
     this.#copy(1, this.height, 0, 0, out);
   }
 
-  /** Value of a node: idle slots below it when every processor below has one, else 0. */
+  /** Value of a node: the number of idle slots below it if every processor below has one, else 0. */
   value(level: number, node: number): number {
     const index = (this.#leaves >> level) + node;
     const above = this.#above(index);
     return this.#least[index] + above > 0 ? this.#sum[index] + above * this.width(level, node) : 0;
   }
 
-  /** Processors of a block: 2^level, fewer where the machine's end cuts it off. */
+  /** Number of processors of a block: 2^level, or fewer if the machine's end cuts it off. */
   width(level: number, node: number): number {
     return Math.max(0, Math.min(1 << level, this.processors - (node << level)));
   }
 
   /**
-   * The block with the largest value for a job of `size` processors, the leftmost among equals; −1 when none of its
-   * level is nonzero. Returns the block's number within the level `blockLevel(size)`. Cost: the height of the tree.
+   * The block with the largest value for a job of `size` processors (ties: the leftmost); −1 if all blocks of
+   * its level have value 0. Returns the block's number within level `blockLevel(size)`. Takes time
+   * proportional to the height.
    */
   leastLoadedBlock(size: number): number {
     const level = blockLevel(size);
     if (level > this.height) return -1;
     const wanted = this.#bestOf(1, this.height, level);
-    // The last block is not among the best when it is cut off; it counts for the jobs that fit.
+    // A last block that is cut off is not among the best values; it counts only for jobs that fit.
     const cut = this.processors >> level;
     if (this.width(level, cut) >= size && this.value(level, cut) > wanted) return cut;
     if (wanted === 0) return -1;
@@ -134,7 +141,7 @@ export class WorkloadTree {
     this.#copy(2 * node + 1, height - 1, low + (1 << (height - 1)), below, out);
   }
 
-  /** Adds to all leaves of a subtree that has all its processors. */
+  /** Adds to all leaves of a subtree without missing processors. */
   #apply(node: number, height: number, delta: number): void {
     const least = this.#least[node];
     const now = least + delta;

@@ -1,16 +1,17 @@
 /**
- * The workload vector of Zhou, Brent, Johnson and Walsh 1999, section 4: how many slots per round every processor has idle, and
- * which window of a job's size is least loaded.
+ * The workload vector of Zhou, Brent, Johnson and Walsh 1999, section 4: the number of idle slots of every
+ * processor, and the least loaded window of a job's size.
  *
  *   processor   0 1 2 3 4 5 6 7        kept as segments of equal values       0 | 1 | 2     | 3
  *   idle        0 0 1 2 2 2 2 3                                               0   2   3       7
  *
- * A window can be had when none of its processors is 0 (its fragments can be gathered in one row), and is the less loaded the
- * more idle slots it has. Its sum grows and falls in straight lines while it slides, and bends only where one of its ends passes
- * from one segment to the next: only there the search has to look. So a search costs twice the number of segments, a
- * change the number of segments in its range and a move of those behind it. There are at most min(processors, 2 × jobs + 1).
+ * A window is available if none of its processors is 0, because its fragments can then be gathered in one
+ * row. The more idle slots it has, the less loaded it is. While a window slides, its sum is linear, with
+ * bends only where one of its ends passes from one segment to the next. So the search looks only at the
+ * bends, and takes time proportional to the number of segments, at most min(processors, 2 × jobs + 1). A
+ * change takes time proportional to the segments in its range, and moves those after it.
  *
- * Windows may go on at the machine's front (a ring): processor x and x − processors are the same.
+ * Windows may wrap around to the machine's front (a ring): processor x and x − processors are the same.
  */
 import { assert } from "../../core/errors.ts";
 import { doubled } from "../grow.ts";
@@ -22,11 +23,11 @@ export class WorkloadVector {
   #first = new Int32Array(16);
   #value = new Int32Array(16);
   #count = 1;
-  // The best window of the running search.
+  // The best window of the present search.
   #best = 0;
   #bestAt = -1;
 
-  /** A vector over `processors` processors (1 or more) with no idle slot at all. */
+  /** A vector without idle slots. @param processors 1 or more */
   constructor(processors: number) {
     this.processors = processors;
   }
@@ -54,14 +55,20 @@ export class WorkloadVector {
     this.#everywhere += delta;
   }
 
-  /** Adds `delta` idle slots to `size` processors from `first` on, on a ring if they pass the machine's end. */
+  /**
+   * Adds `delta` idle slots to `size` processors from `first` on, wrapping around if they pass the machine's
+   * end.
+   */
   add(first: number, size: number, delta: number): void {
     const end = first + size;
     this.#add(first, Math.min(end, this.processors), delta);
     if (end > this.processors) this.#add(0, end - this.processors, delta);
   }
 
-  /** Least number of idle slots of `size` (1 or more) processors from `first` on, on a ring if they pass the machine's end. */
+  /**
+   * Minimum number of idle slots over `size` (1 or more) processors from `first` on, wrapping around if
+   * needed.
+   */
   least(first: number, size: number): number {
     const end = first + size;
     const least = this.#least(first, Math.min(end, this.processors));
@@ -69,8 +76,8 @@ export class WorkloadVector {
   }
 
   /**
-   * First processor of the window of `size` processors within from … end − 1 that has most idle slots and none at 0, the leftmost
-   * among equals; −1 when there is none.
+   * First processor of the window of `size` processors within from … end − 1 that has the most idle slots and
+   * no processor with 0 (ties: the leftmost); −1 if there is none.
    *
    * @param from 0 … processors − 1
    * @param end up to 2 × processors; a window may pass the machine's end if this does
@@ -98,7 +105,10 @@ export class WorkloadVector {
     return this.#bestAt;
   }
 
-  /** Writes behind the last segment where it ends and, for a ring, all segments once more, `processors` further on. */
+  /**
+   * Writes, after the last segment, where it ends, and for a ring all segments once more, shifted by
+   * `processors`.
+   */
   #close(isRing: boolean): void {
     const count = this.#count;
     while (this.#first.length < 2 * count + 1) {
@@ -112,7 +122,10 @@ export class WorkloadVector {
     this.#first[2 * count] = 2 * this.processors;
   }
 
-  /** Slides a window through the stretch begin … end − 1, which begins in segment k; keeps the best place that it finds. */
+  /**
+   * Slides a window through the stretch begin … end − 1, which begins in segment k, and keeps the best
+   * window.
+   */
   #slide(k: number, begin: number, end: number, size: number): void {
     const first = this.#first;
     const value = this.#value;
@@ -123,7 +136,7 @@ export class WorkloadVector {
       sum += (segmentEnd - at) * value[right];
       at = segmentEnd;
     }
-    // The segment of the processor behind the window.
+    // The segment of the processor after the window.
     if (first[right] > begin + size) right--;
     let left = k;
     const lastAt = end - size;
@@ -160,7 +173,7 @@ export class WorkloadVector {
     this.#joinWithPrevious(from);
   }
 
-  /** Segment that holds the processor. */
+  /** Segment that contains the processor. */
   #find(processor: number): number {
     let low = 0;
     let high = this.#count;
@@ -172,7 +185,7 @@ export class WorkloadVector {
     return low;
   }
 
-  /** Segment that begins at the processor, made if need be. */
+  /** Segment that begins at the processor; splits a segment if needed. */
   #split(processor: number): number {
     const k = this.#find(processor);
     if (this.#first[k] === processor) return k;
