@@ -131,7 +131,12 @@ const jobOptions = () => [
     "limit on running time, such as 90s, 10m, 2h or 1:30:00; policies use it as the estimate",
     (text) => Math.max(1, Math.round(limitSeconds(text) * 1000)),
   ),
-  new JobOption("memoryBytes", "--mem <size>", "memory limit of the whole job, such as 512M or 2G", bytes),
+  new JobOption(
+    "memoryBytes",
+    "--mem <size>",
+    "memory of the whole job, such as 512M or 2G; a limit if the machine can enforce it",
+    bytes,
+  ),
   new JobOption("queue", "-q, --queue <name>", "queue (default: chosen by the scheduler)"),
   new JobOption("name", "-J, --name <name>", "name of the job (default: the program's name)"),
   new JobOption(
