@@ -8,7 +8,8 @@
  *     tokens/                    0700           tokens/                0711
  *       1000                     0400             1000                 0400, owned by user 1000
  *
- * Modes are never too wide, not even for an instant: everything is made under a strict umask, and widened at the end.
+ * Modes are never too wide, not even for an instant: everything is made under a strict umask, and widened at
+ * the end.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -58,12 +59,18 @@ export function runtimeDirOf(socket: string): RuntimeDir {
   return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
 }
 
-/** The socket of one user of a shared scheduler. Nobody else can connect to it, so other users cannot block it. */
+/**
+ * The socket of one user of a shared scheduler. Nobody else can connect to it, so other users cannot block
+ * it.
+ */
 export function userSocket({ folder }: Pick<RuntimeDir, "folder">, uid: number): string {
   return join(folder, `${uid}.sock`);
 }
 
-/** Path of the socket that a front end of this user makes: TUTTI_SOCKET, or the default of the user or, for root, of the machine. */
+/**
+ * Path of the socket that a front end of this user makes: TUTTI_SOCKET, or the default of the user or, for
+ * root, of the machine.
+ */
 export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): string {
   if (env.TUTTI_SOCKET) return resolve(env.TUTTI_SOCKET);
   if (uid === 0) return join(SYSTEM_FOLDER, SOCKET_NAME);
@@ -72,7 +79,10 @@ export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): strin
     : `/tmp/tutti-${uid}/${SOCKET_NAME}`;
 }
 
-/** The sockets that a client tries, in order: only TUTTI_SOCKET if set, else the user's own, then the machine's. */
+/**
+ * The sockets that a client tries, in order: only TUTTI_SOCKET if set, else the user's own, then the
+ * machine's.
+ */
 export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string[] {
   const own = defaultSocket(env, uid);
   return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
@@ -80,7 +90,8 @@ export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string
 
 /**
  * Makes the folders, or checks the existing ones.
- * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds other files
+ * @throws InputError if a folder cannot be made, belongs to another user, is writable by others or holds
+ *   other files
  */
 export function makeRuntimeDir(places: RuntimeDir): void {
   privately(() => {
@@ -120,8 +131,8 @@ export function openToAllUsers(places: RuntimeDir): void {
 }
 
 /**
- * Whether a client may trust the contents of a folder: it belongs to the user or to root, and nobody else may write to
- * it. Otherwise another user could impersonate the scheduler.
+ * Whether a client may trust the contents of a folder: it belongs to the user or to root, and nobody else may
+ * write to it. Otherwise another user could impersonate the scheduler.
  */
 export function isTrustworthy(folder: string, uid = currentUid()): boolean {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -171,7 +182,9 @@ export function readToken(places: RuntimeDir, uid = currentUid()): string | unde
   return readText(join(places.tokens, String(uid)), "utf8")?.trim();
 }
 
-/** Writes a file that appears complete, with its owner and mode. Only we may have write access to the folder. */
+/**
+ * Writes a file that appears complete, with its owner and mode. Only we may have write access to the folder.
+ */
 function writePrivately(path: string, bytes: Buffer, owner: number | undefined): void {
   const temporary = `${path}.${process.pid}.new`;
   rmSync(temporary, { force: true });
@@ -203,7 +216,10 @@ function checkFolder(folder: string): void {
   }
 }
 
-/** Refuses folders with other files: we would change the mode of, say, a home folder and replace a file named `key`. */
+/**
+ * Refuses folders with other files: we would change the mode of, say, a home folder and replace a file named
+ * `key`.
+ */
 function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): void {
   const ours = [key, tokens, socket].map((path) => basename(path));
   const foreign = foreignFile(folder, (entry) =>

@@ -9,9 +9,9 @@
  * Protocol 2 gives every attempt an identity; protocol 1 had none. A front end says hello with protocol 2. A
  * conductor that refuses this is of the first release; the front end uses protocol 1 with it until it ends.
  *
- *   front end                         conductor                        shim (one per attempt, own session)
- *      │ hello, matrix, launch, signal     │  spawn, freeze, thaw, pin, kill   │ claims the attempt, runs the command,
- *      │◀── state, launched, ended, slots ─│◀──────── exit file on disk ───────│ writes its exit status to disk
+ *   front end                          conductor                       shim (one per attempt, own session)
+ *      │── hello, matrix, launch, … ──────▶│── spawn, freeze, pin, kill ──▶│ claims the attempt,
+ *      │◀─ state, launched, ended, slots ──│◀───── exit file on disk ──────│ runs the command
  */
 import type {
   AttemptCommand,

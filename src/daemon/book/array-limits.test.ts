@@ -72,7 +72,7 @@ describe("an array of which two may go at a time", () => {
     expect(goes(bench)).toEqual([1, 2, 3, 4]);
     await answerOf(clock, frontEnd.release(ANNA, 2));
     expect(goes(bench)).toEqual([1, 3, 4]);
-    expect(frontEnd.job(ANNA, 2)).toMatchObject({ reason: "at most 2 of array 1 go at a time" });
+    expect(frontEnd.job(ANNA, 2)).toMatchObject({ reason: "at most 2 jobs of array 1 run at a time" });
     expect(await frontEnd.why(ANNA, 2)).toMatchObject({
       obstacles: [{ kind: "array", array: 1, atOnce: 2 }],
     });

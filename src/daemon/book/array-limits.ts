@@ -1,6 +1,7 @@
 /**
- * Arrays of which at most so many jobs are let go at a time. A job that is let go counts until it has ended or is held, whether it runs
- * or still waits for processors; so however the jobs end, are held or cancelled, as many are on their way as may be.
+ * Arrays with a limit on the number of jobs in flight. A released job counts until it has ended or is held,
+ * whether it runs or still waits for processors. So the limit is always used up, however jobs end, are held
+ * or are cancelled.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess } from "../../protocol/states.ts";
@@ -10,17 +11,17 @@ import { placeIn } from "./rising-numbers.ts";
 interface LimitedArray {
   readonly most: number;
   readonly going: Set<JobNumber>;
-  /** In the order in which they are let go. */
+  /** In the order in which they are released. */
   readonly waiting: JobRecord[];
 }
 
 export class ArrayLimits {
   readonly #arrays = new Map<JobNumber, LimitedArray>();
-  /** Arrays in which another job may go by now. */
+  /** Arrays in which another job may be released. */
   readonly #touched = new Set<JobNumber>();
   #released: JobNumber[] = [];
 
-  /** A job that has not ended, as it is now. */
+  /** Adds a live job in its current state. */
   enter(record: JobRecord): void {
     const { array, arrayLimit } = record;
     if (array === undefined || arrayLimit === undefined) return;
@@ -34,7 +35,7 @@ export class ArrayLimits {
     this.#touched.add(array);
   }
 
-  /** It ended, or becomes another. */
+  /** Removes a job that has ended or is about to change. */
   leave({ array, ...record }: JobRecord): void {
     const limited = array === undefined ? undefined : this.#arrays.get(array);
     if (array === undefined || limited === undefined) return;
@@ -46,20 +47,20 @@ export class ArrayLimits {
     else this.#touched.add(array);
   }
 
-  /** Whether the limit lets the job go. */
+  /** Whether the limit allows the job to start. */
   mayGo({ job, array, arrayLimit }: JobRecord): boolean {
     if (array === undefined || arrayLimit === undefined) return true;
     this.#settle();
     return this.#arrays.get(array)?.going.has(job) === true;
   }
 
-  /** Jobs that were let go since this was asked last. */
+  /** Jobs that were released since the last call. */
   takeReleased(): readonly JobNumber[] {
     this.#settle();
     return this.#released.splice(0);
   }
 
-  /** Begins anew: changes were taken back. */
+  /** Starts from scratch after a rollback. */
   rebuild(live: Iterable<JobRecord>): void {
     this.#arrays.clear();
     this.#touched.clear();
@@ -80,7 +81,7 @@ export class ArrayLimits {
   }
 }
 
-/** Where the job stands or would stand among those that wait. */
+/** Actual or would-be position of the job among the waiting ones. */
 function placeOf(waiting: readonly JobRecord[], record: Pick<JobRecord, "priority" | "queueRank">): number {
   return placeIn(waiting, (other) => servedBefore(other, record));
 }

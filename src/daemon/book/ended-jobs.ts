@@ -1,12 +1,12 @@
 /**
- * Of jobs that have ended, which are only on disk: how many each user has, in which state, and what they take there. Jobs that were
- * cancelled before they ever started are counted apart.
+ * Statistics of ended jobs, which are only on disk: number by user and state, and size. Jobs that were
+ * cancelled before their first start are counted separately.
  */
 import { isEnded, type JobState } from "../../protocol/states.ts";
 import type { EndedJob, JobCount } from "../store/kept.ts";
 import { aboveFairShare } from "./fair-share.ts";
 
-/** Jobs that were started and others, and what all of them take. */
+/** Numbers of jobs that were started and that were not, and the size of all. */
 interface Amounts {
   started: number;
   neverStarted: number;
@@ -17,16 +17,19 @@ interface OfUser extends Amounts {
   readonly states: Partial<Record<JobState, number>>;
 }
 
-/** What one user has above the fair share: so many jobs, or as many as take so many bytes. */
+/** A user's excess over the fair share: a number of jobs, or jobs with a total size. */
 interface Surplus {
   readonly uid: number;
-  /** Of those that were started or of the others; undefined: of both, these first. */
+  /** Which jobs: started ones or those never started; undefined: both, those never started first. */
   readonly wasStarted: boolean | undefined;
   readonly jobs: number;
   readonly bytes: number;
 }
 
-/** Of the room, for jobs that were never started when there are many others; and what they may take from the others at most. */
+/**
+ * Share of the room that is reserved for jobs that were never started; beyond it, they may not displace
+ * others.
+ */
 const NEVER_STARTED_SHARE = 0.1;
 
 export class EndedJobs {
@@ -37,7 +40,7 @@ export class EndedJobs {
     for (const count of counts) if (isEnded(count.state)) this.#change(count, count.jobs, count.bytes);
   }
 
-  /** Of one user. */
+  /** Number of a user's jobs in a state. */
   inState(uid: number, state: JobState): number {
     return this.#users.get(uid)?.states[state] ?? 0;
   }
@@ -50,7 +53,10 @@ export class EndedJobs {
     this.#change(job, -1, -job.bytes);
   }
 
-  /** Who keeps more than the fair share of the room, and by how much; nobody while there is room for all. */
+  /**
+   * The users with more than the fair share of the room, and their excess; empty while there is room for all
+   * jobs.
+   */
   surpluses(roomJobs: number, roomBytes: number): Surplus[] {
     const surpluses: Surplus[] = [];
     const { started, neverStarted, bytes } = this.#all;
@@ -66,7 +72,7 @@ export class EndedJobs {
         }
       }
     }
-    // Fewer jobs may be enough.
+    // Forgetting jobs may already free enough bytes.
     if (surpluses.length > 0 || bytes <= roomBytes) return surpluses;
     return this.#above(roomBytes, "bytes").map(([uid, above]) => ({
       uid,

@@ -1,6 +1,7 @@
 /**
- * The event log: what has happened, numbered without gaps, on disk in the cycle in which it happened, then told to those who listen.
- * Numbers leave a gap where an older store was put back. Old events are forgotten by user, so in what is kept there may be more.
+ * The event log. Events are numbered without gaps, written to disk in their cycle, then sent to listeners.
+ * The numbers have a gap after an older store was restored. Old events are forgotten by user, so the stored
+ * log may have more gaps.
  */
 import type { DaemonEvent, EventData, EventKind, EventPayloads } from "../../protocol/events.ts";
 import type { JobRecord } from "../contract/record.ts";
@@ -22,26 +23,26 @@ export class EventFeed {
   #committed: number;
   #pending: StoredEvent[] = [];
   readonly #listeners = new Set<Listener>();
-  /** Events kept of each user's jobs; undefined: of all. */
+  /** Number of stored events of each user's jobs; undefined: of events for all users. */
   readonly #kept = new Map<number | undefined, number>();
   #keptCount = 0;
 
-  /** @param latest numbers go on above it, though the store may know none as high */
+  /** @param latest new numbers begin above it, even if the store's last event has a lower number */
   constructor(store: Store, latest = store.latestEvent()) {
     this.#store = store;
     this.#committed = latest;
     this.#count(store.kept.eventCounts(), 1);
   }
 
-  /** Number that the next event gets. */
+  /** Number of the next event. */
   get next(): number {
     return this.#committed + this.#pending.length + 1;
   }
 
   /**
-   * Writes an event; it is told after `commit`.
-   * @param record the job that it tells of, to its owner and administrators alone
-   * @param secret of an event for all: data for administrators, and for the user whose job it tells of
+   * Writes an event; listeners receive it after `commit`.
+   * @param record the job that the event is about; then only its owner and administrators receive it
+   * @param secret data of an event for all users that only administrators and the user `of` receive
    */
   add<Kind extends EventKind>(
     kind: Kind,
@@ -81,18 +82,23 @@ export class EventFeed {
     this.#pending = [];
   }
 
-  /** How many events each user has above the fair share of a room, and those of all together have; none while there is room. */
+  /**
+   * The users' numbers of events above the fair share of a room; empty while there is room for all events.
+   */
   surpluses(room: number): EventCount[] {
     if (this.#keptCount <= room) return [];
     return aboveFairShare(this.#kept, room).map(([uid, events]) => ({ uid, events }));
   }
 
-  /** Events have gone from the store. */
+  /** Updates counts after events were removed from the store. */
   forget(counts: readonly EventCount[]): void {
     this.#count(counts, -1);
   }
 
-  /** Tells at once what came after `since`, then goes on, until the listener says false. Returns how to stop. */
+  /**
+   * Sends all events after `since`, then new ones, until the listener returns false.
+   * @returns a function to stop it
+   */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
     const entry: Listener = { caller, tell: listener };
     const uid = caller.isAdministrator ? undefined : caller.uid;
@@ -118,19 +124,19 @@ export class EventFeed {
   }
 }
 
-/** A listener that fails must not disturb the rest. */
+/** Sends an event to a listener, whose errors must not disturb others. */
 function tell({ caller, tell: call }: Listener, stored: StoredEvent): unknown {
   const event = seenBy(caller, stored);
   if (event === undefined) return undefined;
   try {
     return call(event);
   } catch {
-    // Whoever listens has to look after its own errors.
+    // Listeners must handle their own errors.
     return undefined;
   }
 }
 
-/** What happens to jobs of others is not told, nor why something concerns all when the reason is another's job. */
+/** The event as this caller may see it: without other users' jobs, and without secret data about them. */
 function seenBy(caller: Caller, { event, uid, secret }: StoredEvent): DaemonEvent | undefined {
   const mayKnow = (of: number | undefined): boolean => caller.isAdministrator || of === caller.uid;
   if (uid !== undefined && !mayKnow(uid)) return undefined;

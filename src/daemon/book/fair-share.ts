@@ -1,7 +1,7 @@
 /**
- * Room that several share so that the smallest have all they want (max-min fairness): the highest level such that all amounts, each cut
- * to the level, fit into the room together. Nobody who has at most room ÷ number of those who share is cut.
- * @returns Infinity when all of it fits
+ * Max-min fairness: the highest level such that all amounts, each cut to this level, fit into the room
+ * together. An amount of at most room ÷ number of amounts is never cut.
+ * @returns Infinity if all amounts fit
  */
 export function fairLevel(amounts: Iterable<number>, room: number): number {
   const sorted = [...amounts].sort((a, b) => a - b);
@@ -14,7 +14,7 @@ export function fairLevel(amounts: Iterable<number>, room: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Who of those who share a room has more than the fair share, and by how much. */
+/** The users whose amounts are above the fair share of a room, and their excess. */
 export function aboveFairShare<User>(
   amounts: Iterable<readonly [User, number]>,
   room: number,

@@ -1,6 +1,6 @@
 /**
- * What the jobs of each user that have not ended take: their number, and bytes in memory and on disk. An environment or a script counts
- * once for each user, however many jobs have it.
+ * The live jobs of each user: their number, and their size in memory and on disk. An environment or a script
+ * counts once per user, however many jobs share it.
  */
 import type { JobRecord } from "../contract/record.ts";
 import { retainedBytes } from "../contract/submission.ts";
@@ -11,13 +11,13 @@ type ContentKey = Pick<StoredContent, "table" | "id">;
 interface OfUser {
   jobs: number;
   bytes: number;
-  /** How many of the user's jobs have a content, by its name. */
+  /** Number of the user's jobs that have a content, by its name. */
   readonly contents: Map<string, number>;
 }
 
 export class Holdings {
   readonly #users = new Map<number, OfUser>();
-  /** How many jobs have a content, by its name. */
+  /** Number of jobs that have a content, by its name. */
   readonly #contents = new Map<string, number>();
 
   of(uid: number): { readonly jobs: number; readonly bytes: number } {
@@ -25,12 +25,12 @@ export class Holdings {
     return { jobs, bytes };
   }
 
-  /** Whether a job of the user has it. */
+  /** Whether a job of the user has this content. */
   has(uid: number, content: ContentKey): boolean {
     return this.#users.get(uid)?.contents.has(nameOf(content)) === true;
   }
 
-  /** Whether any job has it. */
+  /** Whether any job has this content. */
   isUsed(content: ContentKey): boolean {
     return this.#contents.has(nameOf(content));
   }
@@ -64,7 +64,7 @@ export class Holdings {
   }
 }
 
-/** Changes a count, which goes when it is 0. */
+/** Changes a count and removes it at 0. */
 function count(counts: Map<string, number>, name: string, change: 1 | -1): number {
   const now = (counts.get(name) ?? 0) + change;
   if (now === 0) counts.delete(name);

@@ -1,6 +1,6 @@
 /**
- * The jobs that have not ended, in memory and on disk alike. Changes are written at once, inside the cycle's transaction; `rollback`
- * puts back what was. Ended jobs are only on disk.
+ * The live jobs, in memory and on disk. Changes are written immediately, inside the cycle's transaction;
+ * `rollback` restores the previous state. Ended jobs are only on disk.
  */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import { hasProcess, isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
@@ -17,24 +17,24 @@ import { LiveNumbers } from "./rising-numbers.ts";
 export class JobBook {
   readonly #store: Store;
   readonly #live = new Map<JobNumber, JobRecord>();
-  /** In rising order; the map is in the order of changes. */
+  /** In ascending order, unlike the map, which is in the order of changes. */
   readonly numbers = new LiveNumbers();
-  /** Jobs with a process, so that nobody has to look through the queue for them. */
+  /** Index of the jobs with a process. */
   readonly #withProcess = new Set<JobNumber>();
-  /** Who waits for a job. */
+  /** The dependents of a job. */
   readonly #dependents = new Map<JobNumber, Set<JobNumber>>();
   readonly #unsettled = new Map<JobNumber, JobRecord>();
   readonly #arrayLimits = new ArrayLimits();
   readonly #counts: Record<JobState, number>;
   readonly holdings = new Holdings();
-  /** Of those that have ended, numbers only. */
+  /** Statistics of ended jobs. */
   readonly ended: EndedJobs;
   #undo: (() => void)[] = [];
   #latestJob: number;
   #committedJob: number;
   #latestPlace: number;
 
-  /** @param latestJob numbers go on above it, though the store may know none as high */
+  /** @param latestJob new numbers begin above it, even if the store's last job has a lower number */
   constructor(store: Store, latestJob = store.latestJob()) {
     this.#store = store;
     this.#latestJob = latestJob;
@@ -52,7 +52,7 @@ export class JobBook {
     this.#findUnsettled();
   }
 
-  /** The last front end may have ended between the end of a job and that of its dependents. */
+  /** Finds ended jobs whose dependents were not handled before the last front end stopped. */
   #findUnsettled(): void {
     const others = new Set<JobNumber>();
     for (const { after } of this.#live.values()) {
@@ -77,12 +77,12 @@ export class JobBook {
     return ++this.#latestJob;
   }
 
-  /** The number up to which this cycle gives numbers; undefined when it gives none. */
+  /** The highest number given in this cycle; undefined: none was given. */
   get givenInCycle(): JobNumber | undefined {
     return this.#latestJob > this.#committedJob ? this.#latestJob : undefined;
   }
 
-  /** Someone else has given numbers up to this one. */
+  /** Another front end has given numbers up to this one. */
   raise(job: JobNumber): void {
     if (job <= this.#latestJob) return;
     this.#latestJob = job;
@@ -94,12 +94,12 @@ export class JobBook {
     return ++this.#latestPlace;
   }
 
-  /** A job that has not ended. */
+  /** A live job. */
   live(job: JobNumber): JobRecord | undefined {
     return this.#live.get(job);
   }
 
-  /** Any job. */
+  /** A live or ended job. */
   find(job: JobNumber): JobRecord | undefined {
     return this.#live.get(job) ?? this.#store.job(job);
   }
@@ -112,14 +112,14 @@ export class JobBook {
     for (const job of this.#withProcess) yield this.#live.get(job)!;
   }
 
-  /** What the jobs with a process may have together. */
+  /** Memory requested by all jobs with a process together. */
   usedMemoryBytes(): number {
     let bytes = 0;
     for (const record of this.withProcess()) bytes += record.memoryBytes ?? 0;
     return bytes;
   }
 
-  /** Jobs that nothing keeps from being told to the policy, in the order in which they are served. */
+  /** Jobs that the policy may know, in service order. */
   eligible(): JobRecord[] {
     const found: JobRecord[] = [];
     for (const record of this.#live.values()) if (this.isEligible(record)) found.push(record);
@@ -134,12 +134,15 @@ export class JobBook {
     );
   }
 
-  /** Jobs that have ended and whose dependents do not know it yet. Those wait until then: some may have to be cancelled. */
+  /**
+   * Ended jobs whose dependents were not handled yet. The dependents wait, because some may have to be
+   * cancelled.
+   */
   get unsettled(): ReadonlyMap<JobNumber, JobRecord> {
     return this.#unsettled;
   }
 
-  /** The dependents of a job that has ended know it. */
+  /** All dependents of an ended job have been handled. */
   settled(job: JobNumber): void {
     const ended = this.#unsettled.get(job);
     if (ended === undefined) return;
@@ -147,12 +150,12 @@ export class JobBook {
     this.#undo.push(() => this.#unsettled.set(job, ended));
   }
 
-  /** Whether it waits for others of its array, of which only so many are to go at a time. */
+  /** Whether the job waits because of the limit of its array. */
   waitsForArray(record: JobRecord): boolean {
     return record.state === "queued" && !this.#arrayLimits.mayGo(record);
   }
 
-  /** Jobs that the limits of their arrays have let go since this was asked last, and that nothing else keeps. */
+  /** Jobs that became eligible since the last call because of the limits of their arrays. */
   takeReleased(): readonly JobRecord[] {
     return this.#arrayLimits
       .takeReleased()
@@ -160,7 +163,7 @@ export class JobBook {
       .filter((record) => record !== undefined && this.isEligible(record)) as JobRecord[];
   }
 
-  /** Jobs that have to end before. */
+  /** Live jobs that must end before this one starts. */
   waitsFor(record: JobRecord): JobNumber[] {
     return record.after.filter(({ job }) => this.#live.has(job)).map(({ job }) => job);
   }
@@ -177,7 +180,9 @@ export class JobBook {
     this.#replace(record, undefined);
   }
 
-  /** Changes a live job; one that has ended leaves the book, and what it needed for a start only goes. */
+  /**
+   * Changes a live job. When it ends, it leaves the book, and its unused environment and script are dropped.
+   */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
     if (isEnded(changed.state)) return this.#end(changed, record);
@@ -200,12 +205,12 @@ export class JobBook {
     return ended;
   }
 
-  /** The number given last. */
+  /** The last number given. */
   get latestJob(): JobNumber {
     return this.#latestJob;
   }
 
-  /** Ended jobs have gone from the store. */
+  /** Updates counts after ended jobs were removed from the store. */
   forget(jobs: readonly EndedJob[]): void {
     for (const job of jobs) {
       this.#counts[job.state]--;
@@ -225,7 +230,7 @@ export class JobBook {
   }
 
   #replace(now: JobRecord, before: JobRecord | undefined): void {
-    // Looked up now: when the cycle is rolled back the store has it no more.
+    // Looked up now, because after a rollback the store does not have them any more.
     const contents = isLive(now) === isLive(before) ? [] : this.#store.contents.of(before ?? now);
     this.#swap(before, now, contents);
     this.#undo.push(() => this.#swap(now, before, contents));

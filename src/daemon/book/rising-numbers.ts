@@ -1,8 +1,9 @@
 import type { JobNumber } from "../../protocol/attempts.ts";
 
 /**
- * Numbers in rising order, of which new ones come at the end and any may go: those of the jobs that have not ended. One that goes leaves a
- * hole; holes are closed when they are an eighth of all. So a change costs O(log n) on average, and a look passes few holes.
+ * Numbers in ascending order, such as those of live jobs: new ones come at the end, and any may be removed. A
+ * removed number leaves a hole; holes are closed when they are an eighth of all entries. So a change costs
+ * O(log n) on average, and reading passes few holes.
  */
 export class RisingNumbers {
   #numbers: number[] = [];
@@ -12,16 +13,16 @@ export class RisingNumbers {
     return this.#numbers.length - this.#gone.size;
   }
 
-  /** Adds a number that is not there. */
+  /** Adds a number that is not in the list. */
   add(number: number): void {
     if (this.#gone.delete(number)) return;
     const last = this.#numbers.at(-1);
     if (last === undefined || number > last) this.#numbers.push(number);
-    // Only where a change is taken back.
+    // Happens only in a rollback.
     else this.#numbers.splice(this.#placeOf(number), 0, number);
   }
 
-  /** Removes a number that is there. */
+  /** Removes a number that is in the list. */
   delete(number: number): void {
     this.#gone.add(number);
     if (this.#gone.size * 8 <= this.#numbers.length) return;
@@ -29,7 +30,7 @@ export class RisingNumbers {
     this.#gone.clear();
   }
 
-  /** The first numbers from `first` to `last`, at most `most` of them. */
+  /** The first numbers from `first` to `last`, at most `most`. */
   rising(first: number, last: number, most: number): number[] {
     const found: number[] = [];
     for (let i = this.#placeOf(first); i < this.#numbers.length && found.length < most; i++) {
@@ -40,7 +41,7 @@ export class RisingNumbers {
     return found;
   }
 
-  /** The last numbers up to `last`, the greatest first, at most `most` of them. */
+  /** The last numbers up to `last`, in descending order, at most `most`. */
   falling(last: number, most: number): number[] {
     const found: number[] = [];
     for (let i = this.#placeOf(last + 1) - 1; i >= 0 && found.length < most; i--) {
@@ -50,13 +51,13 @@ export class RisingNumbers {
     return found;
   }
 
-  /** How many numbers are less, holes included. */
+  /** Number of entries below a number, including holes. */
   #placeOf(number: number): number {
     return placeIn(this.#numbers, (other) => other < number);
   }
 }
 
-/** How many values of a list stand before a place that divides it: those of which it holds, which are the first. */
+/** Binary search: the number of leading values for which `isBefore` is true. */
 export function placeIn<Value>(values: readonly Value[], isBefore: (value: Value) => boolean): number {
   let from = 0;
   let to = values.length;
@@ -68,7 +69,7 @@ export function placeIn<Value>(values: readonly Value[], isBefore: (value: Value
   return from;
 }
 
-/** Numbers of the jobs that have not ended, of all users and of each. */
+/** Numbers of live jobs, for all users together and for each user. */
 export class LiveNumbers {
   readonly #all = new RisingNumbers();
   readonly #users = new Map<number, RisingNumbers>();
@@ -90,7 +91,7 @@ export class LiveNumbers {
     this.#all.delete(job);
   }
 
-  /** Of one user, or of all. */
+  /** The numbers of one user, or of all (undefined). */
   of(uid: number | undefined): Pick<RisingNumbers, "rising" | "falling"> {
     return uid === undefined ? this.#all : (this.#users.get(uid) ?? NONE);
   }

@@ -1,12 +1,12 @@
 /**
- * When waiting jobs will start: the live state run forward in the simulator. Running times are drawn from what this daemon has seen:
- * estimate × (running time ÷ estimate of some earlier job). Each replication draws anew, from one seed; the forecast is the 10th,
- * 50th and 90th percentile over the replications.
+ * Forecasts when waiting jobs will start, by simulating the live state forward. Running times are drawn from
+ * history: estimate × (running time ÷ estimate of a random earlier job). Each replication draws new ones, all
+ * from one seed; the forecast is the 10th, 50th and 90th percentile over the replications.
  *
- *   time 0        jobs with processes, with what is left of them
- *   just behind   waiting jobs, in the order in which they are served
+ *   time 0        jobs with processes, with their remaining running times
+ *   just after    waiting jobs, in service order
  *
- * All that is needed is data, so that it can be sent to another thread.
+ * The input is plain data, so that it can be sent to another thread.
  */
 import type { Instance } from "../../core/jobs.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
@@ -17,13 +17,13 @@ import type { Config } from "../config/config.ts";
 import { choosePolicyFor } from "../scheduling/policy-choice.ts";
 
 export interface ForecastTask {
-  /** As `choosePolicyFor` reads it. */
+  /** Text of the policy for `choosePolicyFor`. */
   readonly policy: string;
   readonly parameters: PolicyChoice["parameters"];
   readonly queues: Config["queues"];
   readonly slotS: number;
   readonly processors: number;
-  /** Jobs with a process, which come first in the columns; the others wait. */
+  /** Number of jobs with a process. They come first in the columns; the other jobs wait. */
   readonly running: number;
   readonly job: Int32Array;
   readonly size: Int32Array;
@@ -35,19 +35,20 @@ export interface ForecastTask {
 }
 
 const SEED = 20_000;
-/** Waiting jobs arrive this much after the running ones, so that these start first. */
+/** Delay of the waiting jobs, so that the running ones start first. */
 const BEHIND_S = 0.001;
-/** A job beyond its estimate is expected to need this share of what it has had. */
+/** A job beyond its estimate is expected to need this share of its running time so far. */
 const OVERRUN_SHARE = 0.25;
 const MAX_REPLICATIONS = 40;
 const MIN_REPLICATIONS = 3;
-/** Jobs × replications. */
+/** Maximum of jobs × replications. */
 const MAX_JOB_RUNS = 20_000;
 
 /**
- * Start of each waiting job in s from now: p10, p50, p90 of the first one, of the second …; Infinity where it never starts.
+ * Starts of the waiting jobs in s from now: p10, p50, p90 of the first job, then of the second, and so on;
+ * Infinity if the job never starts.
  * @param mayGoOn whether there is time for another replication
- * @param ownPolicy where the task names one of a file
+ * @param ownPolicy the user's own policy, if the task names its file
  */
 export function forecastStarts(
   task: ForecastTask,
@@ -80,7 +81,7 @@ export function forecastStarts(
   return answer;
 }
 
-/** Value of a sorted list below which the share of the values lies (nearest rank). */
+/** Quantile of a sorted list by nearest rank. */
 export function rank(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }
@@ -121,7 +122,7 @@ function instanceOf(
   };
 }
 
-/** Only running times that are longer than what the job has had already can be true. */
+/** Draws a running time longer than that so far, and returns the rest. */
 function drawLeftMs(estimateMs: number, ranMs: number, ratios: Float64Array, random: Random): number {
   for (let tries = 0; tries < 20; tries++) {
     const runMs = estimateMs * draw(ratios, random);

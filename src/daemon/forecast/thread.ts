@@ -1,10 +1,13 @@
-/** Forecasts in a thread of their own: started with the first one, one at a time, ended when it has had nothing to do for a while. */
+/**
+ * Makes forecasts in a separate thread, one at a time. The first forecast starts the thread, and it ends when
+ * idle.
+ */
 import { programFile } from "../../host/programs.ts";
 import { Thread } from "../../host/thread.ts";
 import type { ForecastTask } from "./model.ts";
 import type { ForecastReply } from "./worker.ts";
 
-/** Makes a forecast; rejects when it cannot. */
+/** Makes a forecast; rejects if it cannot. */
 export type ForecastEngine = (task: ForecastTask) => Promise<Float64Array>;
 
 const IDLE_MS = 30_000;
@@ -19,7 +22,7 @@ export function forecastThread(): ForecastEngine {
   let idle: NodeJS.Timeout | undefined;
   const run = async (task: ForecastTask): Promise<Float64Array> => {
     clearTimeout(idle);
-    // It must not keep the front end from ending.
+    // unref(): the thread must not keep the front end from ending.
     thread ??= new Thread<ForecastTask, ForecastReply>(FILE, LIMITS).unref();
     const used = thread;
     const stop = () => {
@@ -27,7 +30,7 @@ export function forecastThread(): ForecastEngine {
       return used.end();
     };
     const reply = await used.ask(task).catch(async () => {
-      // Out of memory, or a bug: the next forecast gets another thread.
+      // Out of memory, or a bug. The next forecast gets a new thread.
       await stop();
       throw new Error("the thread of the forecast has ended");
     });

@@ -1,11 +1,14 @@
-/** Entry of the thread that makes forecasts, so that nobody who asks for something else waits for them. */
+/** Entry point of the forecast thread, which keeps forecasts from delaying other requests. */
 import { answerQuestions } from "../../host/thread.ts";
 import { ownPolicyIn } from "../scheduling/policy-choice.ts";
 import { type ForecastTask, forecastStarts } from "./model.ts";
 
 export type ForecastReply = { readonly starts: Float64Array } | { readonly failure: string };
 
-/** Some policies take seconds for one replication of a long queue; somebody may wait for the answer. */
+/**
+ * Time limit, because some policies take seconds for one replication of a long queue and a user may be
+ * waiting.
+ */
 const MAX_MS = 1000;
 
 answerQuestions(async (task: ForecastTask): Promise<ForecastReply> => {

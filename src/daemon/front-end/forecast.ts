@@ -1,6 +1,7 @@
 /**
- * Forecasts of the starts of waiting jobs, made when somebody asks and, once it is started, for every job soon after it has come to wait; what
- * was expected is kept and judged when the job starts. The work itself is in forecast-model.ts, in another thread.
+ * Forecasts the starts of waiting jobs: on request and, after `start`, for every job soon after it enters the
+ * queue. The first forecast of each job is stored and compared with its actual start. The simulation is in
+ * forecast/model.ts and runs in another thread.
  */
 import type { PolicyChoice } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
@@ -13,16 +14,16 @@ import type { FrontEndParts } from "../front-end-parts.ts";
 type Forecast = Omit<NonNullable<Why["forecast"]>, "pastErrorP50Ms">;
 type Forecasts = ReadonlyMap<JobNumber, Forecast>;
 
-/** Of a longer queue only so many are forecast, those that are served first; those behind make little difference to them. */
+/** Of a longer queue, only the first jobs are forecast. Later jobs have little influence on them. */
 const MAX_WAITING = 2000;
 const HISTORY = 1000;
 const FRESH_MS = 2000;
 const ERRORS_KEPT = 1000;
-/** Kept in one transaction: some milliseconds. */
+/** Forecasts stored in one transaction, which takes a few ms. */
 const MAX_KEPT = 500;
-/** A burst of submits is over. */
+/** Delay, so that a burst of submits is over. */
 const SOON_MS = 500;
-/** At most so large a share of the time goes into forecasts that nobody has asked for: 1 / (1 + this). */
+/** Unrequested forecasts take at most 1 / (1 + this) of the time. */
 const REST_PER_RUN = 20;
 
 export class Forecaster {
@@ -30,10 +31,10 @@ export class Forecaster {
   readonly #engine: ForecastEngine;
   #cached: { label: string; atMs: number; starts: Promise<Forecasts> } | undefined;
   #ratios: { atMs: number; values: Float64Array } | undefined;
-  /** Waiting jobs whose forecast is kept. */
+  /** Waiting jobs whose forecast is stored. */
   readonly #kept = new Set<JobNumber>();
   #isStarted = false;
-  /** The store may be closed. */
+  /** If true, the store may be closed. */
   #isStopped = false;
   #cancelTimer: (() => void) | undefined;
   #isRunning = false;
@@ -44,7 +45,7 @@ export class Forecaster {
     this.#engine = engine;
   }
 
-  /** From now on every job is forecast. */
+  /** From now on, every job is forecast. */
   start(): void {
     this.#isStarted = true;
     this.wake();
@@ -56,7 +57,7 @@ export class Forecaster {
     this.#cancelTimer?.();
   }
 
-  /** Jobs may have come to wait. */
+  /** Called when jobs may have entered the queue. */
   wake(): void {
     if (!this.#isStarted || this.#isRunning || this.#cancelTimer !== undefined) return;
     const { clock } = this.#context;
@@ -67,19 +68,23 @@ export class Forecaster {
     });
   }
 
-  /** Start of one job under the present policy, with how far forecasts were off before; undefined when none can be made. */
+  /**
+   * Forecast for one job under the current policy, with the error of past forecasts; undefined if impossible.
+   */
   async of(job: JobNumber) {
     const forecast = (await this.all(this.#context.scheduler.choice)).get(job);
     return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors() };
   }
 
-  /** Median of |start − p50| over the last jobs that were forecast and have started; nothing when there are none. */
+  /**
+   * Median of |start − p50| over the last jobs that were forecast and have started; no key if there are none.
+   */
   pastErrors(): { readonly pastErrorP50Ms?: number } {
     const record = this.record();
     return record === undefined ? {} : { pastErrorP50Ms: record.errorP50Ms };
   }
 
-  /** How far the forecasts of the last jobs were off, and how many of these started between p10 and p90. */
+  /** Errors of the last forecasts, and the share of jobs that started between p10 and p90. */
   record() {
     const judged = this.#context.store.judgedForecasts(ERRORS_KEPT);
     if (judged.length === 0) return undefined;
@@ -92,7 +97,7 @@ export class Forecaster {
     };
   }
 
-  /** Starts of the waiting jobs under a policy. */
+  /** Forecasts for all waiting jobs under a policy. */
   all(choice: PolicyChoice): Promise<Forecasts> {
     const nowMs = this.#context.clock.nowMs();
     const cached = this.#cached;
@@ -108,7 +113,7 @@ export class Forecaster {
     return starts;
   }
 
-  /** Forecasts what has not been yet, keeps it, and rests. */
+  /** Forecasts jobs without a stored forecast, stores the results, and pauses. */
   async #forecastNew(): Promise<void> {
     const { book, clock, scheduler } = this.#context;
     const waiting = book.eligible().slice(0, MAX_WAITING);
@@ -134,7 +139,7 @@ export class Forecaster {
     try {
       found = await this.#engine(this.#task(choice, waiting));
     } catch {
-      // A job goes on without one.
+      // Jobs do not depend on forecasts.
       return starts;
     }
     waiting.forEach(({ job }, j) => {
@@ -145,13 +150,13 @@ export class Forecaster {
   }
 
   /**
-   * Waiting jobs in the order in which they are served, up to the first that waits for memory: of that the model knows nothing, so a
-   * forecast for it or for those behind it would say that they start at once.
+   * Waiting jobs in service order, up to the first that waits for memory. The model does not know about
+   * memory, so it would forecast an immediate start of that job and of later ones.
    */
   #foreseeable(choice: PolicyChoice): readonly JobRecord[] {
     const { book, scheduler } = this.#context;
     const waiting = book.eligible();
-    // Under space sharing memory is counted in processors.
+    // Under space sharing, memory is counted in processors.
     if (choice.definition.sharing === "space") return waiting;
     const freeBytes = scheduler.options.memoryBytes - book.usedMemoryBytes();
     const first = waiting.findIndex(({ memoryBytes = 0 }) => memoryBytes > Math.max(0, freeBytes));
@@ -165,7 +170,7 @@ export class Forecaster {
     const nowMs = clock.nowMs();
     return {
       policy: choice.label,
-      // As it would be made here: with the limit on rows.
+      // With the live limit on rows.
       parameters: scheduler.parametersFor(choice),
       queues: config.queues,
       slotS: config.slotMs / 1000,
@@ -181,7 +186,10 @@ export class Forecaster {
     };
   }
 
-  /** Running time ÷ estimate of jobs that have ended, at most 1: a longer one would have been stopped, or is a surprise. */
+  /**
+   * Running time ÷ estimate of ended jobs, at most 1, because time limits usually prevent longer running
+   * times.
+   */
   #history(): Float64Array {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();
@@ -193,11 +201,11 @@ export class Forecaster {
     return this.#ratios.values;
   }
 
-  /** Keeps each job's first forecast, to be judged when it starts; some at a time. */
+  /** Stores each job's first forecast, up to MAX_KEPT at a time. */
   #keep(starts: Forecasts): void {
     if (this.#isStopped) return;
     const { store, clock, book } = this.#context;
-    // Those that have started meanwhile were not forecast in time.
+    // Jobs that have started in the meantime were not forecast in time.
     const fresh = [...starts].filter(([job]) => !this.#kept.has(job) && book.live(job)?.state === "queued");
     const some = fresh.slice(0, MAX_KEPT);
     const areKept = store.tryTransaction(() => {
@@ -205,7 +213,7 @@ export class Forecaster {
         store.noteForecast(job, clock.unixMs(), p10Ms, p50Ms, p90Ms);
       }
     });
-    // Else the disk is full: with the next forecast.
+    // If the disk is full, the next forecast tries again.
     if (areKept) for (const [job] of some) this.#kept.add(job);
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Lists of jobs, of any length, in pages of a few ms each: a generator that gives a page per step, so that others have their turn between
- * two steps. Jobs come in rising order of their numbers, those that have ended and those that have not, and a job that was there all the
- * while is told exactly once, as it is when its page is made; what is remembered between pages is a number, never a place in a list.
+ * Lists of jobs of any length: a generator that yields one page per step, in a few ms, so that other users
+ * get their turn between two steps. Live and ended jobs come together in ascending order of their numbers. A
+ * job that exists throughout is listed exactly once, in its state when its page is made. Between pages, only
+ * a number is remembered, never a position in a list.
  */
 import { matchesGlob } from "../../core/glob.ts";
 import type { NumberRange } from "../../core/number-ranges.ts";
@@ -16,11 +17,11 @@ import type { JobKey } from "../store/kept.ts";
 import { exportSwf } from "./swf-export.ts";
 
 interface PageSizes {
-  /** Numbers that are looked at in a step; a thousand cost about a millisecond. */
+  /** Numbers examined per step; a thousand take about a millisecond. */
   readonly window: number;
-  /** Jobs in a page; a hundred cost about a millisecond, their JSON included. */
+  /** Jobs per page; a hundred take about a millisecond, including their JSON. */
   readonly jobs: number;
-  /** Commands and paths in a page; a job may have a megabyte, read from the disk. */
+  /** Bytes of commands and paths per page; a job may have a megabyte, read from disk. */
   readonly bytes: number;
 }
 
@@ -51,7 +52,7 @@ export class Listing {
     let latest = after;
     for (const keys of this.#windows(caller, { ...query, after: first }, firstEnded, missing)) {
       for (const { job } of keys) {
-        // It may have changed, or been forgotten, since the window was read.
+        // The job may have changed or been forgotten since the window was read.
         const record = this.#context.book.find(job);
         if (record === undefined || !states.includes(record.state) || !matches(record, query)) continue;
         if (count === most) {
@@ -78,7 +79,7 @@ export class Listing {
     return endOf(query, missing);
   }
 
-  /** Only the numbers of the jobs that a list would tell of. */
+  /** The numbers of the jobs that `list` would return. */
   *numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">): Generator<undefined, JobNumber[]> {
     const found: JobNumber[] = [];
     for (const keys of this.#windows(caller, query, 1)) {
@@ -102,7 +103,7 @@ export class Listing {
     });
   }
 
-  /** The jobs that the caller may see and that are in one of the states, a window of numbers at a time. */
+  /** The jobs that the caller may see and that are in one of the states, one window of numbers at a time. */
   *#windows(
     caller: Caller,
     { numbers = ALL_NUMBERS, states = JOB_STATES, after = 0 }: JobQuery,
@@ -110,7 +111,7 @@ export class Listing {
     missing?: MissingJobs[],
   ): Generator<readonly JobKey[], void, void> {
     const isAsked = numbers !== ALL_NUMBERS && missing !== undefined;
-    // Only of all jobs can be told which are missing: others' are not, they do not exist for the caller.
+    // Needs all users' jobs to find missing numbers: a number of another user's job is not missing.
     const uid = caller.isAdministrator || isAsked ? undefined : caller.uid;
     const kinds = {
       live: isAsked || states.some((state) => !isEnded(state)),
@@ -131,7 +132,7 @@ export class Listing {
             seen.push(key);
         }
         if (isWhole && isAsked && first <= range.last) this.#noteGap(missing, first, range.last);
-        // To look costs something, also where nothing is.
+        // A query costs time even if it finds nothing.
         looked += keys.length + window / 50;
         if (looked < window) continue;
         yield seen;
@@ -142,7 +143,7 @@ export class Listing {
     yield seen;
   }
 
-  /** The first so many jobs from `first` to `last`. */
+  /** The first jobs from `first` to `last`, at most a window of them. */
   #keys(
     uid: number | undefined,
     first: JobNumber,
@@ -163,7 +164,7 @@ export class Listing {
     return [...ofLive, ...ofEnded].sort((a, b) => a.job - b.job).slice(0, window);
   }
 
-  /** The number before that of the first of the last so many jobs in these states. */
+  /** The greatest number after which there are still `last` jobs in these states; 0 if there are fewer. */
   *#before(
     caller: Caller,
     states: readonly JobState[],
@@ -197,7 +198,7 @@ export class Listing {
     return { job, uid, state };
   }
 
-  /** Notes that there is no job of these numbers: forgotten, or never given. */
+  /** Notes that no job has these numbers: they were forgotten, or never given. */
   #noteGap(missing: MissingJobs[], first: JobNumber, last: JobNumber): void {
     const { latestJob } = this.#context.book;
     const note = (from: JobNumber, to: JobNumber, because: MissingJobs["because"]) => {

@@ -1,4 +1,4 @@
-/** What users may look at; nothing here changes anything. */
+/** Read-only views of the state for users. */
 import type { Job } from "../../protocol/schema.ts";
 import { isEnded, JOB_STATES, type JobState } from "../../protocol/states.ts";
 import { infoOf, type JobRecord, shownCpus } from "../contract/record.ts";
@@ -23,7 +23,7 @@ export class Views {
       waitsFor.length > 0
         ? `waits for job ${waitsFor.join(", ")}`
         : book.waitsForArray(record)
-          ? `at most ${record.arrayLimit} of array ${record.array} go at a time`
+          ? `at most ${record.arrayLimit} jobs of array ${record.array} run at a time`
           : record.reason;
     return infoOf(record, ranMs, reason);
   }
@@ -40,12 +40,12 @@ export class Views {
       mode: config.mode,
       cpus: table.nodes.flatMap(({ cpus }) => cpus),
       nodes: table.nodes,
-      // Rows are counted from the one that has its turn in `slot`.
+      // The first row has its turn in `slot`.
       epochMs: scheduler.epochMs + slot * config.slotMs,
       rows: rows.map((placements) =>
         placements.map(({ job, processors }) => ({
           job,
-          // Its end is known, the next matrix not yet in force.
+          // The job has ended, but the matrix without it is not in force yet.
           name: book.live(job)?.name ?? "(ended)",
           ...shownCpus(table.cpusAt(processors)),
         })),
@@ -93,7 +93,7 @@ export class Views {
     };
   }
 
-  /** How long the queue is concerns all who wait in it; how the jobs of others have ended does not. */
+  /** All users may see how long the queue is, but not how jobs of other users ended. */
   #counts(caller: Caller): Readonly<Record<JobState, number>> {
     const { book } = this.#context;
     const counts = { ...book.counts };

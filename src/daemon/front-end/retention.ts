@@ -1,39 +1,41 @@
 /**
- * What is forgotten: jobs that have ended, with their attempts, forecasts and folders, and events.
+ * Forgets ended jobs, with their attempts, forecasts and folders, and events.
  *
- * - A job or an event goes `keepDays` after its end.
- * - Of the jobs that have ended at most `keepJobs` are kept, with at most 1 GiB of commands and paths; and at most a million events. Where
- *   there are more, users share the room fairly: it is divided equally, what somebody does not need is for the others, and who keeps
- *   more than then comes out loses what is above, the oldest end first (max-min fairness, fair-share.ts). Events that concern all count as
- *   one user's.
- * - Jobs that were cancelled before they ever started, which cost nothing and leave no results, are shared apart: they have the room that the
- *   others leave, and a tenth of the room in any case.
+ * - Jobs are forgotten `keepDays` after their end, events at the same age.
+ * - At most `keepJobs` ended jobs with 1 GiB of commands and paths are kept, and at most a million events. If
+ * there are more, users share the room fairly: it is divided equally, and room that some users do not need
+ * goes to the others. Users above the resulting level lose the excess, the oldest end first (max-min
+ * fairness, fair-share.ts). Events for all users count as those of one user.
+ * - Jobs that were cancelled before their first start cost nothing and leave no results. They are shared
+ *   separately: they have the room that started jobs leave, and at least a tenth of the room.
  *
- * So, with `users` who have ended jobs, whatever the others do:
+ * Guarantees, if `users` is the number of users with ended jobs, whatever the other users do:
  *
- * - nobody loses a job that was started before keepDays who has at most 0.9 × keepJobs ÷ users of them, with 1 GiB ÷ users of commands;
- * - nobody loses one that never started who has at most 0.1 × keepJobs ÷ users of those;
- * - when a step finds nothing to do, no more than keepJobs, 1 GiB and a million events are kept;
- * - a step forgets at most JOBS_PER_STEP jobs and EVENTS_PER_STEP events, and there is a pause after each.
+ * - before keepDays, a user with at most 0.9 × keepJobs ÷ users started jobs, and 1 GiB ÷ users of commands,
+ * loses none of them;
+ * - a user with at most 0.1 × keepJobs ÷ users jobs that were never started loses none of them;
+ * - when a step finds nothing to do, at most keepJobs, 1 GiB and a million events are kept;
+ * - a step forgets at most JOBS_PER_STEP jobs and EVENTS_PER_STEP events, and is followed by a pause.
  *
- * A job goes from the store in one transaction, which leaves a note that its folder is to be removed; so after a crash a job is
- * there wholly or not at all, and no folder stays behind. A job that has not ended never goes.
+ * One transaction removes a job from the store and notes that its folder must be removed. So after a crash, a
+ * job exists completely or not at all, and no folder is left behind. A job that has not ended is never
+ * forgotten.
  */
 import type { FrontEndParts } from "../front-end-parts.ts";
 import type { EndedJob, EventCount } from "../store/kept.ts";
 
-/** What is kept at most, of all users together. */
+/** Limits for all users together. */
 export interface RetentionLimits {
   readonly bytes: number;
   readonly events: number;
 }
 
 const DAY_MS = 86_400_000;
-/** Jobs and events of one transaction: some milliseconds. */
+/** Jobs and events per transaction, which takes a few ms. */
 const JOBS_PER_STEP = 100;
 const EVENTS_PER_STEP = 1000;
 const MOST: RetentionLimits = { bytes: 2 ** 30, events: 1_000_000 };
-/** Between two steps others have their turn. */
+/** Pause between two steps, for other work. */
 const REST_MS = 50;
 const ROUND_MS = 60_000;
 const FIRST_ROUND_MS = 1000;
@@ -44,7 +46,7 @@ export class Retention {
   #cancelTimer: (() => void) | undefined;
   #isStarted = false;
   #isStopped = false;
-  /** The next step comes soon anyway. */
+  /** Whether the next step is already due soon. */
   #isBusy = false;
   #isRemoving = false;
 
@@ -53,7 +55,7 @@ export class Retention {
     this.#most = { ...MOST, ...most };
   }
 
-  /** From now on, until `stop`. */
+  /** Begins to forget, until `stop`. */
   start(): void {
     this.#isStarted = true;
     this.#later(FIRST_ROUND_MS, () => this.#round());
@@ -64,7 +66,7 @@ export class Retention {
     this.#cancelTimer?.();
   }
 
-  /** Jobs may have ended: when there are too many by now, they do not wait for the next round. */
+  /** Called when jobs may have ended: if there are too many now, does not wait for the next round. */
   wake(): void {
     if (!this.#isStarted || this.#isBusy) return;
     const { book, config } = this.#context;
@@ -74,7 +76,10 @@ export class Retention {
     this.#later(REST_MS, () => this.#round());
   }
 
-  /** Forgets a few jobs and events. Says whether there may be more. A disk that refuses takes the whole step back. */
+  /**
+   * Forgets a few jobs and events. If the disk refuses, forgets nothing.
+   * @returns whether there may be more to forget
+   */
   step(): boolean {
     const { store, book, feed, config, clock } = this.#context;
     const beforeMs = clock.unixMs() - config.keepDays * DAY_MS;
@@ -134,7 +139,7 @@ export class Retention {
     const done = () => {
       this.#isRemoving = false;
     };
-    // What cannot be removed is tried again in the next round.
+    // The next round tries again to remove folders that could not be removed.
     this.#removeFolders().then(done, done);
   }
 

@@ -1,4 +1,4 @@
-/** A new driver with a new policy that takes over what runs. */
+/** Makes a new driver with a new policy and lets it take over the running jobs. */
 import type { PolicyDefinition } from "../../core/policy.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { LiveDriver, MatrixRows, RunningJob } from "./live-driver.ts";
@@ -7,7 +7,7 @@ import { LiveRounds, type LiveRoundsOptions } from "./live-rounds.ts";
 
 interface AdoptionOptions extends Omit<LiveRoundsOptions, "definition"> {
   readonly definition: PolicyDefinition;
-  /** Jobs that there are. */
+  /** Number of jobs, for the size of the table. */
   readonly known: number;
   /** The matrix, from the row whose turn it is. */
   readonly rows: MatrixRows;
@@ -38,7 +38,7 @@ export function driverFor(running: readonly RunningJob[], options: AdoptionOptio
       const moved = driver.takeOver(running, rows, fill).length;
       if (best === undefined || moved < best.moved) best = { driver, moved };
     } catch (error) {
-      // The policy does not take it that way; the plain one has to do.
+      // The policy fails with these fillers; the attempt without fillers must succeed.
       if (fill === "none" && best === undefined) throw error;
     }
     if (best?.moved === 0) break;

@@ -1,7 +1,8 @@
 /**
- * What drives a policy in real time: one driver per way of sharing (live-pool.ts, live-rounds.ts). A driver holds a table of live
- * jobs and the policy made for it; events are queued until the next decision and told in the order that the contract of
- * core/policy.ts states. A driver can take a job back that has been told if its policy can: else whoever owns it makes a new one (adoption).
+ * The interface of drivers, which run a policy in real time: live-pool.ts for space sharing, live-rounds.ts
+ * for time sharing. A driver holds a table of live jobs and the policy made for it. It queues events until
+ * the next decision and passes them on in the order that core/policy.ts defines. Some policies can withdraw a
+ * job that they know; for the others, the owner builds a new driver (adoption).
  */
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { StartRule } from "../../core/policy.ts";
@@ -9,33 +10,33 @@ import { JobTable } from "../../machines/job-table.ts";
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobRecord } from "../contract/record.ts";
 
-/** What policies see of a record, with what the scheduler knows of it. Times in monotonic ms. */
+/** A job as drivers and policies see it. Times in monotonic ms. */
 export interface LiveJob extends Pick<JobRecord, "job" | "estimateMs" | "memoryBytes"> {
   /** Processors. */
   readonly size: number;
   readonly submitMs: number;
-  /** Place of its queue in the list of queue classes, or UNKNOWN. */
+  /** Index of its queue in the list of queue classes, or UNKNOWN. */
   readonly queueClass: number;
   /** User ID of its owner. */
   readonly user?: number | undefined;
 }
 
-/** A job with a process, when a driver is made: running, or stopped until it is placed again. */
+/** A job that has a process when a driver is made: it runs, or it is stopped until it is placed again. */
 export interface RunningJob extends LiveJob {
   /** Running time so far. */
   readonly ranMs: number;
-  /** Its processors (places in the list of CPUs), ascending. */
+  /** Its processors (indices into the list of CPUs), ascending. */
   readonly processors: readonly number[];
 }
 
-/** A job that a decision gave processors. */
+/** A job that got processors in a decision. */
 export interface Start {
   readonly job: JobNumber;
   readonly rule: StartRule;
   readonly processors: readonly number[];
 }
 
-/** One change of the matrix that is no start. */
+/** A change of the matrix other than a start. */
 export interface PlacementChange {
   readonly kind: "placed" | "removed";
   readonly job: JobNumber;
@@ -48,7 +49,7 @@ export interface Decision {
   readonly notes: readonly PlacementChange[];
 }
 
-/** A gang in a row, on processors (places in the list of CPUs). */
+/** A gang in a row, with its processors (indices into the list of CPUs). */
 export interface Placement {
   readonly job: JobNumber;
   readonly processors: readonly number[];
@@ -57,47 +58,53 @@ export interface Placement {
 export type MatrixRows = readonly (readonly Placement[])[];
 
 export interface LiveDriver {
-  /** Whether another job can be told of; if not, a new driver is due. */
+  /** True: the table has no room for another job, so a new driver is needed. */
   readonly isFull: boolean;
   readonly rowCount: number;
-  /** Queues an arrival noticed at an instant. */
+  /** Queues an arrival. */
   arrive(job: LiveJob, nowMs: number): void;
-  /** Queues a departure noticed at an instant. */
+  /** Queues a departure. */
   depart(job: JobNumber, nowMs: number): void;
   /** Whether `withdraw` may be called. */
   readonly canWithdraw: boolean;
-  /** Takes back a job that waits, as of an instant. */
+  /** Withdraws a waiting job. */
   withdraw(job: JobNumber, nowMs: number): void;
-  /** Instant from which a decision is due; Infinity: none until something happens. */
+  /** Instant from which a decision is due; Infinity: not before the next event. */
   dueMs(): number;
-  /** Tells the policy what has happened and lets it decide. @throws whatever the policy throws */
+  /** Passes queued events to the policy and lets it decide. @throws whatever the policy throws */
   decide(nowMs: number): Decision;
-  /** The matrix from the row whose turn it is. */
+  /** The matrix, beginning with the row whose turn it is. */
   layout(): MatrixRows;
   /** Number of the slot in which the first row of `layout` has its turn, counted from the grid's epoch. */
   layoutSlot(): number;
   /** Running time of a job so far. */
   ranMs(job: JobNumber, nowMs: number): number;
-  /** The start that the policy promised, in monotonic ms; NaN when there is none. */
+  /** The start that the policy promised, in monotonic ms; NaN: no promise. */
   promisedMs(job: JobNumber): number;
-  /** Whether a running job is beyond the end that the policy expects, so that the policy errs about free processors. */
+  /**
+   * Whether a job still runs after the end that the policy expects, so that the policy is wrong about free
+   * processors.
+   */
   hasOverrun(nowMs: number): boolean;
 }
 
-/** The job table of a driver: made with room to spare, rows are never used twice. What the machine goes by is not what the policy holds. */
+/**
+ * The job table of a driver. It is made with spare rows, and rows are never reused. The machine uses its own
+ * columns, which the policy cannot change.
+ */
 export class LiveTable {
-  /** What the policy is shown. */
+  /** The table that the policy sees. */
   readonly jobs = new JobTable({ shape: true, memory: true, origin: true });
   readonly size: Int32Array;
   readonly estimateS: Float64Array;
-  /** Of the whole gang; 0 where nobody told. */
+  /** Memory of the whole gang; 0 if unknown. */
   readonly memoryBytes: Float64Array;
   readonly numbers: Float64Array;
   readonly #rows = new Map<JobNumber, number>();
   readonly #originMs: number;
   #used = 0;
 
-  /** @param originMs instant that policies see as time 0 */
+  /** @param originMs the instant that policies see as time 0 */
   constructor(capacity: number, originMs: number) {
     this.#originMs = originMs;
     this.size = new Int32Array(capacity);
@@ -139,13 +146,13 @@ export class LiveTable {
     return row;
   }
 
-  /** Row of a job; −1 when it is not in the table. */
+  /** Row of a job; −1 if it is not in the table. */
   rowOf(job: JobNumber): number {
     return this.#rows.get(job) ?? -1;
   }
 }
 
-/** Rows of a new table: as many as are needed, twice over, and never few. */
+/** Number of rows of a new table: twice the current need, and at least 4096. */
 export function tableCapacity(live: number): number {
   return Math.max(4096, 2 * live + 64);
 }

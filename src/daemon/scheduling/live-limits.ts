@@ -1,6 +1,7 @@
 /**
- * Limits of a live machine beside its processors. Under time sharing the admission queue in front of the policy keeps them: gangs wait for
- * a row and for memory. Under space sharing memory goes with processors.
+ * Limits of a live machine in addition to its processors. Under time sharing, the admission queue in front of
+ * the policy enforces them: gangs wait for a row and for memory. Under space sharing, memory is counted in
+ * processors.
  */
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangLimits } from "../../core/policy.ts";
@@ -9,7 +10,7 @@ export class LiveLimits implements GangLimits {
   readonly maxRows: number;
   readonly #memoryBytes: number;
   readonly #memoryOf: (job: JobIndex) => number;
-  /** Jobs with a process, in the matrix or stopped outside of it. */
+  /** Jobs with a process, in the matrix or stopped outside it. */
   readonly #holders = new Set<JobIndex>();
   #usedBytes = 0;
 
@@ -24,7 +25,7 @@ export class LiveLimits implements GangLimits {
     return bytes === 0 || this.#holders.has(job) || this.#usedBytes + bytes <= this.#memoryBytes;
   }
 
-  /** The job has a process from now on. */
+  /** Called when the job gets a process. */
   hold(job: JobIndex): void {
     if (this.#holders.has(job)) return;
     this.#holders.add(job);
@@ -37,8 +38,8 @@ export class LiveLimits implements GangLimits {
 }
 
 /**
- * Processors that a job is given where each processor has one job: its share of them, as of the memory, if that is more than it
- * asked for. So memory is never promised twice, and a policy that counts processors counts memory, too.
+ * Processors of a job under space sharing: at least the same share of the machine's processors as of its
+ * memory. So no memory is promised twice, and a policy that counts processors also counts memory.
  */
 export function processorsWithMemory(
   tasks: number,

@@ -1,9 +1,10 @@
 /**
- * Space sharing in real time: the machine of machines/pool-machine.ts with a clock outside. Which CPUs a job gets is decided here: one
- * stretch that is wide enough, the narrowest such, else the lowest free ones.
+ * Space sharing in real time: the machine of machines/pool-machine.ts with an external clock. This class
+ * chooses the CPUs of a job: the smallest free stretch that is large enough, else the lowest free CPUs.
  *
- * Ends come late: a process that is killed at its limit takes a while to go. A policy whose expected ends have passed
- * would count on processors that are not free, so the owner makes a new driver with longer estimates as soon as `hasOverrun`.
+ * Ends come late: a process that is killed at its limit takes a while to end. After the expected end, the
+ * policy would count on processors that are not free. So the owner makes a new driver with longer estimates
+ * as soon as `hasOverrun`.
  */
 import type { Outage } from "../../core/interruptions.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -26,7 +27,7 @@ interface LivePoolOptions {
   readonly definition: SpacePolicyDefinition;
   readonly parameters: ParameterValues;
   readonly processors: number;
-  /** Instant that the policy sees as time 0; not after any job's start. */
+  /** The instant that the policy sees as time 0; not after any job's start. */
   readonly originMs: number;
   readonly observer?: Observer | undefined;
 }
@@ -35,11 +36,11 @@ interface Running {
   readonly row: number;
   readonly processors: readonly number[];
   readonly startMs: number;
-  /** Number of the start: departures are told in this order. */
+  /** Number of the start; departures are reported to the policy in this order. */
   readonly order: number;
 }
 
-/** A wish to be woken in the past is granted this much later, so that it cannot keep the machine busy. */
+/** Delay of a wake-up that the policy requested for the past, so that it cannot keep the machine busy. */
 const LATE_WAKE_MS = 10;
 
 export class LivePool extends PoolMachine implements LiveDriver {
@@ -56,9 +57,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
   #arrivals: number[] = [];
   #departures: Running[] = [];
   #withdrawals: number[] = [];
-  /** Processors that a job had when the driver was made. */
+  /** Previous processors of the job that is being taken over. */
   #kept: readonly number[] | undefined;
-  /** Running time that stopped jobs have had before. */
+  /** Earlier running time of stopped jobs. */
   readonly #carriedMs = new Map<JobNumber, number>();
 
   constructor(options: LivePoolOptions, jobs: number) {
@@ -103,8 +104,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
   }
 
   /**
-   * Takes over a job with a process. If the policy cannot be told where it runs, it decides at the instant from which the job would have
-   * run without a stop. What has no room is stopped, until it is started again.
+   * Takes over a job with a process. If the policy cannot restore jobs, the job arrives, and the policy
+   * decides at the instant at which the job would have started if it had never been stopped. A job without
+   * room is stopped until the policy starts it again.
    */
   takeOver(job: RunningJob, nowMs: number): void {
     const startMs = nowMs - job.ranMs;
@@ -167,7 +169,7 @@ export class LivePool extends PoolMachine implements LiveDriver {
     this.#starts.push({ job, rule, processors });
   }
 
-  /** Gives the job its processors. */
+  /** Chooses and occupies processors for the job. */
   #placement(row: JobIndex, startMs: number): readonly number[] {
     const processors = this.#choose(this.#table.size[row]);
     for (const processor of processors) this.#isFree[processor] = 0;

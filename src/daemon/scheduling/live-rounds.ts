@@ -1,12 +1,13 @@
 /**
- * Time sharing by gangs in real time: the machine of machines/gang-matrix.ts with a clock outside. Slots are those of an
- * absolute grid, epoch + k × slotMs; what has happened is noticed at the next boundary.
+ * Gang scheduling in real time: the machine of machines/gang-matrix.ts with an external clock. Slots form an
+ * absolute grid, epoch + k × slotMs. Events are handled at the next boundary.
  *
- *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor turns the
- *   row       | 0  | 1  | 0  | 1  | …         rows by the same grid, so both know which row has which slot
+ *   slot        k    k+1  k+2  k+3            events between k and k + 1 are decided at k + 1; the conductor
+ *   row       | 0  | 1  | 0  | 1  | …         uses the same grid, so both know which row has which slot
  *   events       ^ ^
  *
- * A change of the matrix does not disturb the round: `layout` begins with the row whose turn it is in slot `layoutSlot`.
+ * A change of the matrix does not disturb the round: the first row of `layout` has its turn in slot
+ * `layoutSlot`.
  */
 import { InputError } from "../../core/errors.ts";
 import type { JobIndex } from "../../core/jobs.ts";
@@ -43,28 +44,29 @@ export interface LiveRoundsOptions {
   readonly parameters: ParameterValues;
   readonly processors: number;
   readonly slotMs: number;
-  /** Beginning of slot 0. */
+  /** Start of slot 0. */
   readonly epochMs: number;
-  /** Instant that the policy sees as time 0. */
+  /** The instant that the policy sees as time 0. */
   readonly originMs: number;
-  /** Left out: there are none. */
+  /** Left out: no limits. */
   readonly limits?: { readonly maxRows: number; readonly memoryBytes: number } | undefined;
   readonly observer?: Observer | undefined;
 }
 
 type Fill = "cells" | "blocks" | "none";
 
-/** Numbers of the jobs that fill gaps while running gangs are taken over. */
+/** Jobs that fill gaps while running gangs are taken over have negative numbers. */
 const isFiller = (job: JobNumber): boolean => job < 0;
 
 /**
- * Processes are stopped and continued where they are. Moving them would cost what nobody has measured, so no policy may count on it.
+ * Live processes are stopped and continued on the same CPUs. The cost of moving them is unknown, so policies
+ * must not.
  * @throws InputError for a policy whose gangs change processors
  */
 export function refuseMigration({ definition, parameters, label }: PolicyChoice): void {
   if (definition.guarantees(parameters).migrationS === undefined) return;
   throw new InputError(
-    `Cannot use policy "${label}" live: it moves running gangs to other processors, expected one whose gangs keep theirs; leave migrate out, or try it with tutti simulate`,
+    `Cannot use policy "${label}" live: it moves running gangs to other processors, expected a policy whose gangs keep their processors; leave out migrate, or try the policy with tutti simulate`,
   );
 }
 
@@ -80,10 +82,13 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #arrivals: JobIndex[] = [];
   #departures: JobIndex[] = [];
   #withdrawals: JobIndex[] = [];
-  /** When the last event was queued: at a boundary it is decided there, else at the next one. */
+  /**
+   * Time of the last queued event. An event exactly at a boundary is handled there, else at the next
+   * boundary.
+   */
   #eventMs = Number.NEGATIVE_INFINITY;
 
-  /** @param nowMs the slot that it falls in is the first to be turned */
+  /** @param nowMs an instant in the first slot */
   constructor(options: LiveRoundsOptions, jobs: number, nowMs: number) {
     const table = new LiveTable(tableCapacity(jobs), options.originMs);
     super(options.processors, table.size, {
@@ -158,7 +163,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.#departures = [];
     for (const row of this.#withdrawals) {
       this.forget(row);
-      // Without a queue in front of it nobody waits, and nobody has to be told.
+      // A policy without an admission queue has no waiting jobs, so it need not know.
       this.#policy.withdraw?.(row);
     }
     this.#withdrawals = [];
@@ -170,7 +175,10 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     return { starts: this.#starts, notes: this.#notes };
   }
 
-  /** Takes over jobs with processes where they stand, with a policy that can be told so; the row whose turn it is comes first. */
+  /**
+   * Takes over running jobs in their places, with a policy that can restore them. The row whose turn it is
+   * comes first.
+   */
   restore(running: readonly RunningJob[], rows: MatrixRows): void {
     const { definition, parameters } = this.#options;
     const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);
@@ -203,11 +211,12 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   }
 
   /**
-   * Takes over jobs with processes and the rows in which they stand, the row whose turn it is first. Gaps are filled with jobs of one
-   * processor each, which go at once, so that most policies give every gang the processors that it has. Some policies hand out
-   * whole buddy blocks; then a gap inside a gang's block is none.
-   * @param fill which gaps are filled: all cells, those outside of blocks, or none
-   * @returns the jobs that now have other processors, or none
+   * Takes over running jobs and their rows, the row whose turn it is first. Gaps are filled with jobs of one
+   * processor each, which depart immediately afterwards. So most policies give every gang the processors that
+   * it has already. Some policies assign whole buddy blocks; with them, an idle cell inside a gang's block is
+   * not a gap.
+   * @param fill which gaps are filled: all cells, only cells outside of blocks, or none
+   * @returns the jobs that now have other processors, or no processors
    */
   takeOver(running: readonly RunningJob[], rows: MatrixRows, fill: Fill): readonly JobNumber[] {
     const byNumber = new Map(running.map((job) => [job.job, job]));
@@ -274,7 +283,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     return this.#slot;
   }
 
-  /** Brings the round up to the slot of an instant, without a decision. */
+  /** Advances the round to the slot of `nowMs`, without a decision. */
   catchUp(nowMs: number): void {
     this.#advanceTo(Math.max(this.#slot, Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs)));
   }
@@ -292,7 +301,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     return false;
   }
 
-  // What the policy calls.
+  // Called by the policy.
 
   override promise(row: JobIndex, startS: number): void {
     this.#promisedMs.set(this.#table.numbers[row], this.#options.originMs + startS * 1000);
@@ -362,7 +371,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     this.nowS = this.#startOf(slot);
   }
 
-  /** Slots that the job has had since the round was brought up to date last. */
+  /** Slots that the job has had since the round was last advanced. */
   #turnsSince(row: JobIndex, nowMs: number): number {
     const passed = Math.floor((nowMs - this.#options.epochMs) / this.#options.slotMs) - this.#slot;
     let roundRobin = 0;

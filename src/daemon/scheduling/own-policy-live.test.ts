@@ -55,7 +55,7 @@ function expectAllDone({ frontEnd, machine, clock }: Bench): void {
   expect(machine.launched).toHaveLength(SIZES.length);
 }
 
-/** What administrators are told of policies that gave up. */
+/** The reasons that administrators see when policies fail. */
 function failures({ frontEnd }: Bench): unknown[] {
   const found: unknown[] = [];
   frontEnd.listen(ROOT, 0, ({ kind, data }) => {
@@ -78,19 +78,19 @@ const MISDEEDS: readonly (readonly [string, (pool: Pool, first: number) => void,
     () => {
       throw new TypeError("no such row");
     },
-    /mine\.ts gave up: no such row/,
+    /mine\.ts failed: no such row/,
   ],
   [
     "starts a job for which there is no room",
     (pool, first) => pool.start(first),
-    /mine\.ts gave up: Cannot start/,
+    /mine\.ts failed: Cannot start/,
   ],
   [
     "decides without end",
     () => {
       for (;;);
     },
-    /mine\.ts gave up: .*it took more than 0\.2 s/,
+    /mine\.ts failed: .*it took more than 0\.2 s/,
   ],
 ];
 
@@ -100,7 +100,7 @@ test.each(MISDEEDS)("one that %s is replaced by a plain one", async (_, misdeed,
   expect(bench.frontEnd.policy().policy).toBe("fcfs");
   expect(failures(bench)).toEqual([{ after: "fcfs", because: expect.stringMatching(because) }]);
   expect(bench.frontEnd.status().trouble).toBe(
-    `the policy ${FILE} failed, and fcfs has taken its place; tutti events says why`,
+    `the policy ${FILE} failed and was replaced by fcfs; tutti events shows why`,
   );
 });
 

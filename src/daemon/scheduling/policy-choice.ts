@@ -1,4 +1,4 @@
-/** Policies as a front end with a given configuration knows them. */
+/** Chooses policies for a front end with a given configuration. */
 import { InputError } from "../../core/errors.ts";
 import type { PolicyChoice, PolicyDefinition } from "../../core/policy.ts";
 import { isFile, loadLivePolicy } from "../../own-policies/own-policy.ts";
@@ -7,12 +7,12 @@ import { connectedReservationOver } from "../../policies/space/connected-reserva
 import type { Config } from "../config/config.ts";
 import { refuseMigration } from "./live-rounds.ts";
 
-/** A policy of the user's own that takes longer to decide is replaced. */
+/** An own policy that takes longer for a decision is replaced. */
 const MAX_OWN_MS = 1000;
 
 /**
- * The policy of the file that the configuration names; undefined when it names none.
- * @throws InputError for a file that is no policy, or that somebody else could exchange
+ * The own policy whose file the configuration names; undefined if it names no file.
+ * @throws InputError for a file that is not a policy, or that another user could replace
  */
 export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<PolicyDefinition | undefined> {
   const file = nameIn(policy);
@@ -20,8 +20,8 @@ export async function ownPolicyIn({ policy }: Pick<Config, "policy">): Promise<P
 }
 
 /**
- * Those of the registry; those that know queue classes over the configured ones.
- * @param ownPolicy the only one of a file that may decide here
+ * A policy of the registry, or the own policy. Policies that use queue classes get the configured ones.
+ * @param ownPolicy the only policy from a file that may be used here
  * @throws InputError
  */
 export function choosePolicyFor(
@@ -32,7 +32,7 @@ export function choosePolicyFor(
   const name = nameIn(text);
   if (isFile(name) && name !== ownPolicy?.name) {
     throw new InputError(
-      `Cannot use the policy file "${name}" live: only the file that the configuration of tutti serve names may decide here, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate takes any`,
+      `Cannot use the policy file "${name}" live: only the file that the configuration of tutti serve names is allowed, expected ${ownPolicy === undefined ? "the name of a policy" : `"${ownPolicy.name}" or the name of a policy`}; tutti simulate accepts any file`,
     );
   }
   const knowsQueues = queues.length > 1 || queues[0].queueClass.name !== "default";

@@ -1,11 +1,12 @@
 /**
- * The policy at work: which jobs it has been told of, the driver that tells it, and adoption.
+ * Runs the policy: keeps track of the jobs that it knows, owns the driver, and performs adoptions.
  *
- * Adoption makes a new table, a new policy and a new driver, and lets them take over what is there: jobs with processes first, on the
- * CPUs that they have wherever the policy allows it, then the waiting jobs in the order in which they are served. It happens
- * after a restart, when the policy is switched, when the table is full, and when a job outlives its estimate; and, where the policy cannot
- * take a waiting job back (`capabilities`), when a job that it knows is withdrawn or comes before others that it knows. A running job that the
- * new policy has no room for is stopped, and waits for its turn like a job that is new.
+ * Adoption makes a new table, a new policy and a new driver, which take over the live state: first jobs with
+ * processes, on their current CPUs if the policy allows it, then the waiting jobs in service order. It
+ * happens after a restart, when the policy is switched, when the table is full, and when a job exceeds its
+ * estimate. If the policy cannot withdraw a waiting job (`capabilities`), it also happens when a job that the
+ * policy knows is withdrawn, or when a new job is served before jobs that it knows. If the new policy has no
+ * room for a running job, this job is stopped and waits like a new job.
  */
 import { UNKNOWN } from "../../core/jobs.ts";
 import type { NodeTable } from "../../core/machine.ts";
@@ -27,32 +28,32 @@ import { LivePool } from "./live-pool.ts";
 import { LiveRounds } from "./live-rounds.ts";
 
 interface SchedulerOptions {
-  /** Policies see their number only, and their order. */
+  /** Policies see only the number and order of processors. */
   readonly nodes: NodeTable;
   readonly slotMs: number;
-  /** Rows of the matrix at most, where the policy's parameters name no limit. */
+  /** Maximum number of rows, if the policy's parameters name no limit. */
   readonly mostRows: number;
-  /** Memory that all jobs in the matrix may have together. */
+  /** Memory for all jobs in the matrix together. */
   readonly memoryBytes: number;
   readonly queueClasses: readonly QueueClass[];
-  /** Monotonic instant that policies see as time 0, unless jobs are older. */
+  /** The monotonic instant that policies see as time 0, unless jobs are older. */
   readonly originMs: number;
   /** Converts a Unix time of the past to monotonic time. */
   readonly monotonicOf: (unixMs: number) => number;
   readonly observer?: Observer | undefined;
 }
 
-/** Why a new policy has to take over. */
+/** The reason for an adoption. */
 interface Reason {
   readonly text: string;
-  /** The user whose job it tells of, or administrators alone; left out: everybody may know. */
+  /** The user whose job the text names, or only administrators; left out: all users may see it. */
   readonly toldTo?: number | "administrators";
 }
 
 export interface Outcome extends Decision {
-  /** Set when a new policy object has taken over: why, and which running jobs were given other CPUs or were stopped. */
+  /** Set after an adoption: its reason, and the running jobs that were stopped. */
   readonly adoption?: { readonly because: Reason; readonly stopped: readonly JobNumber[] } | undefined;
-  /** Set when the policy broke down and another one took its place: which, and why. */
+  /** Set when the policy failed and was replaced: the policy that failed, and why. */
   readonly fellBack?: { readonly choice: PolicyChoice; readonly because: string } | undefined;
 }
 
@@ -61,13 +62,15 @@ const NOTHING: Outcome = { starts: [], notes: [] };
 export class Scheduler {
   readonly options: SchedulerOptions;
   readonly #book: JobBook;
-  /** What the policy is made with: those of the choice, and the limit on rows where the policy can keep it. */
+  /**
+   * Parameters of the policy: those of the choice, and the limit on rows if the policy has this parameter.
+   */
   #parameters: ParameterValues;
   #choice: PolicyChoice;
-  /** The policy that decided before the one that was chosen; it takes over when that one breaks down. */
+  /** The last policy that has decided; it takes over if the chosen one fails. */
   #lastGood: PolicyChoice | undefined;
   #hasDecided = false;
-  /** The policy that broke down, until another one is chosen. */
+  /** The policy that failed, until another one is chosen. */
   #broken: PolicyChoice | undefined;
   #driver: LiveDriver | undefined;
   #because: Reason = { text: "start" };
@@ -76,13 +79,13 @@ export class Scheduler {
   /** Waiting jobs that the policy knows. */
   readonly #told = new Set<JobNumber>();
   #lastTold: JobRecord | undefined;
-  /** Jobs that the policy knows and that do not wait any more. */
+  /** Jobs that the policy knows and that must be withdrawn. */
   readonly #withdrawing = new Set<JobNumber>();
-  /** Jobs that have come to wait and are to be told of. */
+  /** New waiting jobs that the policy does not know yet. */
   readonly #arriving = new Map<JobNumber, JobRecord>();
-  /** Running times when there was no driver that could tell. */
+  /** Running times, for times without a driver. */
   readonly #ranMs = new Map<JobNumber, number>();
-  /** Monotonic times of submits, of jobs that came since the start: the wall clock may have been set meanwhile. */
+  /** Monotonic submit times of jobs since the start, because the wall clock may be set. */
   readonly #submittedMs = new Map<JobNumber, number>();
   #layout: { readonly rows: MatrixRows; readonly slot: number } = { rows: [], slot: 0 };
 
@@ -97,7 +100,7 @@ export class Scheduler {
     return this.#choice;
   }
 
-  /** What the policy is made with here. */
+  /** Parameters with which the policy was made, including live limits. */
   get parameters(): ParameterValues {
     return this.#parameters;
   }
@@ -115,18 +118,18 @@ export class Scheduler {
     return this.choice.definition.sharing;
   }
 
-  /** The matrix before the first adoption: what the conductor turned last. */
+  /** Sets the matrix before the first adoption: the last one that was sent to the conductor. */
   setLayout(rows: MatrixRows, slot: number): void {
     this.#layout = { rows, slot };
   }
 
-  /** Beginning of slot 0 of the conductor's grid. */
+  /** Sets the start of slot 0 of the conductor's grid. */
   setEpoch(epochMs: number): void {
     if (epochMs !== this.#epochMs) this.invalidate("the grid of slots has changed");
     this.#epochMs = epochMs;
   }
 
-  /** What the policy knows is no longer true: the next decision begins with an adoption. */
+  /** The policy's state is wrong now: the next decision begins with an adoption. */
   invalidate(text: string, toldTo?: Reason["toldTo"]): void {
     if (!this.#isStale) this.#because = { text, ...(toldTo !== undefined && { toldTo }) };
     this.#isStale = true;
@@ -145,22 +148,22 @@ export class Scheduler {
     this.#parameters = this.parametersFor(choice);
   }
 
-  /** What people should know of the policy. */
+  /** A problem of the policy, as text for people. */
   get trouble(): string | undefined {
     if (this.#broken === undefined) return undefined;
-    return `the policy ${this.#broken.label} failed, and ${this.#choice.label} has taken its place; tutti events says why`;
+    return `the policy ${this.#broken.label} failed and was replaced by ${this.#choice.label}; tutti events shows why`;
   }
 
   /**
-   * The parameters that a policy would be made with here.
-   * @throws InputError when the policy does not take its own parameters together
+   * The parameters with which a policy would be made here.
+   * @throws InputError if the policy refuses this combination of parameters
    */
   parametersFor(choice: PolicyChoice): ParameterValues {
     const { definition, parameters } = choice;
     const { mostRows, slotMs, nodes } = this.options;
     const isLimited = parameters.rows === NONE && Number.isFinite(mostRows);
     const limited = isLimited ? { ...parameters, rows: mostRows } : parameters;
-    // Made to see whether it can be.
+    // Makes the policy only to see whether it throws.
     const common = { parameters: limited, processors: nodes.processors, originMs: 0 };
     if (definition.sharing === "space") new LivePool({ ...common, definition }, 0);
     else new LiveRounds({ ...common, definition, slotMs, epochMs: 0 }, 0, 0);
@@ -171,27 +174,27 @@ export class Scheduler {
     this.#submittedMs.set(job, nowMs);
   }
 
-  /** The job has ended. */
+  /** Forgets an ended job. */
   forget(job: JobNumber): void {
     this.#submittedMs.delete(job);
     this.#ranMs.delete(job);
   }
 
-  /** A job has come to wait, with nothing that keeps it from being told. */
+  /** A job has become eligible. */
   arrived(record: JobRecord): void {
     this.#arriving.set(record.job, record);
   }
 
   /**
-   * A waiting job is not to be started any more, or its place has changed.
-   * @param because what became of it, such as "is held"
+   * A waiting job must not be started any more, or its rank in the queue has changed.
+   * @param because why, such as "is held"
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
     if (this.#told.has(job)) this.#withdrawTold(job, `job ${job} ${because}`, uid);
   }
 
-  /** A job that the policy knows to wait is no longer to be started. */
+  /** Withdraws a waiting job that the policy knows, or requests an adoption if the policy cannot do that. */
   #withdrawTold(job: JobNumber, because: string, toldTo: Reason["toldTo"]): void {
     if (!this.#isStale && this.#driver?.canWithdraw) {
       this.#told.delete(job);
@@ -204,11 +207,11 @@ export class Scheduler {
     this.#ranMs.delete(job);
     if (this.#isStale || this.#driver === undefined) return;
     if (this.#told.has(job))
-      this.#withdrawTold(job, "a job ended that the policy had stopped", "administrators");
+      this.#withdrawTold(job, "a job ended while the policy had stopped it", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
-  /** Running time of a job with a process, as somebody else counted it. */
+  /** Sets the running time of a job with a process, as the executor counted it. */
   noteRan(job: JobNumber, ranMs: number): void {
     this.#ranMs.set(job, ranMs);
   }
@@ -230,7 +233,7 @@ export class Scheduler {
     return this.#layout;
   }
 
-  /** Instant from which `decide` has something to do. */
+  /** The instant from which `decide` has something to do. */
   dueMs(): number {
     this.#takeReleased();
     const hasNews = this.#arriving.size > 0 || this.#withdrawing.size > 0;
@@ -238,25 +241,27 @@ export class Scheduler {
     return this.#driver.dueMs();
   }
 
-  /** Tells the policy what has happened and lets it decide, if it is time; undefined if nothing was decided. */
+  /**
+   * Passes events to the policy and lets it decide, if a decision is due; undefined if nothing was decided.
+   */
   decide(nowMs: number): Outcome | undefined {
     this.#tellArrivals(nowMs);
     const driver = this.#driver;
     if (this.#isStale || driver === undefined) return this.#adoptOrFallBack(nowMs);
     if (driver.dueMs() > nowMs) return undefined;
     if (driver.hasOverrun(nowMs)) {
-      this.invalidate("a job has outlived its estimate", "administrators");
+      this.invalidate("a job has exceeded its estimate", "administrators");
       return this.#adoptOrFallBack(nowMs);
     }
     const isOwn = isFile(this.#choice.definition.name);
-    // What is cut off leaves a machine of which nothing may be believed.
+    // After an aborted call, the state of the machine is unreliable.
     if (isOwn) this.#keepRunningTimes(driver, nowMs);
     try {
       const outcome = this.#noteStarts(driver.decide(nowMs));
       this.#tellArrivals(nowMs);
       return outcome;
     } catch (error) {
-      this.invalidate(`the policy erred: ${messageOf(error)}`, "administrators");
+      this.invalidate(`the policy failed: ${messageOf(error)}`, "administrators");
       if (!isOwn) return this.#adoptOrFallBack(nowMs);
       this.#driver = undefined;
       return this.#fallBack(nowMs, error);
@@ -287,12 +292,15 @@ export class Scheduler {
     }
   }
 
-  /** Takes back the waiting jobs that are served after one that comes now. Returns them in order, to be told again after it. */
+  /**
+   * Withdraws the waiting jobs that are served after a new one. Returns them in order, so that they arrive
+   * after it.
+   */
   #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
     const last = this.#lastTold;
     if (last === undefined || this.#told.size === 0 || !servedBefore(record, last)) return [];
     if (!driver.canWithdraw) {
-      this.invalidate(`job ${record.job} comes before jobs that wait`, record.uid);
+      this.invalidate(`job ${record.job} is served before waiting jobs`, record.uid);
       return [];
     }
     const after = [...this.#told]
@@ -316,7 +324,7 @@ export class Scheduler {
     }
   }
 
-  /** Puts the last policy that decided in the place of one that broke down, or a plain one. */
+  /** Replaces a failed policy by the last one that has decided, or by a plain one. */
   #fallBack(nowMs: number, error: unknown): Outcome {
     const broken = this.#choice;
     const plain = makeChoice(
@@ -330,7 +338,7 @@ export class Scheduler {
         this.#setChoice(choice);
         const outcome = this.#adopt(nowMs);
         this.#broken = broken;
-        const because = `${broken.label} gave up: ${messageOf(error)}`;
+        const because = `${broken.label} failed: ${messageOf(error)}`;
         return { ...outcome, fellBack: { choice: broken, because } };
       } catch (another) {
         if (choice === plain) throw another;
@@ -393,7 +401,7 @@ export class Scheduler {
     });
   }
 
-  /** The rows as they stand, the one first whose turn it is now. */
+  /** The current rows, beginning with the row whose turn it is now. */
   #rowsFrom(nowMs: number): MatrixRows {
     const { rows, slot } = this.#layout;
     if (rows.length === 0) return rows;
@@ -422,13 +430,13 @@ export class Scheduler {
 
   #runningJob(record: JobRecord): RunningJob {
     const ranMs = this.#ranMs.get(record.job) ?? record.ranMs;
-    // A job beyond its estimate is expected to go on for a quarter of what it has had.
+    // A job beyond its estimate is expected to run for another quarter of its running time so far.
     const estimateMs = ranMs < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
     const processors = this.options.nodes.indicesOf(record.nodes);
     return { ...this.#liveJob(record), estimateMs, ranMs, processors: processors.filter((one) => one >= 0) };
   }
 
-  /** Processors that the job is given. */
+  /** Number of processors that the job gets. */
   sizeOf({ tasks, memoryBytes }: Pick<JobRecord, "tasks" | "memoryBytes">): number {
     if (this.sharing === "time" || memoryBytes === undefined) return tasks;
     const machine = { processors: this.options.nodes.processors, memoryBytes: this.options.memoryBytes };

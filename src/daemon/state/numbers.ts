@@ -8,8 +8,8 @@
  * reserved   no number above this one was given. Raised by a thousand and synced before the commit of a cycle
  *            that would exceed it, so that few cycles pay for it. A front end that ends properly returns
  *            unused numbers
- * job, event highest committed numbers of a job and of an event; written after the commit and before the answer,
- *            not synced
+ * job, event highest committed numbers of a job and of an event; written after the commit and before the
+ *            answer, not synced
  * boot       hash of the boot id at that time. During this boot the file is exact: no number above `job` was
  *            confirmed. After a reboot, `job` and `event` may be behind the store, but never ahead of it, and
  *            `reserved` counts

@@ -5,7 +5,7 @@
  *
  * A handler gives a generator and returns the response:
  *
- *     jobs: (call, { service }) => listResponse(call.turns, "tutti.jobs/1", "jobs", pages(), () => ({ next }))
+ *     jobs: ({ turns }) => listResponse(turns, "tutti.jobs/1", "jobs", pages(), () => ({ next }))
  *
  * where `pages()` is a generator of arrays, each made in at most about 10 ms and of at most about 100 kB as
  * JSON. Data may change while the client reads, so the generator should remember a job's number, not a
