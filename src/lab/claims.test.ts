@@ -29,7 +29,7 @@ describe("verdictOf()", () => {
     expect(between(0.5, 1, "at least")).toBe("open");
   });
 
-  test("what is no number shows nothing", () => {
+  test("NaN shows nothing", () => {
     for (const is of ["below", "above", "at most", "at least"] as const)
       expect(verdictOf({ a: Number.NaN, is, b: 1 })).toBe("open");
   });

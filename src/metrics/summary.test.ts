@@ -47,7 +47,7 @@ describe("summarise()", () => {
     expect(metricOf(summary, "bounded-slowdown").all.mean).toBeCloseTo((1 + 1 + 2 + 1.9 + 1.375) / 5, 12);
   });
 
-  test("the bound is a parameter and stands in the definition", () => {
+  test("the bound is a parameter, and the definition names it", () => {
     const summary = summarise(FIVE.instance, FIVE.schedule, { parameters: { boundS: 20 } });
     const slowdown = metricOf(summary, "bounded-slowdown");
     expect(slowdown.all.mean).toBeCloseTo((1 + 1 + 1 + 1 + 1.375) / 5, 12);

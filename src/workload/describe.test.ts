@@ -43,7 +43,7 @@ describe("describeWorkload()", () => {
     expect(facts.size?.median).toBe(1);
   });
 
-  test("of no job at all, or of jobs with run time 0 only, leaves undefined what cannot be told", () => {
+  test("of no jobs, or of jobs with run time 0 only, leaves facts undefined that cannot be known", () => {
     for (const rows of [[], [{ submitS: 3, runS: 0, size: 1, estimateS: -1 }]]) {
       const facts = describeWorkload(workloadOf(rows, 8));
       expect(facts).toMatchObject({

@@ -42,7 +42,7 @@ describe("hashColumns()", () => {
     );
   });
 
-  test("tells where one column ends and the next begins", () => {
+  test("depends on where one column ends and the next begins", () => {
     expect(hashColumns(Int32Array.of(1, 2), Int32Array.of(3))).not.toBe(
       hashColumns(Int32Array.of(1), Int32Array.of(2, 3)),
     );

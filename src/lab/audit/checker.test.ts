@@ -194,7 +194,7 @@ describe("GangChecker", () => {
     [
       "start-time",
       22,
-      "a start is told with another job's slot",
+      "a start is reported with another job's slot",
       (o) => {
         twoRows(o);
         o.started?.(0, 0, 5);

@@ -33,7 +33,7 @@ describe("audit() of limits", () => {
     expect(audit(three, claiming({ maxRows: 3 }, ownRows), SLOTS).ok).toBe(true);
   });
 
-  test("memory-exceeded: the jobs of all rows count, by what they tell, else by the rule", () => {
+  test("memory-exceeded: the jobs of all rows count, by their own values, or else by the rule", () => {
     const memory = { limitKB: 100, unknownKB: 30 };
     const choice = claiming({ memory }, ownRows);
     expect(audit(withMemory(40, 30, -1), choice, SLOTS).ok).toBe(true);

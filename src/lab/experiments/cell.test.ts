@@ -45,7 +45,7 @@ describe("the hash of a cell", () => {
     expect(new Set([HASH, ...hashes]).size).toBe(5);
   });
 
-  test("members that are no JSON are refused, names are sorted by code units, text is in UTF-8", async () => {
+  test("members that JSON cannot express are refused, names are sorted by code units, text is in UTF-8", async () => {
     expect(() => canonicalText({ ...cell, slotS: Number.NaN })).toThrow("expected a finite number");
     expect(canonicalText({ b: [1, "ä"], B: null, a: true, ab: undefined })).toBe(
       '{"B":null,"a":true,"b":[1,"ä"]}',

@@ -119,7 +119,7 @@ describe("guardedPolicy()", () => {
     ["async decide() { throw new Error('late'); }", /its decide returns a promise/],
     ["async arrive() {}", /its arrive returns a promise/],
     ["depart: 3", /has no function depart/],
-  ])("%s is told as the policy's failure", async (hooks, message) => {
+  ])("%s is reported as a failure of the policy", async (hooks, message) => {
     const failure = await runOf(policyOf(hooks)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(PolicyError);
     expect((failure as Error).message).toMatch(message);

@@ -37,7 +37,7 @@ describe("runExperiment()", () => {
   const print = ({ policies, rules, workloadHash }: Comparison) =>
     JSON.stringify([rules, workloadHash, policies.map((policy) => ({ ...policy, schedule: undefined }))]);
 
-  test("policies come in the order asked for, and the number of workers never shows", async () => {
+  test("policies come in the requested order, and the number of workers never shows", async () => {
     const one = await runExperiment(experiment, options);
     expect(one.policies.map(({ label }) => label)).toEqual(options.policies);
     for (const workers of [2, 3]) {
@@ -87,7 +87,7 @@ describe("runExperiment()", () => {
     expect(last.policies.map(({ replications }) => replications)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("progress is told once per run", async () => {
+  test("progress is reported once per run", async () => {
     for (const workers of [1, 2]) {
       const told: string[] = [];
       await runExperiment(experiment, {
@@ -152,7 +152,7 @@ describe("runExperiment() with a policy of the user's own", () => {
     expect(hand).toEqual(fcfs);
   });
 
-  test.each([1, 2])("the first failing cell is told, with its kind, by %d workers", async (workers) => {
+  test.each([1, 2])("the first failing cell is reported, with its kind, by %d workers", async (workers) => {
     const greedy = own("greedy.mjs", "for (const job of this.queue) pool.start(job, 0);");
     const thrower = own("thrower.mjs", 'throw new TypeError("no idea");');
     const run = (policies: string[]) => runExperiment(experiment, { ...options, policies, workers });

@@ -31,7 +31,7 @@ describe("runOnWing()", () => {
     expect(second.difference?.mean).toBeCloseTo((second.mean?.mean ?? 0) - (first.mean?.mean ?? 0), 12);
   });
 
-  test("an audit refuses a policy that breaks a promise, and one that decides otherwise the second time", () => {
+  test("an audit refuses a policy that breaks a promise, and one that decides differently the second time", () => {
     let made = 0;
     const make: typeof oneSite.make = (machine, jobs, parameters) =>
       oneSite.make(machine, jobs, { ...parameters, order: made++ % 2 === 0 ? "largest" : "oldest" });

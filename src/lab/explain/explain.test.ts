@@ -110,7 +110,7 @@ describe("explain() under EASY", () => {
     ]);
   });
 
-  test("a job behind the reservation: who held it, and the parts of the wait", () => {
+  test("a job after the reservation: who held it, and the parts of the wait", () => {
     const facts = spaceFacts(EASY_CASE, "easy", 14);
     expect(facts).toMatchObject({
       arrival: { free: 0, running: 2, queued: 1, queuedProcessors: 4 },
@@ -173,7 +173,7 @@ describe("explain() under other policies", () => {
     expect(facts.passers.count).toBe(0);
   });
 
-  test("shortest first: who comes later and is before it in the order has passed too", () => {
+  test("shortest first: a later job that is ahead of it in the order has passed, too", () => {
     const facts = spaceFacts(jobs(1, [0, 10, 1], [1, 9, 1], [2, 3, 1]), "fcfs:order=shortest", 12);
     expect(facts.passers).toMatchObject({
       count: 1,
@@ -182,7 +182,7 @@ describe("explain() under other policies", () => {
     });
   });
 
-  test("first fit: passed by whoever fits", () => {
+  test("first fit: passed by every job that fits", () => {
     const explanation = explain(
       jobs(4, [0, 10, 3], [1, 5, 4], [2, 20, 1]),
       choosePolicy("first-fit"),
@@ -250,7 +250,7 @@ describe("explain() of gangs", () => {
     ]);
   });
 
-  test("a job in several stretches: all of them are told", () => {
+  test("a job in several stretches: all of them are listed", () => {
     const { definition } = choosePolicy("br");
     const scattering = makeChoice({
       ...definition,
@@ -276,7 +276,7 @@ describe("explain() of gangs", () => {
     );
   });
 
-  test("a migration is told with what it cost", () => {
+  test("a migration is reported with its cost", () => {
     // row 1  11 11 12 12      after 4 s jobs 12 and 14 have ended; job 11 moves to their processors,
     // row 2  13 13 14 14      and job 13 fits in the same row
     const instance = jobs(4, [0, 10, 2], [0, 2, 2], [0, 10, 2], [0, 2, 2]);
@@ -379,7 +379,7 @@ describe("explanationLines() of times close to each other", () => {
     expect(line(3, 3)).toContain("a reservation at 3 s,");
   });
 
-  test("the last of many promises is told as the last", () => {
+  test("the last of many promises is shown as the last", () => {
     const listed = [9, 8, 7, 6, 3].map((startS, i) => ({ atS: i, startS }));
     expect(linesWith({ promises: { count: 7, listed } })).toContain(
       "It was promised a start no later than 9 s (promised at 0 s), 8 s (promised at 1 s), 7 s (promised at 2 s), 6 s (promised at 3 s), 2 more, and finally 3 s (promised at 4 s).",

@@ -55,7 +55,7 @@ describe("writeOutput()", () => {
     );
   });
 
-  test.skipIf(!existsSync("/dev/full"))("a full device is told, and stays", async () => {
+  test.skipIf(!existsSync("/dev/full"))("a full device is reported, and stays", async () => {
     await expect(writeOutput("/dev/full", ["x"])).rejects.toThrow(
       /Cannot write "\/dev\/full": no space is left/,
     );
@@ -122,7 +122,7 @@ describe("writeOutput()", () => {
 });
 
 describe("isSameFile()", () => {
-  test("tells one file by any of its names, there or not", () => {
+  test("recognises one file by any of its names, whether it exists or not", () => {
     const at = (name: string) => join(folder, name);
     writeFileSync(at("a"), "");
     symlinkSync("a", at("to-a"));

@@ -120,11 +120,11 @@ describe("SitesChecker on schedulers that break a rule", () => {
     expect(brokenRule(oneSite, ["critical=ahead"])).toBe("gang-not-at-head");
   });
 
-  test("a gang that starts past another gang, where that is not allowed", () => {
+  test("a gang that passes another gang although that is not allowed", () => {
     expect(brokenRule(oneSite, ["idle=held"])).toBe("out-of-turn");
   });
 
-  test("a gang put behind a gang", () => {
+  test("a gang that queues after another gang", () => {
     const blind = onChangedMachine((machine) => ({
       waitingGang: changedColumn(machine.waitingGang, () => NO_JOB),
       emptyQueues: changedColumn(

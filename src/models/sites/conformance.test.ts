@@ -42,7 +42,7 @@ describe("checkSitesPolicy()", () => {
     expect(() => checkSitesPolicy(drawingBy(next))).toThrow("without the arrivals");
   });
 
-  test("sees run times that a policy uses: those that processors tell exactly", () => {
+  test("sees run times that a policy uses: those that processors report exactly", () => {
     const [{ instance }] = SITES_WORKLOADS;
     const choice = makeChoice(oneSite);
     const { definition, parameters } = choice;

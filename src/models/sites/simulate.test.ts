@@ -148,7 +148,7 @@ describe("simulateSites() against queueing theory", () => {
     expect(mean + half).toBeLessThan(1 / (1 - load / 2));
   });
 
-  test("with so many processors that nobody waits the response is the service time, and a free processor is always found", () => {
+  test("with enough processors that no job waits, the response is the service time, and a free processor is always found", () => {
     const workload = { ...PAPER, sites: sitesOf(64), localEveryS: [0.2], gangEveryS: 4, count: 20_000 };
     const { instance } = generateSites({ ...workload, seed: 3, replication: 0 });
     const { startS, startsByRule } = run(instance, oneSite);
@@ -178,8 +178,8 @@ describe("simulateSites() on cases worked by hand", () => {
       { submitS: 0, serviceS: 10 }, // on processor 0
       { submitS: 1, serviceS: 2, size: 2, home: G }, // waits at 0 and 1 until 10
       { submitS: 2, serviceS: 8 }, // ends at 10: passes on 1
-      { submitS: 3, serviceS: 8 }, // ties of 2 and 2: to 0, behind the gang
-      { submitS: 4, serviceS: 1 }, // to 1, behind the gang
+      { submitS: 3, serviceS: 8 }, // ties of 2 and 2: to 0, after the gang
+      { submitS: 4, serviceS: 1 }, // to 1, after the gang
     ]);
     const { startS, endS, startsByRule } = run(instance, oneSite);
     expect(Array.from(startS)).toEqual([0, 10, 2, 12, 12]);
@@ -222,7 +222,7 @@ describe("simulateSites() on cases worked by hand", () => {
     expect(run(split, oneSite).startS[2]).toBeNaN();
   });
 
-  test("the largest gang that finds a place goes first, of equals the oldest", () => {
+  test("the largest gang that finds room goes first, and among equals the oldest", () => {
     const instance = smallInstance(sitesOf(3), [
       { submitS: 0, serviceS: 10, size: 3, home: G },
       { submitS: 1, serviceS: 10 },

@@ -99,7 +99,7 @@ function checkInstance(instance: SitesInstance): void {
   for (const [i, { processors, speed }] of sites.entries()) {
     if (!(Number.isInteger(processors) && processors >= 1 && speed > 0 && speed < Number.POSITIVE_INFINITY)) {
       throw new InputError(
-        `Cannot simulate site ${i} with ${processors} processors of speed ${speed}: expected 1 or more, of a speed above 0`,
+        `Cannot simulate site ${i} with ${processors} processors of speed ${speed}: expected 1 or more processors and a speed above 0`,
       );
     }
   }

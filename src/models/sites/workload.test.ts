@@ -92,6 +92,6 @@ describe("generateSites()", () => {
     expect(refused({ gangSizes: [1.5] })).toThrow("gang size 1.5");
     expect(refused({ criticalShare: 2 })).toThrow("critical gangs 2");
     const never = Number.POSITIVE_INFINITY;
-    expect(refused({ localEveryS: [never, never], gangEveryS: never })).toThrow("expected one below");
+    expect(refused({ localEveryS: [never, never], gangEveryS: never })).toThrow("expected a finite one");
   });
 });

@@ -126,7 +126,7 @@ function check(workload: SitesWorkload): void {
     if (!(everyS > 0)) refuse("mean time between arrivals", everyS, "above 0 s");
   }
   if (Math.min(...localEveryS, gangEveryS) === Number.POSITIVE_INFINITY) {
-    refuse("mean times between arrivals all", Number.POSITIVE_INFINITY, "one below");
+    refuse("mean times between arrivals that are all", Number.POSITIVE_INFINITY, "a finite one");
   }
   for (const size of gangSizes) {
     if (!(Number.isInteger(size) && size >= 1)) refuse("gang size", size, "an integer of 1 or more");

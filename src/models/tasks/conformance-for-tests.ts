@@ -35,7 +35,7 @@ export function checkTasksPolicy(choice: PolicyChoice<LocalSchedulerDefinition>)
     for (const front of POLICIES.filter((definition) => definition.sharing === "time")) {
       for (const slots of SLOTS) {
         const options = optionsOf(choice, front, slots);
-        const where = `${choice.label} behind ${front.name}, ${programs.name}, slots of ${slots.slotMs} ms`;
+        const where = `${choice.label} under ${front.name}, ${programs.name}, slots of ${slots.slotMs} ms`;
         const { decisions, endMs } = observed(programs, options);
         underChecker(programs, options, where);
         expect(observed(programs, options).decisions.before(Infinity), where).toEqual(

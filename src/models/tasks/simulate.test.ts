@@ -139,7 +139,7 @@ describe("simulateTasks and the local scheduler", () => {
     return told;
   }
 
-  test("is told what each task did with its own slots, at their ends", () => {
+  test("learns what each task did with its own slots, at their ends", () => {
     const programs = programsOf([{ at: 0, tasks: ["c2 i3 c2 s0:5 b c30", "c1 r0 b c30"] }]);
     // Task 0 computes 0–2 and 5–7 and waits at the barrier from 7; the message arrives at 12 and releases
     // both.
@@ -165,7 +165,7 @@ describe("simulateTasks and the local scheduler", () => {
     expect(sharesTold(programs, { ...waits, ownReturns: true, switchMs: 1 })).toEqual(["0: 4 2 0 0"]);
   });
 
-  test("is not told of the slot in which a task ends", () => {
+  test("does not learn about the slot in which a task ends", () => {
     const programs = programsOf([{ at: 0, tasks: ["c10"] }]);
     expect(sharesTold(programs, { processors: 1, slotMs: 8, untilMs: 30 })).toEqual(["0: 8 0 0 0"]);
   });

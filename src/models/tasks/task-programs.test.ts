@@ -141,7 +141,7 @@ describe("makeTaskPrograms", () => {
     expect(Math.abs(computations - 0.75 * jobs)).toBeLessThan(5 * Math.sqrt(0.75 * 0.25 * jobs));
   });
 
-  test("no program deadlocks, whichever task goes on next", () => {
+  test("no program deadlocks, whichever task runs next", () => {
     const short = {
       compute: { meanMs: 900, spread: 0.5 },
       io: { meanMs: 900, spread: 0.5 },

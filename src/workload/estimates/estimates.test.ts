@@ -17,7 +17,7 @@ describe("withEstimates()", () => {
     expect(withEstimates(workload, rule(), 1).jobs.estimateS).toEqual(workload.jobs.runS);
   });
 
-  test("factor: whole seconds, uniform between the run time and so many times it", () => {
+  test("factor: whole seconds, uniform between the run time and that multiple of it", () => {
     const { estimateS } = withEstimates(workload, rule("estimates=factor", "estimateFactor=3"), 1).jobs;
     expect(estimateS.every((at) => Number.isInteger(at) && at > 1000 && at <= 3000)).toBe(true);
     const counts = new Array<number>(20).fill(0);

@@ -108,7 +108,7 @@ describe("feitelson96.generate()", () => {
     expect(Math.abs(describeWorkload(workload).offeredLoad! - 0.7)).toBeLessThan(0.05);
   });
 
-  test("says which of its rules are confirmed, unconfirmed, ours or left out", () => {
+  test("says which of its rules are confirmed, unconfirmed, assumed by us or left out", () => {
     for (const word of ["confirmed:", "left out", "unconfirmed:", "our assumption:"]) {
       expect(feitelson96.rules.some((rule) => rule.includes(word))).toBe(true);
     }

@@ -23,16 +23,16 @@ describe("detectFormat()", () => {
     ["", "swf"],
     ["<html>", "swf"],
     ["JobID Submit\n", "swf"],
-  ])("tells %j as %s", (text, name) => {
+  ])("recognises %j as %s", (text, name) => {
     expect(detectFormat(bytes(text)).name).toBe(name);
   });
 
-  test.skipIf(sampleFile("sacct-parsable2-sample.txt") === undefined)("tells the samples", () => {
+  test.skipIf(sampleFile("sacct-parsable2-sample.txt") === undefined)("recognises the samples", () => {
     expect(detectFormat(sampleBytes("sacct-parsable2-sample.txt")).name).toBe("sacct");
     expect(detectFormat(sampleBytes("batsim-workload-sample.json")).name).toBe("batsim");
   });
 
-  test.skipIf(traceFile("KTH-SP2") === undefined)("tells the archive's logs", () => {
+  test.skipIf(traceFile("KTH-SP2") === undefined)("recognises the archive's logs", () => {
     for (const name of ["KTH-SP2", "lublin_256", "CTC-SP2"]) {
       expect(detectFormat(traceBytes(name)).name).toBe("swf");
     }
@@ -40,7 +40,7 @@ describe("detectFormat()", () => {
 });
 
 describe("FORMATS", () => {
-  test("names are different, and what a format writes is told as it and read as the same jobs", () => {
+  test("names are different, and what a format writes is recognised and read as the same jobs", () => {
     expect(new Set(FORMATS.map(({ name }) => name)).size).toBe(FORMATS.length);
     const workload = workloadOf(
       [

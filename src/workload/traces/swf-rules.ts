@@ -77,7 +77,7 @@ export function requireJobs(workload: Workload): Workload {
     );
   }
   throw new InputError(
-    `Cannot use the jobs of "${workload.name}": it has no jobs, expected lines of 18 numbers (Standard Workload Format) or jobs in another format that is read`,
+    `Cannot use the jobs of "${workload.name}": it has no jobs, expected lines of 18 numbers (Standard Workload Format) or a trace in another supported format`,
   );
 }
 

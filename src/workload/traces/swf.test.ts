@@ -171,7 +171,7 @@ describe("readSwf()", () => {
     expect(workload.diagnostics[0].examples[0].line).toBe(2);
   });
 
-  test("takes the allocated processors as size, the requested ones where none were allocated", () => {
+  test("takes the allocated processors as size, the requested ones if none were allocated", () => {
     const { jobs, trace } = read(
       [line({ 5: "6", 8: "8" }), line({ 1: "2", 5: "-1", 8: "8" }), line({ 1: "3", 5: "0" })].join("\n"),
     );

@@ -243,7 +243,7 @@ describe("repackRows()", () => {
     );
   });
 
-  test("openingCut() is a legal cut beside a processor that is busy in both rows, where there is one", () => {
+  test("openingCut() is a legal cut next to a processor that is busy in both rows, if there is one", () => {
     fc.assert(
       fc.property(arbitraryRows(9, 2, true), (rows) => {
         const { machine, ids } = drawn(rows);
@@ -318,7 +318,7 @@ describe("gatherOnRing()", () => {
     expect(machine.isIdle(row, 6, 8) && machine.isIdle(row, 0, 2)).toBe(true);
   });
 
-  test("takes a nearer second cut where there is none behind the whole fragment", () => {
+  test("takes a nearer second cut if there is none after the whole fragment", () => {
     const { machine, ids } = drawn(["....BB.", "..CCC..", "EAAA.EE"]);
     expect(gatherOnRing(machine, 4, 7)).toBe(ids[1]);
     expect(picture(machine)).toEqual([".AAABB.", ".......", "E.CCCEE"]);

@@ -45,7 +45,7 @@ describe("zhou2000", () => {
     expect([...schemes.values()].every(({ size }) => size === 1)).toBe(true);
   });
 
-  test("collect() means the replications beside the printed values", () => {
+  test("collect() puts means over the replications next to the printed values", () => {
     const table = result.tables.find((one) => one.id === "Table 1")!;
     const row = table.rows.find(({ labels }) => labels.join(" ") === "BR 0.70")!;
     expect(row.values.map((value) => value.published)).toEqual([...TABLE_1.br[2]]);

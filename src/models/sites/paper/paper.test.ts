@@ -111,7 +111,7 @@ describe("dimitriadou2009", () => {
       );
     const at = (base: number, study: string, variant: string) => code(study, variant).map((c) => base + c);
 
-    test("puts table II beside the published values", () => {
+    test("puts table II next to the published values", () => {
       expect(result.tables[0].rows.map(({ labels }) => labels)).toEqual([["12.5"], ["10"], ["8.3"]]);
       expect(result.tables[0].rows.map(({ values }) => values.map(({ published }) => published))).toEqual([
         [0.87999, 0.88034],

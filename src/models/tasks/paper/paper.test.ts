@@ -85,7 +85,7 @@ describe("silva1999", () => {
     }
   });
 
-  test("one seed gives the ten tables beside the published values, and the paper's direction", async () => {
+  test("one seed gives the ten tables next to the published values, and the paper's direction", async () => {
     const numbers = await runCells(
       ONE_SEED.map(({ cell }) => cell),
       { workers: 1 },
@@ -152,7 +152,7 @@ describe("silva1999", () => {
 describe("claims", () => {
   const holding = (results: SilvaResults) => claims(results).map((claim) => judge(claim).holds);
 
-  test("idle time has to be lower, completions at least equal", () => {
+  test("idle time must be lower, completions at least equal", () => {
     expect(holding(resultsOf(flat(10, 50), flat(10, 49))).slice(0, 10)).toEqual(new Array(10).fill(true));
     expect(holding(resultsOf(flat(10, 50), flat(10, 50))).slice(0, 5)).toEqual(new Array(5).fill(false));
     expect(holding(resultsOf(flat(10, 50), flat(9, 49))).slice(5, 10)).toEqual(new Array(5).fill(false));
