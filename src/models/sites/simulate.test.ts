@@ -55,7 +55,7 @@ describe("simulateSites() against the naive twin, under the checker", () => {
           `order=${rules.order}`,
           rules.thresholdS < 0 ? "backfill=none" : `threshold=${rules.thresholdS}`,
           `idle=${rules.takesHeld ? "held" : "free"}`,
-          `site=${rules.fastest ? "fastest" : "drawn"}`,
+          `site=${rules.fastest ? "fastest" : "lot"}`,
           `critical=${rules.criticalAhead ? "ahead" : "ordinary"}`,
         ];
         const definition = rules.acrossSites ? acrossSites : oneSite;
