@@ -31,12 +31,12 @@ export function verdictOf({ a, is, b }: Comparison): Verdict {
   return low > b || (is === "at least" && low === b) ? "holds" : high < b ? "fails" : "open";
 }
 
-export function doHold(comparisons: readonly Comparison[]): boolean {
+export function allHold(comparisons: readonly Comparison[]): boolean {
   return comparisons.every((comparison) => verdictOf(comparison) === "holds");
 }
 
 export function judge({ statement, comparisons, evidence }: Claim): ReproducedStatement {
-  return { statement, holds: doHold(comparisons), evidence };
+  return { statement, holds: allHold(comparisons), evidence };
 }
 
 /** The interval around the mean. */

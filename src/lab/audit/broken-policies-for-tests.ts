@@ -104,7 +104,7 @@ export function easyLike(
       };
       return {
         depart: (job) => {
-          running = running.filter((one) => one.job !== job);
+          running = running.filter((started) => started.job !== job);
         },
         decide: (arrived) => {
           queue.push(...arrived);

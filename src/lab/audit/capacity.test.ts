@@ -13,7 +13,7 @@ import { SpaceChecker } from "./space.ts";
  */
 function violation(
   interruptions: Partial<Interruptions>,
-  tell: (o: Observer) => void,
+  emit: (o: Observer) => void,
   avoidsOutages = false,
 ) {
   const instance = interrupted(
@@ -32,7 +32,7 @@ function violation(
     checker.decided(0);
     checker.started(1, 1);
     checker.decided(1);
-    tell(checker);
+    emit(checker);
   } catch (error) {
     if (!(error instanceof StopRun)) throw error;
   }
@@ -124,8 +124,8 @@ describe("SpaceChecker", () => {
         });
       },
     ],
-  ])("%s, job %s", (rule, job, interruptions, tell) => {
-    expect(violation(interruptions, tell)).toMatchObject({ rule, job });
+  ])("%s, job %s", (rule, job, interruptions, emit) => {
+    expect(violation(interruptions, emit)).toMatchObject({ rule, job });
   });
 
   test("outage-ignored: only where the policy claims to look ahead", () => {
@@ -161,7 +161,7 @@ describe("SpaceChecker", () => {
   });
 
   test("wrong-record: pauses that were not recorded", () => {
-    const tell = (o: Observer) => {
+    const emit = (o: Observer) => {
       o.suspended?.(4, 1);
       o.resumed?.(4, 1);
       o.started?.(8, 1, 0);
@@ -175,6 +175,6 @@ describe("SpaceChecker", () => {
         gang: undefined,
       });
     };
-    expect(violation(AWAY, tell)).toMatchObject({ rule: "wrong-record" });
+    expect(violation(AWAY, emit)).toMatchObject({ rule: "wrong-record" });
   });
 });

@@ -145,8 +145,8 @@ export class MemoryBook {
    * The memory that counts for a job: its own value, or else that of the rule; whole KB, at most the limit.
    */
   #of(job: JobIndex): number {
-    const toldKB = this.#instance.memoryKB?.[job] ?? -1;
-    return Math.min(Math.ceil(toldKB > 0 ? toldKB : (this.#rule?.unknownKB ?? 0)), this.#limitKB);
+    const statedKB = this.#instance.memoryKB?.[job] ?? -1;
+    return Math.min(Math.ceil(statedKB > 0 ? statedKB : (this.#rule?.unknownKB ?? 0)), this.#limitKB);
   }
 }
 

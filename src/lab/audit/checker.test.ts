@@ -24,9 +24,9 @@ const RECORD: Schedule = {
   gang: undefined,
 };
 
-function told(checker: Checker, tell: (observer: Observer) => void): Checker["violation"] {
+function violationAfter(checker: Checker, emit: (observer: Observer) => void): Checker["violation"] {
   try {
-    tell(checker);
+    emit(checker);
   } catch (error) {
     if (!(error instanceof StopRun)) throw error;
   }
@@ -57,8 +57,8 @@ function inTurn(o: Observer): void {
 describe("SpaceChecker", () => {
   test("finds nothing in a sound run", () => {
     const checker = space();
-    expect(told(checker, inTurn)).toBeUndefined();
-    expect(told(checker, () => checker.finish(RECORD))).toBeUndefined();
+    expect(violationAfter(checker, inTurn)).toBeUndefined();
+    expect(violationAfter(checker, () => checker.finish(RECORD))).toBeUndefined();
     expect(checker.counts).toMatchObject({ arrivals: 2, starts: 2, ends: 2, instants: 3, queueChecks: 3 });
   });
 
@@ -122,8 +122,8 @@ describe("SpaceChecker", () => {
         o.decided?.(-1);
       },
     ],
-  ])("%s: job %s at %s s", (rule, job, timeS, tell) => {
-    expect(told(space(), tell)).toMatchObject({ rule, job, timeS });
+  ])("%s: job %s at %s s", (rule, job, timeS, emit) => {
+    expect(violationAfter(space(), emit)).toMatchObject({ rule, job, timeS });
   });
 
   test.each<[AuditRule, number | undefined, Partial<Schedule>, (o: Observer) => void]>([
@@ -141,10 +141,13 @@ describe("SpaceChecker", () => {
       },
     ],
     ["wrong-arrival", 21, {}, () => {}],
-  ])("finish(): %s, job %s", (rule, job, wrong, tell) => {
+  ])("finish(): %s, job %s", (rule, job, wrong, emit) => {
     const checker = space();
-    expect(told(checker, tell)).toBeUndefined();
-    expect(told(checker, () => checker.finish({ ...RECORD, ...wrong }))).toMatchObject({ rule, job });
+    expect(violationAfter(checker, emit)).toBeUndefined();
+    expect(violationAfter(checker, () => checker.finish({ ...RECORD, ...wrong }))).toMatchObject({
+      rule,
+      job,
+    });
   });
 });
 
@@ -163,7 +166,7 @@ describe("GangChecker", () => {
     const checker = gangs();
     // Slots of 1.5 s in turn: job 21 has 0, 2, 4, 6, 8 and job 22 has 1, 3, 5, 7, 9. Job 22 ends at 15 s, and
     // then job 21 is alone.
-    const tell = (o: Observer) => {
+    const emit = (o: Observer) => {
       twoRows(o);
       o.started?.(0, 0, 5);
       o.started?.(1.5, 1, 5);
@@ -173,9 +176,9 @@ describe("GangChecker", () => {
       o.departed?.(20, 0);
       o.decided?.(20);
     };
-    expect(told(checker, tell)).toBeUndefined();
+    expect(violationAfter(checker, emit)).toBeUndefined();
     const record = { ...RECORD, startS: Float64Array.of(0, 1.5), endS: Float64Array.of(20, 15) };
-    expect(told(checker, () => checker.finish(record))).toBeUndefined();
+    expect(violationAfter(checker, () => checker.finish(record))).toBeUndefined();
     expect(checker.counts).toMatchObject({ starts: 2, ends: 2, slots: 15, matrixChanges: 5 });
   });
 
@@ -350,8 +353,8 @@ describe("GangChecker", () => {
         o.migrated?.(0, 1, 1, 2, 2);
       },
     ],
-  ])("%s (job %s): %s", (rule, job, _, tell) => {
-    expect(told(gangs(), tell)).toMatchObject({ rule, job });
+  ])("%s (job %s): %s", (rule, job, _, emit) => {
+    expect(violationAfter(gangs(), emit)).toMatchObject({ rule, job });
   });
 
   const moving = () =>
@@ -360,7 +363,7 @@ describe("GangChecker", () => {
   test("a declared migration that is paid for is sound, and its place counts from then on", () => {
     const checker = moving();
     // As in the correct run above, but job 22 needs 7 slots: it ends at 21 s, when job 21 has had 7.
-    const tell = (o: Observer) => {
+    const emit = (o: Observer) => {
       twoRows(o);
       o.migrated?.(0, 1, 1, 2, 2);
       o.decided?.(0);
@@ -372,9 +375,9 @@ describe("GangChecker", () => {
       o.departed?.(24, 0);
       o.decided?.(24);
     };
-    expect(told(checker, tell)).toBeUndefined();
+    expect(violationAfter(checker, emit)).toBeUndefined();
     const record = { ...RECORD, startS: Float64Array.of(0, 1.5), endS: Float64Array.of(24, 21) };
-    expect(told(checker, () => checker.finish(record))).toMatchObject({ rule: "wrong-record" });
+    expect(violationAfter(checker, () => checker.finish(record))).toMatchObject({ rule: "wrong-record" });
   });
 
   test.each<[AuditRule, string, (o: Observer) => void]>([
@@ -410,17 +413,17 @@ describe("GangChecker", () => {
         o.departed?.(15, 1);
       },
     ],
-  ])("%s where migrations are declared: %s", (rule, _, tell) => {
+  ])("%s where migrations are declared: %s", (rule, _, emit) => {
     const both = (o: Observer) => {
       twoRows(o);
-      tell(o);
+      emit(o);
     };
-    expect(told(moving(), both)).toMatchObject({ rule, job: 22 });
+    expect(violationAfter(moving(), both)).toMatchObject({ rule, job: 22 });
   });
 
   test("exchanged() follows the rows: who runs afterwards is who was exchanged", () => {
     const checker = gangs();
-    const tell = (o: Observer) => {
+    const emit = (o: Observer) => {
       twoRows(o);
       o.exchanged?.(0, 0, 1, 0, 4);
       o.decided?.(0);
@@ -429,6 +432,6 @@ describe("GangChecker", () => {
       // Job 22 now has the even slots and ends with the ninth.
       o.departed?.(13.5, 1);
     };
-    expect(told(checker, tell)).toBeUndefined();
+    expect(violationAfter(checker, emit)).toBeUndefined();
   });
 });

@@ -194,7 +194,7 @@ export abstract class Checker implements Observer {
   }
 
   arrived(timeS: number, job: JobIndex): void {
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     this.counts.arrivals++;
     if (job !== this.#arrived || !this.isArrivalTime(timeS, this.instance.submitS[job])) {
       this.fail(
@@ -222,7 +222,7 @@ export abstract class Checker implements Observer {
   }
 
   suspended(timeS: number, job: JobIndex): void {
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     if (!this.hasProcessors(job))
       this.fail("stopped-needlessly", job, `${this.name(job)} is stopped at ${timeS} s, but it does not run`);
     this.#state[job] = STOPPED;
@@ -235,7 +235,7 @@ export abstract class Checker implements Observer {
   protected abstract hasProcessors(job: JobIndex): boolean;
 
   resumed(timeS: number, job: JobIndex): void {
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     const isStopped = this.#state[job] === STOPPED;
     const isDue = this.#stoppedAtS.get(job) === timeS || this.capacity.isResumed(job, this.decidedS, timeS);
     if (!isStopped || !isDue)
@@ -318,7 +318,7 @@ export abstract class Checker implements Observer {
   protected abstract isArrivalTime(timeS: number, submitS: number): boolean;
 
   /** Must be called first by every event that comes from the driver itself, outside the policy's calls. */
-  protected driverTells(timeS: number): void {
+  protected onDriverEvent(timeS: number): void {
     if (this.violation !== undefined) throw new StopRun(this.violation.message);
     if (!(timeS >= this.nowS))
       this.fail("time-backwards", undefined, `At ${this.nowS} s there is an event for ${timeS} s`);

@@ -115,7 +115,7 @@ export class GangChecker extends Checker {
 
   departed(timeS: number, job: JobIndex): void {
     this.#serveUntil(timeS);
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     this.noteEnd(timeS, job);
     const work = this.#slotsOfWork(job);
     if (this.#served[job] !== work) {
@@ -162,7 +162,7 @@ export class GangChecker extends Checker {
 
   decided(timeS: number): void {
     this.#serveUntil(timeS);
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     this.counts.instants++;
     this.decidedS = timeS;
     const lost = this.#stretches.findIndex(
@@ -406,13 +406,13 @@ export class GangChecker extends Checker {
   #checkStarts(): void {
     for (const job of this.#unstarted) {
       const firstS = this.#firstSlotS[job];
-      const toldS = this.startS[job];
-      if (Number.isNaN(firstS) && Number.isNaN(toldS)) continue;
-      if (!(Math.abs(firstS - toldS) <= ROUNDING * Math.max(firstS, this.#slotS))) {
+      const reportedS = this.startS[job];
+      if (Number.isNaN(firstS) && Number.isNaN(reportedS)) continue;
+      if (!(Math.abs(firstS - reportedS) <= ROUNDING * Math.max(firstS, this.#slotS))) {
         this.fail(
           "start-time",
           job,
-          `${this.name(job)} has its first slot at ${firstS} s, but its start is reported as ${toldS} s`,
+          `${this.name(job)} has its first slot at ${firstS} s, but its start is reported as ${reportedS} s`,
         );
       }
       this.#unstarted.delete(job);

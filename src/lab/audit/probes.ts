@@ -214,7 +214,7 @@ export function copyColumns({ submitS, runS, size, estimateS, shape, molding, de
 }
 
 /** What jobs request: these columns belong together. */
-function columnsAsked({
+function requestedColumns({
   size,
   estimateS,
   shape,
@@ -232,8 +232,8 @@ function columnsAsked({
 
 /** Overwrites the target's columns with the source's. */
 export function setColumns(target: Columns, source: Columns): void {
-  const from = [source.submitS, source.runS, ...columnsAsked(source)];
-  const to = [target.submitS, target.runS, ...columnsAsked(target)];
+  const from = [source.submitS, source.runS, ...requestedColumns(source)];
+  const to = [target.submitS, target.runS, ...requestedColumns(target)];
   for (const [i, column] of to.entries()) column.set(from[i]);
 }
 
@@ -289,7 +289,7 @@ export function changeRunTimes(table: JobTable, schedule: Schedule, atS: number,
  */
 export function changeArrivals(table: JobTable, atS: number, random: Random): void {
   const { count, submitS, runS, estimateS } = table;
-  const columns = columnsAsked(table);
+  const columns = requestedColumns(table);
   let first = count;
   while (first > 0 && submitS[first - 1] > atS) first--;
   const sooner = 0.25 + random.uniform();

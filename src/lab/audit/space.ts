@@ -91,7 +91,7 @@ export class SpaceChecker extends Checker {
   }
 
   departed(timeS: number, job: JobIndex): void {
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     this.noteEnd(timeS, job);
     const dueS = this.#sinceS[job] + this.#leftS[job];
     if (timeS !== dueS)
@@ -188,7 +188,7 @@ export class SpaceChecker extends Checker {
   }
 
   decided(timeS: number): void {
-    this.driverTells(timeS);
+    this.onDriverEvent(timeS);
     this.counts.instants++;
     this.#noteCapacity(timeS);
     this.decidedS = timeS;

@@ -44,7 +44,7 @@ describe("MatrixRecorder", () => {
     recorder.rowDeleted(4, 7);
     recorder.decided(4);
     const { snapshots, busiest } = recorder.record();
-    expect(snapshots.map((one) => picture(one, 4))).toEqual([
+    expect(snapshots.map((snapshot) => picture(snapshot, 4))).toEqual([
       ["AA.."],
       ["AACC", ".BBB"],
       [".BBB", "AACC"],
@@ -67,7 +67,7 @@ describe("MatrixRecorder", () => {
     recorder.departed(2, 1);
     recorder.decided(2);
     const { snapshots, boxFirst } = recorder.record();
-    expect(snapshots.map((one) => picture(one, 4))).toEqual([
+    expect(snapshots.map((snapshot) => picture(snapshot, 4))).toEqual([
       ["AA..", "BB.."],
       ["AABB", "...."],
       ["AA..", "...."],

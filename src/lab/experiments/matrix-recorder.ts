@@ -130,8 +130,8 @@ export class MatrixRecorder implements Observer {
 
   #noteBox(job: JobIndex, row: RowId, first: number, end: number): void {
     let position = 0;
-    for (const one of this.#rows.keys()) {
-      if (one === row) break;
+    for (const earlier of this.#rows.keys()) {
+      if (earlier === row) break;
       position++;
     }
     for (const value of [job, first, end - first, position]) this.#boxes.push(value);

@@ -89,13 +89,13 @@ describe("runExperiment()", () => {
 
   test("progress is reported once per run", async () => {
     for (const workers of [1, 2]) {
-      const told: string[] = [];
+      const reported: string[] = [];
       await runExperiment(experiment, {
         ...options,
         workers,
-        onDone: (done, of) => told.push(`${done}/${of}`),
+        onDone: (done, of) => reported.push(`${done}/${of}`),
       });
-      expect(told).toEqual(Array.from({ length: 9 }, (_, i) => `${i + 1}/9`));
+      expect(reported).toEqual(Array.from({ length: 9 }, (_, i) => `${i + 1}/9`));
     }
   });
 

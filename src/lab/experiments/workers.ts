@@ -49,7 +49,7 @@ export async function runInThreads(
     while (next < cells.length && failures.size === 0) {
       const cell = next++;
       const reply = await thread.ask(cells[cell]).catch((error) => {
-        throw error instanceof ThreadEnded ? endedFromWithin(cells[cell]) : error;
+        throw error instanceof ThreadEnded ? threadEnded(cells[cell]) : error;
       });
       if ("failure" in reply) failures.set(cell, reply.failure);
       else results[cell] = reply.result;
@@ -64,7 +64,7 @@ export async function runInThreads(
 }
 
 /** Only the code of a user's own policy can end a worker from within; Tutti's own code does not. */
-function endedFromWithin(cell: unknown): PolicyError {
+function threadEnded(cell: unknown): PolicyError {
   const policy = String((cell as { readonly policy?: unknown } | undefined)?.policy ?? "");
   return new PolicyError(
     `Cannot go on with policy "${policy}": it ended its thread, expected a policy that decides`,

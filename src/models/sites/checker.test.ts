@@ -198,13 +198,13 @@ describe("SitesChecker on events that cannot be", () => {
     ["gang-torn", (c) => [c.claimed(0, 2, 0), c.decided(0)]],
     ["gang-held-up", (c) => [c.claimed(0, 2, 0), c.claimed(0, 2, 1), c.decided(0)]],
     ["gang-behind-gang", (c) => [c.claimed(0, 2, 0), c.claimed(0, 2, 0)]],
-  ])("%s", (rule, tell) => {
-    expect(ruleOf(tell)).toBe(rule);
+  ])("%s", (rule, act) => {
+    expect(ruleOf(act)).toBe(rule);
   });
 
   test("a schedule whose sums differ from the events", () => {
     const parameters = parseParameters("", oneSite.parameters, []);
-    const told = (instance: SitesInstance, change: object): string => {
+    const brokenRule = (instance: SitesInstance, change: object): string => {
       const checker = new SitesChecker(instance, oneSite.guarantees(parameters));
       const schedule = simulateSites(instance, oneSite, parameters, { observer: checker });
       try {
@@ -214,9 +214,9 @@ describe("SitesChecker on events that cannot be", () => {
       }
       return "none";
     };
-    expect(told(instance, {})).toBe("none");
-    expect(told(instance, { busyS: [4.5] })).toBe("accounting");
-    expect(told(instance, { completed: 2 })).toBe("accounting");
+    expect(brokenRule(instance, {})).toBe("none");
+    expect(brokenRule(instance, { busyS: [4.5] })).toBe("accounting");
+    expect(brokenRule(instance, { completed: 2 })).toBe("accounting");
   });
 });
 

@@ -49,7 +49,9 @@ describe("checkSitesPolicy()", () => {
     const { endS } = simulateSites(instance, definition, parameters);
     const atS = instance.submitS[instance.count / 2];
     const later = prolonged(instance, endS, atS);
-    const [before, changed] = [instance, later].map((one) => decisionsOf(one, choice, "exact").before(atS));
+    const [before, changed] = [instance, later].map((problem) =>
+      decisionsOf(problem, choice, "exact").before(atS),
+    );
     expect(changed).not.toEqual(before);
   });
 

@@ -121,14 +121,14 @@ describe("simulateTasks", () => {
 describe("simulateTasks and the local scheduler", () => {
   /** The report on each slot of each task, in eighths: computing, I/O, message, barrier. */
   function sharesTold(programs: TaskPrograms, settings: Settings): string[] {
-    const told: string[] = [];
+    const reported: string[] = [];
     const spy: LocalSchedulerDefinition = {
       ...grades,
       make: (taskCount, parameters) => {
         const scheduler = grades.make(taskCount, parameters);
         return {
           slotEnded: (task, ...shares) => {
-            told.push(`${task}: ${shares.map((share) => 8 * share).join(" ")}`);
+            reported.push(`${task}: ${shares.map((share) => 8 * share).join(" ")}`);
             scheduler.slotEnded(task, ...shares);
           },
           pick: (ready, count) => scheduler.pick(ready, count),
@@ -136,7 +136,7 @@ describe("simulateTasks and the local scheduler", () => {
       },
     };
     picture(programs, { ...settings, local: spy });
-    return told;
+    return reported;
   }
 
   test("learns what each task did with its own slots, at their ends", () => {

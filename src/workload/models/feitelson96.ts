@@ -14,7 +14,7 @@ import { integer, number } from "../../core/parameters.ts";
 import type { ParameterValues } from "../../core/policy.ts";
 import { Random } from "../../core/random.ts";
 import { ESTIMATE_PARAMETERS, ESTIMATE_RULE_TEXT } from "../estimates/estimates.ts";
-import { type ModelDefinition, withEstimatesAsked, workloadOf } from "./model.ts";
+import { type ModelDefinition, withRequestedEstimates, workloadOf } from "./model.ts";
 
 /** Order of the harmonic distribution of sizes. Confirmed. */
 const SIZE_ORDER = 1.5;
@@ -96,7 +96,7 @@ function generateFeitelson96(parameters: ParameterValues, seed: number): Workloa
     size: Int32Array.from(order, (run) => runs.size[run]),
     estimateS: runS,
   });
-  return withEstimatesAsked(workload, parameters, seed);
+  return withRequestedEstimates(workload, parameters, seed);
 }
 
 /** The runs, job by job: the submits of one job ascend, but those of different jobs interleave. */

@@ -18,7 +18,7 @@ describe("hpc2500", () => {
     // Batches make the count of a size vary: with b batches of mean length m, its standard error is about
     // √2/√b of it.
     for (const { processors: size, share } of HPC2500_JOBS) {
-      const found = jobs.size.filter((one) => one === size).length / count;
+      const found = jobs.size.filter((other) => other === size).length / count;
       const batches = (share * count) / Math.max(1, 512 / size);
       expect(Math.abs(found / share - 1)).toBeLessThan((4 * Math.SQRT2) / Math.sqrt(batches));
     }

@@ -43,7 +43,7 @@ describe("JANN_WHOLE_LOG_RANGES", () => {
   ])(
     "the fit from size %d has the mean and variation that it was made for",
     (minSize, gap, gapCv, service, serviceCv) => {
-      const range = JANN_WHOLE_LOG_RANGES.find((one) => one.minSize === minSize)!;
+      const range = JANN_WHOLE_LOG_RANGES.find((candidate) => candidate.minSize === minSize)!;
       expect(hyperErlangMoment(range.interarrivalS, 1) / gap).toBeCloseTo(1, 4);
       expect(hyperErlangMoment(range.serviceS, 1) / service).toBeCloseTo(1, 4);
       expect(Math.abs(cv(range.interarrivalS) - gapCv)).toBeLessThan(0.0006);

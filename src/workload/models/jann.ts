@@ -18,8 +18,8 @@ import { drawSize, JANN_RANGES, JANN_WHOLE_LOG_RANGES, type SizeRange } from "./
 import {
   LOAD_PARAMETER,
   type ModelDefinition,
-  withEstimatesAsked,
-  withLoadAsked,
+  withRequestedEstimates,
+  withRequestedLoad,
   workloadOf,
 } from "./model.ts";
 
@@ -71,7 +71,7 @@ function generateJann(parameters: ParameterValues, seed: number): Workload {
   }
   const processors = ranges[ranges.length - 1].maxSize;
   const exact = workloadOf(jann, parameters, seed, processors, { ...jobs, estimateS: jobs.runS });
-  return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
+  return withRequestedEstimates(withRequestedLoad(exact, parameters), parameters, seed);
 }
 
 /** The jobs of one range: its next arrival and its random streams. */

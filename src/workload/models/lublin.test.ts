@@ -11,8 +11,8 @@ const generate = (seed: number, ...settings: string[]) =>
   lublin.generate(parseParameters("model", lublin.parameters, settings), seed);
 
 /** P(size) for sizes 1 … processors, directly from the model's description. */
-function sizeProbabilities(one: LublinClass, processors: number): number[] {
-  const { uLow, uMed, uHi, uProb, serial, powerOfTwo } = fitToMachine(one, processors);
+function sizeProbabilities(values: LublinClass, processors: number): number[] {
+  const { uLow, uMed, uHi, uProb, serial, powerOfTwo } = fitToMachine(values, processors);
   const part = (u: number, from: number, to: number) => Math.min(1, Math.max(0, (u - from) / (to - from)));
   const below = (u: number) => uProb * part(u, uLow, uMed) + (1 - uProb) * part(u, uMed, uHi);
   const p = new Array<number>(processors + 1).fill(0);
@@ -29,8 +29,8 @@ function sizeProbabilities(one: LublinClass, processors: number): number[] {
 }
 
 /** P(run time ≥ t) for a size. */
-function runTail(one: LublinClass, size: number): (t: number) => number {
-  const { a1, b1, a2, b2, pa, pb } = one;
+function runTail(values: LublinClass, size: number): (t: number) => number {
+  const { a1, b1, a2, b2, pa, pb } = values;
   const p = Math.min(1, Math.max(0, pa * size + pb));
   const below = (x: number) => p * gammaCdf(x, a1, b1) + (1 - p) * gammaCdf(x, a2, b2);
   const all = below(12);
@@ -41,8 +41,8 @@ function runTail(one: LublinClass, size: number): (t: number) => number {
  * E ln(run time) and its standard deviation for a size: Σ over whole seconds of the increase of the logarithm
  * × P(at least that long).
  */
-function lnRunMoments(one: LublinClass, size: number): { mean: number; sd: number } {
-  const tail = runTail(one, size);
+function lnRunMoments(values: LublinClass, size: number): { mean: number; sd: number } {
+  const tail = runTail(values, size);
   let mean = 0;
   let square = 0;
   for (let t = 2; t <= Math.exp(12); t++) {
@@ -138,17 +138,17 @@ describe("lublin run times", () => {
   test.each(["one", "batch", "interactive"] as const)(
     "classes=%s: mean logarithm by size within 4 standard errors, distribution by chi square",
     (name) => {
-      const one = LUBLIN_CLASSES[name];
+      const values = LUBLIN_CLASSES[name];
       const { jobs } = generate(5, "jobs=200000", `classes=${name}`);
       const means: number[] = [];
       for (const size of [1, 8, 32]) {
         const runs = [...jobs.runS.filter((_, row) => jobs.size[row] === size)];
         expect(runs.length).toBeGreaterThan(1000);
-        const { mean, sd } = lnRunMoments(one, size);
+        const { mean, sd } = lnRunMoments(values, size);
         const drawn = runs.reduce((sum, run) => sum + Math.log(run), 0) / runs.length;
         expect(Math.abs(drawn - mean)).toBeLessThan((4 * sd) / Math.sqrt(runs.length));
         means.push(mean);
-        const tail = runTail(one, size);
+        const tail = runTail(values, size);
         const cuts = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, Number.POSITIVE_INFINITY];
         let chi = 0;
         for (let i = 0; i + 1 < cuts.length; i++) {
@@ -171,9 +171,9 @@ describe("lublin run times", () => {
 
 describe("lublin arrivals", () => {
   test("dailyWeights() are the gamma distribution's shares of the half hours, mean 1, most in the afternoon", () => {
-    for (const one of Object.values(LUBLIN_CLASSES)) {
-      const weights = dailyWeights(one);
-      const expected = naiveWeights(one);
+    for (const values of Object.values(LUBLIN_CLASSES)) {
+      const weights = dailyWeights(values);
+      const expected = naiveWeights(values);
       for (let i = 0; i < 48; i++) expect(Math.abs(weights[i] - expected[i])).toBeLessThan(1e-7);
       const peak = weights.indexOf(Math.max(...weights));
       expect(peak).toBeGreaterThan(24);
@@ -184,15 +184,15 @@ describe("lublin arrivals", () => {
   });
 
   test("points are carried over half hours: each submit is where the sum of all gaps runs out", () => {
-    const one = LUBLIN_CLASSES.one;
+    const values = LUBLIN_CLASSES.one;
     const { jobs } = generate(7, "jobs=2000");
     const random = new Random(7, "one arrivals");
-    const weights = naiveWeights(one);
+    const weights = naiveWeights(values);
     const day = 48;
     let points = 0;
     for (let row = 0; row < 2000; row++) {
       let g = 14;
-      while (g > 13) g = drawGamma(one.aarr * one.arar, one.barr, random);
+      while (g > 13) g = drawGamma(values.aarr * values.arar, values.barr, random);
       points += Math.exp(g) / 1800;
       let halfHour = Math.floor(points / day) * day; // a day costs 48 points
       let left = points - halfHour;

@@ -26,8 +26,8 @@ import { drawGamma, gammaCdf } from "./gamma.ts";
 import {
   LOAD_PARAMETER,
   type ModelDefinition,
-  withEstimatesAsked,
-  withLoadAsked,
+  withRequestedEstimates,
+  withRequestedLoad,
   workloadOf,
 } from "./model.ts";
 
@@ -170,7 +170,7 @@ function generateLublin(parameters: ParameterValues, seed: number): Workload {
     ...workloadOf(lublin, parameters, seed, processors, { ...jobs, estimateS: jobs.runS }),
     trace: queue && traceOf(jobs.size, queue),
   };
-  return withEstimatesAsked(withLoadAsked(exact, parameters), parameters, seed);
+  return withRequestedEstimates(withRequestedLoad(exact, parameters), parameters, seed);
 }
 
 /**

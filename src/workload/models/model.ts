@@ -53,13 +53,17 @@ export const LOAD_PARAMETER: ParameterSpec = number(
 );
 
 /** Scales the workload to the load of the parameters, which its name contains already. */
-export function withLoadAsked(workload: Workload, parameters: ParameterValues): Workload {
+export function withRequestedLoad(workload: Workload, parameters: ParameterValues): Workload {
   const load = Number(parameters.load);
   if (load === 0) return workload;
   return { ...scaleToLoad(workload, load, workload.processors!), name: workload.name };
 }
 
 /** Gives the workload the estimates of the parameters, which its name contains already. */
-export function withEstimatesAsked(workload: Workload, parameters: ParameterValues, seed: number): Workload {
+export function withRequestedEstimates(
+  workload: Workload,
+  parameters: ParameterValues,
+  seed: number,
+): Workload {
   return { ...withEstimates(workload, estimateRule(parameters), seed), name: workload.name };
 }

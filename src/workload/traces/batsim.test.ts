@@ -81,7 +81,7 @@ describe("new BatsimReader()", () => {
   ] as const)("%s: %o gives %s = %d", (code, changes, column, value) => {
     const workload = one(changes);
     expect(workload.jobs[column][0]).toBe(value);
-    expect(workload.diagnostics.map((one) => one.code)).toEqual([code]);
+    expect(workload.diagnostics.map(({ code: found }) => found)).toEqual([code]);
   });
 
   test("numbers may be texts with a workload's name before; equal ones and jobs not in order are repaired", () => {

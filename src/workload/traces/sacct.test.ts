@@ -316,7 +316,7 @@ describe("mutated output of sacct", () => {
           try {
             const workload = read(mutant, cuts);
             expect(wrongWith(workload)).toBeUndefined();
-            const lines = mutant.split("\n").filter((one) => one.replace("\ufeff", "").trim() !== "");
+            const lines = mutant.split("\n").filter((line) => line.replace("\ufeff", "").trim() !== "");
             expect(workload.count + droppedOf(workload)).toBe(lines.length - 1);
             read_++;
           } catch (error) {

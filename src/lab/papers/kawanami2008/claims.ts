@@ -2,7 +2,7 @@
  * The statements of sections 4 and 5 of Kawanami, Yoshihisa and Kanazawa 2008, each decided by our numbers. A
  * comparison holds if it holds for the means over the seeds and in more than half of the seeds.
  */
-import { type Claim, type Comparison, doHold } from "../../claims.ts";
+import { allHold, type Claim, type Comparison } from "../../claims.ts";
 import { type KawanamiResults, SCHEDULERS, type SchedulerKey } from "./cells.ts";
 import { QUEUE_NAMES } from "./run.ts";
 
@@ -131,13 +131,13 @@ function claimOf(text: Text, queue: string, results: KawanamiResults): Claim {
   const seeds = ours.values.length;
   const onAverage = theirs.flatMap(({ mean }) => compare(ours.mean, mean));
   const agree = ours.values.filter((value, s) =>
-    theirs.every(({ values }) => doHold(compare(value, values[s]))),
+    theirs.every(({ values }) => allHold(compare(value, values[s]))),
   ).length;
   const inMost: Comparison = { a: agree, is: "above", b: seeds / 2 };
   const comparisons = relation === "about conventional" ? onAverage : [...onAverage, inMost];
   const means = compared.map(({ title, mean }) => `${title} ${mean.toFixed(0)} s`).join(", ");
   const evidence = `${means}; true in ${agree} of ${seeds} seeds`;
-  const reason = doHold(comparisons) ? "" : `: ${doHold(onAverage) ? UNSTEADY : (why ?? UNEXPLAINED)}`;
+  const reason = allHold(comparisons) ? "" : `: ${allHold(onAverage) ? UNSTEADY : (why ?? UNEXPLAINED)}`;
   return {
     statement: `${where}, ${queue === "all" ? "all jobs" : queue}: the ${measure === "medianWaitS" ? "median" : "longest"} wait of ${ours.title} is ${words}`,
     comparisons,

@@ -39,7 +39,7 @@ function statementsOf(seeds: readonly Seed[]) {
 }
 
 function verdict(seeds: readonly Seed[], statement: string) {
-  const found = statementsOf(seeds).filter((one) => one.statement.startsWith(statement));
+  const found = statementsOf(seeds).filter((claim) => claim.statement.startsWith(statement));
   expect(found).toHaveLength(1);
   return found[0];
 }

@@ -45,7 +45,7 @@ describe("figures of zhou1999", () => {
   const { matrices, statements } = figureResults();
   const last = (id: string) =>
     matrices
-      .find((one) => one.id === id)!
+      .find((table) => table.id === id)!
       .steps.at(-1)!
       .rows.map((row) => row.map((name) => name ?? ".").join(""));
 

@@ -182,8 +182,8 @@ for (const isRing of [false, true]) {
         fc.array(operation, { maxLength: 60, size: "max" }),
         (sizes, operations) => {
           const scenario = new Scenario(sizes, isRing);
-          for (const one of operations) {
-            scenario.do(one);
+          for (const operation of operations) {
+            scenario.do(operation);
             scenario.check();
           }
           removed += scenario.removed;

@@ -46,7 +46,7 @@ describe("zhou2000", () => {
   });
 
   test("collect() puts means over the replications next to the printed values", () => {
-    const table = result.tables.find((one) => one.id === "Table 1")!;
+    const table = result.tables.find(({ id }) => id === "Table 1")!;
     const row = table.rows.find(({ labels }) => labels.join(" ") === "BR 0.70")!;
     expect(row.values.map((value) => value.published)).toEqual([...TABLE_1.br[2]]);
     const turnarounds = numbers.filter((_, i) => {

@@ -3,7 +3,7 @@
  * the paper does not print the figures' numbers. "Almost the same", "a bit" and the like get a number here,
  * which the evidence names.
  */
-import { type Claim, type Comparison, doHold, within } from "../../../lab/claims.ts";
+import { allHold, type Claim, type Comparison, within } from "../../../lab/claims.ts";
 import { LOCAL_EVERY_S } from "./cells.ts";
 import type { Measure, SitesResults } from "./measures.ts";
 import { at, differenceInWords, inWords, MEASURES } from "./measures.ts";
@@ -42,7 +42,7 @@ export function claims(results: SitesResults): Claim[] {
   const second = under("held");
   const both = under("free").map((first, i) => ({
     ...first,
-    evidence: `${first.evidence}. If processors held for a waiting gang count as idle, it ${doHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
+    evidence: `${first.evidence}. If processors held for a waiting gang count as idle, it ${allHold(second[i].comparisons) ? "holds" : "does not hold"}: ${second[i].evidence}`,
   }));
   return [...both, ...ofErrors(results)];
 }
