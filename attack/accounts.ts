@@ -1,6 +1,6 @@
 /**
- * Local accounts for a run, made by useradd and removed by userdel. Their names carry the pid of the run, so that two runs do not meet and
- * what a killed run has left is recognised by the next one.
+ * Local accounts for a run, made by useradd and removed by userdel. Their names contain the pid of the run.
+ * So two runs do not collide, and the next run recognises the accounts that a killed run has left.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -15,17 +15,17 @@ export interface Account {
 }
 
 const NAME = /^tt([0-9]+)(ann|bob|eve|svc)$/;
-/** Two programs that change /etc/passwd at a time: the second is refused. */
+/** Retries, because of two programs that change /etc/passwd at the same time one fails. */
 const TRIES = 50;
 
-/** Ann owns what is to be kept, Bob is another victim, Eve attacks. */
+/** Ann owns what must be protected, Bob is another victim, Eve attacks. */
 export interface Accounts {
   readonly ann: Account;
   readonly bob: Account;
   readonly eve: Account;
 }
 
-/** Root, and the programs are there. */
+/** Whether this process is root and the programs are installed. */
 export function canMakeAccounts(): boolean {
   return process.getuid?.() === 0 && ["useradd", "userdel"].every((name) => existsSync(`/usr/sbin/${name}`));
 }
@@ -39,14 +39,17 @@ export async function makeAccounts(homes: string): Promise<Accounts> {
   return { ann: await make("ann"), bob: await make("bob"), eve: await make("eve") };
 }
 
-/** Ends all that runs as the accounts of this process, and removes them. */
+/** Kills all processes of the accounts of this run, and removes the accounts. */
 export async function removeAccounts(): Promise<void> {
   for (const account of accounts()) {
     if (NAME.exec(account.user)?.[1] === String(process.pid)) await removeAccount(account);
   }
 }
 
-/** An account of a service: a number behind those of people, as Debian gives them, and no shell. Gives its name. */
+/**
+ * Makes an account of a service, with a user id above those of people, as in Debian, and no shell. Returns
+ * its name.
+ */
 export async function makeServiceAccount(): Promise<string> {
   const user = `tt${process.pid}svc`;
   const numbers = ["--system", "--key", "SYS_UID_MIN=60500", "--key", "SYS_UID_MAX=64900"];
@@ -58,7 +61,7 @@ async function makeAccount(user: string, homes: string): Promise<Account> {
   const home = join(homes, user);
   mkdirSync(home, { mode: 0o711 });
   await administer("useradd", "--no-create-home", "--home-dir", home, "--shell", "/bin/sh", user);
-  const account = accounts().find((one) => one.user === user);
+  const account = accounts().find((entry) => entry.user === user);
   if (account === undefined) throw new Error(`Cannot find the account "${user}" that useradd has made`);
   spawnSync("chown", [`${account.uid}:${account.gid}`, home]);
   return account;
@@ -75,14 +78,14 @@ async function removeAccount({ user, uid }: Account): Promise<void> {
 }
 
 async function administer(program: "useradd" | "userdel", ...parameters: string[]): Promise<void> {
-  let said = "";
+  let errors = "";
   for (let tries = 0; tries < TRIES; tries++) {
     const { status, stderr } = spawnSync(`/usr/sbin/${program}`, parameters, { encoding: "utf8" });
     if (status === 0) return;
-    said = stderr.trim();
+    errors = stderr.trim();
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`Cannot run ${program} ${parameters.join(" ")}: ${said}`);
+  throw new Error(`Cannot run ${program} ${parameters.join(" ")}: ${errors}`);
 }
 
 function accounts(): Account[] {

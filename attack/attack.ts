@@ -1,15 +1,16 @@
-/** What an attack is: something that must not work, tried for real against a scheduler of its own. */
+/** An attack: something that must not work, really tried against a scheduler of its own. */
 import type { Stage } from "./stage.ts";
 
 export interface Attack {
-  /** Such as `logs-renamed`; what `--only` takes. */
+  /** Name as `--only` takes it, such as `logs-renamed`. */
   readonly name: string;
-  /** The finding of the review it comes from (S1 … S13: security, R1 … R10: reliability), and what is tried. */
+  /** The finding of the review from which it comes (S1 … S13: security, R1 … R10: reliability). */
   readonly finding: string;
+  /** What the attack tries. */
   readonly about: string;
-  /** `users`: real local accounts, so root. `root`: root, but no accounts. `nothing`: runs as anybody. */
+  /** `users`: root and real local accounts. `root`: root without accounts. `nothing`: any user. */
   readonly needs: "users" | "root" | "nothing";
-  /** True for one that takes minutes: left out of the short form. */
+  /** Whether it takes minutes, so that the short form leaves it out. */
   readonly isLong?: boolean;
   run(stage: Stage): Promise<Outcome>;
 }
@@ -17,9 +18,9 @@ export interface Attack {
 export interface Outcome {
   readonly held: boolean;
   readonly tried: number;
-  /** How many of those got through. */
+  /** Number of attempts that got through. */
   readonly through: number;
-  /** What was got, or what happened instead; one line. */
+  /** What got through, or what happened instead; one line. */
   readonly got: string;
 }
 
@@ -29,7 +30,7 @@ export class Tally {
   #through = 0;
   #got = "";
 
-  /** @param gotThrough what was got, false or undefined when it held */
+  /** @param gotThrough what got through; false or undefined if the scheduler held */
   attempt(gotThrough: string | false | undefined): void {
     this.#tried++;
     if (gotThrough === false || gotThrough === undefined) return;
@@ -37,7 +38,7 @@ export class Tally {
     this.#got ||= gotThrough;
   }
 
-  /** @param otherwise what to say when all held */
+  /** @param otherwise the text if no attempt got through */
   outcome(otherwise: string): Outcome {
     if (this.#tried === 0) throw new Error("Broken invariant: an attack that tried nothing");
     const held = this.#through === 0;

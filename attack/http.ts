@@ -1,11 +1,11 @@
-/** Requests as a client of nobody's making sends them: any socket, any token, raw bytes where wanted. */
+/** Requests as a hostile client sends them: to any socket, with any token, or as raw bytes. */
 import { request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** The answer as JSON; undefined when it is none. */
+  /** The parsed answer; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
@@ -19,7 +19,7 @@ export interface Question {
 /** Where the API is: a path of a socket, or a port of this machine. */
 export type Where = { readonly socketPath: string } | { readonly host: "127.0.0.1"; readonly port: number };
 
-/** Asks once, on a connection of its own. @throws when there is no answer */
+/** Sends one request on a new connection. @throws if there is no answer */
 export function ask(
   where: Where,
   token: string | undefined,
@@ -56,7 +56,7 @@ export function ask(
   });
 }
 
-/** A connection that says nothing by itself. */
+/** Opens a connection and sends nothing. */
 export function open(where: Where): Socket {
   const socket = "port" in where ? connect(where.port, where.host) : connect(where.socketPath);
   socket.on("error", () => {});

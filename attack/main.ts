@@ -3,11 +3,11 @@
  *
  *   npm run attack                       all of them, some minutes
  *   npm run attack -- --short            what npm test runs
- *   npm run attack -- --only logs        those whose name or finding begins so
+ *   npm run attack -- --only logs        only attacks whose name begins with this, or with this finding
  *   npm run attack -- --seed 7           other requests of the fuzzer
- *   npm run attack -- --package FOLDER   attacks the package that lies there (bin/, dist/) instead of the sources
+ *   npm run attack -- --package FOLDER   attacks the package in this folder (bin/, dist/) instead of the sources
  *
- * Exits with 1 when something got through, and with 2 when an attack itself failed.
+ * Exits with 1 if something got through, and with 2 if an attack itself failed.
  */
 import { parseArgs } from "node:util";
 import { printTable } from "../bench/measure.ts";
@@ -28,7 +28,7 @@ const chosen = ATTACKS.filter(
 );
 if (chosen.length === 0) {
   console.error(
-    `No attack is named ${values.only?.join(" or ")}: there are ${ATTACKS.map((one) => one.name).join(", ")}`,
+    `Cannot find an attack named ${values.only?.join(" or ")}: expected one of ${ATTACKS.map(({ name }) => name).join(", ")}`,
   );
   process.exit(2);
 }
@@ -46,7 +46,7 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 const results = await runAttacks(stage, chosen).finally(() => stage.close());
-// The attack that went on meanwhile has failed, which says nothing.
+// The interrupted attack has failed, which means nothing.
 if (isInterrupted) await new Promise(() => {});
 
 printTable(

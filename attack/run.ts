@@ -1,11 +1,11 @@
-/** Runs attacks one after the other, each with schedulers of its own. */
+/** Runs attacks one after the other, each with its own schedulers. */
 import type { Attack, Outcome } from "./attack.ts";
 import type { Stage } from "./stage.ts";
 
 export interface Result {
   readonly attack: Attack;
   readonly outcome?: Outcome;
-  /** The attack itself did not come to its end. */
+  /** Why the attack itself did not finish. */
   readonly failure?: string;
   readonly skipped?: string;
 }
@@ -37,7 +37,7 @@ export function reasonToSkip(stage: Stage, { needs, isLong = false }: Attack): s
   return undefined;
 }
 
-/** One attack, and the end of all that it has started. */
+/** Runs one attack, and then ends everything that it has started. */
 export async function runOne(stage: Stage, attack: Attack): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** A scheduler under attack: the real `tutti serve`, and its API with the token of any user. */
+/** A scheduler under attack: a real `tutti serve`, and its API with the token of any user. */
 import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { type Answer, ask, type Question, type Where } from "./http.ts";
 import type { Ended, Stage } from "./stage.ts";
 
 export interface SchedulerOptions {
-  /** Who runs it; default root, for all users. */
+  /** The user who runs it; default: root, for all users. */
   readonly as?: Account;
   readonly isPrivate?: boolean;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly env?: NodeJS.ProcessEnv;
-  /** Also over the loopback port. */
+  /** Whether it also listens on a loopback port. */
   readonly http?: boolean;
-  /** A line of shell that starts it: "$@" is the command. */
+  /** A shell command that starts it; "$@" is the command of the scheduler. */
   readonly shell?: string;
 }
 
@@ -31,7 +31,7 @@ export class Scheduler {
   readonly #stage: Stage;
   readonly #options: SchedulerOptions;
   #frontEnd: ChildProcess | undefined;
-  #said = "";
+  #output = "";
 
   constructor(stage: Stage, folder: string, options: SchedulerOptions) {
     this.#stage = stage;
@@ -42,7 +42,10 @@ export class Scheduler {
     this.leftovers = new Leftovers(folder, this.state);
   }
 
-  /** Starts the front end and waits until it listens. @throws with its words when it ends instead */
+  /**
+   * Starts the front end and waits until it listens.
+   * @throws ServeFailed with its output if it ends instead
+   */
   async start(more: Pick<SchedulerOptions, "isPrivate"> = {}): Promise<void> {
     const { as, config, env, http = false, shell = 'exec "$@"' } = this.#options;
     const isPrivate = more.isPrivate ?? this.#options.isPrivate ?? false;
@@ -60,19 +63,19 @@ export class Scheduler {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#frontEnd = child;
-    this.#said = "";
+    this.#output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (piece) => {
-        this.#said += piece;
+        this.#output += piece;
       });
     }
-    await until(() => /\bnext\b/.test(this.#said) || child.exitCode !== null);
-    if (child.exitCode !== null) throw new ServeFailed(child.exitCode, this.#said);
+    await until(() => /\bnext\b/.test(this.#output) || child.exitCode !== null);
+    if (child.exitCode !== null) throw new ServeFailed(child.exitCode, this.#output);
   }
 
   /** What the front end has printed. */
   get said(): string {
-    return this.#said;
+    return this.#output;
   }
 
   get frontEndPid(): number {
@@ -83,7 +86,7 @@ export class Scheduler {
     return { socketPath: this.socket };
   }
 
-  /** The socket that a user's `tutti` takes: one of that user's own where there is one. */
+  /** The socket that a user's `tutti` uses: the user's own if there is one. */
   socketOf(user: Account): string {
     const own = join(this.folder, "run", `${user.uid}.sock`);
     return existsSync(own) ? own : this.socket;
@@ -91,16 +94,16 @@ export class Scheduler {
 
   /** The loopback port; only with `http`. */
   get port(): Where {
-    return { host: "127.0.0.1", port: Number(/127\.0\.0\.1:(\d+)/.exec(this.#said)?.[1]) };
+    return { host: "127.0.0.1", port: Number(/127\.0\.0\.1:(\d+)/.exec(this.#output)?.[1]) };
   }
 
-  /** The token of a user, as that user reads it; default of who runs the scheduler. */
+  /** The token of a user, as that user reads it; default: of the user who runs the scheduler. */
   token(user?: Account): string {
     const uid = user?.uid ?? this.#options.as?.uid ?? 0;
     return readFileSync(join(this.folder, "run", "tokens", String(uid)), "utf8").trim();
   }
 
-  /** Asks over the socket as a user. */
+  /** Sends a request over the socket as a user. */
   ask(user: Account | undefined, path: string, question: Question = {}): Promise<Answer> {
     return ask(this.where, this.token(user), path, question);
   }
@@ -116,7 +119,7 @@ export class Scheduler {
     return this.ask(user, "/v1/jobs", { method: "POST", body: { jobs: whole } });
   }
 
-  /** Submits a script as a user and gives the job's number. */
+  /** Submits a script as a user and returns the job's number. */
   async submit(user: Account | undefined, script: string, more: Partial<SubmitJob> = {}): Promise<number> {
     const answer = await this.post(user, [{ command: ["bash", "-c", script], ...more }]);
     if (answer.status !== 201) throw new Error(`A submit was refused: ${answer.text}`);
@@ -143,7 +146,7 @@ export class Scheduler {
     await until(async () => (await this.job(job)).state === "running");
   }
 
-  /** The job when it has ended; undefined when it has not within the time. */
+  /** The job once it has ended; undefined if it does not end within the time. */
   async ended(job: number, withinMs = 60_000): Promise<Job | undefined> {
     const lastMs = Date.now() + withinMs;
     for (;;) {
@@ -164,12 +167,12 @@ export class Scheduler {
     return join(this.state, "jobs", String(job), String(attempt));
   }
 
-  /** Pid of the shim of a job's attempt, or of the first process of its command. */
+  /** Pid of the shim of a job's attempt, or of the job's first process. */
   pidOf(job: number, what: "claim" | "job"): number {
     return Number(readlinkSync(join(this.folderOf(job), what)).split(":")[1]);
   }
 
-  /** Ends the front end as Ctrl-C does; jobs go on. */
+  /** Ends the front end as Ctrl-C does; jobs keep running. */
   async stop(kind: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
     const child = this.#frontEnd;
     child?.kill(kind);
@@ -182,7 +185,7 @@ export class Scheduler {
     await this.leftovers.clear();
   }
 
-  /** kill -9 of the conductor. */
+  /** Kills the conductor with SIGKILL. */
   async killConductor(): Promise<void> {
     for (const pid of this.leftovers.conductors()) signal(pid, "SIGKILL");
     await until(() => this.leftovers.conductors().length === 0);

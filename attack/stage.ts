@@ -1,6 +1,6 @@
 /**
- * Where attacks happen: a folder with a package of Tutti as users have it, real accounts, and schedulers that each attack starts for
- * itself. All of it is removed at the end, also after Ctrl-C.
+ * The environment of attacks: a folder with a package of Tutti as users have it, real accounts, and
+ * schedulers that each attack starts for itself. Everything is removed at the end, even after Ctrl-C.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface StageOptions {
   readonly seed: number;
   /** A folder with bin/ and dist/ to attack; undefined: the sources here, bundled for it. */
   readonly package?: string | undefined;
-  /** Says what goes on. */
+  /** Called with lines about the progress. */
   readonly note?: (line: string) => void;
 }
 
@@ -36,7 +36,7 @@ export interface Mode {
 export class Stage {
   readonly isShort: boolean;
   readonly seed: number;
-  /** All of it lies here; others may enter, as they may enter /tmp. */
+  /** The folder of all files; other users may enter it, as they may enter /tmp. */
   readonly folder: string;
   /** The folder of the package. */
   readonly package: string;
@@ -67,7 +67,7 @@ export class Stage {
     return stage;
   }
 
-  /** Whether there are accounts; without root there are none. */
+  /** Whether there are accounts, which need root. */
   get hasAccounts(): boolean {
     return this.#accounts !== undefined;
   }
@@ -77,7 +77,7 @@ export class Stage {
     return this.#accounts;
   }
 
-  /** A new folder. @param owner whose it is, default ours */
+  /** Makes a new folder. @param owner default: the user of this process */
   makeFolder(name: string, mode = 0o755, owner?: Account): string {
     const path = join(this.folder, `${++this.#folders}-${name}`);
     mkdirSync(path);
@@ -86,7 +86,7 @@ export class Stage {
     return path;
   }
 
-  /** Starts a scheduler in a folder of its own. */
+  /** Starts a scheduler in a new folder. */
   async serve(options: SchedulerOptions = {}): Promise<Scheduler> {
     const scheduler = new Scheduler(this, this.makeFolder("scheduler", 0o755, options.as), options);
     this.#schedulers.push(scheduler);
@@ -94,7 +94,9 @@ export class Stage {
     return scheduler;
   }
 
-  /** The ways to run a scheduler that are possible here: for all, for root alone, for a user (without control groups). */
+  /**
+   * The ways in which a scheduler can run here: for all, for root alone, for a user (without control groups).
+   */
   get modes(): readonly Mode[] {
     if (process.getuid?.() !== 0) return [{ name: "own", options: {} }];
     const alone = { name: "private", options: { isPrivate: true } };
@@ -104,7 +106,7 @@ export class Stage {
     return this.isShort ? [shared, user] : [alone, shared, user];
   }
 
-  /** Runs a program as a user, in an environment of that user, and waits for it. */
+  /** Runs a program as a user, in that user's environment, and waits for it. */
   async run(as: Account | undefined, words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
     const child = this.start(as, words, { env, stdio: ["ignore", "pipe", "pipe"] });
     let stdout = "";
@@ -119,7 +121,7 @@ export class Stage {
     return { status, stdout, stderr };
   }
 
-  /** Starts a program as a user; it is killed at the end at the latest. */
+  /** Starts a program as a user. It is killed at the latest at the end of the attack. */
   start(as: Account | undefined, words: readonly string[], options: SpawnOptions = {}): ChildProcess {
     const { PATH, TMPDIR } = process.env;
     const [program = "", ...parameters] = words;
@@ -140,7 +142,7 @@ export class Stage {
     return [process.execPath, join(this.package, "bin", "tutti.js")];
   }
 
-  /** A program of attack/programs/, where the accounts can read it. */
+  /** Copies a program of attack/programs/ to where the accounts can read it, and returns its path. */
   program(name: string): string {
     const path = join(this.folder, name);
     copyFileSync(join(root, "attack", "programs", name), path);
@@ -154,7 +156,7 @@ export class Stage {
     for (const scheduler of this.#schedulers.splice(0)) await scheduler.clear();
   }
 
-  /** Ends everything and removes it; once, however often and from wherever it is asked for. */
+  /** Ends everything and removes it. Further calls wait for the first one. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -1,8 +1,8 @@
 /**
- * Speed of the simulation proper, on traces and on a generated workload: jobs per second for each policy, with a hash of all
- * start times so that a faster wrong answer is seen.
+ * Speed of the simulation itself, on traces and on a generated workload: jobs per second for each policy. A
+ * hash of all start times reveals a faster but wrong answer.
  *
- *   npm run bench:engine                 the traces found, and 1,000,000 generated jobs
+ *   npm run bench:engine                 all traces that are there, and 1,000,000 generated jobs
  *   npm run bench:engine -- --quick      small, as in the tests
  */
 import "../src/lab/experiments/no-maglev.ts";
@@ -24,7 +24,7 @@ const rows: string[][] = [];
 for (const source of [...traces, generated]) {
   const file = source === generated ? source : traceFile(source);
   if (file === undefined) {
-    console.log(`left out: trace ${source}, set TUTTI_TRACES to the folder of the traces`);
+    console.log(`skipped: trace ${source}; set TUTTI_TRACES to the folder of the traces`);
     continue;
   }
   const workload = await openSource(file, 1);

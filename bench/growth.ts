@@ -1,7 +1,7 @@
 /**
- * How the time per job under EASY grows with the standing queue, with the processors and with the number of jobs. The
- * standing queue is made by a closed loop: K jobs wait from the start, and each start lets the next job in, so about K wait
- * at every instant until the jobs run out.
+ * How the time per job under EASY grows with the standing queue, with the processors and with the number of
+ * jobs. A closed loop creates the standing queue: K jobs wait from the start, and each start admits the next
+ * job. So about K jobs wait at every instant until the jobs run out.
  *
  *   npm run bench:growth                 up to 1,000,000 jobs
  *   npm run bench:growth -- --huge       also 10,000,000 jobs on 100,000 processors, with the memory it took
@@ -36,7 +36,7 @@ function closedLoop(instance: Instance, waiting: number): Instance {
 
 const rows: string[][] = [];
 
-/** Measures variants in turn, so that a drift of the machine's speed meets all of them. */
+/** Measures variants in turn, so that a drift of the machine's speed affects all of them. */
 function compare(
   what: string,
   variants: readonly { name: string; instance: Instance; from: number; to: number }[],

@@ -1,16 +1,22 @@
-/** What is looked at while the attack goes on: memory of the front end, CPU time of gangs, where the attacker's processes run. */
+/**
+ * Measurements during the attack: memory of the front end, CPU time of gangs, CPUs of the attacker's
+ * processes.
+ */
 import { readFileSync } from "node:fs";
 import type { Scheduler } from "../attack/scheduler.ts";
 import { allPids } from "../src/host/processes.ts";
 
-/** Looks at the front end's memory and at where the attacker's job runs. */
+/** Samples the front end's memory and the CPUs on which the attacker's job runs. */
 export class Watch {
   #mostBytes = 0;
   #looks = 0;
   #outside = 0;
   readonly #timer: NodeJS.Timeout;
 
-  /** @param own pids of the attacker's job @param cpus that it has */
+  /**
+   * @param own pids of the attacker's job
+   * @param cpus the job's CPUs
+   */
   constructor(scheduler: Scheduler, own: readonly number[], cpus: readonly number[]) {
     this.#timer = setInterval(() => {
       const kB = /VmRSS:\s*(\d+)/.exec(read(`/proc/${scheduler.frontEndPid}/status`))?.[1];
@@ -37,7 +43,7 @@ export function pidsOfJob(job: number, uid: number): number[] {
   });
 }
 
-/** utime and stime of processes together. */
+/** Sum of utime and stime of processes. */
 export function cpuTicks(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + Number(fieldsOf(pid)[11] ?? 0) + Number(fieldsOf(pid)[12] ?? 0), 0);
 }

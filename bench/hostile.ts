@@ -1,13 +1,15 @@
 /**
- * One hostile user at full force, and what the others notice: how long answers take for another user, how much memory the front end
- * has, and whether gangs keep their shares of CPU time. As root: the users are real accounts.
+ * One hostile user at full force, and what others notice: how long another user waits for answers, how much
+ * memory the front end uses, and whether gangs keep their shares of CPU time. Needs root, because the users
+ * are real accounts.
  *
  *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers] [--kinds lists,arrays]
  *
- * Goals of the numbers: p99 of `status`, `submit` and `jobs` below 1 s, front end below 400 MB, three gangs within 2 % of a third each, no process of
- * the attacker's jobs on a CPU that is not its job's. The attacker's own clients are processes like any other and take time from everybody, as
- * any login on a CPU of the gangs does: how much is printed. With `--apart` the first CPU belongs to logins and to the scheduler, as with
- * `AllowedCPUs=` of user.slice, and the gangs have the others.
+ * Goals: p99 of `status`, `submit` and `jobs` below 1 s; front end below 400 MB; three gangs within 2 % of a
+ * third each; no process of the attacker's jobs on a CPU of another job. The attacker's clients are ordinary
+ * processes and take time from everybody, like any login on a CPU of the gangs; the output says how much.
+ * With `--apart` the first CPU belongs to logins and to the scheduler, as with `AllowedCPUs=` of user.slice,
+ * and the gangs have the others.
  */
 import { spawnSync } from "node:child_process";
 import { availableParallelism, loadavg } from "node:os";
@@ -35,7 +37,7 @@ const PER_ARRAY = 10_000;
 const STRANGERS = 4500;
 const GANGS = 3;
 const TICKS_PER_S = 100;
-/** What logins and the scheduler run under. */
+/** Command prefix for logins and the scheduler. */
 const ASIDE = values.apart ? ["taskset", "-c", "0"] : [];
 /** Spinners that try to leave their CPUs. */
 const ATTACKERS_JOB =
@@ -75,7 +77,7 @@ async function measure(run: number): Promise<void> {
   const attackers = await scheduler.submit(eve, ATTACKERS_JOB);
   await scheduler.running(attackers);
   const { cpus: attackersCpus } = await scheduler.job(attackers);
-  // From here on nothing is asked by us: we would be locked out as anybody may be.
+  // From here on this process sends no requests: it could be locked out like any other client.
   if (!values["no-attack"]) startAttack(scheduler);
   await pause(2000);
   const load = loadavg()[0] ?? 0;
@@ -147,7 +149,7 @@ function startAttack(scheduler: Scheduler): void {
   }
 }
 
-/** As many ended jobs as are kept by default, of the attacker's. */
+/** Makes as many ended jobs of the attacker as are kept by default. */
 async function fillHistory(scheduler: Scheduler): Promise<void> {
   const { eve } = stage.users;
   const failing = await scheduler.submit(eve, "false");

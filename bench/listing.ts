@@ -1,12 +1,13 @@
 /**
- * What long lists of one client cost the scheduler and the others: `history`, `export` and `jobs` over a great many jobs, `cancel` of thousands, and
- * meanwhile, from another client, GET /v1/status every 20 ms.
+ * What long lists of one client cost the scheduler and other clients: `history`, `export` and `jobs` over a
+ * great many jobs, and `cancel` of thousands. Meanwhile another client sends GET /v1/status every 20 ms.
  *
  *   npm run bench:listing              100,000 ended and 50,000 held jobs
  *   npm run bench:listing -- --quick   small, as a check
  *
- * Goals: another client waits less than 200 ms; the front end stays below 400 MB meanwhile and below 250 MB a minute later; 10,000 held jobs
- * are cancelled in about a second. Not a goal: a list as fast as it can be; it comes in pieces so that others have their turn.
+ * Goals: the other client waits less than 200 ms; the front end stays below 400 MB meanwhile and below 250 MB
+ * a minute later; 10,000 held jobs are cancelled in about a second. Not a goal: the fastest possible list. It
+ * comes in pieces so that other clients get their turn.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -23,22 +24,22 @@ export interface ListingSizes {
   readonly held: number;
   /** Held jobs that are cancelled. */
   readonly cancelled: number;
-  /** How long the front end rests before its memory is looked at again. */
+  /** Rest of the front end before its memory is measured again. */
   readonly restS: number;
 }
 
 export interface Phase {
   readonly name: string;
   readonly tookMs: number;
-  /** Until the first bytes were out, Node's start included. */
+  /** Time to the first output, including Node's start. */
   readonly firstMs: number;
   readonly lines: number;
-  /** Greatest memory of the command, in MB. */
+  /** Maximum memory of the command, in MB. */
   readonly commandMB: number;
-  /** The other client's requests. */
+  /** Requests of the other client. */
   readonly longestWaitMs: number;
   readonly medianWaitMs: number;
-  /** Greatest memory of the front end meanwhile, and what CPU time it took. */
+  /** Maximum memory of the front end meanwhile, and its CPU time. */
   readonly frontEndMB: number;
   readonly frontEndCpuMs: number;
 }
@@ -99,7 +100,7 @@ export async function measureListing({
   }
 }
 
-/** Runs a verb while another client asks for the status all the time. */
+/** Runs a verb while another client keeps asking for the status. */
 async function measured(
   client: Client,
   pid: number,
@@ -158,7 +159,7 @@ async function reached(env: NodeJS.ProcessEnv): Promise<Client> {
   throw new Error("Cannot reach the scheduler: it did not answer within a minute");
 }
 
-/** 0 when the process has ended. */
+/** 0 if the process has ended. */
 function memoryMB(pid: number, name: "VmRSS" | "VmHWM"): number {
   try {
     const kB = new RegExp(`${name}:\\s*(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];

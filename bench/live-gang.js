@@ -1,11 +1,12 @@
 /**
- * A gang for bench/live.ts: one process with two threads that compute, each a processor's worth of it.
+ * A gang for bench/live.ts: one process with two threads that compute, each on its own processor.
  *
  *   node live-gang.js KIND AMOUNT FOLDER
  *
- * KIND: `compute` (never meets), `spin` and `block` (meet at a barrier every 0.15 ms or so, waiting busily or asleep), `io`
- * (computes 1 ms, is blocked 3 ms). AMOUNT: units of work of each thread, or with `s` behind it seconds to go on for.
- * Writes its pid to FOLDER/ready, waits for FOLDER/../go, works, writes FOLDER/result: begin and end on the monotonic clock in ms, units done.
+ * KIND: `compute` (no barrier), `spin` and `block` (a barrier about every 0.15 ms, with busy waiting or
+ * sleeping), `io` (computes 1 ms, is blocked 3 ms). AMOUNT: units of work of each thread, or, with the suffix
+ * `s`, seconds to work. Writes its pid to FOLDER/ready, waits for FOLDER/../go, works, and writes
+ * FOLDER/result: begin and end on the monotonic clock in ms, and units done.
  */
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,10 @@ import { isMainThread, Worker, workerData } from "node:worker_threads";
 
 const THREADS = 2;
 const UNITS_PER_READ_OF_CLOCK = 16;
-/** Words of the shared memory: arrivals at the barrier, its round, threads that have ended, that are ready, units done by each. */
+/**
+ * Words of the shared memory: arrivals at the barrier, round of the barrier, number of threads that have
+ * ended, number of threads that are ready, units done by each.
+ */
 const [ARRIVED, ROUND, ENDED, READY, DONE] = [0, 1, 2, 3, 4];
 
 const [kind, amount, folder] = isMainThread ? process.argv.slice(2) : workerData.words;

@@ -1,14 +1,16 @@
 /**
- * Gangs of real processes, two of them on two CPUs: what time slicing costs, what it gains where tasks wait for each other, and what
- * the concurrent mode does with the time of blocked tasks.
+ * Two gangs of real processes on two CPUs: what time slicing costs, what it gains if tasks wait for each
+ * other, and how mode concurrent uses the time of blocked tasks.
  *
  *   node bench/live.ts [--work-s 4] [--repetitions 3] [--slot-ms 100]
  *
- * Goals of the numbers: slicing costs at most 2 % of makespan, shares 50 ± 1 %, spinning gangs at least 1.3 times faster than under
- * plain Linux. Not a goal: gain for gangs that block; there Linux alone is as good, and the table shows it.
- * Nothing keeps the machine's other work out, so let it be quiet. (Gangs of the greatest weight would; but then they keep threads of the
- * kernel from running that hold what the conductor needs, and it passes over slots now and then: shares of 44 to 55 %.)
- * Each case alternates with those it is compared with.
+ * Goals: slicing costs at most 2 % of makespan; shares are 50 ± 1 %; spinning gangs are at least 1.3 times
+ * faster than under plain Linux. Not a goal: a gain for gangs that block. There Linux alone is as good, and
+ * the table shows it.
+ *
+ * Nothing keeps other work off the machine, so it should be quiet. (Gangs of maximum weight would keep it
+ * off. But they also keep kernel threads from running that hold what the conductor needs. It then skips slots
+ * now and then, and shares are 44 to 55 %.) Each case alternates with the cases that it is compared with.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
@@ -58,7 +60,7 @@ const { values: options } = parseArgs({
 const workS = Number(options["work-s"]);
 const repetitions = Number(options.repetitions);
 const slotMs = Number(options["slot-ms"]);
-/** A look that comes later than this after the end of a round is not counted. */
+/** A measurement that is later than this after the end of a round does not count. */
 const MAX_LATE_MS = 2;
 const gangFile = fileURLToPath(new URL("./live-gang.js", import.meta.url));
 
@@ -67,7 +69,7 @@ const home = join(root, "home");
 mkdirSync(home, { mode: 0o700 });
 const containment = openContainment(home) as Containment;
 const shares = new GangShares(containment.groups, containment.freezer);
-/** Groups without a conductor, for the cases that it is compared with. */
+/** Control groups without a conductor, for the cases to compare with. */
 const plainHome = join(root, "plain");
 const plain = openContainment(plainHome) as Containment;
 let jobs = 0;
@@ -75,7 +77,7 @@ let sequence = 0;
 const children: ChildProcess[] = [];
 const heard: FromConductor[] = [];
 
-/** Interrupted, or nobody reads on: the same way out as at the end, so that nothing is left. */
+/** After an interrupt or a closed pipe, ends in the same way as usual, so that nothing is left running. */
 const interrupted = new Promise<never>((_, reject) => {
   process.stdout.once("error", reject);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -93,9 +95,9 @@ const client = new ConductorClient({ home, name: "bench" });
 try {
   client.on("message", (message) => heard.push(message));
   await until(() => client.connected);
-  // Or we would look at their shares up to 90 ms late.
+  // Otherwise this process would measure their shares up to 90 ms late.
   if (takePriority() === "none")
-    console.log("This process cannot go before the gangs: shares are less exact");
+    console.log("This process cannot run at a higher priority than the gangs, so shares are less exact");
   await Promise.race([measure(), interrupted]);
 } finally {
   for (const child of children) child.kill("SIGKILL");
@@ -106,7 +108,7 @@ try {
   plain.groups.close();
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 }
-// What an interrupted measurement still waits for must not keep the process.
+// An interrupted measurement may still wait for something; that must not keep the process alive.
 process.exit();
 
 async function measure(): Promise<void> {
@@ -169,7 +171,10 @@ async function compareMakespan(kind: Kind, units: string): Promise<void> {
   console.log();
 }
 
-/** The laboratory's table 9 and 10 of Silva and Scherson (1999), on real processes: a fixed time, idle processors and finished work. */
+/**
+ * Tables 9 and 10 of Silva and Scherson (1999) on real processes: idle processors and finished work in a
+ * fixed time.
+ */
 async function compareModes(): Promise<void> {
   console.log(`A gang that is blocked most of the time and one that computes, ${2 * workS} s`);
   for (const mode of ["gang", "concurrent"] as const) {
@@ -189,7 +194,7 @@ async function compareModes(): Promise<void> {
   }
 }
 
-/** Without a conductor: that many gangs at once. */
+/** Runs a number of gangs at once, without a conductor. */
 async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run> {
   const stage = mkdtempSync(join(root, "run-"));
   const names = Array.from({ length: gangs }, (_, i) => `${++jobs}.${i}`);
@@ -198,7 +203,7 @@ async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run>
     mkdirSync(folder);
     plain.groups.make(name);
     plain.groups.write("cpuset", name, "cpuset.cpus", "0,1");
-    // Waits until it is in its group, so that all its threads are.
+    // The gang waits until it is in its group, so that all its threads are.
     const script = 'read -r go; exec taskset -c 0,1 "$@"';
     const child = spawn("sh", ["-c", script, "sh", process.execPath, gangFile, kind, amount, folder], {
       stdio: ["pipe", "inherit", "inherit"],
@@ -217,7 +222,7 @@ async function runPlain(kind: Kind, amount: string, gangs: number): Promise<Run>
   return { makespanMs: makespan(results), results, cpuMs: [], wallMs: 0 };
 }
 
-/** Both gangs in rows of their own. */
+/** Runs both gangs, each in its own row. */
 async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorMatrix["mode"]): Promise<Run> {
   const stage = mkdtempSync(join(root, "run-"));
   const gangs = kinds.map((kind, i) => {
@@ -253,14 +258,14 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   for (const { folder } of gangs) pinThreads(folder);
   writeFileSync(join(stage, "go"), "");
   const names = gangs.map(({ job }) => `${job}.1`);
-  // By then both have seen it and compute.
+  // After that both have seen it and are computing.
   await new Promise((resolve) => setTimeout(resolve, 4 * slotMs));
   const before = names.map((name) => shares.cpuMs(name) ?? Number.NaN);
   const beginMs = performance.now();
   let cpuMs = before.map(() => 0);
   let wallMs = 0;
   const ended = () => gangs.map(({ folder }) => existsSync(join(folder, "result")));
-  // Only whole rounds count, only while both work, and only when we were let to look in time.
+  // Only whole rounds count, only while both work, and only if this process could measure in time.
   for (let round = 1; !ended().includes(true); round++) {
     const roundEndMs = beginMs + round * 2 * slotMs;
     await new Promise((resolve) => setTimeout(resolve, Math.max(1, roundEndMs - performance.now())));
@@ -271,7 +276,7 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
     cpuMs = now.map((value, i) => value - (before[i] ?? 0));
     wallMs = performance.now() - beginMs;
   }
-  // As the front end does: the row of a gang that has ended goes.
+  // Remove the row of a gang that has ended, as the front end does.
   const left = new Set(gangs.map(({ job }) => job));
   const notice = (message: FromConductor) => {
     if (message.type === "ended" && left.delete(message.end.job)) turn([...left]);
@@ -286,7 +291,10 @@ async function runTutti(kinds: readonly Kind[], amount: string, mode: ConductorM
   return { makespanMs: makespan(results), results, cpuMs, wallMs, ...(slots === undefined ? {} : { slots }) };
 }
 
-/** Each thread that computes to a CPU of its own, as mpirun binds ranks. They are those that had the most CPU time so far. */
+/**
+ * Pins each computing thread to its own CPU, as mpirun binds ranks. These are the threads with the most CPU
+ * time so far.
+ */
 function pinThreads(folder: string): void {
   const pid = readFileSync(join(folder, "ready"), "utf8");
   const threads = readdirSync(`/proc/${pid}/task`)
@@ -303,7 +311,7 @@ function pinThreads(folder: string): void {
 async function until(condition: () => boolean, mostMs = 120_000): Promise<void> {
   const end = performance.now() + mostMs;
   while (!condition()) {
-    if (performance.now() > end) throw new Error("A gang did not come to its end");
+    if (performance.now() > end) throw new Error("A gang did not end");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,7 @@
-/** Timing for the benchmarks: warmed up, several runs, median and spread, and a hash of the result beside the time. */
+/**
+ * Timing for the benchmarks: warm-up, several runs, median and spread, and a hash of the result next to the
+ * time.
+ */
 
 export interface Timing {
   readonly medianMs: number;
@@ -6,7 +9,10 @@ export interface Timing {
   readonly maxMs: number;
 }
 
-/** Runs `body` once unmeasured, then `runs` times. Variants of one comparison are to be measured in turn by the caller. */
+/**
+ * Runs `body` once unmeasured, then `runs` times. To compare variants, the caller should measure them in
+ * turn.
+ */
 export function time(runs: number, body: () => void): Timing {
   body();
   const ms: number[] = [];
@@ -27,7 +33,7 @@ export function show(timing: Timing): string {
   return `${timing.medianMs.toFixed(1)} ms (${timing.minMs.toFixed(1)} … ${timing.maxMs.toFixed(1)})`;
 }
 
-/** Rows as aligned columns. */
+/** Prints rows in aligned columns. */
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = header.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i].length)));
   for (const row of [header, ...rows])

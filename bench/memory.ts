@@ -1,6 +1,7 @@
 /**
- * Memory of the front end with many jobs: after the submits, and after a restart that reads them from the disk. The conductor is a
- * fake; each row is a process of its own, and what it holds is measured after the garbage is collected.
+ * Memory of the front end with many jobs: after the submits, and after a restart that reads them from disk.
+ * The conductor is a fake. Each row of the table runs in its own process, and memory is measured after a
+ * garbage collection.
  *
  *   npm run bench:memory              up to 200,000 jobs
  *   npm run bench:memory -- --quick   small, as a check
@@ -18,7 +19,7 @@ import { printTable } from "./measure.ts";
 
 const quick = process.argv.includes("--quick");
 const perBatch = quick ? 100 : 10_000;
-/** A user may have five batches. */
+/** A user may have five batches of jobs. */
 const batchesOfUser = 5;
 const COMMAND_LENGTH = 1000;
 
@@ -51,7 +52,10 @@ const SCENARIOS: readonly Scenario[] = [
   { name: "10 batches have ended, 5 wait", batches: 5, endedBatches: 10, jobs: single },
 ];
 
-/** Bytes by Node's own account, after a collection: heap and what is outside of it; and what the process has of the machine. */
+/**
+ * Bytes after a garbage collection: according to Node, in the heap and outside of it, and of the whole
+ * process.
+ */
 function measure(): { heapMB: number; residentMB: number } {
   const { gc } = globalThis as { gc?: () => void };
   gc?.();
@@ -72,7 +76,7 @@ async function fill({ clock, frontEnd }: Bench, { batches, endedBatches, jobs }:
   }
 }
 
-/** In a process of its own. */
+/** Runs in its own process. */
 async function run(scenario: Scenario): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "tutti-memory-"));
   try {
@@ -88,7 +92,7 @@ async function run(scenario: Scenario): Promise<void> {
   }
 }
 
-/** What a front end holds that reads all from the disk, in yet another process. */
+/** Memory of a front end that reads all jobs from disk, in yet another process. */
 function again(path: string): unknown {
   return JSON.parse(node("--restart", path));
 }

@@ -1,6 +1,6 @@
 /**
- * Bundles the script that draws a report's charts, with the parts of ECharts that it uses, into one piece of JavaScript. Run as a
- * program it prints the size. The same as
+ * Bundles the script that draws a report's charts, with the parts of ECharts that it uses, into one
+ * JavaScript file. Run as a program, it prints the size. It is the same as
  *   esbuild src/report/browser/report-page.ts --bundle --minify --format=iife --target=es2022 --legal-comments=none
  */
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 const ENTRY = fileURLToPath(new URL("../src/report/browser/report-page.ts", import.meta.url));
 
-/** The script's source, to be handed to `htmlReport` as its `chartScript`. */
+/** The script's source, for the parameter `chartScript` of `htmlReport`. */
 export async function buildReportPage(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],

@@ -1,7 +1,7 @@
 /**
- * Makes dist/: the command line and its worker as bundles split at dynamic imports (so that `tutti --help` loads
- * little), the page that reports are written into, and the types of what `import "tutti"` gives.
- * Run by `npm ci` through `prepare`.
+ * Makes dist/: the command line and its worker as bundles that are split at dynamic imports (so that
+ * `tutti --help` loads little), the template page of reports, and the types for `import "tutti"`. `npm ci`
+ * runs it through `prepare`.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { buildReportPage } from "./build-report-page.ts";
 const rootUrl = new URL("../", import.meta.url);
 const root = fileURLToPath(rootUrl);
 
-/** The bundles, in a folder that is made new. */
+/** Writes the bundles into a newly created folder. */
 export async function bundle(dist: string): Promise<void> {
   const version: string = JSON.parse(readFileSync(`${root}package.json`, "utf8")).version;
   rmSync(dist, { recursive: true, force: true });
@@ -21,7 +21,7 @@ export async function bundle(dist: string): Promise<void> {
   writeFileSync(`${dist}/report-page.js`, await buildReportPage());
   await build({
     absWorkingDir: root,
-    // The command line comes last: bin/tutti.js compares its time with the sources'.
+    // The command line comes last: bin/tutti.js compares its time with that of the sources.
     entryPoints: {
       worker: "src/lab/experiments/worker.ts",
       conductor: "src/conductor/main.ts",
@@ -43,7 +43,7 @@ export async function bundle(dist: string): Promise<void> {
   });
 }
 
-/** The bundles with their types: what the package holds. */
+/** Writes the bundles and their types, as the package contains them. */
 export async function makeDist(dist: string): Promise<void> {
   await bundle(dist);
   const tsc = `${root}node_modules/typescript/bin/tsc`;

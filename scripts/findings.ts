@@ -1,4 +1,4 @@
-/** `npm run findings [FILE]`: runs what docs/findings.md needs on all cores and writes the page. */
+/** `npm run findings [FILE]`: runs the simulations for docs/findings.md on all cores and writes the page. */
 
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with docs/golden.tsv, or writes that table and
- * its page. Only models run where there are no traces; that is said.
+ * `npm run golden [-- [--write] [SOURCE …]]`: runs the golden schedules and compares them with
+ * docs/golden.tsv, or writes that table and its page. Without traces it runs only the models, and says so.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * Installs what tests need beside the packages: Debian's chromium for the report page and Open MPI for its gangs, where apt and the
- * rights to use it are there. Without them those tests are skipped by name. TUTTI_NO_INSTALL=1 leaves the machine as it is.
+ * Installs what tests need besides the npm packages: Debian's chromium for the report page, and Open MPI for
+ * its gangs. It needs apt and the rights to use it. Without these programs, those tests are skipped by name.
+ * TUTTI_NO_INSTALL=1 leaves the machine as it is.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -18,21 +19,21 @@ function isInPath(program: string): boolean {
   });
 }
 
-/** A program that tests need, and the package that it comes with. */
+/** A program that tests need, and the package that contains it. */
 const TOOLS = [
   { program: "chromium", package: "chromium", tests: "browser tests" },
   { program: "mpirun", package: "openmpi-bin", tests: "tests with Open MPI" },
   { program: "systemd-analyze", package: "systemd", tests: "tests of the systemd units" },
 ];
 
-/** Does nothing for what is there, or when it cannot be installed. */
+/** Installs the tools that are missing, if possible. */
 export function installTestTools(): void {
   const missing = TOOLS.filter(({ program }) => !isInPath(program));
   if (missing.length === 0 || process.env.TUTTI_NO_INSTALL === "1") return;
   const names = missing.map((tool) => tool.package).join(" and ");
   if (process.getuid?.() !== 0 || !isInPath("apt-get")) {
     const tests = missing.map((tool) => tool.tests).join(" and ");
-    console.log(`No ${names} here, and no rights to install: ${tests} will be skipped`);
+    console.log(`${names} not found, and no rights to install: ${tests} will be skipped`);
     return;
   }
   console.log(`Installing ${names} for tests (TUTTI_NO_INSTALL=1 prevents it)`);

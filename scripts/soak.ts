@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: 500 real jobs, and 100 times each kill -9 of the front end, of the conductor and of both, with the counts; then all
- * property tests from a random seed.
+ * `npm run soak`: 500 real jobs, with 100 times kill -9 each of the front end, of the conductor and of both;
+ * prints the counts. Then all property tests from a random seed.
  *
  *   npm run soak -- --seed 7 --rounds 3
  */

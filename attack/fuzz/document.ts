@@ -1,4 +1,7 @@
-/** The OpenAPI document as the scheduler under attack gives it: its operations, samples of its schemas, and a check of answers. */
+/**
+ * The OpenAPI document of the scheduler under attack: its operations, samples of its schemas, and a check of
+ * answers.
+ */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Random } from "../../src/core/random.ts";
 
@@ -7,12 +10,12 @@ export type Schema = { readonly [key: string]: unknown };
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** With `{job}` where a value stands. */
+  /** Path with placeholders such as `{job}`. */
   readonly path: string;
   readonly isPublic: boolean;
   readonly query: readonly { readonly name: string; readonly schema: Schema }[];
   readonly body: Schema | undefined;
-  /** Schemas of JSON answers by status; undefined for one that is no JSON. */
+  /** Schemas of JSON answers by status; undefined for an answer that is not JSON. */
   readonly answers: ReadonlyMap<number, ValidateFunction | undefined>;
 }
 
@@ -32,7 +35,7 @@ export class ApiDocument {
     );
   }
 
-  /** The operation that a method and a path mean. */
+  /** The operation for a method and a path. */
   find(method: string, path: string): Operation | undefined {
     return this.operations.find(
       (one) =>
@@ -41,7 +44,7 @@ export class ApiDocument {
     );
   }
 
-  /** A value that the schema allows, mostly. */
+  /** A value that in most cases the schema allows. */
   sample(schema: Schema, random: Random, depth = 0): unknown {
     const { $ref, anyOf, oneOf, type, properties, required, items } = schema;
     const choices = (anyOf ?? oneOf ?? schema.enum) as unknown[] | undefined;
@@ -106,7 +109,7 @@ export class ApiDocument {
   }
 }
 
-/** What jobs are made of is chosen by us: they are really run. */
+/** Fixed values for what jobs execute, because they really run. */
 function named(name: string, random: Random): unknown {
   const one = <Value>(...values: Value[]): Value => values[random.below(values.length)];
   switch (name) {

@@ -1,4 +1,7 @@
-/** The fuzzer: whatever is sent, answers are of the OpenAPI document, no status is 500 or above, and nobody without a token gets in. */
+/**
+ * The fuzzer. Whatever it sends, answers must conform to the OpenAPI document, no status may be 500 or above,
+ * and no request without a token may get in.
+ */
 import { readFileSync } from "node:fs";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import type { Where } from "../http.ts";
@@ -8,11 +11,11 @@ import { type FuzzRequest, makeRequest } from "./requests.ts";
 import { type Exchange, exchange, type WireAnswer } from "./wire.ts";
 
 const AT_ONCE = 48;
-/** For an answer to what was sent whole, and to what was not. */
+/** Time to wait for an answer to a complete request, and to an incomplete one. */
 const PATIENCE = { wholeMs: 20_000, brokenMs: 500 };
 const MAX_RSS_BYTES = 400e6;
 const PROGRESS = 5000;
-/** Requests of the short form and of the long one. */
+/** Number of requests in the short form and in the long form. */
 const COUNTS = { short: 2000, long: 50_000 };
 
 async function fuzz(stage: Stage): Promise<Outcome> {
@@ -62,17 +65,17 @@ async function fuzz(stage: Stage): Promise<Outcome> {
   );
 }
 
-/** What is wrong with the answers, if anything. */
+/** Returns what is wrong with the answers, if anything. */
 function problemOf(
   document: ApiDocument,
   request: FuzzRequest,
   { answers, rest, isClosed }: Exchange,
   counts: { json: number },
 ): string | undefined {
-  // Who could not read the head does not know that HEAD wants no body.
+  // A server that could not read the head does not know that HEAD expects no body.
   const isUnread = request.method === "HEAD" && !request.isHttp;
   if (rest.length > 0 && !isUnread) return `not HTTP: ${JSON.stringify(rest.toString("latin1", 0, 100))}`;
-  // A request that was sent whole has an answer, and the connection that it asked to be closed is.
+  // A complete request must get an answer, and its connection must be closed as it asked.
   if (request.isHttp && answers.length === 0) return isClosed ? "closed without an answer" : "no answer";
   for (const answer of answers) {
     const wrong = problemOfAnswer(document, request, answer, counts);
@@ -112,7 +115,7 @@ function problemOfAnswer(
   }
   counts.json++;
   const validate = status >= 400 ? document.refusal : operation?.answers.get(status);
-  // Of several requests in one go we do not know which was answered.
+  // For several requests at once, it is not known which of them was answered.
   if (validate === undefined || (!request.isHttp && status < 400)) return undefined;
   if (validate(json)) return undefined;
   return `status ${status}, not as documented: ${JSON.stringify(validate.errors?.slice(0, 2))}`;

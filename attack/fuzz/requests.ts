@@ -1,4 +1,7 @@
-/** Requests from a seed: valid ones by the document, then changed in bodies, heads and bytes. The same seed and number: the same bytes. */
+/**
+ * Requests from a seed: valid requests according to the document, with changes to bodies, heads and bytes.
+ * The same seed and number give the same bytes.
+ */
 import { Random } from "../../src/core/random.ts";
 import type { ApiDocument, Operation } from "./document.ts";
 
@@ -6,16 +9,16 @@ export interface FuzzRequest {
   readonly number: number;
   readonly bytes: Buffer;
   readonly method: string;
-  /** Without query; as it was meant. */
+  /** The intended path, without the query. */
   readonly path: string;
-  /** Whether it carries a token that must be taken. */
+  /** Whether it has a token that must be accepted. */
   readonly isAuthorised: boolean;
-  /** False: made so that HTTP itself is broken, and anything up to a closed connection is an answer. */
+  /** False if the request is broken HTTP, so that any answer is right, even a closed connection. */
   readonly isHttp: boolean;
 }
 
 export interface Senders {
-  /** Tokens that are good. */
+  /** Valid tokens. */
   readonly tokens: readonly string[];
   readonly host: string;
 }
@@ -65,7 +68,7 @@ const VALUES: readonly unknown[] = [
   "\ud800",
   NASTY[8],
 ];
-/** Never with a token of root's: this would end the scheduler, and jobs would be run as root. */
+/** Operations that are never sent with root's token: they would end the scheduler, or run jobs as root. */
 const NOT_FOR_ROOT = ["shutdown", "submit"];
 
 export function makeRequest(
@@ -92,7 +95,7 @@ class Maker {
 
   make(number: number): FuzzRequest {
     const { operations } = this.#document;
-    // Submits leave most to try afterwards.
+    // Prefer submits: they give later requests the most to work on.
     const submit = operations.find(({ id }) => id === "submit");
     const operation = submit !== undefined && this.#chance(6) ? submit : this.#one(operations);
     let method = operation.method;
@@ -124,7 +127,7 @@ class Maker {
       .filter(() => this.#chance(2))
       .map(({ name, schema }) => {
         if (this.#chance(5)) return `${name}=${this.#nastyWord()}`;
-        // A long wait would only hold us up.
+        // A long wait would only slow down the fuzzer.
         if (name === "wait") return "wait=0";
         const sample = this.#document.sample(schema, this.#random);
         const value =
@@ -180,7 +183,10 @@ class Maker {
     return headers;
   }
 
-  /** None, another's number with this signature, one character more or less or another, another scheme. */
+  /**
+   * No token, another user's number with this signature, one character added, removed or changed, another
+   * scheme.
+   */
   #forgedToken(token: string): string | undefined {
     const [uid = "", signature = ""] = token.split(".");
     const at = this.#random.below(token.length);
@@ -213,7 +219,7 @@ class Maker {
     return Buffer.from(text);
   }
 
-  /** Another value, a key more or a key less, somewhere in it. */
+  /** Changes a value, adds a key or removes a key, somewhere in the body. */
   #mutate(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
     const target = value as Record<string, unknown>;
@@ -223,7 +229,7 @@ class Maker {
       this.#mutate(target[key]);
       return;
     }
-    // What is run is not left to chance.
+    // What jobs execute must not be random.
     if (key === "command" || key === "cwd" || key === "stdout" || key === "stderr" || key === "script")
       return;
     const how = key === undefined ? "add" : this.#one(["add", "remove", "replace", "replace"]);
@@ -234,7 +240,7 @@ class Maker {
     if (how === "replace" && key !== undefined) target[key] = other;
   }
 
-  /** HTTP that is wrong in itself, or has more than one request in it. */
+  /** Broken HTTP, or more than one request at once. */
   #broken(head: string, body: Buffer = Buffer.alloc(0)): Buffer {
     this.#isHttp = false;
     this.#isAuthorised = false;
@@ -292,7 +298,7 @@ class Maker {
     return values[this.#random.below(values.length)];
   }
 
-  /** True once in so many. */
+  /** True in one of `of` calls, on average. */
   #chance(of: number): boolean {
     return this.#random.below(of) === 0;
   }

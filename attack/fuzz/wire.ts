@@ -1,29 +1,32 @@
-/** Sends bytes and reads what comes back: an HTTP/1.1 reader of our own, so that no library mends what is wrong. */
+/**
+ * Sends bytes and reads the answers. It has its own HTTP/1.1 reader, because a library might hide what is
+ * wrong.
+ */
 import { open, type Where } from "../http.ts";
 
 export interface WireAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
-  /** False: the connection or our patience ended before it. */
+  /** False if the connection closed or the time ran out before the end of the answer. */
   readonly isComplete: boolean;
 }
 
 export interface Exchange {
   readonly answers: readonly WireAnswer[];
-  /** What could not be read as HTTP. */
+  /** The rest, which could not be read as HTTP. */
   readonly rest: Buffer;
   readonly isClosed: boolean;
 }
 
-/** A stream of events goes on for ever; this much of it is enough. */
+/** A stream of events never ends; this much of it is enough. */
 const STREAM_MS = 100;
-/** No answer goes on for longer. */
+/** Maximum time for one answer. */
 const MAX_MS = 60_000;
 
 /**
  * Sends, and reads until the connection closes.
- * @param patienceMs so long without a word, and it is given up
+ * @param patienceMs gives up after this time without a byte
  */
 export function exchange(where: Where, bytes: Buffer, method: string, patienceMs: number): Promise<Exchange> {
   return new Promise((resolve) => {

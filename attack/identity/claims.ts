@@ -1,12 +1,15 @@
-/** S8: CPUs held without running: the claim is taken by somebody who is no shim, or the shim is stopped. */
+/**
+ * S8: CPUs are held without running, because a process that is not the shim takes the claim, or the shim is
+ * stopped.
+ */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { until } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
-/** After so long at most a launch that does not begin ends, and so does a job of two seconds. */
+/** Within this time, a launch that does not begin ends, and so does a job of two seconds. */
 const MAX_MS = 90_000;
 
-/** Eve makes the claims of her own coming jobs before their shims do, in as many processes as help. */
+/** Eve makes the claims of her own future jobs before their shims do, with as many processes as help. */
 async function squatted(stage: Stage): Promise<Outcome> {
   const { eve, ann } = stage.users;
   const tally = new Tally();
@@ -37,7 +40,7 @@ async function stopped(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
   const scheduler = await stage.serve({ config: { mostRows: 1 } });
   const cpus = (await scheduler.status()).cpus;
-  // Every shell of hers that waits for a job is stopped as soon as it is there.
+  // Stop every shell of Eve's that waits for a job, as soon as it exists.
   const stop = `while :; do pkill -STOP -f -u ${eve.uid} "/jobs/[0-9]*/1/launch|launch job"; done`;
   const stopper = stage.start(eve, ["bash", "-c", stop], { stdio: "ignore" });
   const jobs: number[] = [];

@@ -1,4 +1,7 @@
-/** R6: garbage in pages of the store, a store that is cut, and a state that cannot be written. None of it is "a bug in tutti". */
+/**
+ * R6: garbage in pages of the store, a truncated store, and a state that cannot be written. None of them may
+ * be reported as "a bug in tutti".
+ */
 import { spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +13,7 @@ import type { Stage } from "../stage.ts";
 const PAGE_BYTES = 4096;
 const BUG = 70;
 
-/** What comes of a start: its exit status, or undefined when it serves. */
+/** Starts the scheduler. Returns its exit status, or undefined if it serves. */
 async function startStatus(scheduler: Scheduler): Promise<{ status: number | undefined; said: string }> {
   try {
     await scheduler.start();
@@ -34,7 +37,7 @@ async function damagedPages(stage: Stage): Promise<Outcome> {
   const random = new Random(stage.seed, "damage");
   const { options } = stage.modes[0];
   const scheduler = await stage.serve(options);
-  // Enough that every table and index has pages of its own.
+  // Enough jobs for every table and index to have its own pages.
   const env = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`V${i}`, "x".repeat(200)]));
   await scheduler.post(
     undefined,

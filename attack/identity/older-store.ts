@@ -1,6 +1,7 @@
 /**
- * R1, R3: a store that is older than the jobs: removed, put back from a backup, or without its log of writes. Results of commands that never
- * ran must not be claimed, numbers must not come back, and what runs must not be killed.
+ * R1, R3: a store that is older than the jobs because it was removed, restored from a backup, or lost its
+ * write-ahead log. Commands that never ran must not have results, job numbers must not be reused, and running
+ * jobs must not be killed.
  */
 import { chownSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,11 +18,11 @@ const HARMS = [
   "store and conductor's folder removed",
   "jobs folder removed too",
 ];
-/** A front end that kills what it does not know does so at once. */
+/** A front end that kills unknown jobs does so at once. */
 const SETTLE_MS = 1500;
 const END_MS = 10_000;
 
-/** A copy of a store that rests. */
+/** Copies a store that is not in use. */
 function backUp(scheduler: Scheduler, folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const name of storeFiles(scheduler)) copyFileSync(join(scheduler.state, name), join(folder, name));
@@ -40,7 +41,7 @@ function harm(scheduler: Scheduler, how: string, backup: string): void {
   for (const name of storeFiles(scheduler)) rmSync(join(state, name));
   if (how === "backup") {
     for (const name of readdirSync(backup)) copyFileSync(join(backup, name), join(state, name));
-    // As root copies: the user's own files stay the user's.
+    // As a copy by root: files stay with their users.
     const { uid, gid } = statSync(state);
     for (const name of readdirSync(backup)) chownSync(join(state, name), uid, gid);
   }
@@ -49,7 +50,7 @@ function harm(scheduler: Scheduler, how: string, backup: string): void {
   if (how === "jobs folder removed too") rmSync(join(state, "jobs"), { recursive: true, force: true });
 }
 
-/** Starts again; false when it refuses to, which is an answer too. */
+/** Restarts the scheduler. Returns false if it refuses to start, which is acceptable, too. */
 async function starts(scheduler: Scheduler): Promise<boolean> {
   try {
     await scheduler.start();
@@ -125,9 +126,9 @@ async function killedJobs(stage: Stage): Promise<Outcome> {
       if (hasStarted && isThere) {
         const { stdout } = await scheduler.tutti(options.as, "status");
         tally.attempt(
-          !new RegExp(`\\b${job}\\b`).test(stdout) && `${where}: status does not tell of job ${job}`,
+          !new RegExp(`\\b${job}\\b`).test(stdout) && `${where}: status does not mention job ${job}`,
         );
-        // And the administrator ends it in the end.
+        // The administrator must be able to end it.
         await scheduler.tutti(options.as, "down", "--kill");
         const lastMs = Date.now() + END_MS;
         while (isAlive(pid) && Date.now() < lastMs) await pause(50);

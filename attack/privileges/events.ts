@@ -1,4 +1,4 @@
-/** S12: what the events tell a user without jobs of the jobs of others. */
+/** S12: what events reveal about the jobs of others to a user without jobs. */
 import type { EventsAnswer } from "../../src/protocol/schema.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import type { Stage } from "../stage.ts";

@@ -1,4 +1,7 @@
-/** S3: files that a user may rename but not read, put where root reads for that user: logs, `lost`, `exit`, `claim`. */
+/**
+ * S3: files that a user may rename but not read, moved to where root reads for that user: logs, `lost`,
+ * `exit`, `claim`.
+ */
 import { chmodSync, chownSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
@@ -25,7 +28,9 @@ async function allOf(scheduler: Scheduler, user: Stage["users"]["eve"], job: num
   return [...asked, events].map(({ text }) => text).join("\n") + typed.stdout;
 }
 
-/** By the letter: a file of root's is moved over the log, a diary of another user's over `lost`. */
+/**
+ * The attack exactly as found: a file of root's is moved over the log, and another user's diary over `lost`.
+ */
 async function renamed(stage: Stage): Promise<Outcome> {
   const { eve, ann } = stage.users;
   const tally = new Tally();
@@ -57,7 +62,10 @@ async function renamed(stage: Stage): Promise<Outcome> {
   return tally.outcome("nothing of them was given out");
 }
 
-/** Links of every kind, also hard ones where the kernel lets root make them, and a pipe that would hold the reader. */
+/**
+ * Links of every kind, including hard links if the kernel lets root make them, and a pipe that would block
+ * the reader.
+ */
 async function linked(stage: Stage): Promise<Outcome> {
   const { eve } = stage.users;
   const tally = new Tally();
@@ -75,7 +83,7 @@ async function linked(stage: Stage): Promise<Outcome> {
         pipe: `rm -f ${path}; mkfifo ${path}`,
         "folder-link": `mkdir -p ${folder}/d; rm -f ${path}; ln -s ${eve.home} ${path}`,
       };
-      // As fs.protected_hardlinks=0 would let her.
+      // As she could with fs.protected_hardlinks=0.
       if (kind === "hard") {
         await stage.run(eve, ["rm", "-f", path]);
         linkSync(secret, path);
@@ -90,7 +98,9 @@ async function linked(stage: Stage): Promise<Outcome> {
   return tally.outcome("nothing of them was given out");
 }
 
-/** The file changes while it is looked at: true log, link and foreign file take turns as fast as the user can. */
+/**
+ * The file changes while it is checked: real log, link and foreign file alternate as fast as the user can.
+ */
 async function raced(stage: Stage): Promise<Outcome> {
   const { eve } = stage.users;
   const tally = new Tally();

@@ -1,11 +1,11 @@
-/** From inside a job: everything that a job can reach, tried by a script that says what it could do. */
+/** From inside a job: a script tries everything that a job can reach, and prints what worked. */
 
 import { readStat } from "../../src/host/processes.ts";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, type Scheduler } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
-/** A line each: what it would be, and the shell that must fail. */
+/** Each entry: what the attack would achieve, and the shell command that must fail. */
 function attempts(
   { state, socket, folder }: Scheduler,
   pids: Readonly<Record<string, number>>,
@@ -99,7 +99,7 @@ async function inside(stage: Stage): Promise<Outcome> {
   if (!text.includes("complete")) throw new Error(`The script did not come to its end: ${text}`);
   for (const [i, [what]] of list.entries())
     tally.attempt(text.includes(`through:${i}:`) && `a job could do: ${what}`);
-  // And what it leaves behind ends with it.
+  // What the job leaves running must end with the job.
   const sleepers = await scheduler.submit(
     eve,
     "for i in 1 2 3; do setsid sleep 4711 & (setsid sh -c 'sleep 4711 & exec sleep 4711' &) ; nohup sleep 4711 & done; sleep 0.3",

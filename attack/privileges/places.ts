@@ -1,4 +1,7 @@
-/** RuntimeDir that another user can make first: /tmp/tutti-UID, the socket's folder, the state's; and forged tokens. */
+/**
+ * Folders that another user can make first: /tmp/tutti-UID, that of the socket, that of the state. And forged
+ * tokens.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,7 +11,7 @@ import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { ask } from "../http.ts";
 import type { Stage } from "../stage.ts";
 
-/** Eve plays Ann's scheduler, where Ann's is looked for. */
+/** Eve pretends to be Ann's scheduler, where clients look for Ann's. */
 async function squattedPlaces(stage: Stage): Promise<Outcome> {
   const { ann, eve } = stage.users;
   const tally = new Tally();
@@ -35,7 +38,7 @@ async function squattedPlaces(stage: Stage): Promise<Outcome> {
       const before = heard.length;
       const asked = stage.start(ann, ["timeout", "5", ...stage.tutti, "status"], { stdio: "ignore" });
       await new Promise((resolve) => asked.on("close", resolve));
-      // A link in Ann's own home is Ann's own doing.
+      // Only Ann can make a link in her own home.
       if (!what.endsWith("home"))
         tally.attempt(heard.length > before && `${what}: Ann's tutti talks to Eve: ${heard.at(-1)}`);
       const served = await stage.run(ann, ["timeout", "5", ...stage.tutti, "serve", "--no-http"], {

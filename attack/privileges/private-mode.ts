@@ -1,4 +1,4 @@
-/** S2: jobs that users have left in the state of a shared scheduler, when root restarts it as `--private`. */
+/** S2: jobs of users in the state of a shared scheduler that root restarts with `--private`. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
@@ -7,7 +7,7 @@ import type { Stage } from "../stage.ts";
 
 const WAIT_MS = 3000;
 
-/** Starts it again for root alone; whether it started. */
+/** Restarts the scheduler for root alone. Returns whether it started. */
 async function restartPrivate(scheduler: Scheduler): Promise<boolean> {
   await scheduler.stop();
   try {
@@ -52,7 +52,7 @@ async function waitingJobs(stage: Stage): Promise<Outcome> {
   return tally.outcome(hasStarted ? "it starts, and runs none as root" : "it refuses to start");
 }
 
-/** A job that runs as its user when the front end goes, and is to be started a second time. */
+/** A job that runs as its user when the front end ends, and that will be started a second time. */
 async function secondAttempts(stage: Stage): Promise<Outcome> {
   const { eve } = stage.users;
   const tally = new Tally();
@@ -64,7 +64,7 @@ async function secondAttempts(stage: Stage): Promise<Outcome> {
   await scheduler.running(job);
   const hasStarted = await restartPrivate(scheduler);
   if (hasStarted) {
-    // Root means well: requeues one and releases the other.
+    // Root, with good intentions, requeues one and releases the other.
     await scheduler.tutti(undefined, "requeue", String(job));
     await scheduler.tutti(undefined, "release", String(heldJob));
     await pause(WAIT_MS);

@@ -1,5 +1,5 @@
 /**
- * Run as a stranger: holds many connections without a token and opens another for each that is closed.
+ * Run as a stranger: holds many connections without a token, and opens a new one for each that is closed.
  *
  *   connections.ts SOCKET-OR-PORT COUNT half|nothing|body
  */
@@ -24,5 +24,5 @@ function another(): void {
 }
 
 for (let i = 0; i < Number(count); i++) setTimeout(another, i / 4);
-// Where fewer are let in, that is enough.
+// If the scheduler accepts fewer connections, that is enough.
 setTimeout(() => console.log("ready"), 4000);

@@ -1,9 +1,10 @@
 /**
- * Run as the attacker: everything at once that one user can send, until it is killed.
+ * Run as the attacker: sends everything that one user can send, all at once, until it is killed.
  *
  *   hostile.ts SOCKET TOKEN-FILE PORT [KIND,KIND…]
  *
- * Lists, exports and forecasts, half of them given up; answers that nobody reads, pipelined; followers; large submits and what undoes them.
+ * Lists, exports and forecasts, half of which are aborted; pipelined requests whose answers are not read;
+ * followers; large submits, and their cancellation.
  */
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
@@ -15,7 +16,7 @@ const wheres = [{ socketPath }, ...(port === "0" ? [] : [{ host: "127.0.0.1", po
 const counts: Record<string, number> = {};
 let turn = 0;
 
-/** @param patienceMs given up after so long */
+/** @param patienceMs gives up after this time */
 function ask(method: string, path: string, body?: unknown, patienceMs = 5000): Promise<void> {
   const where = wheres[turn++ % wheres.length];
   const text = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -40,7 +41,7 @@ function ask(method: string, path: string, body?: unknown, patienceMs = 5000): P
   });
 }
 
-/** So many at a time, for ever. */
+/** Keeps a number of them going at a time, forever. */
 function flood(atOnce: number, one: () => Promise<void>): void {
   const worker = async () => {
     for (;;) {
@@ -68,7 +69,7 @@ const word = "x".repeat(100_000);
 const env = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`V${i}`, word]));
 const held = { command: ["true", word.slice(0, 1000)], cwd: "/", env: {}, held: true };
 const oftenLeft = () => (Math.random() < 0.5 ? 50 : 5000);
-/** How many at a time, and what each of them does again and again. */
+/** For each kind, how many run at a time, and what each of them repeats. */
 const FLOODS: Readonly<Record<string, readonly [number, () => Promise<void>]>> = {
   lists: [40, () => ask("GET", "/v1/jobs", undefined, oftenLeft())],
   history: [20, () => ask("GET", "/v1/jobs?last=999999999999999", undefined, oftenLeft())],

@@ -1,6 +1,7 @@
 /**
- * Run as the attacker: takes the claims of her own coming jobs as fast as a program can, naming a sleeper of hers. First as the first
- * release writes a claim, then, once the shim's script can be read, with every long hexadecimal word in it as identity.
+ * Run as the attacker: takes the claims of her own future jobs as fast as a program can, for a sleeping
+ * process of hers. First it writes claims in the form of the first release. Once it can read the shim's
+ * script, it tries every long hexadecimal word in it as the identity.
  *
  *   squat.ts JOBS-FOLDER FIRST LAST
  */

@@ -1,6 +1,6 @@
 /**
- * Run as another user: asks for the status, submits and lists, one after the other, each on a connection of its own as `tutti` does, and
- * prints how long the answers took.
+ * Run as another user: asks for the status, submits and lists, one after the other, each on a new connection
+ * as `tutti` does, and prints how long the answers took.
  *
  *   victim.ts SOCKET TOKEN-FILE SECONDS
  */
@@ -16,7 +16,7 @@ const KINDS = {
   jobs: ["GET", "/v1/jobs", undefined],
 } as const;
 
-/** How long it took, and the status or why there is none. */
+/** The time that a request took, and its status or why there is none. */
 function ask([method, path, body]: (typeof KINDS)[keyof typeof KINDS]): Promise<
   readonly [number, number | string]
 > {
@@ -43,7 +43,7 @@ const lastMs = performance.now() + Number(seconds) * 1000;
 while (performance.now() < lastMs) {
   for (const [name, kind] of Object.entries(KINDS)) {
     const [ms, status] = await ask(kind);
-    // Who is turned away at once must not make answers look fast.
+    // Requests that are refused at once must not make answers look fast.
     if (typeof status === "number") tookMs[name].push(ms);
     if (typeof status === "string" || status < 200 || status > 299)
       failed[`${name} ${status}`] = (failed[`${name} ${status}`] ?? 0) + 1;

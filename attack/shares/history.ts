@@ -1,9 +1,12 @@
-/** S4: the results of one user, when another one ends as many jobs as there may be kept. R2: ranges over what is long over. */
+/**
+ * S4: the results of one user, when another user ends as many jobs as are kept. R2: ranges over jobs that
+ * ended long ago.
+ */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { pause, until } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
-/** By the letter with the default of 100,000; in the short form with a smaller one. */
+/** Uses the default limit of 100,000 jobs, in the short form a smaller one. */
 const KEEP = { short: 300, long: 100_000 };
 
 async function pushedOut(stage: Stage): Promise<Outcome> {
@@ -19,17 +22,17 @@ async function pushedOut(stage: Stage): Promise<Outcome> {
   const perArray = Math.min(10_000, keepJobs);
   let made = 0;
   for (let round = 0; round < 12; round++) {
-    // Each is cancelled in the submit, since the job before has failed.
+    // Each job is cancelled during the submit, because the job that it depends on has failed.
     const array = `0-${perArray - 1}`;
     const answer = await scheduler.post(eve, [{ array, after: [{ job: failing, ok: true }] }]);
     if (answer.status === 201) made += perArray;
-    // And jobs that were held and are cancelled.
+    // Then held jobs that are cancelled.
     if (stage.isShort) {
       await scheduler.post(eve, [{ array: "0-99", held: true }]);
       await scheduler.tutti(eve, "cancel", "all");
     }
   }
-  // What is too much is forgotten within a few steps; wait until nothing changes any more, at most a minute.
+  // The scheduler forgets excess jobs within a few steps. Wait until nothing changes, for at most a minute.
   let before = -1;
   const lastMs = Date.now() + 60_000;
   await until(async () => {
@@ -59,7 +62,7 @@ async function oldRanges(stage: Stage): Promise<Outcome> {
   ]);
   if (answer.status !== 201) throw new Error(answer.text);
   for (let job = 1; job <= 20; job++) await scheduler.ended(job);
-  // What ends without being run pushes them out of the last thousand.
+  // Jobs that end without running push them out of the last thousand.
   await scheduler.post(options.as, [{ array: `21-${total}`, after: [{ job: 1, ok: true }] }]);
   for (const [range, expected] of [
     [`1-${total}`, 1],

@@ -1,11 +1,14 @@
-/** S7: connections of strangers, as many as there may be, over the socket and the loopback port; root and users must get in. */
+/**
+ * S7: strangers hold as many connections as possible, over the socket and the loopback port. Root and users
+ * must still get in.
+ */
 import { type Attack, type Outcome, Tally } from "../attack.ts";
 import { ask, type Where } from "../http.ts";
 import { pause, type Scheduler } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const NOBODY = { user: "nobody", uid: 65534, gid: 65534, home: "/" };
-/** More than the first release took from all together. */
+/** More than the first release accepted from all users together. */
 const CONNECTIONS = 4500;
 const ANSWER_MS = 10_000;
 const TRIES = { short: 5, long: 20 };
@@ -17,9 +20,9 @@ async function lockedOut(stage: Stage): Promise<Outcome> {
   for (const door of ["socket", "port"] as const) {
     const scheduler = await stage.serve({ http: true });
     const where = door === "socket" ? { socketPath: scheduler.socketOf(ann) } : scheduler.port;
-    // Strangers cannot connect to a socket of Ann's own.
+    // Strangers cannot connect to Ann's own socket.
     const address = "port" in where ? String(where.port) : scheduler.socket;
-    // What each of them sends: half a head, nothing, a body that does not come.
+    // Each connection sends half a head, nothing, or a request whose body never comes.
     for (const kind of stage.isShort ? ["half"] : ["half", "nothing", "body"]) {
       const words = [process.execPath, program, address, String(CONNECTIONS), kind];
       const flood = stage.start(NOBODY, ["bash", "-c", 'ulimit -n 8192; exec "$@"', "bash", ...words], {
@@ -41,7 +44,7 @@ async function lockedOut(stage: Stage): Promise<Outcome> {
   return tally.outcome(`all answered beside ${CONNECTIONS} connections of nobody's`);
 }
 
-/** The status of an answer, or why there is none. */
+/** The status of the answer, or why there is none. */
 async function outcomeOf(_: Scheduler, where: Where, token: string): Promise<number | string> {
   try {
     const { status } = await ask(where, token, "/v1/status", { signal: AbortSignal.timeout(ANSWER_MS) });

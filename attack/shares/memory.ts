@@ -1,4 +1,4 @@
-/** S6, S9: memory and disk of the scheduler for what one user asks and leaves. */
+/** S6, S9: memory and disk that one user's requests and jobs cost the scheduler. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, type Outcome, Tally } from "../attack.ts";
@@ -7,7 +7,7 @@ import { pause, type Scheduler } from "../scheduler.ts";
 import type { Stage } from "../stage.ts";
 
 const MAX_RSS_BYTES = 400e6;
-/** What one user may leave in root's database; the limit is a part of it. */
+/** Maximum that one user may leave in root's database; the scheduler's own limit is lower. */
 const MAX_STORE_BYTES = 400e6;
 const COMMAND_BYTES = 960_000;
 
@@ -15,7 +15,7 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 }
 
-/** The most that a process has while something goes on. */
+/** Maximum memory of a process while something runs. */
 async function mostResident(pid: number, during: Promise<unknown>): Promise<number> {
   let most = 0;
   let isOver = false;
@@ -29,7 +29,7 @@ async function mostResident(pid: number, during: Promise<unknown>): Promise<numb
   return most;
 }
 
-/** Requests in one go on each of some connections, and nobody reads. */
+/** Many requests at once on each of several connections, whose answers are never read. */
 async function pipelined(
   where: Where,
   token: string,
@@ -73,7 +73,10 @@ async function unread(stage: Stage): Promise<Outcome> {
   return tally.outcome(`at most ${seen.join(", ")}`);
 }
 
-/** Held jobs with the largest environments and scripts that are taken, until one is refused; then such that are cancelled at once. */
+/**
+ * Held jobs with the largest environments and scripts that are accepted, until one is refused; then such jobs
+ * that are cancelled at once.
+ */
 async function stored(stage: Stage): Promise<Outcome> {
   const { eve } = stage.users;
   const tally = new Tally();

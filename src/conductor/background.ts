@@ -1,12 +1,12 @@
 /**
  * Lets a gang run at low priority without a cpu control group, by one of two means, whichever has an effect:
  *
- *   idle-class   SCHED_IDLE. Leaving it needs CAP_SYS_NICE, or a nice limit that allows the process's nice value
- *                (sched(7)).
- *   autogroup    nice value 19 for the session. Many kernels group processes by session unless a control group
- *                holds them. Then classes and nice values count only within a session, and every job has its own.
- *                Without CAP_SYS_ADMIN, the kernel allows one change per 100 ms in total, which is too slow for
- *                slots.
+ *   idle-class   SCHED_IDLE. Leaving it needs CAP_SYS_NICE, or a nice limit that allows the process's nice
+ *                value (sched(7)).
+ *   autogroup    nice value 19 for the session. Many kernels group processes by session unless a control
+ *                group holds them. Then classes and nice values count only within a session, and every job
+ *                has its own. Without CAP_SYS_ADMIN, the kernel allows one change per 100 ms in total, which
+ *                is too slow for slots.
  *
  * No file says which of them works, least of all inside a container. So both are tried, with two busy loops
  * that take turns. Child processes inherit the class, and the session unless they create one.

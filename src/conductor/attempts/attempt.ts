@@ -1,11 +1,12 @@
 /**
  * One attempt as the conductor sees it.
  *
- *   launching   the shim was started and claims the attempt; its job waits at the gate and is put into its groups
+ *   launching   the shim was started and claims the attempt; its job waits at the gate and is put into its
+ *               groups
  *   running     the job went through the gate in the first slot of its row; from then on it is stopped and
  *               continued
- *   stopping    the job was asked to end; it runs, whatever the row, until it ends or is killed after its grace
- *               time
+ *   stopping    the job was asked to end; it runs, whatever the row, until it ends or is killed after its
+ *               grace time
  *   ended       the shim has ended, no process of the gang is left, and `end` has the outcome
  *
  * A restarted conductor reads everything that it does not know from the attempt's folder, and continues from

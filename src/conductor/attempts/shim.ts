@@ -2,11 +2,11 @@
  * The shim: a POSIX shell script per attempt that outlives front end and conductor, in a session of its own.
  *
  *   folder/launch   the script, including command, environment and files
- *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so that an attempt
- *                   is claimed at most once
+ *          claim    symbolic link to "boot:pid:ticks:identity" of the shim; made in one step, so that an
+ *                   attempt is claimed at most once
  *          job      the same for the first process of the job, which waits at the gate
- *          gate     named pipe; the conductor puts the job into its groups, and writes "go CPUS" when the row of
- *                   the job has its first slot
+ *          gate     named pipe; the conductor puts the job into its groups, and writes "go CPUS" when the row
+ *                   of the job has its first slot
  *          exit     "status identity", moved there when it is safely on disk; 256 + n stands for signal n
  *          lost     why the command could not be started, for people
  *
