@@ -141,7 +141,7 @@ export class Launcher {
   }
 
   /**
-   * Writes the script into a folder of ours, readable only by the user. An attempt that reads an older copy
+   * Writes the script into one of our folders, readable only by the user. An attempt that reads an older copy
    * keeps it.
    */
   #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {

@@ -322,7 +322,7 @@ describe("why, forecast, export", () => {
   test("a policy that moves running gangs is refused, at the start too; gangs keep their processors live", async () => {
     const { frontEnd, clock } = makeBench(fcfs);
     const message = expect.stringContaining(
-      'Cannot use policy "wlv:migrate=60" live: it moves running gangs to other processors, expected one whose gangs keep theirs',
+      'Cannot use policy "wlv:migrate=60" live: it moves running gangs to other processors, expected a policy whose gangs keep their processors',
     );
     const refused = { refused: "invalid", message };
     expect(await answerOf(clock, frontEnd.setPolicy(ROOT, "wlv:migrate=60"))).toMatchObject(refused);

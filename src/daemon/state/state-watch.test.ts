@@ -136,7 +136,7 @@ test("the folder of the jobs and the file of numbers are made again, with an eve
   pass(bench, 1000);
   expect(statSync(join(bench.state, "jobs")).mode & 0o777).toBe(0o700);
   expect(recovered(bench)).toEqual([
-    "the folder of the jobs was removed, with their output; it was made again, empty",
+    "the folder of the jobs was removed with their output; it was made again and is empty",
     'the file "numbers" was removed or replaced; it was made again',
   ]);
   expect(bench.frontEnd.status().trouble).toBeUndefined();

@@ -94,7 +94,7 @@ test("a file in its place is replaced, and a socket at which nobody answers; not
   await new Promise((resolve) => other.once("listening", resolve));
   const { ino } = lstatSync(api.socket);
   await untilNoted(2);
-  expect(notes[1]).toMatch(/^Cannot be reached: another program listens/);
+  expect(notes[1]).toMatch(/^Cannot be reached: the socket ".*" was replaced, and another program listens there$/);
   expect(lstatSync(api.socket).ino).toBe(ino);
   await new Promise((resolve) => other.close(resolve));
   await untilNoted(3);
