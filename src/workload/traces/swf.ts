@@ -32,7 +32,7 @@ const OTHER_SIZE_FIELD = Field.requested;
 
 /** The rule above in words, as results print it. */
 export const SIZE_RULE =
-  "size=allocated: a job's size is its allocated processors, where unknown its requested ones";
+  "size=allocated: a job's size is its allocated processors, or its requested processors if these are unknown";
 
 /** Typical length of a job line in bytes, to guess the number of rows from the number of bytes. */
 const USUAL_LINE = 64;
