@@ -11,7 +11,7 @@ import { MatrixRecorder } from "./matrix-recorder.ts";
 
 export interface SummaryCell extends MachineCell, Omit<SummaryOptions, "classes"> {
   /**
-   * Bounds of job classes by run time, inclusive and ascending; one more class is above the last. Default:
+   * Bounds of job classes by run time, inclusive and ascending; one more class is above the last. Default: the
    * usual classes.
    */
   readonly classBoundsS?: readonly number[];

@@ -36,7 +36,7 @@ export const NO_PROCESSOR: ProcessorId = -1;
 /** One problem for the simulator of sites. Rows in order of submission. */
 export interface SitesInstance {
   readonly sites: readonly SiteSpec[];
-  /** Share of its service time by which a gang on more than one site is prolonged; 0.1 in the paper. */
+  /** Share of the service time by which a gang on more than one site takes longer; 0.1 in the paper. */
   readonly splitOverhead: number;
   readonly count: number;
   readonly submitS: Float64Array;
