@@ -511,8 +511,8 @@ describe("bad input: one line, the documented exit code", () => {
   });
   test("a model's parameters that contradict each other", () => {
     const words = ["downey:minRunS=100:maxRunS=50"];
-    expectRefusal(simulate(words[0]), 2, "minRunS not above maxRunS");
-    expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS not above maxRunS");
+    expectRefusal(simulate(words[0]), 2, "minRunS to be at most maxRunS");
+    expectRefusal(tutti(folder, ["workload", "generate", ...words]), 2, "minRunS to be at most maxRunS");
   });
   test("more processors than time sharing keeps books of, by --procs or by the trace", () => {
     const gangs = (source: string, ...more: string[]) =>
