@@ -5,6 +5,8 @@ import { tellQueueSelection } from "../../../report/text/queue-selection-text.ts
 import { hpc2500 } from "../../../workload/models/hpc2500.ts";
 import { JUDGEMENT } from "./claims.ts";
 
+const sentence = (rule: string) => `${rule[0].toUpperCase()}${rule.slice(1)}.`;
+
 export function notes(): string[] {
   const example = (processes: number, threads: number, estimateS: number) =>
     tellQueueSelection(
@@ -12,8 +14,8 @@ export function notes(): string[] {
       explainQueue(HPC2500_CLASSES, { processors: processes * threads, processes, threads, estimateS }),
     );
   return [
-    `The log of the HPC2500 is not public. The jobs come from the model "${hpc2500.name}": ${hpc2500.rules.join("; ")}.`,
-    "The paper prints neither the size of the machine, its load, the number of jobs and the shares of sizes, nor how users chose queues. We chose the model's values for them, so figures 2 and 3 can be compared in direction only.",
+    `The log of the HPC2500 is not public. The jobs come from the model "${hpc2500.name}". ${hpc2500.rules.map(sentence).join(" ")}`,
+    "The paper does not print the size of the machine, its load, the number of jobs, the shares of sizes, or how users chose queues. We chose the model's values for them, so figures 2 and 3 can be compared in direction only.",
     `Statements: ${JUDGEMENT}.`,
     "Table 4 gives proposal 1 a limit of 0 in every queue: proposal 1 is automatic selection without reservations. Proposal 2 adds the connected reservations.",
     "All queues share all processors (section 3.3), so no queue has a partition of its own. Section 3 says that the conventional scheduler limits the nodes that jobs may use to pass others, but it does not print the limit. We take one node of 128 processors; the next column shows the same scheduler without a limit.",
