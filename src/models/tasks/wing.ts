@@ -27,7 +27,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   number(
     "hours",
     { min: 0.001, max: 10_000, default: 10, unit: "h" },
-    "length of the period in which jobs arrive; the run ends with it",
+    "number of hours in which jobs arrive; the run ends with them",
   ),
   choice("kind", KINDS, "what jobs do between computations; mixed: all kinds in equal shares"),
   number("interarrival", { min: 1e-6, max: 1e6, default: 0.6 }, "factor on the times between arrivals"),
@@ -49,7 +49,7 @@ const PARAMETERS: readonly ParameterSpec[] = [
   choice(
     "returns",
     ["yes", "no"],
-    "whether the task whose turn it is takes its processor back as soon as it can run again (the paper)",
+    "whether the task whose turn it is takes its processor back as soon as it can run again (as in the paper)",
   ),
   choice(
     "gang",
