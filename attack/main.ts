@@ -5,7 +5,7 @@
  *   npm run attack -- --short            what npm test runs
  *   npm run attack -- --only logs        only attacks whose name begins with this, or with this finding
  *   npm run attack -- --seed 7           other requests of the fuzzer
- *   npm run attack -- --package FOLDER   attacks the package in this folder (bin/, dist/) instead of the sources
+ *   npm run attack -- --package FOLDER   attacks this package (with bin/ and dist/) instead of the sources
  *
  * Exits with 1 if something got through, and with 2 if an attack itself failed.
  */

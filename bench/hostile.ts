@@ -3,7 +3,8 @@
  * memory the front end uses, and whether gangs keep their shares of CPU time. Needs root, because the users
  * are real accounts.
  *
- *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers] [--kinds lists,arrays]
+ *   node bench/hostile.ts [--seconds 60] [--runs 3] [--apart] [--no-attack] [--no-strangers]
+ *                         [--kinds lists,arrays]
  *
  * Goals: p99 of `status`, `submit` and `jobs` below 1 s; front end below 400 MB; three gangs within 2 % of a
  * third each; no process of the attacker's jobs on a CPU of another job. The attacker's clients are ordinary

@@ -1,7 +1,8 @@
 /**
  * Bundles the script that draws a report's charts, with the parts of ECharts that it uses, into one
  * JavaScript file. Run as a program, it prints the size. It is the same as
- *   esbuild src/report/browser/report-page.ts --bundle --minify --format=iife --target=es2022 --legal-comments=none
+ *   esbuild src/report/browser/report-page.ts --bundle --minify --format=iife --target=es2022 \
+ *     --legal-comments=none
  */
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";

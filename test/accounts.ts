@@ -1,4 +1,4 @@
-/** Accounts of this machine that a test makes for itself, and processes of theirs. Only root can. */
+/** Accounts that a test makes on this machine, and processes that run under them. Needs root. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readPasswd } from "../src/host/passwd.ts";
 import type { CommandResult } from "./command.ts";
@@ -14,7 +14,7 @@ const made: string[] = [];
 export const canMakeAccounts =
   process.getuid!() === 0 && spawnSync("useradd", ["--help"], { stdio: "ignore" }).status === 0;
 
-/** Without a home. @param more parameters of useradd */
+/** Makes an account without a home folder. @param more parameters of useradd */
 export function makeAccount(name: string, ...more: readonly string[]): TestAccount {
   const user = `tt${name}${process.pid}`;
   const { status, stderr } = spawnSync("useradd", ["-M", "-s", "/bin/sh", ...more, user], {
@@ -31,12 +31,12 @@ export function removeAccount(user: string): void {
   spawnSync("userdel", ["-f", user], { stdio: "ignore" });
 }
 
-/** Takes all accounts away again. */
+/** Removes all these accounts. */
 export function removeAccounts(): void {
   for (const user of made.splice(0)) removeAccount(user);
 }
 
-/** A process of a user, with that user's groups and an environment of a login. */
+/** Starts a process of a user, with that user's groups and an environment as after a login. */
 export function spawnAs(
   { uid, gid }: TestAccount,
   [program, ...parameters]: readonly [string, ...string[]],

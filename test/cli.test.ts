@@ -1,4 +1,4 @@
-/** The command line as a user meets it: results, exit codes, and what it says to input that cannot be used. */
+/** The command line as users see it: results, exit codes, and messages about input that cannot be used. */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ function write(name: string, content: string | Uint8Array): void {
   writeFileSync(join(folder, name), content);
 }
 
-/** One clear line, nothing else, no stack trace. */
+/** Expects one clear line, nothing else, and no stack trace. */
 function expectRefusal(result: CommandResult, status: number, ...words: readonly (string | RegExp)[]): void {
   expect(result.stderr).toMatch(/^tutti: Cannot [^\n]*\n$/);
   for (const word of words) expect(result.stderr).toMatch(word);
@@ -137,7 +137,7 @@ describe("help", () => {
     expect(complete("tutti sim")).toBe("simulate");
     expect(complete("tutti compare --missing")).toBe("--missing-estimate");
     expect(complete("tutti compare --policy eas")).toBe("easy");
-    // Only what can be run there is offered.
+    // Only policies that can run there are offered.
     expect(complete("tutti simulate --policy sites-o")).toBe("");
     expect(complete("tutti policies sites-o")).toBe("sites-one");
     expect(complete("tutti workload generate --ou")).toBe("--out");
@@ -240,7 +240,7 @@ describe("results", () => {
     const simulate = (source: string, options = {}) =>
       tutti(folder, ["simulate", source, "--policy", "easy", "--csv"], options).stdout;
     const packed = gzipSync(smallTrace());
-    // The name of the source stands in every line.
+    // The name of the source is in every line.
     const expected = simulate("trace.swf");
     expect(simulate("-", { input: smallTrace() })).toBe(expected.replaceAll("trace.swf", "stdin"));
     expect(simulate("-", { input: packed })).toBe(expected.replaceAll("trace.swf", "stdin"));
@@ -331,7 +331,7 @@ describe("--audit", () => {
   });
 
   test("names the job, the time and the rule of the first violation; no result follows", () => {
-    // Starts the last of the queue that fits, but claims that the first never fits after its decisions.
+    // Starts the last job of the queue that fits, but claims that the first never fits after its decisions.
     write(
       "liar.mjs",
       `export default { name: "liar", sharing: "space",

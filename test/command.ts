@@ -1,4 +1,4 @@
-/** Runs the command line as a user does: its own process, from a folder of its own. */
+/** Runs the command line as a user does: in its own process, from its own folder. */
 import { type SpawnSyncOptions, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ export function tutti(
   return { status, stdout, stderr };
 }
 
-/** Runs a line of shell in which `tutti` is the program. */
+/** Runs a shell command in which `tutti` is the program. */
 export function shell(folder: string, line: string): CommandResult {
   const { status, stdout, stderr } = spawnSync(
     "bash",
@@ -51,12 +51,12 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Names in a folder, hidden ones too. */
+/** Names in a folder, including hidden ones. */
 export function filesIn(folder: string): string[] {
   return readdirSync(folder).sort();
 }
 
-/** A line of SWF: number, submit, run time, processors, estimate; the other fields unknown. */
+/** An SWF line with number, submit, run time, processors and estimate; the other fields are unknown. */
 export function swfLine(id: number, submitS: number, runS: number, size: number, estimateS: number): string {
   return `${id} ${submitS} -1 ${runS} ${size} -1 -1 ${size} ${estimateS} -1 1 -1 -1 -1 -1 -1 -1 -1`;
 }

@@ -28,7 +28,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 
-/** The blocks of a section: new files, lines behind the first one, which is there already, and commands. */
+/**
+ * The code blocks of a section: new files, lines to add after the first one, which exists already, and
+ * commands.
+ */
 function follow(section: string): string[] {
   const printed: string[] = [];
   for (const [, what, block] of section.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)) {

@@ -1,9 +1,11 @@
 /**
- * A run with faults: real front end, conductor and jobs, while the front end, the conductor or both are killed by kill -9 at random
- * moments. Every job writes one line to a file of its own, so what ran is known without asking the scheduler.
+ * A run with faults: real front end, conductor and jobs, while the front end, the conductor or both are
+ * killed by kill -9 at random moments. Every job writes one line to its own file, so the test knows what ran
+ * without asking the scheduler.
  *
- * Of four jobs three are submitted with a key, again and again until acknowledged; the fourth without and never again once it may
- * have been heard, so that it may exist without having been acknowledged.
+ * Three of four jobs are submitted with a key, again and again until they are acknowledged. The fourth has no
+ * key, and it is not submitted again once the front end may have received it. So it may exist without an
+ * acknowledgement.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -19,7 +21,7 @@ import { type Started, startTutti } from "./live-command.ts";
 export interface FaultPlan {
   readonly seed: number;
   readonly jobs: number;
-  /** How often the front end, the conductor, both are killed. */
+  /** How often the front end, the conductor and both are killed. */
   readonly frontEnd: number;
   readonly conductor: number;
   readonly both: number;
@@ -27,28 +29,28 @@ export interface FaultPlan {
   readonly mostMs: number;
 }
 
-/** What is promised, by `npm test` and by `npm run soak`. */
+/** The full plan, for `npm test` and `npm run soak`. */
 export const FULL_PLAN = { jobs: 500, frontEnd: 100, conductor: 100, both: 100, mostMs: 1000 };
 
 export interface FaultCounts {
   readonly submitted: number;
-  /** Of those the ones that the scheduler said it has. */
+  /** How many of them the scheduler acknowledged. */
   readonly acknowledged: number;
   /** Acknowledged and ended with the right exit code or signal. */
   readonly finished: number;
   /** Acknowledged, and did not run. */
   readonly lost: number;
   readonly ranTwice: number;
-  /** Not acknowledged since the front end died first, and accepted nevertheless. */
+  /** Not acknowledged because the front end died first, but accepted. */
   readonly acceptedUnheard: number;
-  /** Submits that were heard, perhaps, when the front end died. */
+  /** Submits that the front end may have received when it died. */
   readonly cutOff: number;
   readonly kills: Readonly<Record<Victim, number>>;
-  /** Gangs and processes that were stopped just before both were killed, all times together. */
+  /** Gangs and processes that were stopped just before both were killed, summed over all such kills. */
   readonly foundStopped: number;
-  /** Longest time after both were dead until nothing was stopped, ms. */
+  /** Longest time from the death of both until nothing was stopped, in ms. */
   readonly slowestThawMs: number;
-  /** What was not as it should be, in words. */
+  /** Descriptions of everything that went wrong. */
   readonly problems: readonly string[];
 }
 
@@ -59,9 +61,9 @@ const THAW_MS = 2000;
 const END_MS = 120_000;
 const STOPPED_WAIT_MS = 1000;
 const START_MS = 10_000;
-/** Within so long a submit is answered, mostly. */
+/** A submit is usually answered within this time. */
 const MAX_ANSWER_MS = 10;
-/** The connection could not be made, so nobody has heard the request. */
+/** The connection failed, so the front end has not received the request. */
 const UNHEARD = [undefined, "ENOENT", "ECONNREFUSED"];
 
 interface FaultJob {
@@ -71,7 +73,7 @@ interface FaultJob {
   readonly signal?: string;
 }
 
-/** Does the whole and leaves nothing behind. */
+/** Runs everything and leaves nothing behind. */
 export async function runWithFaults(plan: FaultPlan): Promise<FaultCounts> {
   const run = new FaultRun(plan);
   try {
@@ -89,7 +91,7 @@ class FaultRun {
   readonly #state = join(this.#folder, "state");
   readonly #leftovers = new Leftovers(this.#folder, this.#state);
   readonly #jobs: readonly FaultJob[];
-  /** Numbers that the scheduler gave, by the place of the job; undefined: not acknowledged. */
+  /** Job numbers that the scheduler returned, by index of the job; undefined: not acknowledged. */
   readonly #numbers: (number | undefined)[] = [];
   readonly #problems: string[] = [];
   readonly #kills = { frontEnd: 0, conductor: 0, both: 0 };
@@ -99,7 +101,7 @@ class FaultRun {
   #unanswered = 0;
   #cutOff = 0;
   #nextJob = 0;
-  /** Jobs may be submitted up to here, so that submits go on during all of the kills. */
+  /** Jobs may be submitted up to this index, so that submits go on during all of the kills. */
   #released = 0;
   #isOver = false;
 
@@ -166,7 +168,7 @@ class FaultRun {
       case 0:
         return { script: `${begin}; kill -9 $$`, tasks, signal: "SIGKILL" };
       case 1:
-        // Something that would stay.
+        // A process that would stay behind.
         return { script: `setsid sleep 1000 & ${begin}; exit 0`, tasks, code: 0 };
       case 2:
         return {
@@ -188,7 +190,7 @@ class FaultRun {
     return startTutti(this.#socket, parameters);
   }
 
-  /** Waits for a moment in which the front end has a submit that it has not answered. */
+  /** Waits for a moment at which the front end has not yet answered a submit. */
   async #amidSubmits(released: number): Promise<void> {
     const untilMs = performance.now() + START_MS;
     while (!this.#frontEnd.stdout().includes("next") && performance.now() < untilMs) await pause(1);
@@ -213,7 +215,7 @@ class FaultRun {
     if (victim !== "conductor") this.#frontEnd = this.#serve();
   }
 
-  /** It may not have been started since the last kill. */
+  /** Waits for a conductor; the front end may not have started one since the last kill. */
   async #conductorIsThere(): Promise<void> {
     const untilMs = performance.now() + START_MS;
     while (this.#leftovers.conductors().length === 0) {
@@ -224,7 +226,7 @@ class FaultRun {
     }
   }
 
-  /** How much is stopped at a moment when something is, if there is one soon. */
+  /** Waits briefly for a moment at which something is stopped. Returns how much is stopped. */
   async #stoppedNow(): Promise<number> {
     const untilMs = performance.now() + STOPPED_WAIT_MS;
     for (;;) {
@@ -234,12 +236,12 @@ class FaultRun {
     }
   }
 
-  /** Nobody is there who could stop anything, and nobody but the guardian who could continue it. */
+  /** Now no process could stop anything, and only the guardian could continue it. */
   async #waitForThaw(): Promise<void> {
     const sinceMs = performance.now();
     let stopped: string[] = [];
     do {
-      // One that the front end had just started.
+      // A conductor that the front end had just started.
       for (const pid of this.#leftovers.conductors()) signal(pid, "SIGKILL");
       stopped = this.#leftovers.stopped();
       const tookMs = Math.round(performance.now() - sinceMs);
@@ -294,7 +296,7 @@ class FaultRun {
     return (await this.#client().jobs({ last: this.#plan.jobs * 2 })).jobs;
   }
 
-  /** All jobs once none is left that has not ended. */
+  /** Waits until all jobs have ended, and returns them. */
   async #ended(): Promise<readonly Job[]> {
     while (!this.#isOver) {
       try {
@@ -347,7 +349,7 @@ class FaultRun {
     return { submitted: this.#nextJob, ...counts };
   }
 
-  /** No kill makes the store an older one, and no attempt a stray. */
+  /** No kill may make the store older, or an attempt a stray. */
   async #checkNoneWasOlder(): Promise<void> {
     const { stdout } = await startTutti(this.#socket, ["events", "--json"]).result;
     const told = stdout.split("\n").filter((line) => /"kind":"recovered".*"(because|stray)":/.test(line));
@@ -363,7 +365,7 @@ class FaultRun {
     this.#problems.push(...left().map((one) => `${one} is left after tutti down`));
   }
 
-  /** The value, or undefined and a problem when it takes too long. */
+  /** The value; undefined, with a problem recorded, if it takes too long. */
   async #within<Value>(ms: number, what: string, value: Promise<Value>): Promise<Value | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {

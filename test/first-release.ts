@@ -1,9 +1,14 @@
-/** A scheduler that speaks as the first release did, before one that does not: it knows no pages and no batches. */
+/**
+ * A proxy in front of a scheduler that behaves like the first release: it knows neither pages nor batches.
+ */
 import { mkdirSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import { dirname } from "node:path";
 
-/** Passes on what the first release knew, and refuses the rest in its words. Listens at `socket`, which is in a folder of its own. */
+/**
+ * Forwards requests that the first release knew, and refuses the others in its words. Listens at `socket`, in
+ * a folder of its own.
+ */
 export async function serveFirstRelease(socket: string, present: string): Promise<Server> {
   mkdirSync(dirname(socket), { mode: 0o700 });
   const server = createServer((incoming, outgoing) => {
@@ -33,7 +38,7 @@ export async function serveFirstRelease(socket: string, present: string): Promis
         answer.on("error", () => outgoing.destroy()).pipe(outgoing);
       },
     );
-    // As it is when the scheduler itself is gone.
+    // As when the scheduler itself is gone.
     asked.on("error", () => outgoing.destroy());
     incoming.pipe(asked);
   });

@@ -1,6 +1,7 @@
 /**
- * Node can keep compiled code in a folder for all users below /tmp, and runs what it finds there: nobody checks whose it is. A forged entry is
- * made here as an attacker makes one, shown to work on a program that asks Node for that cache, and then laid out for ours.
+ * Node can cache compiled code in a folder below /tmp that all users share, and it runs what it finds there
+ * without checking the owner. This test forges an entry like an attacker, shows that it works on a program
+ * that uses this cache, and then prepares one for Tutti.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -21,20 +22,20 @@ import { afterAll, describe, expect, test } from "vitest";
 const folder = mkdtempSync(join(tmpdir(), "tutti-forged-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of one length: the engine itself looks at the length of the source only. */
+/** Sources of the same length, because the engine itself checks only the length of the source. */
 const GOOD = `export const said = ["this is", "Tutti"]; console.log(said.join(" "));\n`;
 const EVIL = `export const said = ["this is", "Eve!!"]; console.log(said.join(" "));\n`;
-/** Magic number, bytes of the source and of what was compiled, check sums of both. */
+/** Header: magic number, lengths of the source and of the compiled code, checksums of both. */
 const HEADER_BYTES = 20;
 
-/** A package as it is installed: the real program that people start, and a bundle. */
+/** A package as installed: the real program that people start, and a bundle. */
 function makePackage(name: string, bundle: string): string {
   const root = join(folder, name);
   for (const one of ["bin", "dist"]) mkdirSync(join(root, one), { recursive: true });
   copyFileSync(fileURLToPath(new URL("../bin/tutti.js", import.meta.url)), join(root, "bin", "tutti.js"));
   writeFileSync(join(root, "package.json"), '{"type":"module"}');
   writeFileSync(join(root, "dist", "tutti.js"), bundle);
-  // What Tutti's program did once. The engine takes no code that was compiled under other flags.
+  // As Tutti's program once did. The engine does not accept code that was compiled with other flags.
   const trusting = [
     'import module from "node:module";',
     'import { setFlagsFromString } from "node:v8";',
@@ -46,7 +47,7 @@ function makePackage(name: string, bundle: string): string {
   return root;
 }
 
-/** Runs a program of a package with a folder in the place of /tmp. */
+/** Runs a program of a package with a folder instead of /tmp. */
 function run(root: string, program: string, temporary: string, env: NodeJS.ProcessEnv = {}): string {
   mkdirSync(temporary, { recursive: true });
   const { NODE_DISABLE_COMPILE_CACHE: _, NODE_COMPILE_CACHE: __, ...rest } = process.env;
@@ -57,7 +58,7 @@ function run(root: string, program: string, temporary: string, env: NodeJS.Proce
   return stdout;
 }
 
-/** Entries below a cache by the length of their source. */
+/** Entries in a cache by the length of their source. */
 function entriesOf(cache: string, length: number): string[] {
   return readdirSync(cache, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -18,7 +18,7 @@ import { traceFile } from "../src/workload/traces-for-tests.ts";
 const text = readFileSync("docs/golden.tsv", "utf8");
 const table = parseTable(text);
 const TESTED_TRACES = GOLDEN_TRACES.slice(0, 2);
-/** Against a hang: a trace takes some 40 s of one CPU. */
+/** Guards against a hang: a trace takes about 40 s of CPU time. */
 const MAX_MS = 600_000;
 const models = goldenSources().filter((source) => !(GOLDEN_TRACES as readonly string[]).includes(source));
 
@@ -48,7 +48,7 @@ describe("golden schedules", () => {
       for (const spec of parameters) {
         if (spec.kind !== "choice") continue;
         for (const value of spec.choices.filter((one) => one !== spec.default)) {
-          // The rows keep the names under which they were first written.
+          // The rows keep the names under which they were first recorded.
           const parameter = spec.aliases?.[0] ?? spec.name;
           const wanted = new RegExp(`^${name}:(?:rows=\\d+:)?${parameter}=${value}$`);
           expect(

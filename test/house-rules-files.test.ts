@@ -1,13 +1,13 @@
-/** What stands where: no folder too full, no file or export that only looks as if somebody needed it. */
+/** Rules for files: no folder has too many, and every file and every export is used. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { codeOf, importsOf, root, type Source, source, sourcesIn } from "./sources.ts";
 
 const MAX_FILES = 20;
-/** Folders that hold a list of things of one kind, a file for each. */
+/** Folders that contain a list of things of one kind, with one file for each. */
 const LISTS = ["src/cli/verbs"];
-/** What is started, not imported. */
+/** Programs, which are started and not imported. */
 const PROGRAMS = [
   "src/index.ts",
   "src/cli/main.ts",
@@ -15,16 +15,16 @@ const PROGRAMS = [
   "src/lab/experiments/worker.ts",
   "src/report/browser/report-page.ts",
 ];
-/** Exports for whoever calls from outside: a verb's `configure`. */
+/** Exports for callers outside the sources: a verb's `configure`. */
 const DOORS = ["configure"];
-/** Where the elements of an array may be null or undefined, so that `]!` says something. */
+/** Files with arrays whose elements may be null or undefined, so that `]!` is meaningful. */
 const WITH_EMPTY_ELEMENTS = [
   "src/report/browser/charts.ts",
   "src/report/html/escape.ts",
   "src/report/html/html-figures.ts",
 ];
 
-// A group, or this line would be one.
+// Written as a group, because this line would otherwise match itself.
 const EMPTY_ASSERTION = /\](?:!)(?!=)/;
 
 const production = sourcesIn("src").filter(({ isTest }) => !isTest);
@@ -44,7 +44,7 @@ function neverImported(files: readonly Source[], users: readonly Source[]): stri
   return files.map(({ path }) => path).filter((path) => !imported.has(path) && !PROGRAMS.includes(path));
 }
 
-/** The names that a file takes from others, as `path name`; `path *` for all of them. */
+/** The names that a file imports, as `path name`; `path *` for all names. */
 function namesTaken({ path, text }: Source): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
   const taken: string[] = [];

@@ -1,4 +1,4 @@
-/** The plan of the house: which room may import which, and that no file imports in a circle. */
+/** The architecture: which room (folder) may import from which, and no file imports in a circle. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -6,13 +6,14 @@ import { importsOf, PURE, roomOf, root, type Source, source, sourcesIn } from ".
 
 interface Room {
   readonly imports: readonly string[];
-  /** Libraries. They are bundled; those of a pure room touch neither files nor clock in what is used of them. */
+  /** Libraries, which are bundled. The parts that a pure room uses touch neither files nor clock. */
   readonly uses?: readonly string[];
 }
 
 /**
- * The rooms from the ground up: each imports from rooms below it only, of those what is named here. Tests and their helpers may
- * import from any room below; those that need a room above stand in test/.
+ * The rooms from the ground up. Each room may import only from rooms below it, and of those only from the
+ * ones named here. Tests and their helpers may import from any room below. Tests that need a room above are
+ * in test/.
  */
 const ROOMS: Readonly<Record<string, Room>> = {
   core: { imports: [] },
@@ -45,7 +46,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   conductor: { imports: ["host", "protocol", "structures"] },
-  // The forecast runs the live state forward in the simulator; history leaves as a workload.
+  // The forecast simulates the live state; history is exported as a workload.
   daemon: {
     imports: [
       "core",
@@ -66,7 +67,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["core", "host", "protocol", "structures", "report", "daemon"],
     uses: ["hono", "@hono", "zod"],
   },
-  // The daemon itself only through verbs that start it or read its files; the others talk to the API.
+  // Only verbs that start the daemon or read its files import it; all others use the API.
   cli: {
     imports: [
       "core",
@@ -88,16 +89,19 @@ const ROOMS: Readonly<Record<string, Room>> = {
     uses: ["commander"],
   },
 };
-/** Files that only some may import: above the executor, nobody knows how attempts are run, nor on how many nodes. */
+/**
+ * Files that only some may import: rooms above the executor do not know how attempts run, or on how many
+ * nodes.
+ */
 const ONLY_FOR: readonly (readonly [files: RegExp, importers: RegExp])[] = [
-  // The doctor looks at this machine without a scheduler.
+  // The doctor examines this machine without a scheduler.
   [/^src\/conductor\//, /^src\/(conductor\/|daemon\/executor\/local\.ts|cli\/verbs\/doctor\.ts)/],
   [/^src\/protocol\/(conductor|wire)\.ts/, /^src\/(conductor\/|protocol\/|daemon\/executor\/local\.ts)/],
   [/^src\/daemon\/executor\/local\.ts/, /^src\/daemon\/main\.ts/],
 ];
 const sources = sourcesIn("src");
 
-/** What a file imports that its room may not. */
+/** Forbidden imports of a file. */
 function forbidden(file: Source): string[] {
   const { path, room, isTest } = file;
   if (room === "") return [];
@@ -122,7 +126,7 @@ function forbidden(file: Source): string[] {
   });
 }
 
-/** Files that import one another in a circle; each circle once, as a path that comes back. */
+/** Files that import each other in a circle; each circle once, as a path that returns to its beginning. */
 function circles(files: readonly Source[]): string[] {
   const all = new Map(files.map((file) => [file.path, importsOf(file)]));
   const state = new Map<string, "open" | "done">();
@@ -172,7 +176,7 @@ describe("the plan", () => {
       readFileSync(join(root, page), "utf8")
         .split("\n")
         .flatMap((line) => {
-          // Below a room of the table its folders are named without it.
+          // In the table, a room's subfolders are written without the room's name.
           const [, room = ""] = /^\| `(\w+)\/` /.exec(line) ?? [];
           return [...line.matchAll(/`((?:[\w.-]+\/)+(?:[\w.-]+\.(?:ts|tsv|md))?)`/g)]
             .map(([, path]) => path)

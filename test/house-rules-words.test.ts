@@ -1,6 +1,7 @@
 /**
- * The English of the documents that are written by hand: lines that can be read in an editor, and no phrases that a
- * reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers) are not checked.
+ * The English of the documents that are written by hand: lines that can be read in an editor, and no phrases
+ * that a reader has to decode. Pages that a program writes (docs/golden.md, docs/findings.md, docs/papers)
+ * are not checked.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +69,10 @@ const longLines = (lines: readonly Line[]) =>
     .filter(({ text, isTable }) => !isTable && text.replace(/\]\([^)]*\)/g, "]").length > MAX_LINE_LENGTH)
     .map(({ at, text }) => `${at}: ${text.length} characters`);
 
-/** The words of a document as sentences, without code, quotations and tables that repeat what the program says. */
+/**
+ * The words of a document as sentences, without code, quotations and tables that repeat what the program
+ * says.
+ */
 function proseOf(path: string, document: string): string {
   const isFromCode = (line: Line) => path === "docs/workloads.md" && line.text.startsWith("| `");
   return linesOf(path, document)

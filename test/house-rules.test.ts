@@ -1,11 +1,14 @@
-/** The house's rules, read from the sources: what pure rooms may not touch, how long a file may be. The plan of imports has a file of its own. */
+/**
+ * Rules for the sources: what pure rooms must not use, and how long a file may be.
+ * house-rules-imports.test.ts has the rules for imports.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { codeOf, PURE, root, sourcesIn } from "./sources.ts";
 
-/** Not the same to the last bit in every engine, not pure, or both. */
+/** Functions that differ between engines in the last bit, or that are not pure. */
 const IMPURE = [
   /\bDate\b/,
   /\bMath\.random\b/,

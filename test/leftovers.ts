@@ -1,6 +1,7 @@
 /**
- * What a scheduler has on this machine: processes and control groups, found without asking it. A process is its own when command line,
- * environment or working folder name its folder, or the command line its control groups.
+ * What a scheduler has on this machine: processes and control groups, found without asking it. A process
+ * belongs to the scheduler if its command line, environment or working folder names the scheduler's folder,
+ * or if its command line names the scheduler's control groups.
  */
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,14 +14,17 @@ export class Leftovers {
   readonly #home: string;
   readonly #groupName: string;
 
-  /** @param folder that all of the scheduler lies in @param state its state folder */
+  /**
+   * @param folder folder of the whole scheduler
+   * @param state its state folder
+   */
   constructor(folder: string, state: string) {
     this.#folder = folder;
     this.#home = join(state, "conductor");
     this.#groupName = openContainment(this.#home, "signals")!.marks.slice(0, -1);
   }
 
-  /** All processes, the scheduler's own and those of its jobs. */
+  /** All processes: those of the scheduler and those of its jobs. */
   processes(): number[] {
     return allPids().filter((pid) => pid !== process.pid && isAlive(pid) && this.#isOurs(pid));
   }
@@ -28,7 +32,8 @@ export class Leftovers {
   conductors(): number[] {
     return this.processes().filter((pid) => {
       const command = commandOf(pid);
-      // A process that it is starting has its command line for some hundred µs, and may be a job's shim when it is killed.
+      // A new child process has the parent's command line for some hundred µs, and may be a job's shim when
+      // killed.
       const isConductor = (readStat(pid)?.threads ?? 0) > 1;
       return isConductor && command.includes(this.#home) && !command.includes("tutti-guardian");
     });
@@ -57,7 +62,7 @@ export class Leftovers {
     return [...processes.map(describeProcess), ...groups.map((group) => `frozen group ${group}`)];
   }
 
-  /** Control groups, those of jobs first. */
+  /** Control groups; those of jobs come first. */
   groups(): string[] {
     const tops = mountsHere().flatMap(({ parents }) => parents.map((one) => join(one, this.#groupName)));
     return tops.filter((top) => existsSync(top)).flatMap(groupsFrom);
@@ -89,7 +94,7 @@ export class Leftovers {
   }
 }
 
-/** Number and command line. */
+/** Pid and command line. */
 export function describeProcess(pid: number): string {
   return `process ${pid} (${readStat(pid)?.state ?? "gone"}): ${commandOf(pid).slice(0, 200)}`;
 }
@@ -117,7 +122,7 @@ function read(path: string): string {
   return tryTo(() => readFileSync(path, "latin1")) ?? "";
 }
 
-/** Processes and groups go away while one looks. */
+/** Processes and groups may vanish at any moment. */
 function tryTo<Value>(act: () => Value): Value | undefined {
   try {
     return act();

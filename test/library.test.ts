@@ -1,4 +1,6 @@
-/** docs/library.md and the example, run as by somebody who has installed the package: from its exports, with its types. */
+/**
+ * Runs docs/library.md and the example like a user who has installed the package: with its exports and types.
+ */
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

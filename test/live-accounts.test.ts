@@ -1,4 +1,7 @@
-/** Jobs of a user never run as anybody else, for real: accounts that come and go, a scheduler that is started in another mode. */
+/**
+ * Jobs of a user never run as another user: real accounts that come and go, and a scheduler restarted in
+ * another mode.
+ */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -60,7 +63,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     return frontEnd;
   }
 
-  /** A job that says as whom it runs, in a file that anybody may write next to. */
+  /** A job that writes its user to a file, in a folder where all users may write. */
   async function submit({ uid, user }: TestAccount, more: Partial<SubmitJob> = {}): Promise<Job> {
     const answer = await frontEnd!.service.submit({ uid, user, isAdministrator: false }, [
       {
@@ -104,7 +107,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(refused.status).toBe(66);
     expect(refused.stderr).toContain(`(${job} of ${ada.user}, ${behind} of ${ada.user})`);
     expect(refused.stderr).toContain("without --private");
-    // The folder is not closed to those whose jobs go on.
+    // The folder stays open for users whose jobs still run.
     expect(statSync(state).mode & 0o777).toBe(0o711);
     expect(ran()).toBe(false);
 
@@ -153,7 +156,7 @@ describe.skipIf(!canMakeAccounts)("accounts (as root, with useradd)", () => {
     expect(existsSync(place)).toBe(false);
     const home = { HOME: join(folder, "ada") };
     try {
-      // She plays the scheduler: whoever submits there would tell her of commands and environments.
+      // She pretends to be the scheduler: users who submit there would reveal commands and environments.
       const play = `umask 0; mkdir ${place} && cd ${place} && mkdir tokens && echo 1.x > tokens/${ada.uid} && exec ${process.execPath} -e 'let n = 0; require("http").createServer((q, a) => { require("fs").appendFileSync("asked", q.url); a.end("{}"); }).listen("tutti.sock")'`;
       const eves = spawnAs(eve, ["/bin/sh", "-c", play]);
       while (!existsSync(join(place, "tutti.sock"))) await new Promise((resolve) => setTimeout(resolve, 20));

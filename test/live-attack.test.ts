@@ -1,4 +1,7 @@
-/** The short form of `npm run attack`: what the reviews found must not work again. One test per attack; a failure says what got through. */
+/**
+ * The short form of `npm run attack`: the attacks that reviews found must not work again. There is one test
+ * per attack; a failure says what got through.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ATTACKS } from "../attack/registry.ts";
 import { reasonToSkip, runOne } from "../attack/run.ts";

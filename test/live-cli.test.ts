@@ -1,4 +1,4 @@
-/** The verbs of the live system as a user meets them, against the real API over a service in memory. */
+/** The verbs of the live system as users see them, against the real API with a service in memory. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,7 +94,7 @@ describe("submit", () => {
         umask: process.umask().toString(8).padStart(3, "0"),
       },
     ]);
-    // Sent again after a lost answer it is known.
+    // Sent again after a lost answer, it is recognised.
     expect([...service.keys.keys()]).toEqual([expect.stringMatching(/^\d+ [0-9a-f-]{36}$/)]);
   });
 
@@ -133,7 +133,7 @@ describe("submit", () => {
       { job: 1, ok: true },
       { job: 2, ok: false },
     ]);
-    // An array is waited for by the numbers that its submit has told.
+    // Wait for an array by the numbers that its submit has printed.
     await tutti("submit", "-t", "1:30:00", "--after", "any:1-3", "--", "true");
     expect(service.submitted[2]).toMatchObject({
       limitMs: 5_400_000,
@@ -202,7 +202,7 @@ describe("run", () => {
     await until(() => service.entries.get(1)?.info.state === "running");
     // The handler is in place once the output flows.
     await new Promise((resolve) => child.stdout!.once("data", resolve));
-    // As a terminal and a launcher in between do: the same press comes twice.
+    // With a terminal and a launcher in between, the same key press arrives twice.
     child.kill("SIGINT");
     await until(() => stderr().includes("interrupted"));
     child.kill("SIGINT");

@@ -1,4 +1,4 @@
-/** Runs the command line against a scheduler that lives in the test's own process, so without blocking it. */
+/** Runs the command line against a scheduler in the test's own process, so it must not block. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { CommandResult } from "./command.ts";
@@ -7,13 +7,13 @@ const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
 
 export interface Started {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** Output so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly result: Promise<CommandResult>;
 }
 
-/** Starts `tutti` with a socket to talk to. */
+/** Starts `tutti` with a given socket. */
 export function startTutti(
   socket: string,
   parameters: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The conductor is a program of its own: the rooms that it is made of, copied to a folder without anything else, run gangs for whoever
- * speaks its protocol. So it can be sent to a node.
+ * The conductor is a separate program: its rooms, copied to an empty folder, run gangs for any client of its
+ * protocol. So it can be shipped to a node alone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

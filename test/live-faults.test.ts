@@ -1,10 +1,13 @@
-/** kill -9 of the front end, the conductor and both while real jobs are submitted and run; `npm run soak` does it with other seeds. */
+/**
+ * kill -9 of the front end, the conductor and both while real jobs are submitted and run. `npm run soak`
+ * repeats it with other seeds.
+ */
 import { expect, test } from "vitest";
 import { FULL_PLAN, runWithFaults } from "./fault-run.ts";
 
 test("300 kills: no acknowledged job is lost, none runs twice, exit codes are right, nothing is left stopped or running", {
   timeout: 1_200_000,
-  // What is lost once is lost.
+  // A single lost job is too many, so there are no retries.
   retry: 0,
 }, async () => {
   const { problems, ...counts } = await runWithFaults({ seed: 4, ...FULL_PLAN });

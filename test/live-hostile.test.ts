@@ -1,4 +1,7 @@
-/** A real scheduler on an unkind machine: clocks that step, pids that are used again, a fork bomb, several started together. */
+/**
+ * A real scheduler on a hostile machine: stepped clocks, reused pids, a fork bomb, several schedulers started
+ * at once.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -24,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await s.clear();
-  // Each has a group of its own.
+  // Each has its own group.
   for (const { pid } of strangers.splice(0)) if (pid !== undefined) process.kill(-pid, "SIGKILL");
 });
 
@@ -120,7 +123,7 @@ describe("a pid is used again", () => {
     }
   });
 
-  /** Starts processes that have just these pids. */
+  /** Starts processes that get exactly these pids. */
   async function takePids(pids: readonly number[]): Promise<void> {
     const script = `for pid; do
         i=0
@@ -165,7 +168,7 @@ describe("a fork bomb", () => {
     const most = (file: string) => Number(readFileSync(`/proc/sys/kernel/${file}`, "latin1"));
     const limit = Number(readFileSync(join(group!, "pids.max"), "latin1"));
     expect(limit).toBeLessThanOrEqual(Math.min(most("pid_max"), most("threads-max")) / 2);
-    // The same bomb with less powder, for the sake of those who work on this machine.
+    // The same fork bomb, but smaller, for the sake of other users of this machine.
     writeFileSync(join(group!, "pids.max"), String(BOMB_PROCESSES));
     writeFileSync(go, "");
     const size = () => Number(readFileSync(join(group!, "pids.current"), "latin1"));
@@ -197,7 +200,7 @@ describe("a conductor that hangs", () => {
     const burner = await s.submit(BURN, { tasks: ALL_CPUS });
     await s.running(burner);
     process.kill(conductor, "SIGSTOP");
-    // Never launched while it hangs, but acknowledged.
+    // Acknowledged, but not launched while the conductor hangs.
     const late = await s.submit("exit 9", { tasks: ALL_CPUS });
     process.kill(conductor, "SIGCONT");
     expect(await s.client.ended(late)).toMatchObject({ code: 9, attempt: 1 });

@@ -1,4 +1,7 @@
-/** A real scheduler and real jobs where something runs out: the disk of its store, that of a job's output, files, memory for output; and a burst. */
+/**
+ * A real scheduler and real jobs when something runs out: the disk of its store, the disk of a job's output,
+ * files, memory for output. Also a burst of jobs.
+ */
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
@@ -19,7 +22,7 @@ function fill(folder: string): string {
     try {
       for (;;) writeFileSync(file, "x".repeat(size), { flag: "a" });
     } catch {
-      // Full.
+      // The disk is full.
     }
   }
   return file;
@@ -31,7 +34,7 @@ function residentMB(pid: number): number {
 
 afterEach(() => s.clear());
 
-/** Submits a held job over a connection that is kept. @returns its number */
+/** Submits a held job over a persistent connection. @returns its number */
 function submitOver(agent: Agent): Promise<number> {
   const job = { command: ["true"], cwd: "/", env: {}, held: true };
   const headers = { host: "localhost", "content-type": "application/json" };
@@ -63,7 +66,7 @@ describe("a full disk", () => {
     expect(await s.client.text(`/v1/jobs/${filler}/logs/stderr`)).toMatch(/No space left[\s\S]*status 1\n$/);
     expect(statSync(output).size).toBeLessThanOrEqual(2 ** 20);
     expect(await s.client.ended(other)).toMatchObject({ state: "done" });
-    // There is not even room for the file of the next.
+    // There is not even room for the file of the next job.
     const next = await s.submit("echo x; echo still", { stdout: join(small, "more"), stderr: output });
     expect(await s.client.ended(next)).toMatchObject({ state: "failed", code: 1 });
     expect((await s.status()).trouble).toBeUndefined();
@@ -104,7 +107,7 @@ describe("a full disk", () => {
       );
     }
     expect((await s.status()).trouble).toMatch(/disk is full|no space left/);
-    // They end while there is no room to write down that they have, and then nobody is left who knew it.
+    // They end while there is no room to record it, and then no process is left that knew it.
     writeFileSync(goes, "");
     for (const job of running) {
       while (s.leftovers.ofJobs().some((pid) => pid === s.pidOf(job, "job"))) {
@@ -166,7 +169,7 @@ describe("a burst", () => {
     const work = async () => {
       while (next++ < 2000) {
         try {
-          // One of 50 runs meanwhile: its folder needs files of the front end too.
+          // One of 50 runs meanwhile; its folder needs open files of the front end, too.
           acknowledged.push(await s.submit("exit 5", { name: "burst", held: next % 50 !== 0 }));
         } catch {
           cutOff++;

@@ -1,4 +1,7 @@
-/** Lists, ranges, waits and batches by the real command line at a real scheduler with more jobs than were once looked at. */
+/**
+ * Lists, ranges, waits and batches by the real command line, on a real scheduler with more jobs than one page
+ * holds.
+ */
 import { mkdirSync } from "node:fs";
 import type { Server } from "node:http";
 import { userInfo } from "node:os";
@@ -22,7 +25,7 @@ beforeAll(async () => {
   mkdirSync(scheduler.state, { mode: 0o700 });
   fillStore(join(scheduler.state, "tutti.db"), {
     ...{ uid, user: username, ended: ENDED, held: HELD },
-    // The first twenty fail; of the first of them not even that is known any more.
+    // The first twenty fail. The first five of them have even been forgotten.
     codeOf: (job) => (job <= 20 ? 3 : 0),
     isForgotten: (job) => job <= 5,
   });

@@ -1,4 +1,7 @@
-/** Open MPI in gangs: mpirun finds the tasks of its job in the host file, and does not notice that its gang is stopped and continued. */
+/**
+ * Open MPI in gangs: mpirun finds the tasks of its job in the host file, and it does not notice that its gang
+ * is stopped and continued.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +21,7 @@ const isPossible =
 const MPIRUN = "mpirun --allow-run-as-root";
 const WITH_HOSTS = `${MPIRUN} --hostfile $TUTTI_HOSTFILE`;
 
-/** Says who it is, works, says so. */
+/** A program that prints its rank, works, and prints that it has finished. */
 const RANK = `sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE
   i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
   echo done $OMPI_COMM_WORLD_RANK'`;
@@ -68,7 +71,7 @@ describe("Open MPI", () => {
         expect({ state, reason, stderr }).toEqual({ state: "done", reason: "exit code 0", stderr: "" });
         const lines = (await client.text(`/v1/jobs/${job}/logs/stdout`)).trim().split("\n").sort();
         expect(lines).toEqual(["done 0", "done 1", "rank 0 of 2", "rank 1 of 2"]);
-        // It had the CPUs for a part of the time that it was there.
+        // It had the CPUs for a part of its time in the matrix.
         expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
       }
     },

@@ -1,4 +1,4 @@
-/** A real scheduler that decides by a policy file of its administrator's. */
+/** A real scheduler with a policy file of its administrator. */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ let s: LiveScheduler;
 let folder: string;
 beforeEach(() => {
   s = new LiveScheduler();
-  // Not in the folder for temporary files, where everybody may write.
+  // Not in the folder for temporary files, where all users may write.
   folder = mkdtempSync(join(homedir(), ".tutti-own-policy-"));
 });
 afterEach(async () => {
@@ -81,7 +81,7 @@ test("one that others could exchange is refused in words, at the start and by tu
   chmodSync(folder, 0o777);
   const sentence =
     /Cannot use the policy file ".*mine\.ts" live: others may write to ".*expected a file and folders of root/;
-  // The scheduler run by root looks at its configuration first, which lies there too.
+  // A scheduler run by root first checks its configuration, which is in the same folder.
   const config = join(s.folder, "tutti.json");
   writeFileSync(config, JSON.stringify({ policy: file }));
   s.words.splice(0, 2, "--config", config);

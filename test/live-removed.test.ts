@@ -1,4 +1,7 @@
-/** What an outside examination did by the letter: the whole state folder is removed under a running scheduler, whose front end is killed. */
+/**
+ * Exactly what an outside examination did: the whole state folder is removed under a running scheduler, whose
+ * front end is then killed.
+ */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -11,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => live.clear());
 
-/** The conductor may just be writing into it. */
+/** Retries, because the conductor may just be writing into the folder. */
 const removeState = () => rmSync(live.state, { recursive: true, maxRetries: 20, retryDelay: 1 });
 
 function isRunning(pid: number): boolean {
@@ -36,10 +39,10 @@ test("the next scheduler finds the same conductor and the job, starts no second 
   let status = await live.status();
   while (status.strays === undefined) status = await live.status();
   expect(status.strays).toMatchObject([{ job, attempt: 1 }]);
-  // One that was started meanwhile sees the older one and ends.
+  // A conductor that was started meanwhile sees the older one and ends.
   await until(() => live.leftovers.conductors().join() === String(conductor));
   expect(isRunning(pid)).toBe(true);
-  // Its number is not given to another job.
+  // Its number must not be given to another job.
   const next = await live.submit("exit 7");
   expect(next).toBeGreaterThan(job);
   expect(await live.client.ended(next)).toMatchObject({ code: 7 });

@@ -1,4 +1,7 @@
-/** The front end is killed and ended under verbs that wait, and started again: they go on, and what they print is whole. */
+/**
+ * The front end is killed or ended while verbs wait, and then restarted: they continue, and their output is
+ * complete.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Started, startTutti, until } from "./live-command.ts";
 
 const LINES = 120;
-/** Half of the lines on both streams, the others when the scheduler has gone. */
+/** Writes half of the lines on both streams, and the others when the scheduler is gone. */
 const COUNT = `i=0; while [ $i -lt ${LINES} ]; do
   echo line $i; echo error $i >&2; i=$((i+1)); sleep 0.02
   while [ $i = ${LINES / 2} ] && [ ! -e gone ]; do sleep 0.1; done
@@ -25,13 +28,15 @@ async function serve(): Promise<void> {
   await until(() => server.stdout().includes("next") || server.child.exitCode !== null);
 }
 
-/** The conductor lives on and has the same standard error, so the end of that is not waited for. */
+/**
+ * Does not wait for the end of standard error, because the conductor keeps running and has the same stream.
+ */
 async function end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
   server.child.kill(signal);
   await until(() => server.child.exitCode !== null || server.child.signalCode !== null);
 }
 
-/** Ends the front end, waits until all who wait have noticed, starts it again. */
+/** Ends the front end, waits until all waiting verbs have noticed it, and starts it again. */
 async function restart(signal: "SIGKILL" | "SIGTERM", verbs: readonly Started[]): Promise<void> {
   await end(signal);
   await until(() => verbs.every(({ stderr }) => stderr().includes(GONE)));
@@ -82,7 +87,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(waited!.stdout.split("\n").filter((line) => line !== "")).toHaveLength(3);
     expect([waited!.stderr, waited!.status]).toEqual([GONE, 1]);
     expect([errors!.stdout, errors!.stderr, errors!.status]).toEqual([lines("error"), GONE, 0]);
-    // From some line on, to the end.
+    // From some line to the end.
     expect(lines("line").endsWith(tail!.stdout)).toBe(true);
     expect(tail!.stdout).toContain(`line ${LINES - 1}\n`);
     expect(tail!.stdout).not.toContain("line 0\n");

@@ -1,4 +1,4 @@
-/** A scheduler of its own for a test of faults: the real `tutti serve` in a folder of its own, and what is needed to harm it. */
+/** A scheduler for fault tests: a real `tutti serve` in its own folder, and methods to harm it. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,21 +17,21 @@ export class LiveScheduler {
   readonly socket = join(this.folder, "run", "tutti.sock");
   readonly state = join(this.folder, "state");
   readonly leftovers = new Leftovers(this.folder, this.state);
-  /** More environment variables of front end and conductor. */
+  /** Additional environment variables of front end and conductor. */
   readonly env: NodeJS.ProcessEnv = {};
-  /** More words of `tutti serve`. */
+  /** Additional arguments of `tutti serve`. */
   readonly words: string[] = [];
   readonly #files: number | undefined;
   #frontEnd: ChildProcess | undefined;
   #client: Client | undefined;
   #mounted: string[] = [];
 
-  /** @param files how many files the front end may open */
+  /** @param files maximum number of open files of the front end */
   constructor(files?: number) {
     this.#files = files;
   }
 
-  /** Starts the front end and waits until it can be asked. @throws with its words when it ends instead */
+  /** Starts the front end and waits until it accepts requests. @throws with its output if it ends instead */
   async start(): Promise<void> {
     const serve = [process.execPath, program, "serve", "--private", "--no-http", "--slot", "20ms"];
     const script = `${this.#files === undefined ? "" : `ulimit -n ${this.#files};`} exec "$@"`;
@@ -62,14 +62,17 @@ export class LiveScheduler {
     return this.#frontEnd?.pid ?? 0;
   }
 
-  /** kill -9 of the front end. */
+  /** Kills the front end with SIGKILL. */
   async killFrontEnd(): Promise<void> {
     const child = this.#frontEnd;
     child?.kill("SIGKILL");
     await until(() => child === undefined || child.exitCode !== null || child.signalCode !== null);
   }
 
-  /** kill -9 of the front end and then of the conductor, so that nobody starts another; the guardian has done its work. */
+  /**
+   * Kills the front end and then the conductor with SIGKILL, so that no process starts another conductor.
+   * Waits until the guardian has finished.
+   */
   async killBoth(): Promise<void> {
     await this.killFrontEnd();
     for (const pid of this.leftovers.conductors()) signal(pid, "SIGKILL");
@@ -112,7 +115,7 @@ export class LiveScheduler {
     return Number(readlinkSync(join(this.state, "jobs", String(job), "1", what)).split(":")[1]);
   }
 
-  /** A small disk of its own, in memory; false when we may not mount one. */
+  /** Mounts a small disk in memory. Returns false if mounting is not allowed. */
   mountSmall(path: string, size: string): boolean {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const parameters = ["-t", "tmpfs", "-o", `mode=700,size=${size}`, "tmpfs", path];

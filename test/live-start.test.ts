@@ -1,4 +1,7 @@
-/** The README's first command, by the real npm: a scheduler that says where it is and what to type, and does what it said. */
+/**
+ * The README's first command with the real npm: the scheduler prints where it is and what to type, and that
+ * works.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +71,7 @@ test("a second one says that the first has the folder", async () => {
 });
 
 test("Ctrl-C ends it and says what goes on", async () => {
-  // As a terminal does: to the whole group. What npm itself makes of it is npm's affair.
+  // To the whole process group, as a terminal does. How npm itself reacts does not matter.
   process.kill(-npm.pid!, "SIGINT");
   await gone;
   expect(said).toContain("The next npx tutti serve takes them over");

@@ -1,4 +1,7 @@
-/** What is left of the shell in which root starts the scheduler: its variables, open files and mask reach no other process, jobs least of all. */
+/**
+ * The variables, open files and umask of the shell in which root starts the scheduler must not reach any
+ * other process, least of all jobs.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -31,7 +34,7 @@ import type { CommandResult } from "./command.ts";
 import { until } from "./live-command.ts";
 
 const program = fileURLToPath(new URL("../bin/tutti.js", import.meta.url));
-/** Those from 3 on; Node itself marks the low ones, bash can only close the first ten by name. */
+/** Open files from 3 on. Node itself marks the low ones; bash can close only the first ten by name. */
 const DESCRIPTORS = [3, 9, 17, 77, 200, 251, 1000];
 const TOOLS = [
   "awk",
@@ -62,8 +65,8 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     chmodSync(folder, 0o755);
     writeFileSync(path("secret"), "TOP SECRET", { mode: 0o600 });
     writeFileSync(path("lock"), "");
-    // Whoever looks for a program, a start-up file or a module by these variables leaves a trace; the front end may, and its forecast thread,
-    // which it has where a job had to wait.
+    // A process that looks for a program, a start-up file or a module by these variables leaves a trace. Only
+    // the front end may, and its forecast thread, which exists once a job had to wait.
     mkdirSync(path("bin"));
     for (const tool of TOOLS) {
       writeFileSync(
@@ -100,7 +103,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     });
     await until(() => out.includes("next") || server.exitCode !== null);
     expect(server.exitCode).toBeNull();
-    // What bash does at its own start, before we have been asked anything.
+    // What bash does at its own start, before Tutti runs.
     rmSync(path("trace"), { force: true });
     const { conductor: told } = JSON.parse((await tutti("status", "--json")).stdout);
     conductor = told.pid;
@@ -150,7 +153,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     const mine = [conductor, ...childrenOf(conductor)];
     expect(mine.length).toBeGreaterThanOrEqual(3);
     expect(mine.flatMap(filesOf).filter((file) => /\/(secret|lock)$/.test(file))).toEqual([]);
-    // The front end keeps what it was given, such as a lock, for as long as it runs.
+    // The front end keeps inherited files, such as a lock, as long as it runs.
     expect(filesOf(server.pid!)).toContain(path("lock"));
     await tutti("cancel", String(job));
   });
@@ -186,7 +189,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     const key = readFileSync(path("run/key"));
     for (const account of services) {
       expect(tokens).not.toContain(account.uid);
-      // As an earlier version has given it.
+      // As an earlier version left it.
       writeFileSync(path(`run/tokens/${account.uid}`), makeToken(key, account.uid));
       chownSync(path(`run/tokens/${account.uid}`), account.uid, account.gid);
       for (const words of [["jobs"], ["submit", "--", "true"]]) {
@@ -205,7 +208,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
       chownSync(home(), ada.uid, ada.gid);
     });
     const modeOf = (name: string) => (statSync(join(home(), name)).mode & 0o777).toString(8);
-    /** The command line of a shell with that mask. */
+    /** Command line of a shell with that umask. */
     const under = (mask: string, ...words: readonly string[]) =>
       resultOf(
         spawnAs(
@@ -275,7 +278,7 @@ describe.skipIf(!canMakeAccounts)("the shell that starts the scheduler (as root,
     await until(() => server.signalCode !== null);
     expect(isFree()).toBe(true);
     expect(readStat(conductor)).toBeDefined();
-    // For the end of the test.
+    // So that the test can end.
     server = spawn(process.execPath, [program, "serve", "--no-http", "--state", path("state")], {
       env: { ...process.env, TUTTI_SOCKET: path("run/tutti.sock") },
       stdio: "ignore",

@@ -1,6 +1,7 @@
 /**
- * The reproductions of an outside examination, by the letter: a store that is older than what runs and what has folders, files that are
- * removed under a running scheduler, damage, a file system that cannot be written; and backups, from making one to putting it back.
+ * Exact reproductions of an outside examination: a store that is older than the running jobs and the existing
+ * folders, files that are removed under a running scheduler, damage, a read-only file system. Also backups,
+ * from making one to restoring it.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -33,7 +34,7 @@ async function withStrays(): Promise<StatusAnswer> {
   }
 }
 
-/** Ends it in order, as `tutti down` does. */
+/** Ends the scheduler cleanly, as `tutti down` does. */
 async function down(): Promise<void> {
   expect((await tutti("down")).status).toBe(0);
   await live.killFrontEnd();
@@ -43,7 +44,7 @@ function removeStore(): void {
   for (const part of ["", "-wal", "-shm"]) rmSync(`${database()}${part}`, { force: true });
 }
 
-/** What the guide says: the scheduler is stopped, the old files are put aside, the backup takes their place. */
+/** As the guide says: stop the scheduler, move the old files away, put the backup in their place. */
 function putBack(file: string): void {
   removeStore();
   copyFileSync(file, database());
@@ -116,7 +117,7 @@ describe("a store that does not know what runs", () => {
       expect((await tutti("status")).stdout).toMatch(
         new RegExp(`cancel\\s+${job}\\s+ends[\\s\\S]*job ${job}, attempt 1, of [\\s\\S]*sleep 5000`),
       );
-      // A new job does not get its number, and runs beside it.
+      // A new job gets another number and runs at the same time.
       const next = await live.submit("exit 3");
       expect(next).toBeGreaterThan(job);
       await ended(next);
@@ -176,7 +177,7 @@ describe("a backup", () => {
     expect(statSync(backup).mode & 0o777).toBe(0o600);
     expect(existsSync(`${backup}-wal`)).toBe(false);
     expect((await tutti("check", backup)).stdout).toMatch(/: sound\n[\s\S]*3 jobs, 2 of them not ended/);
-    // Life goes on: the held job runs, and a later one too.
+    // The scheduler keeps working: the held job runs, and so does a later one.
     expect((await tutti("release", String(waiting))).status).toBe(0);
     await ended(waiting);
     const later = await live.submit("sleep 5000");
@@ -194,10 +195,10 @@ describe("a backup", () => {
     await live.start();
     expect((await live.status()).trouble).toMatch(/A backup was restored, or files were lost/);
     expect(await live.job(done)).toMatchObject({ state: "done" });
-    // The result of the attempt that the backup knows is its own.
+    // The attempt that the backup knows has its own result.
     await ended(running);
     expect(await live.job(running)).toMatchObject({ state: "failed", code: 6 });
-    // It has run since, so it does not run again by itself.
+    // The job has run since the backup, so it must not run again by itself.
     expect(await live.job(waiting)).toMatchObject({
       state: "held",
       reason: expect.stringMatching(/attempt 1 of this job was started already/),
@@ -283,7 +284,7 @@ describe("a store that cannot be used", () => {
     const job = await live.submit("sleep 5000");
     await live.running(job);
     const pid = live.pidOf(job, "job");
-    // As a bad disk does: what the front end reads next is no longer what it wrote.
+    // As with a bad disk, the front end reads something else than it wrote.
     const other = new DatabaseSync(database());
     other.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     other.close();

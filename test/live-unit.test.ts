@@ -1,6 +1,7 @@
 /**
- * The scheduler with no more than packaging/systemd/tutti.service leaves it: its capabilities, /proc without others' processes, programs
- * and configuration read-only. There is no systemd in a test, so the same is done by setpriv and unshare.
+ * The scheduler under the restrictions of packaging/systemd/tutti.service: its capabilities, /proc without
+ * processes of others, read-only programs and configuration. Tests have no systemd, so setpriv and unshare do
+ * the same.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

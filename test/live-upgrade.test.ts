@@ -1,4 +1,7 @@
-/** Today's front end takes over the state of earlier ones with all that runs: the same conductor goes on, and every result is exact. */
+/**
+ * Today's front end takes over the state of earlier ones with everything that runs: the same conductor
+ * continues, and every result is exact.
+ */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +37,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     rmSync(sources, { recursive: true, force: true });
   });
 
-  /** As a user of that revision has it: its own command line, and its own conductor. */
+  /** As for a user of that revision: with its own command line and its own conductor. */
   function old(...words: string[]) {
     const env = { ...process.env, NO_COLOR: "1", TUTTI_SOCKET: live.socket, TUTTI_STATE: live.state };
     return spawn(process.execPath, [join(sources, "bin/tutti.js"), ...words], { env, cwd: live.folder });
@@ -52,7 +55,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
       await new Promise((done) => child.on("close", done));
       expect(child.exitCode).toBe(0);
     };
-    // 1 has ended; 2 ends while no front end is there; 3 ends under today's; 4 waits for it; 5 is held.
+    // Job 1 has ended; 2 ends while there is no front end; 3 ends under today's; 4 waits for it; 5 is held.
     const until3 = `until [ -e ${live.folder}/go ]; do sleep 0.05; done`;
     await submit("--", "sh", "-c", "exit 41");
     await submit("--", "sh", "-c", `echo ran >> ran2; until [ -e gone ]; do sleep 0.05; done; exit 42`);
@@ -75,7 +78,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     expect(await live.job(1)).toMatchObject({ code: 41, attempt: 1 });
     expect(await live.job(2)).toMatchObject({ code: 42, attempt: 1 });
     expect(await live.job(3)).toMatchObject({ state: "running", attempt: 1 });
-    // A new job runs under the old conductor, whose protocol may know no identities.
+    // A new job runs under the old conductor, whose protocol may have no identities.
     const next = await live.submit("exit 46");
     expect(next).toBe(6);
     writeFileSync(join(live.folder, "go"), "");
@@ -87,7 +90,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     for (const job of [2, 3, 4]) expect(readFileSync(join(live.folder, `ran${job}`), "utf8")).toBe("ran\n");
     expect((await tutti("check")).status).toBe(0);
 
-    // The next start has a conductor of today's; what was decided on before is believed without an identity.
+    // The next start uses today's conductor. It accepts earlier attempts without an identity.
     expect((await tutti("down")).status).toBe(0);
     await live.killFrontEnd();
     await live.start();
@@ -97,7 +100,7 @@ describe.each(EARLIER)("the state of $what, with running jobs", ({ revision }) =
     expect(await live.job(last)).toMatchObject({ code: 47 });
     expect((await live.status()).trouble).toBeUndefined();
 
-    // There is no way back: the earlier front end says so and leaves the state as it is.
+    // There is no way back: the earlier front end says so and does not change the state.
     expect((await tutti("down")).status).toBe(0);
     await live.killFrontEnd();
     const back = old("serve", "--private", "--no-http");

@@ -1,4 +1,7 @@
-/** Several users on one machine, for real: a front end run by root, processes of two other users that talk to it, jobs that run as them. */
+/**
+ * Several real users on one machine: a front end run by root, processes of two other users that use it, and
+ * jobs that run as these users.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -20,7 +23,7 @@ import type { Caller } from "../src/daemon/contract/service.ts";
 import { type RunningFrontEnd, startFrontEnd } from "../src/daemon/main.ts";
 import type { CommandResult } from "./command.ts";
 
-/** Accounts that Debian and its kin have; jobs need a user that the system knows. */
+/** Accounts that exist on Debian and similar systems, because jobs need a user that the system knows. */
 const known = new Map(
   readFileSync("/etc/passwd", "utf8")
     .split("\n")
@@ -43,7 +46,7 @@ let folder: string;
 let frontEnd: RunningFrontEnd;
 let api: Api;
 
-/** The command line as a process of another user. */
+/** Runs the command line as another user. */
 function as({ uid }: { readonly uid: number }, ...parameters: string[]): Promise<CommandResult> {
   const child = spawn(process.execPath, [program, ...parameters], {
     uid,
@@ -138,7 +141,8 @@ describe.skipIf(!canBe)("several users (as root)", () => {
   test("a link in the place of the output is not followed with root's rights, nor another's output named as one's own", async () => {
     const log = join(frontEnd.jobsFolder, "3", "stdout");
     const link = join(frontEnd.jobsFolder, "3", "1", "link");
-    // The folder of the attempt is the user's; that of the job is root's, and the first command fails.
+    // The folder of the attempt belongs to the user. The folder of the job belongs to root, so the first
+    // command fails.
     const script = `ln -sf /etc/shadow ${log}; rm -f ${link}; ln -s /etc/shadow ${link}`;
     await as(ADA, "submit", "-o", link, "-e", log, "--", "sh", "-c", script);
     await as(ADA, "wait", "3");
@@ -155,7 +159,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
     await as(ADA, "submit", "-o", "/etc/tutti-test-must-not-exist", "--", "true");
     expect((await as(ADA, "wait", "5")).status).toBe(1);
     expect(spawnSync("test", ["-e", "/etc/tutti-test-must-not-exist"]).status).toBe(1);
-    // Reading it goes by the user's rights as well: the scheduler gives out nothing that lies elsewhere.
+    // The scheduler also reads it with the user's rights, so it does not reveal files from elsewhere.
     await as(ADA, "submit", "-o", "/etc/shadow", "--", "true");
     await as(ADA, "wait", "6");
     const { status, stdout } = await as(ADA, "logs", "6");
@@ -175,7 +179,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
   ])(
     "a file of %s that a job has moved into its folder is not given out as its output",
     async (whose, uid) => {
-      // As what sudo leaves in a home: the user may move it, and not read it.
+      // Like a file that sudo leaves in a home folder: the user may move it but not read it.
       const home = mkdtempSync(join(folder, "home-"));
       chownSync(home, ADA.uid, ADA.uid);
       const secret = join(home, "secret");
@@ -300,7 +304,7 @@ describe.skipIf(!canBe)("several users (as root)", () => {
       const socket = join(folder, "run2", "tutti.sock");
       const env = { ...process.env, TUTTI_SOCKET: socket, NO_COLOR: "1" };
       const parameters = ["serve", "--private", "--port", "0", "--state", join(folder, "state2")];
-      // What systemd says to what it starts.
+      // As systemd sets it for services.
       const inJournal = kept === "a file" ? {} : { JOURNAL_STREAM: "8:1234" };
       const script =
         kept === "a file" ? 'log=$1; shift; exec "$@" > "$log"' : 'log=$1; shift; "$@" | tee "$log"';

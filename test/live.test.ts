@@ -1,4 +1,7 @@
-/** The whole: `tutti serve` with its conductor on this machine, real processes, every step by the command line; nothing is left behind. */
+/**
+ * Everything together: `tutti serve` with its conductor on this machine, real processes, and every step by
+ * the command line. Nothing is left behind.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +25,7 @@ async function json(...parameters: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Command lines of all processes that name our folder, or a mark of a job of ours. */
+/** Command lines of all processes that name our folder, or the mark of one of our jobs. */
 function ourProcesses(): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -90,7 +93,7 @@ describe("the whole", () => {
     expect(await client.text("/v1/jobs/2/logs/stdout")).toBe("done\n");
     const jobs = (await json("history")).jobs.filter(({ name }: Job) => name === "burner");
     expect(jobs).toHaveLength(2);
-    // Each had the processors for about half of the time that both were there.
+    // Each had the processors for about half of the time while both were there.
     for (const { ranMs, startedAtMs, endedAtMs } of jobs) expect(ranMs).toBeLessThan(endedAtMs - startedAtMs);
   });
 

@@ -1,4 +1,7 @@
-/** Policies that somebody wrote elsewhere, with nothing but `import … from "tutti"`: thirty lines each, in a folder of its own. */
+/**
+ * Policies of thirty lines written outside the project, in their own folder, that only
+ * `import … from "tutti"`.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,11 +1,17 @@
-/** The pages under docs/papers: there for every paper, not stale, the same bytes however they are made. */
+/**
+ * The pages in docs/papers: they exist for every paper, are up to date, and do not depend on the number of
+ * workers.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findPaper, PAPERS } from "../src/lab/papers/registry.ts";
 import { reproduce } from "../src/lab/papers/reproduce.ts";
 import { paperPage } from "../src/report/html/paper-page.ts";
 
-/** Papers computed anew here, since they take seconds; `npm run papers` followed by `git diff` shows the others. */
+/**
+ * Papers that take only seconds are computed again here; `npm run papers` and then `git diff` checks the
+ * others.
+ */
 const CHEAP = ["kawanami2008"];
 const REMEDY = "npm run papers makes the pages anew";
 

@@ -1,6 +1,7 @@
 /**
- * One seed for all property tests, so that a commit is green or red and not both by turns. `TUTTI_SEED=random npm test` (a soak
- * does so) or any whole number looks elsewhere; a failure prints its seed.
+ * One fixed seed for all property tests, so that a commit always passes or always fails.
+ * `TUTTI_SEED=random npm test` (as in a soak run) or any whole number uses another seed. A failure prints its
+ * seed.
  */
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-/** The sources as the house's rules read them. */
+/** The sources as the house rules read them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 export interface Source {
-  /** From the root of the project. */
+  /** Path from the root of the project. */
   readonly path: string;
-  /** As `roomOf` has it. */
+  /** The file's room; see `roomOf`. */
   readonly room: string;
-  /** Tests and their helpers. */
+  /** Whether it is a test or a helper of tests. */
   readonly isTest: boolean;
   readonly text: string;
 }
@@ -18,8 +18,8 @@ export interface Source {
 const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)["']([^"']+)["']/g;
 
 /**
- * The folder below src; empty for src itself and for what is not in src. The paper of a wing stands in the wing's folder, but on the
- * floor of the laboratory, whose experiment it is.
+ * The folder in src; empty for src itself and for files outside src. The paper of a wing is in the wing's
+ * folder but counts as a room on the level of the laboratory, because it is an experiment.
  */
 export function roomOf(path: string): string {
   if (/^src\/models\/[^/]+\/paper\//.test(path)) return "lab";
@@ -45,14 +45,14 @@ export function sourcesIn(folder: string): Source[] {
     .map((name) => source(`${folder}/${name}`, readFileSync(join(root, folder, name), "utf8")));
 }
 
-/** What a file imports, as written; relative ones as paths from the root of the project. */
+/** The imports of a file as written; relative ones as paths from the root of the project. */
 export function importsOf({ path, text }: Source): string[] {
   return [...text.replace(/\/\*[\s\S]*?\*\//g, "").matchAll(IMPORT)].map(([, target]) =>
     target.startsWith(".") ? posix.join(posix.dirname(path), target) : target,
   );
 }
 
-/** Comments and the text of strings taken out, so that a word in prose is not an offence. */
+/** The code without comments and texts of strings, so that a word in prose is not an offence. */
 export function codeOf(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -60,7 +60,7 @@ export function codeOf(text: string): string {
     .replace(/\/\/.*/g, "");
 }
 
-/** Rooms without Node built-ins, clock, console and whatever differs between engines. */
+/** Rooms without Node built-ins, clock, console and anything that differs between engines. */
 export const PURE = [
   "core",
   "protocol",

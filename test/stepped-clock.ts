@@ -1,12 +1,13 @@
 /**
- * Loaded into front end and conductor before all else (`node --import`), it shifts their wall clock by the ms that a file tells, from one
- * moment to the next, as somebody who sets the machine's clock does. The machine's own clock stays as it is.
+ * Loaded first into front end and conductor (`node --import`), it shifts their wall clock by the number of ms
+ * in a file, from one moment to the next, as if somebody set the machine's clock. The machine's own clock
+ * does not change.
  */
 import childProcess from "node:child_process";
 import { readFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-/** The front end starts the conductor with an environment of its own, where it would not find us. */
+/** The front end starts the conductor with another environment, which would not load this file. */
 const { NODE_OPTIONS, TUTTI_TEST_CLOCK } = process.env;
 const { spawn } = childProcess;
 childProcess.spawn = ((file: string, words: string[], options: childProcess.SpawnOptions) =>

@@ -1,4 +1,4 @@
-/** The units of packaging/systemd: systemd reads them without a warning, and the exposure that it sees does not grow. */
+/** The units of packaging/systemd: systemd reads them without a warning, and their exposure does not grow. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ExitCode } from "../src/cli/errors.ts";
 import { readUnit, settingOf, unitPath } from "./units.ts";
 
-/** Ten times what `systemd-analyze security` calls exposure: 9.6 without any setting. Only ever made smaller. */
+/**
+ * Ten times the exposure of `systemd-analyze security`, which is 9.6 without any setting. This limit may only
+ * shrink.
+ */
 const MAX_EXPOSURE = 63;
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
@@ -35,7 +38,7 @@ describe("the systemd units", () => {
     ["tutti", []],
     ["tutti-user", ["--user"]],
   ] as const)("%s is understood by systemd, without a warning", (name, more) => {
-    // The program need not be installed here.
+    // The program need not be installed on this machine.
     const path = join(folder, `${name}.service`);
     writeFileSync(path, readUnit(name).replace("/usr/bin/tutti", "/bin/true"));
     const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", ...more, path], {
@@ -52,7 +55,7 @@ describe("the systemd units", () => {
       ExitCode.input,
       ExitCode.output,
     ]);
-    // `tutti down` ends with 0 and stays ended; jobs outlive the front end.
+    // `tutti down` exits with 0 and is not restarted; jobs outlive the front end.
     expect(settingOf(unit, "Restart")).toEqual(["on-failure"]);
     expect(settingOf(unit, "KillMode")).toEqual(["process"]);
     expect(settingOf(unit, "Delegate")).toEqual(["yes"]);

@@ -6,7 +6,7 @@ export function unitPath(name: "tutti" | "tutti-user"): string {
   return fileURLToPath(new URL(`../packaging/systemd/${name}.service`, import.meta.url));
 }
 
-/** Values of a setting, of all its lines. */
+/** Values of a setting from all its lines. */
 export function settingOf(unit: string, setting: string): string[] {
   return unit
     .split("\n")

@@ -1,4 +1,4 @@
-/** `tutti workload` as a user meets it: every verb, every format, whole paths from one to the other. */
+/** `tutti workload` as users see it: every verb, every format, and conversions from one to another. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,7 @@
-/** docs/workloads.md says what the code does: its tables of rules and parameters are compared with the code's own. */
+/**
+ * docs/workloads.md agrees with the code: its tables of rules and parameters are compared with those of the
+ * code.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MODELS } from "../src/workload/models/registry.ts";
@@ -10,7 +13,7 @@ import { SWF_RULES } from "../src/workload/traces/swf-rules.ts";
 
 const page = readFileSync(new URL("../docs/workloads.md", import.meta.url), "utf8");
 
-/** Lines from a heading of level three to the next heading. */
+/** The lines from a heading of level three to the next heading. */
 function section(heading: string): string {
   const at = page.indexOf(`\n### ${heading}\n`);
   expect(at, `a section "${heading}"`).toBeGreaterThan(0);

@@ -1,4 +1,7 @@
-/** What machine and jobs may do to a conductor and a shim: no descriptors, full disks, missing links, threads that outlive the first. */
+/**
+ * What machine and jobs may do to a conductor and a shim: no descriptors, full disks, missing links, threads
+ * that outlive the first.
+ */
 import { execFileSync } from "node:child_process";
 import {
   closeSync,

@@ -1,4 +1,6 @@
-/** Concurrent mode without control groups: what has an effect is used, and where nothing has, plain words are. */
+/**
+ * Concurrent mode without control groups: what has an effect is used, and where nothing has, plain words are.
+ */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -63,7 +63,10 @@ function stops({ pid }: ProcessIdentity): boolean {
   return stat !== undefined && isStopped(stat);
 }
 
-/** What a process that tries all the time gets done between the making of the folder and the start of the shim. */
+/**
+ * What a process that tries all the time gets done between the making of the folder and the start of the
+ * shim.
+ */
 function claimFor(spec: LaunchSpec, pid: number): void {
   const { bootId, startTicks } = identityOf(pid)!;
   const claim = join(spec.folder, "claim");

@@ -1,4 +1,7 @@
-/** A conductor of the first release runs on when Tutti is replaced by today's: its jobs end properly, and only then does today's begin. */
+/**
+ * A conductor of the first release runs on when Tutti is replaced by today's: its jobs end properly, and only
+ * then does today's begin.
+ */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** What the guardian does about a conductor that hangs: one that is really stopped, for every kind of freezer that works here. */
+/**
+ * What the guardian does about a conductor that hangs: one that is really stopped, for every kind of freezer
+ * that works here.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Somebody removes the conductor's socket, or its whole folder, while jobs run: it stays the one conductor, and is found again. */
+/**
+ * Somebody removes the conductor's socket, or its whole folder, while jobs run: it stays the one conductor,
+ * and is found again.
+ */
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Numbers of attempts can come back, with an older store or a folder that was kept; their identities cannot. */
+/**
+ * Numbers of attempts can come back, with an older store or a folder that was kept; their identities cannot.
+ */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";

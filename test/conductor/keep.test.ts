@@ -1,4 +1,7 @@
-/** A job that the front end's store does not know runs on beside the gangs until somebody decides, for every kind of freezer. */
+/**
+ * A job that the front end's store does not know runs on beside the gangs until somebody decides, for every
+ * kind of freezer.
+ */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/conductor/attempts/claim.ts";

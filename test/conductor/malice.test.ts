@@ -1,4 +1,7 @@
-/** Jobs and users that mean harm to others, against a real conductor run by root. What they do to themselves is their affair. */
+/**
+ * Jobs and users that mean harm to others, against a real conductor run by root. What they do to themselves
+ * is their affair.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -60,7 +63,8 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const [child] = childrenOf(bob);
     bystanders.push(child!.pid, bob.pid!);
     const spec = ofEve(1, "true");
-    // What a process that tries all the time gets done between the making of the folder and the start of the shim.
+    // What a process that tries all the time gets done between the making of the folder and the start of the
+    // shim.
     for (const [file, process] of Object.entries({ claim: identityOf(bob.pid!)!, job: child! })) {
       symlinkSync(`${textOf(process)}:${spec.identity}`, join(spec.folder, file));
       lchownSync(join(spec.folder, file), EVE, EVE);

@@ -1,4 +1,7 @@
-/** What becomes of a job whose shim is killed, which no part of Tutti does but any administrator, or the kernel out of memory, can. */
+/**
+ * What becomes of a job whose shim is killed, which no part of Tutti does but any administrator, or the
+ * kernel out of memory, can.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

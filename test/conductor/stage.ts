@@ -1,6 +1,6 @@
 /**
- * A conductor of its own for a test, in a folder of its own, and the front end's side of its socket. `clear` kills whatever the
- * test left and says what it was, so that a test that leaks fails.
+ * A conductor of its own for a test, in a folder of its own, and the front end's side of its socket. `clear`
+ * kills whatever the test left and says what it was, so that a test that leaks fails.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -238,8 +238,8 @@ export class Stage {
 }
 
 /**
- * Processes whose environment carries a mark that begins so, those that have ended left out. An oracle of its own: the freezers are
- * not asked.
+ * Processes whose environment carries a mark that begins so, those that have ended left out. An oracle of its
+ * own: the freezers are not asked.
  */
 export function marked(marks: string): number[] {
   return allPids().filter((pid) => {

@@ -1,10 +1,11 @@
 /**
- * The one conformance suite: every policy of the registry, with every value of every choice among its parameters, on
- * the same workloads, under the checker. A policy gets in by standing in the registry. What it does not promise it declares in
- * `guarantees`; what no policy of space sharing or of time sharing can promise stands in NOT_ASKED; no case is skipped here.
+ * The one conformance suite: every policy of the registry, with every value of every choice among its
+ * parameters, on the same workloads, under the checker. A policy gets in by standing in the registry. What it
+ * does not promise it declares in `guarantees`; what no policy of space sharing or of time sharing can
+ * promise stands in NOT_ASKED; no case is skipped here.
  *
- * Asked of all: the rules of the machine at every step, every job started and ended, the same decisions in a second run, and
- * the same decisions when only later arrivals or later run times differ.
+ * Asked of all: the rules of the machine at every step, every job started and ended, the same decisions in a
+ * second run, and the same decisions when only later arrivals or later run times differ.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
@@ -21,7 +22,10 @@ import { prepare } from "../../src/workload/prepare.ts";
 
 type Sharing = PolicyDefinition["sharing"];
 
-/** Choices that do nothing while the numbers keep their defaults; admission.conformance.test.ts has them with limits. */
+/**
+ * Choices that do nothing while the numbers keep their defaults; admission.conformance.test.ts has them with
+ * limits.
+ */
 const IDLE_CHOICES = ["queue", "queueOrder"];
 
 /** All promises that policies make in `guarantees`, and where none can make them, the reason. */
@@ -79,7 +83,10 @@ function describeOnOneMachine(definition: PolicyDefinition): void {
   }
 }
 
-/** Names of what the policy promises, with whichever of its choices, and with numbers above their defaults: limits, for instance. */
+/**
+ * Names of what the policy promises, with whichever of its choices, and with numbers above their defaults:
+ * limits, for instance.
+ */
 function promisesOf(definition: PolicyDefinition): string[] {
   const higher = definition.parameters.flatMap((spec) =>
     spec.kind === "choice" || spec.kind === "list"

@@ -1,6 +1,7 @@
 /**
- * Every policy of the registry on machines whose capacity is a function of time, under the checker: no processor is used while it is away,
- * no start runs into an outage that is known where the policy claims so, who is stopped is so by the rule, and keeps its work.
+ * Every policy of the registry on machines whose capacity is a function of time, under the checker: no
+ * processor is used while it is away, no start runs into an outage that is known where the policy claims so,
+ * who is stopped is so by the rule, and keeps its work.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";

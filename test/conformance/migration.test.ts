@@ -1,4 +1,7 @@
-/** The policies whose gangs migrate under the checker: every combination of their own choices, at several costs. */
+/**
+ * The policies whose gangs migrate under the checker: every combination of their own choices, at several
+ * costs.
+ */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";

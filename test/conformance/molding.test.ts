@@ -90,7 +90,9 @@ test("timeFactor() is Amdahl's law", () => {
   expect(timeFactor(0.3, 5, 5)).toBe(1);
 });
 
-/** 4 processors. The first takes all of them, the second waits for it; the third runs on its own size only. */
+/**
+ * 4 processors. The first takes all of them, the second waits for it; the third runs on its own size only.
+ */
 const instance = moldable(
   instanceOf(4, [
     { submitS: 0, runS: 12, size: 2, estimateS: 20 },

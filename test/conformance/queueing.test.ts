@@ -1,11 +1,13 @@
 /**
- * The simulator against queueing theory. Poisson arrivals of serial jobs that are served first come, first served:
+ * The simulator against queueing theory. Poisson arrivals of serial jobs that are served first come, first
+ * served:
  *
  *   M/M/c   mean wait  C(c, λ/μ) / (cμ − λ), C by Erlang                     (Kleinrock, Queueing Systems I, 3.5)
  *   M/G/1   mean wait  λ·E[S²] / (2·(1 − ρ)), by Pollaczek and Khinchine     (ibid., 5.6)
  *   M/G/1, shortest first: Cobham's formula in the limit of many classes    (Kleinrock II, 3.7)
  *
- * Each case: replications with fixed seeds, the first tenth of the jobs left out, a 99 % interval (Student) over their mean waits.
+ * Each case: replications with fixed seeds, the first tenth of the jobs left out, a 99 % interval (Student)
+ * over their mean waits.
  */
 import { describe, expect, test } from "vitest";
 import { exp, ln } from "../../src/core/elementary.ts";
@@ -141,7 +143,8 @@ describe("M/G/1", () => {
   test("log-uniform service at load 0.7, shortest first: mean wait by Cobham", () => {
     const rate = 0.7 / ((high - low) / span);
     const residualS = (rate * (high * high - low * low)) / (2 * span) / 2;
-    // ∫ residual / (1 − ρ(x))² dF(x) with ρ(x) = λ·(x − low)/span the load of jobs up to x; x = low·e^(span·u), by Simpson's rule.
+    // ∫ residual / (1 − ρ(x))² dF(x) with ρ(x) = λ·(x − low)/span the load of jobs up to x; x =
+    // low·e^(span·u), by Simpson's rule.
     const at = (u: number) => residualS / (1 - (rate * low * (exp(span * u) - 1)) / span) ** 2;
     const steps = 1000;
     let sum = at(0) + at(1);
