@@ -93,7 +93,7 @@ export async function startFrontEnd(setup: FrontEndSetup): Promise<RunningFrontE
       watch: new StateWatch({
         kept: [folder.path, folder.lock, folder.database, `${folder.database}-wal`, `${folder.database}-shm`],
         jobs: { path: folder.jobs, mode: folder.jobsMode },
-        numbers: { path: folder.numbers, again: () => privately(() => numbers.again()) },
+        numbers: { path: folder.numbers, recreate: () => privately(() => numbers.recreate()) },
       }),
       executor,
       clock: systemClock,

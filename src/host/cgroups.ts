@@ -251,8 +251,8 @@ export class GangGroups {
     if (this.write("cpuset", gang, "cpuset.cpus", list)) return true;
     const hierarchy = this.of("cpuset");
     if (hierarchy?.version !== 1) return false;
-    const all = tryRead(join(hierarchy.folder, "..", "cpuset.cpus"))?.trim() ?? "";
-    tryWrite(join(hierarchy.folder, "cpuset.cpus"), all);
+    const cpus = tryRead(join(hierarchy.folder, "..", "cpuset.cpus"))?.trim() ?? "";
+    tryWrite(join(hierarchy.folder, "cpuset.cpus"), cpus);
     return this.write("cpuset", gang, "cpuset.cpus", list);
   }
 

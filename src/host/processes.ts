@@ -112,7 +112,7 @@ export function runsAs(pid: number, uid: number): boolean {
     /^Uid:\s+(.+)$/m
       .exec(text)?.[1]
       .split(/\s+/)
-      .every((one) => Number(one) === uid) === true
+      .every((id) => Number(id) === uid) === true
   );
 }
 

@@ -151,9 +151,9 @@ function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => voi
     call();
   } catch (error) {
     const message = `Cannot decide about job row ${job}: it has not arrived`;
-    const told = new RuleViolation("start-before-arrival", job, nowS, message);
-    FULL_REFUSALS.set(told, error as Error);
-    throw told;
+    const refusal = new RuleViolation("start-before-arrival", job, nowS, message);
+    FULL_REFUSALS.set(refusal, error as Error);
+    throw refusal;
   }
 }
 

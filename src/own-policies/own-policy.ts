@@ -154,8 +154,8 @@ function checkDefinition(path: string, value: unknown): PolicyDefinition {
   });
 }
 
-function isListOf(value: unknown, isOne: (one: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every(isOne);
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
 }
 
 function isRule(value: unknown): boolean {
@@ -172,5 +172,5 @@ function isParameter(value: unknown): boolean {
   if (spec.kind === "choice")
     return isListOf(spec.choices, (choice) => typeof choice === "string") && typeof spec.default === "string";
   const numbers = [spec.min, spec.max, ...(spec.default === NONE ? [] : [spec.default])];
-  return numbers.every((one) => typeof one === "number");
+  return numbers.every((number) => typeof number === "number");
 }

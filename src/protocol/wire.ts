@@ -182,8 +182,8 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && !value.includes("\0");
 }
 
-function isCount(value: unknown, least: number, most: number): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+function isCount(value: unknown, min: number, max: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
 function show(value: unknown): string {

@@ -42,9 +42,9 @@ export class Client {
   constructor(env: NodeJS.ProcessEnv = process.env) {
     this.#env = env;
     this.socket = chooseSocket(socketsToTry(env), env);
-    const places = runtimeDirOf(this.socket);
-    this.#token = readToken(places);
-    this.#ownSocket = userSocket(places, currentUid());
+    const runtimeDir = runtimeDirOf(this.socket);
+    this.#token = readToken(runtimeDir);
+    this.#ownSocket = userSocket(runtimeDir, currentUid());
   }
 
   /**
@@ -183,13 +183,13 @@ function noDaemonMessage(why: string, env: NodeJS.ProcessEnv): string {
  * @throws NoDaemonError if no socket can be trusted
  */
 export function chooseSocket(candidates: readonly string[], env = process.env): string {
-  const there = candidates.filter((socket) => exists(socket));
-  const found = there.find((socket) => isTrustworthy(dirname(socket)));
-  if (found !== undefined) return found;
-  const [distrusted] = there;
+  const existing = candidates.filter((socket) => exists(socket));
+  const trusted = existing.find((socket) => isTrustworthy(dirname(socket)));
+  if (trusted !== undefined) return trusted;
+  const [distrusted] = existing;
   if (distrusted === undefined) {
-    const places = candidates.map((socket) => `"${socket}"`).join(" or ");
-    throw new NoDaemonError(noDaemonMessage(`there is no socket ${places}`, env));
+    const paths = candidates.map((socket) => `"${socket}"`).join(" or ");
+    throw new NoDaemonError(noDaemonMessage(`there is no socket ${paths}`, env));
   }
   const folder = dirname(distrusted);
   throw new NoDaemonError(

@@ -66,9 +66,9 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 export function makeApp(setup: AppSetup): App {
   const { credentials } = setup;
   const counts = new Map<string, RequestCount>();
-  const load = new RequestQuota();
+  const quota = new RequestQuota();
   const scheduler = new RequestScheduler();
-  const around: HandlerDeps = {
+  const deps: HandlerDeps = {
     ...setup,
     forecasts: new FairLine(),
     requests: () => [...counts.values()],
@@ -85,12 +85,12 @@ export function makeApp(setup: AppSetup): App {
     if (isRefusal(caller)) return refusalResponse(caller);
     const entry = route.isPublic ? undefined : arrival.identified?.(caller);
     if (isRefusal(entry)) return lastAnswer(entry);
-    const ticket = load.take(caller, request, weightOf(route, request));
+    const ticket = quota.take(caller, request, weightOf(route, request));
     if (isRefusal(ticket)) return refusalResponse(ticket);
     const turns = scheduler.turnsOf(caller.uid, arrival.isGone);
     const release = releaser(ticket, arrival);
     try {
-      const response = await answer({ route, request, parameters, caller, turns, ticket, arrival }, around);
+      const response = await answer({ route, request, parameters, caller, turns, ticket, arrival }, deps);
       if (!response.headers.has("content-length") || request.method === "HEAD") {
         return watched(response, request, ticket, setup.onBug, release);
       }
@@ -146,7 +146,7 @@ interface Admitted {
   readonly arrival: Arrival;
 }
 
-async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response> {
+async function answer(admitted: Admitted, deps: HandlerDeps): Promise<Response> {
   const { route, request, parameters, caller, turns, ticket, arrival } = admitted;
   const { job = "1", stream = "stdout" } = parameters;
   if (!/^[1-9]\d{0,14}$/.test(job)) {
@@ -166,12 +166,12 @@ async function answer(admitted: Admitted, around: HandlerDeps): Promise<Response
   const call: Call = { caller, request, job: Number(job), stream, query, body, turns };
   const finish = (outcome: Outcome) => finished(route, outcome, ticket);
   // A handler that does not wait is run, and its answer is made, in one piece.
-  const made = await turns.run(() => {
-    const outcome = ticket.refusal() ?? HANDLERS[route.id](call, around);
+  const result = await turns.run(() => {
+    const outcome = ticket.refusal() ?? HANDLERS[route.id](call, deps);
     return outcome instanceof Promise ? { outcome } : { response: finish(outcome) };
   });
-  if (made.response !== undefined) return made.response;
-  const outcome = await made.outcome;
+  if (result.response !== undefined) return result.response;
+  const outcome = await result.outcome;
   if (outcome instanceof Response) return outcome;
   await ticket.room(arrival.isGone);
   return turns.run(() => finish(outcome));
@@ -183,7 +183,7 @@ function finished({ answer }: Route, outcome: Outcome, ticket: Ticket): Response
   if (answer.kind === "text") throw new Error("Broken invariant: a route of text gave an object");
   const text = JSON.stringify({ schema: schemaName(answer.schema), ...outcome });
   const bytes = Buffer.byteLength(text);
-  ticket.made(bytes);
+  ticket.count(bytes);
   return new Response(text, {
     status: answer.status,
     headers: { "content-type": "application/json", "content-length": String(bytes) },

@@ -19,7 +19,7 @@ import { pulledStream } from "./answers/pieces.ts";
 import { waitUntil } from "./answers/waiting.ts";
 import type { Call, HandlerDeps, Outcome } from "./call.ts";
 
-type Handler = (call: Call, around: HandlerDeps) => Outcome | Promise<Outcome>;
+type Handler = (call: Call, deps: HandlerDeps) => Outcome | Promise<Outcome>;
 
 /** How often a waiting request checks again without an event, in case it missed one. */
 const LOOK_AGAIN_MS = 1000;
@@ -119,8 +119,8 @@ function asJob(answer: Answer<Job>): Outcome {
   return isRefusal(answer) ? answer : { job: answer };
 }
 
-function logsResponse({ caller, job, stream, query, request, turns }: Call, around: HandlerDeps): Outcome {
-  const { service, jobsFolder } = around;
+function logsResponse({ caller, job, stream, query, request, turns }: Call, deps: HandlerDeps): Outcome {
+  const { service, jobsFolder } = deps;
   const info = service.job(caller, job);
   if (isRefusal(info)) return info;
   const uid = service.ownerOf(caller, job);
@@ -193,13 +193,13 @@ function streamOf(
   make: (signal: AbortSignal) => AsyncGenerator<Uint8Array>,
   atEnd = () => {},
 ): ReadableStream<Uint8Array> {
-  const left = new AbortController();
-  const pieces = make(left.signal);
+  const controller = new AbortController();
+  const pieces = make(controller.signal);
   return pulledStream(
     async () => (await pieces.next()).value,
     atEnd,
     async () => {
-      left.abort();
+      controller.abort();
       await pieces.return(undefined);
       atEnd();
     },

@@ -20,10 +20,10 @@ export function people(
   entries: readonly PasswdEntry[] = readPasswd(),
   loginDefs: string = readText(LOGIN_DEFS, "utf8") ?? "",
 ): LocalUser[] {
-  const least = limitIn(loginDefs, "UID_MIN");
-  const most = limitIn(loginDefs, "UID_MAX");
+  const minUid = limitIn(loginDefs, "UID_MIN");
+  const maxUid = limitIn(loginDefs, "UID_MAX");
   const isPerson = ({ uid, shell }: PasswdEntry) =>
-    uid >= least && uid <= most && uid !== NOBODY && !NO_SHELLS.has(basename(shell));
+    uid >= minUid && uid <= maxUid && uid !== NOBODY && !NO_SHELLS.has(basename(shell));
   const names = new Map<number, string>();
   for (const entry of entries) {
     if ((entry.uid === 0 || isPerson(entry)) && !names.has(entry.uid)) names.set(entry.uid, entry.user);

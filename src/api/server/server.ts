@@ -152,14 +152,14 @@ async function checkFree(socket: string): Promise<void> {
 /** Writes the token files, and updates them when the machine's list of users changes. */
 function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key: Buffer) {
   let current = new Map<number, string>();
-  const all = () => new Set([owner.uid, ...current.keys()]);
+  const allHolders = () => new Set([owner.uid, ...current.keys()]);
   const write = (uids: Iterable<number>) => {
     for (const uid of uids) writeToken(places, uid, makeToken(key, uid));
   };
   const update = () => {
-    const before = all();
+    const before = allHolders();
     current = new Map((isShared ? users() : []).map(({ uid, user }) => [uid, user]));
-    const holders = all();
+    const holders = allHolders();
     write([...holders].filter((uid) => !before.has(uid)));
     removeTokens(places, (uid) => !holders.has(uid));
   };
@@ -172,9 +172,9 @@ function giveTokens({ places, owner, isShared, users = people }: ApiOptions, key
       const others = [...current].filter(([uid]) => uid !== owner.uid);
       return [owner, ...others.map(([uid, user]) => ({ uid, user, isAdministrator: uid === 0 }))];
     },
-    count: () => all().size,
+    count: () => allHolders().size,
     /** Writes missing token files. */
-    restore: () => write([...all()].filter((uid) => !existsSync(join(places.tokens, String(uid))))),
+    restore: () => write([...allHolders()].filter((uid) => !existsSync(join(places.tokens, String(uid))))),
     stop: () => {
       if (isShared) unwatchFile(PASSWD, update);
     },

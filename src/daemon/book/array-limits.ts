@@ -10,7 +10,7 @@ import { placeIn } from "./rising-numbers.ts";
 
 interface LimitedArray {
   readonly most: number;
-  readonly going: Set<JobNumber>;
+  readonly inFlight: Set<JobNumber>;
   /** In the order in which they are released. */
   readonly waiting: JobRecord[];
 }
@@ -27,10 +27,10 @@ export class ArrayLimits {
     if (array === undefined || arrayLimit === undefined) return;
     let limited = this.#arrays.get(array);
     if (limited === undefined) {
-      limited = { most: arrayLimit, going: new Set(), waiting: [] };
+      limited = { most: arrayLimit, inFlight: new Set(), waiting: [] };
       this.#arrays.set(array, limited);
     }
-    if (hasProcess(record.state)) limited.going.add(record.job);
+    if (hasProcess(record.state)) limited.inFlight.add(record.job);
     else if (record.state === "queued") limited.waiting.splice(placeOf(limited.waiting, record), 0, record);
     this.#touched.add(array);
   }
@@ -39,19 +39,19 @@ export class ArrayLimits {
   leave({ array, ...record }: JobRecord): void {
     const limited = array === undefined ? undefined : this.#arrays.get(array);
     if (array === undefined || limited === undefined) return;
-    if (!limited.going.delete(record.job)) {
+    if (!limited.inFlight.delete(record.job)) {
       const place = placeOf(limited.waiting, record);
       if (limited.waiting[place]?.job === record.job) limited.waiting.splice(place, 1);
     }
-    if (limited.going.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
+    if (limited.inFlight.size === 0 && limited.waiting.length === 0) this.#arrays.delete(array);
     else this.#touched.add(array);
   }
 
   /** Whether the limit allows the job to start. */
-  mayGo({ job, array, arrayLimit }: JobRecord): boolean {
+  mayStart({ job, array, arrayLimit }: JobRecord): boolean {
     if (array === undefined || arrayLimit === undefined) return true;
     this.#settle();
-    return this.#arrays.get(array)?.going.has(job) === true;
+    return this.#arrays.get(array)?.inFlight.has(job) === true;
   }
 
   /** Jobs that were released since the last call. */
@@ -71,9 +71,9 @@ export class ArrayLimits {
   #settle(): void {
     for (const array of this.#touched) {
       const limited = this.#arrays.get(array);
-      while (limited !== undefined && limited.going.size < limited.most && limited.waiting.length > 0) {
+      while (limited !== undefined && limited.inFlight.size < limited.most && limited.waiting.length > 0) {
         const { job } = limited.waiting.shift()!;
-        limited.going.add(job);
+        limited.inFlight.add(job);
         this.#released.push(job);
       }
     }

@@ -13,7 +13,7 @@ import { aboveFairShare } from "./fair-share.ts";
 
 interface Listener {
   readonly caller: Caller;
-  readonly tell: (event: DaemonEvent) => unknown;
+  readonly onEvent: (event: DaemonEvent) => unknown;
 }
 
 const PAGE = 500;
@@ -73,7 +73,7 @@ export class EventFeed {
     for (const stored of events) {
       this.#count([{ uid: stored.uid, events: 1 }], 1);
       for (const listener of [...this.#listeners]) {
-        if (tell(listener, stored) === false) this.#listeners.delete(listener);
+        if (notify(listener, stored) === false) this.#listeners.delete(listener);
       }
     }
   }
@@ -100,13 +100,13 @@ export class EventFeed {
    * @returns a function to stop it
    */
   listen(caller: Caller, since: number, listener: (event: DaemonEvent) => unknown): () => void {
-    const entry: Listener = { caller, tell: listener };
+    const entry: Listener = { caller, onEvent: listener };
     const uid = caller.isAdministrator ? undefined : caller.uid;
     for (let last = since; last < this.#committed; ) {
       const page = this.#store.eventsAfter(last, PAGE, uid);
       if (page.length === 0) break;
       for (const stored of page) {
-        if (stored.event.sequence <= this.#committed && tell(entry, stored) === false) return () => {};
+        if (stored.event.sequence <= this.#committed && notify(entry, stored) === false) return () => {};
         last = stored.event.sequence;
       }
     }
@@ -125,11 +125,11 @@ export class EventFeed {
 }
 
 /** Sends an event to a listener, whose errors must not disturb others. */
-function tell({ caller, tell: call }: Listener, stored: StoredEvent): unknown {
+function notify({ caller, onEvent }: Listener, stored: StoredEvent): unknown {
   const event = seenBy(caller, stored);
   if (event === undefined) return undefined;
   try {
-    return call(event);
+    return onEvent(event);
   } catch {
     // Listeners must handle their own errors.
     return undefined;

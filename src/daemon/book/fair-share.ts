@@ -5,11 +5,11 @@
  */
 export function fairLevel(amounts: Iterable<number>, room: number): number {
   const sorted = [...amounts].sort((a, b) => a - b);
-  let left = room;
+  let remaining = room;
   for (let i = 0; i < sorted.length; i++) {
-    const level = Math.floor(left / (sorted.length - i));
+    const level = Math.floor(remaining / (sorted.length - i));
     if (sorted[i] > level) return level;
-    left -= sorted[i];
+    remaining -= sorted[i];
   }
   return Number.POSITIVE_INFINITY;
 }

@@ -121,15 +121,15 @@ export class JobBook {
 
   /** Jobs that the policy may know, in service order. */
   eligible(): JobRecord[] {
-    const found: JobRecord[] = [];
-    for (const record of this.#live.values()) if (this.isEligible(record)) found.push(record);
-    return found.sort((a, b) => (servedBefore(a, b) ? -1 : 1));
+    const records: JobRecord[] = [];
+    for (const record of this.#live.values()) if (this.isEligible(record)) records.push(record);
+    return records.sort((a, b) => (servedBefore(a, b) ? -1 : 1));
   }
 
   isEligible(record: JobRecord): boolean {
     return (
       record.state === "queued" &&
-      this.#arrayLimits.mayGo(record) &&
+      this.#arrayLimits.mayStart(record) &&
       !record.after.some(({ job }) => this.#live.has(job) || this.#unsettled.has(job))
     );
   }
@@ -152,7 +152,7 @@ export class JobBook {
 
   /** Whether the job waits because of the limit of its array. */
   waitsForArray(record: JobRecord): boolean {
-    return record.state === "queued" && !this.#arrayLimits.mayGo(record);
+    return record.state === "queued" && !this.#arrayLimits.mayStart(record);
   }
 
   /** Jobs that became eligible since the last call because of the limits of their arrays. */

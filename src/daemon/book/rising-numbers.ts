@@ -26,29 +26,29 @@ export class RisingNumbers {
   delete(number: number): void {
     this.#gone.add(number);
     if (this.#gone.size * 8 <= this.#numbers.length) return;
-    this.#numbers = this.#numbers.filter((one) => !this.#gone.has(one));
+    this.#numbers = this.#numbers.filter((other) => !this.#gone.has(other));
     this.#gone.clear();
   }
 
   /** The first numbers from `first` to `last`, at most `most`. */
   rising(first: number, last: number, most: number): number[] {
-    const found: number[] = [];
-    for (let i = this.#placeOf(first); i < this.#numbers.length && found.length < most; i++) {
+    const result: number[] = [];
+    for (let i = this.#placeOf(first); i < this.#numbers.length && result.length < most; i++) {
       const number = this.#numbers[i];
       if (number > last) break;
-      if (!this.#gone.has(number)) found.push(number);
+      if (!this.#gone.has(number)) result.push(number);
     }
-    return found;
+    return result;
   }
 
   /** The last numbers up to `last`, in descending order, at most `most`. */
   falling(last: number, most: number): number[] {
-    const found: number[] = [];
-    for (let i = this.#placeOf(last + 1) - 1; i >= 0 && found.length < most; i--) {
+    const result: number[] = [];
+    for (let i = this.#placeOf(last + 1) - 1; i >= 0 && result.length < most; i--) {
       const number = this.#numbers[i];
-      if (!this.#gone.has(number)) found.push(number);
+      if (!this.#gone.has(number)) result.push(number);
     }
-    return found;
+    return result;
   }
 
   /** Number of entries below a number, including holes. */

@@ -47,26 +47,26 @@ export function parseText(text: string, file: string): unknown {
  */
 export function lineOf(text: string, field: string): number | undefined {
   const parts = field.match(/\w+|\[\d+\]/g) ?? [];
-  const bare = withoutRemarks(text);
+  const bare = withoutComments(text);
   let at = 0;
   for (const [i, part] of parts.entries()) {
     const [, index] = /^\[(\d+)\]$/.exec(part) ?? [];
-    const found =
+    const position =
       index === undefined
         ? endOfKey(bare, part, at)
         : startOfItem(bare, parts[i - 1] ?? "", at, Number(index));
     // An element of a list of numbers is reported at the list.
-    if (found < 0) return i === 0 ? undefined : lineAt(bare, at);
-    at = found;
+    if (position < 0) return i === 0 ? undefined : lineAt(bare, at);
+    at = position;
   }
   return parts.length === 0 ? undefined : lineAt(bare, at);
 }
 
 /** The same text with blanks in the place of comments, which may contain settings that are not in use. */
-function withoutRemarks(text: string): string {
+function withoutComments(text: string): string {
   return text.replace(
     /("(?:\\.|[^"\\\n])*"|'[^'\n]*')|#[^\n]*/g,
-    (all, string: string | undefined) => string ?? " ".repeat(all.length),
+    (match, string: string | undefined) => string ?? " ".repeat(match.length),
   );
 }
 

@@ -108,8 +108,8 @@ function mistakeOf(issue: z.core.$ZodIssue, value: unknown): Mistake {
     .replace(/^\./, "");
   const what = where === "" ? "the configuration" : where;
   if (issue.code !== "unrecognized_keys") {
-    const found = issue.path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
-    return new Mistake(where, `Cannot use ${JSON.stringify(found)} as ${what}: expected ${issue.message}`);
+    const actual = issue.path.reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], value);
+    return new Mistake(where, `Cannot use ${JSON.stringify(actual)} as ${what}: expected ${issue.message}`);
   }
   const [field] = issue.keys as [string];
   const object = { "": configFile, queues: queueSetting }[where.replace(/\[\d+\]$/, "")] ?? reservationRule;

@@ -172,12 +172,12 @@ export class Dispatcher {
 
   #noteAdoption({ because, stopped }: NonNullable<Outcome["adoption"]>, atMs: number): void {
     const { feed, book, scheduler } = this.#context;
-    const { text, toldTo } = because;
+    const { text, visibleTo } = because;
     const adopted = { adopted: text };
     const policy = scheduler.choice.label;
-    if (toldTo === undefined) feed.add("policy", atMs, undefined, { policy, ...adopted });
+    if (visibleTo === undefined) feed.add("policy", atMs, undefined, { policy, ...adopted });
     else {
-      const of = toldTo === "administrators" ? undefined : toldTo;
+      const of = visibleTo === "administrators" ? undefined : visibleTo;
       feed.add("policy", atMs, undefined, { policy }, { data: adopted, of });
     }
     for (const job of stopped) feed.add("removed", atMs, book.live(job), { because: "no room for now" });
@@ -185,7 +185,7 @@ export class Dispatcher {
       const record = book.live(job);
       if (record === undefined || !hasProcess(record.state) || areSameCpus(record.nodes, nodes)) continue;
       const moved = book.change(record, { nodes });
-      feed.add("placed", atMs, moved, { ...told(nodes), before: told(record.nodes).cpus });
+      feed.add("placed", atMs, moved, { ...cpusData(nodes), before: cpusData(record.nodes).cpus });
     }
   }
 
@@ -198,7 +198,7 @@ export class Dispatcher {
     const atMs = clock.unixMs();
     if (hasProcess(record.state)) {
       const placed = areSameCpus(record.nodes, nodes) ? record : book.change(record, { nodes });
-      feed.add("placed", atMs, placed, { ...told(nodes), rule: START_RULE_NAMES[rule] });
+      feed.add("placed", atMs, placed, { ...cpusData(nodes), rule: START_RULE_NAMES[rule] });
       return;
     }
     const identity = this.health.connected?.knowsIdentities ? randomBytes(16).toString("hex") : undefined;
@@ -215,7 +215,7 @@ export class Dispatcher {
     store.noteForecastStart(job, atMs);
     feed.add("starting", atMs, started, {
       attempt: started.attempt,
-      ...told(nodes),
+      ...cpusData(nodes),
       rule: START_RULE_NAMES[rule],
       timeMs: nowMs,
     });
@@ -313,10 +313,10 @@ export class Dispatcher {
    */
   settle(): void {
     const { book } = this.#context;
-    let left = MAX_CANCELLED_IN_CYCLE;
+    let remaining = MAX_CANCELLED_IN_CYCLE;
     for (const ended of book.unsettled.values()) {
-      left = this.#settle(ended, left);
-      if (left === 0) return;
+      remaining = this.#settle(ended, remaining);
+      if (remaining === 0) return;
       book.settled(ended.job);
       for (const dependent of book.dependentsOf(ended.job)) {
         if (book.isEligible(dependent)) this.#context.scheduler.arrived(dependent);
@@ -330,15 +330,15 @@ export class Dispatcher {
    */
   #settle(ended: JobRecord, most: number): number {
     if (ended.state === "done") return most;
-    let left = most;
+    let remaining = most;
     for (const dependent of this.#context.book.dependentsOf(ended.job)) {
       if (hasProcess(dependent.state)) continue;
       if (!dependent.after.some(({ job, ok }) => job === ended.job && ok)) continue;
-      if (left === 0) return 0;
+      if (remaining === 0) return 0;
       this.cancel(dependent, `job ${ended.job} did not end well`);
-      left--;
+      remaining--;
     }
-    return left;
+    return remaining;
   }
 
   /** The executor has connected and listed its attempts: makes book and executor agree. */
@@ -429,7 +429,7 @@ function dataOf({ ranMs, code, signal }: AttemptEnd, reason: string) {
 }
 
 /** CPUs as data of an event, which must be flat: nodes and their CPUs become one text. */
-function told(cpus: readonly NodeCpus[]) {
+function cpusData(cpus: readonly NodeCpus[]) {
   const { cpus: numbers, nodes } = shownCpus(cpus);
   return { cpus: numbers.join(","), ...(nodes !== undefined && { nodes: cpusText(numbers, nodes) }) };
 }

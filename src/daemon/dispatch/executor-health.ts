@@ -13,7 +13,7 @@ export class ExecutorHealth {
   #statistics: SlotStatistics | undefined;
   #lostBecause = "the conductor has not answered yet";
   /** Time of its last report, or the later time at which it got gangs. */
-  #heardMs = Number.NEGATIVE_INFINITY;
+  #lastReportMs = Number.NEGATIVE_INFINITY;
   #hasGangs = false;
 
   constructor(context: FrontEndParts) {
@@ -45,14 +45,14 @@ export class ExecutorHealth {
   }
 
   onReport(report: Report, nowMs: number): void {
-    this.#heardMs = nowMs;
+    this.#lastReportMs = nowMs;
     if (report.type === "connected") this.#connected = report;
     if (report.type === "slots") this.#statistics = report.statistics;
   }
 
   /** Sets whether the executor has gangs in its rows, so that it must report. */
   setHasGangs(hasGangs: boolean): void {
-    if (hasGangs && !this.#hasGangs) this.#heardMs = this.#context.clock.nowMs();
+    if (hasGangs && !this.#hasGangs) this.#lastReportMs = this.#context.clock.nowMs();
     this.#hasGangs = hasGangs;
   }
 
@@ -64,7 +64,7 @@ export class ExecutorHealth {
   /** How long the executor has been silent, in ms; undefined while silence is expected. */
   #silentMs(): number | undefined {
     const { clock, config } = this.#context;
-    const silentMs = clock.nowMs() - this.#heardMs;
+    const silentMs = clock.nowMs() - this.#lastReportMs;
     const isTooLong = silentMs > Math.max(SILENCE_MS, SILENT_SLOTS * config.slotMs);
     return this.#connected !== undefined && this.#hasGangs && isTooLong ? silentMs : undefined;
   }

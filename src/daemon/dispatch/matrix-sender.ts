@@ -93,7 +93,7 @@ export class MatrixSender {
     return rows.map((gangs) =>
       gangs
         .map((gang) => ({ job: gang.job, processors: table.indicesOf(gang.nodes) }))
-        .filter(({ processors }) => processors.length > 0 && processors.every((one) => one >= 0)),
+        .filter(({ processors }) => processors.length > 0 && processors.every((processor) => processor >= 0)),
     );
   }
 

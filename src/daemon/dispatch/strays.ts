@@ -60,9 +60,9 @@ export class Strays {
   }
 
   remove(stray: Stray): void {
-    const left = new Map(this.#byName);
-    left.delete(nameOf(stray));
-    this.#change(left);
+    const remaining = new Map(this.#byName);
+    remaining.delete(nameOf(stray));
+    this.#change(remaining);
   }
 
   /** The strays that a user may see and end. */

@@ -230,9 +230,9 @@ export class Launcher {
       u: inPath(user),
       N: inPath(hostname()),
     };
-    const path = pattern.replace(/%%|%(\d{0,2})([jJAaxuN])/g, (all, width: string, letter: string) => {
+    const path = pattern.replace(/%%|%(\d{0,2})([jJAaxuN])/g, (match, width: string, letter: string) => {
       const value = values[letter];
-      if (value === undefined) return all === "%%" ? "%" : all;
+      if (value === undefined) return match === "%%" ? "%" : match;
       return /^\d/.test(value) ? value.padStart(Number(width), "0") : value;
     });
     return isAbsolute(path) ? path : join(cwd, path);
@@ -262,10 +262,10 @@ function slurmNames(
 
 /** A host file for mpirun: each task on a CPU of its own. */
 function hostsOf({ tasks, nodes }: JobRecord): string {
-  let left = tasks;
+  let remaining = tasks;
   const lines = nodes.map(({ node, cpus }) => {
-    const slots = Math.min(left, cpus.length);
-    left -= slots;
+    const slots = Math.min(remaining, cpus.length);
+    remaining -= slots;
     return slots === 0 ? "" : `${node} slots=${slots}\n`;
   });
   return lines.join("");

@@ -36,7 +36,7 @@ export interface ForecastTask {
 
 const SEED = 20_000;
 /** Delay of the waiting jobs, so that the running ones start first. */
-const BEHIND_S = 0.001;
+const ARRIVAL_DELAY_S = 0.001;
 /** A job beyond its estimate is expected to need this share of its running time so far. */
 const OVERRUN_SHARE = 0.25;
 const MAX_REPLICATIONS = 40;
@@ -63,16 +63,16 @@ export function forecastStarts(
     Math.min(MAX_REPLICATIONS, Math.floor(MAX_JOB_RUNS / count)),
   );
   const random = new Random(SEED, "forecast");
-  const found = Array.from({ length: waiting }, (): number[] => []);
+  const startsOfJob = Array.from({ length: waiting }, (): number[] => []);
   for (let i = 0; i === 0 || (i < replications && mayGoOn()); i++) {
     const { startS } = simulate(instanceOf(task, random), choice, { slotS: task.slotS, switchS: 0 });
-    found.forEach((starts, j) => {
+    startsOfJob.forEach((starts, j) => {
       const s = startS[task.running + j];
       starts.push(Number.isNaN(s) ? Number.POSITIVE_INFINITY : s);
     });
   }
   const answer = new Float64Array(3 * waiting);
-  found.forEach((starts, j) => {
+  startsOfJob.forEach((starts, j) => {
     starts.sort((a, b) => a - b);
     [0.1, 0.5, 0.9].forEach((share, i) => {
       answer[3 * j + i] = rank(starts, share);
@@ -91,15 +91,15 @@ function instanceOf(
   random: Random,
 ): Instance {
   const count = job.length;
-  const submitS = new Float64Array(count).fill(BEHIND_S, running);
+  const submitS = new Float64Array(count).fill(ARRIVAL_DELAY_S, running);
   const runS = new Float64Array(count);
   const estimateS = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     runS[i] =
       i < running
-        ? drawLeftMs(estimateMs[i], ranMs[i], ratios, random) / 1000
+        ? drawRemainingMs(estimateMs[i], ranMs[i], ratios, random) / 1000
         : (estimateMs[i] / 1000) * draw(ratios, random);
-    const estimated = i < running ? leftOf(estimateMs[i], ranMs[i]) : estimateMs[i];
+    const estimated = i < running ? remainingMs(estimateMs[i], ranMs[i]) : estimateMs[i];
     estimateS[i] = Math.max(estimated / 1000, runS[i]);
   }
   const columns = { id: job, submitS, runS, size, estimateS };
@@ -123,18 +123,18 @@ function instanceOf(
 }
 
 /** Draws a running time longer than that so far, and returns the rest. */
-function drawLeftMs(estimateMs: number, ranMs: number, ratios: Float64Array, random: Random): number {
+function drawRemainingMs(estimateMs: number, ranMs: number, ratios: Float64Array, random: Random): number {
   for (let tries = 0; tries < 20; tries++) {
     const runMs = estimateMs * draw(ratios, random);
     if (runMs > ranMs) return runMs - ranMs;
   }
-  return leftOf(estimateMs, ranMs);
+  return remainingMs(estimateMs, ranMs);
 }
 
 function draw(ratios: Float64Array, random: Random): number {
   return ratios.length === 0 ? 1 : ratios[random.below(ratios.length)];
 }
 
-function leftOf(estimateMs: number, ranMs: number): number {
+function remainingMs(estimateMs: number, ranMs: number): number {
   return estimateMs > ranMs ? estimateMs - ranMs : OVERRUN_SHARE * ranMs + 1000;
 }

@@ -105,9 +105,9 @@ export class Forecaster {
       return cached.starts;
     }
     const isPresent = choice.label === this.#context.scheduler.choice.label;
-    const starts = this.#forecast(choice).then((found) => {
-      if (isPresent) this.#keep(found);
-      return found;
+    const starts = this.#forecast(choice).then((forecasts) => {
+      if (isPresent) this.#keep(forecasts);
+      return forecasts;
     });
     if (isPresent) this.#cached = { label: choice.label, atMs: nowMs, starts };
     return starts;
@@ -135,15 +135,15 @@ export class Forecaster {
     const waiting = this.#foreseeable(choice).slice(0, MAX_WAITING);
     if (waiting.length === 0) return starts;
     const unixMs = this.#context.clock.unixMs();
-    let found: Float64Array;
+    let quantiles: Float64Array;
     try {
-      found = await this.#engine(this.#task(choice, waiting));
+      quantiles = await this.#engine(this.#task(choice, waiting));
     } catch {
       // Jobs do not depend on forecasts.
       return starts;
     }
     waiting.forEach(({ job }, j) => {
-      const [p10Ms, p50Ms, p90Ms] = found.subarray(3 * j, 3 * j + 3).map((s) => unixMs + 1000 * s);
+      const [p10Ms, p50Ms, p90Ms] = quantiles.subarray(3 * j, 3 * j + 3).map((s) => unixMs + 1000 * s);
       if (Number.isFinite(p90Ms)) starts.set(job, { p10Ms, p50Ms, p90Ms });
     });
     return starts;

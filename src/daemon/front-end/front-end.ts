@@ -27,7 +27,7 @@ import { Cycles } from "./cycle.ts";
 import { Forecaster } from "./forecast.ts";
 import { Listing } from "./listing.ts";
 import { explainWaiting } from "./pending-reason.ts";
-import { Views } from "./queries.ts";
+import { Queries } from "./queries.ts";
 import { Requests } from "./requests.ts";
 import { Retention, type RetentionLimits } from "./retention.ts";
 
@@ -64,7 +64,7 @@ export class FrontEnd implements Service {
   readonly #context: FrontEndParts;
   readonly #requests: Requests;
   readonly #dispatcher: Dispatcher;
-  readonly #views: Views;
+  readonly #queries: Queries;
   readonly #listing: Listing;
   /** Makes forecasts on request; after its start, for every job. */
   readonly forecaster: Forecaster;
@@ -115,8 +115,8 @@ export class FrontEnd implements Service {
     this.#context = context;
     this.#dispatcher = new Dispatcher(context, this.#past);
     this.#requests = new Requests(context, this.#dispatcher);
-    this.#views = new Views(context, this.#dispatcher);
-    this.#listing = new Listing(context, (record) => this.#views.info(record));
+    this.#queries = new Queries(context, this.#dispatcher);
+    this.#listing = new Listing(context, (record) => this.#queries.info(record));
     this.forecaster = new Forecaster(
       context,
       options.forecastEngine ?? (async (task) => forecastStarts(task, undefined, options.ownPolicy)),
@@ -220,7 +220,7 @@ export class FrontEnd implements Service {
   }
 
   job(caller: Caller, job: JobNumber): Answer<Job> {
-    return this.#told(this.#requests.find(caller, job));
+    return this.#shown(this.#requests.find(caller, job));
   }
 
   ownerOf(caller: Caller, job: JobNumber): Answer<number> {
@@ -232,7 +232,7 @@ export class FrontEnd implements Service {
     const refusal = change.action === "priority" ? checkPriority(caller, change.priority) : undefined;
     if (refusal !== undefined) return Promise.resolve(refusal);
     return this.#cycles.ask(caller.uid, () =>
-      jobs.map((job) => this.#told(this.#requests.change(caller, change, job))),
+      jobs.map((job) => this.#shown(this.#requests.change(caller, change, job))),
     );
   }
 
@@ -253,7 +253,7 @@ export class FrontEnd implements Service {
   }
 
   matrix(): Matrix {
-    return this.#views.matrix();
+    return this.#queries.matrix();
   }
 
   policy() {
@@ -283,7 +283,7 @@ export class FrontEnd implements Service {
   }
 
   queues() {
-    return this.#views.queues();
+    return this.#queries.queues();
   }
 
   exportSwf(caller: Caller) {
@@ -295,7 +295,7 @@ export class FrontEnd implements Service {
   }
 
   status(caller: Caller = SELF) {
-    return this.#views.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
+    return this.#queries.status(caller, this.#startedAtMs, this.#trouble, this.forecaster.record());
   }
 
   async whatIf(caller: Caller, policy: string) {
@@ -340,7 +340,7 @@ export class FrontEnd implements Service {
     return choosePolicyFor(text, this.#options.config, this.#options.ownPolicy);
   }
 
-  #told(answer: Answer<JobRecord>): Answer<Job> {
-    return isRefusal(answer) ? answer : this.#views.info(answer);
+  #shown(answer: Answer<JobRecord>): Answer<Job> {
+    return isRefusal(answer) ? answer : this.#queries.info(answer);
   }
 }

@@ -81,12 +81,12 @@ export class Listing {
 
   /** The numbers of the jobs that `list` would return. */
   *numbers(caller: Caller, query: Pick<JobQuery, "states" | "numbers">): Generator<undefined, JobNumber[]> {
-    const found: JobNumber[] = [];
+    const result: JobNumber[] = [];
     for (const keys of this.#windows(caller, query, 1)) {
-      for (const { job } of keys) found.push(job);
+      for (const { job } of keys) result.push(job);
       yield undefined;
     }
-    return found;
+    return result;
   }
 
   exportSwf(caller: Caller): Generator<string, void, void> {
@@ -173,9 +173,9 @@ export class Listing {
     const { book, store } = this.#context;
     const uid = caller.isAdministrator ? undefined : caller.uid;
     const { window } = this.#sizes;
-    let left = last;
+    let remaining = last;
     let upTo = Number.MAX_SAFE_INTEGER;
-    if (left === 0) return upTo;
+    if (remaining === 0) return upTo;
     for (;;) {
       const live = book.numbers
         .of(uid)
@@ -184,8 +184,8 @@ export class Listing {
       const ended = store.kept.endedUpTo(uid, upTo, window);
       const keys = [...live, ...ended].sort((a, b) => b.job - a.job).slice(0, window);
       for (const { job, state } of keys) {
-        if (states.includes(state)) left--;
-        if (left === 0) return job - 1;
+        if (states.includes(state)) remaining--;
+        if (remaining === 0) return job - 1;
         upTo = job - 1;
       }
       if (keys.length < window) return 0;

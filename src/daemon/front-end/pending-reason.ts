@@ -97,10 +97,12 @@ function obstaclesOf(
 
 /** Idle CPUs of the emptiest row; all CPUs if there is no row. */
 function freeIn(scheduler: Scheduler): number {
-  const { processors: all } = scheduler.options.nodes;
+  const { processors: total } = scheduler.options.nodes;
   const { rows } = scheduler.layout();
-  if (rows.length === 0) return all;
+  if (rows.length === 0) return total;
   return Math.max(
-    ...rows.map((placements) => all - placements.reduce((sum, { processors }) => sum + processors.length, 0)),
+    ...rows.map(
+      (placements) => total - placements.reduce((sum, { processors }) => sum + processors.length, 0),
+    ),
   );
 }

@@ -6,7 +6,7 @@ import type { Caller, Matrix, Status } from "../contract/service.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { FrontEndParts } from "../front-end-parts.ts";
 
-export class Views {
+export class Queries {
   readonly #context: FrontEndParts;
   readonly #dispatcher: Dispatcher;
 

@@ -100,19 +100,19 @@ export class Retention {
     const { store, book, config } = this.#context;
     const aged = store.kept.endedBefore(beforeMs, JOBS_PER_STEP);
     if (aged.length > 0) return aged;
-    const found: EndedJob[] = [];
+    const chosen: EndedJob[] = [];
     for (const surplus of book.ended.surpluses(config.keepJobs, this.#most.bytes)) {
       const { uid, wasStarted } = surplus;
       let { jobs, bytes } = surplus;
-      for (const job of store.kept.endedOf(uid, JOBS_PER_STEP - found.length, wasStarted)) {
+      for (const job of store.kept.endedOf(uid, JOBS_PER_STEP - chosen.length, wasStarted)) {
         if (jobs <= 0 && bytes <= 0) break;
-        found.push(job);
+        chosen.push(job);
         jobs--;
         bytes -= job.bytes;
       }
-      if (found.length === JOBS_PER_STEP) break;
+      if (chosen.length === JOBS_PER_STEP) break;
     }
-    return found;
+    return chosen;
   }
 
   #forgetEvents(beforeMs: number): readonly EventCount[] {
@@ -120,13 +120,13 @@ export class Retention {
     const aged = store.kept.forgetEventsBefore(beforeMs, EVENTS_PER_STEP);
     if (aged.length > 0) return aged;
     const forgotten: EventCount[] = [];
-    let left = EVENTS_PER_STEP;
+    let remaining = EVENTS_PER_STEP;
     for (const surplus of feed.surpluses(this.#most.events)) {
-      const events = Math.min(surplus.events, left);
+      const events = Math.min(surplus.events, remaining);
       if (events === 0) break;
       store.kept.forgetEventsOf(surplus.uid, events);
       forgotten.push({ uid: surplus.uid, events });
-      left -= events;
+      remaining -= events;
     }
     return forgotten;
   }

@@ -28,21 +28,21 @@ export function* exportSwf(
   facts: SwfFacts,
 ): Generator<string, void, void> {
   /** Jobs that have started. */
-  const told: Pick<Job, "job" | "submittedAtMs">[] = [];
+  const started: Pick<Job, "job" | "submittedAtMs">[] = [];
   for (const page of pages) {
     for (const { job, submittedAtMs, startedAtMs } of page) {
-      if (startedAtMs !== undefined) told.push({ job, submittedAtMs });
+      if (startedAtMs !== undefined) started.push({ job, submittedAtMs });
     }
     yield "";
   }
   // They are already sorted, unless the clock was set back.
-  told.sort((a, b) => a.submittedAtMs - b.submittedAtMs || a.job - b.job);
-  const epochMs = told[0]?.submittedAtMs ?? 0;
-  yield heading(told.length, epochMs, facts);
+  started.sort((a, b) => a.submittedAtMs - b.submittedAtMs || a.job - b.job);
+  const epochMs = started[0]?.submittedAtMs ?? 0;
+  yield heading(started.length, epochMs, facts);
   const users = numbering();
   const names = numbering();
-  for (let i = 0; i < told.length; i += PIECE) {
-    const lines = told.slice(i, i + PIECE).flatMap(({ job }) => {
+  for (let i = 0; i < started.length; i += PIECE) {
+    const lines = started.slice(i, i + PIECE).flatMap(({ job }) => {
       const info = find(job);
       return info?.startedAtMs === undefined ? [] : [line(info, epochMs, facts, users, names)];
     });

@@ -193,7 +193,9 @@ export class LivePool extends PoolMachine implements LiveDriver {
 
   protected override standingOn({ first, processors }: Outage): JobIndex[] {
     const isAway = (processor: number) => processor >= first && processor < first + processors;
-    return [...this.#running.values()].filter((one) => one.processors.some(isAway)).map(({ row }) => row);
+    return [...this.#running.values()]
+      .filter((running) => running.processors.some(isAway))
+      .map(({ row }) => row);
   }
 
   override lose(outage: Outage): readonly JobIndex[] {
@@ -246,7 +248,11 @@ export class LivePool extends PoolMachine implements LiveDriver {
 
   #choose(size: number): readonly number[] {
     const kept = this.#kept;
-    if (kept !== undefined && kept.length === size && kept.every((one) => this.#isFree[one] === 1))
+    if (
+      kept !== undefined &&
+      kept.length === size &&
+      kept.every((processor) => this.#isFree[processor] === 1)
+    )
       return kept;
     let best = -1;
     let bestLength = Number.POSITIVE_INFINITY;
@@ -262,7 +268,8 @@ export class LivePool extends PoolMachine implements LiveDriver {
     }
     if (best >= 0) return Array.from({ length: size }, (_, i) => best + i);
     const chosen: number[] = [];
-    for (let one = 0; chosen.length < size; one++) if (this.#isFree[one] === 1) chosen.push(one);
+    for (let processor = 0; chosen.length < size; processor++)
+      if (this.#isFree[processor] === 1) chosen.push(processor);
     return chosen;
   }
 

@@ -183,17 +183,17 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     const { definition, parameters } = this.#options;
     const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);
     const mostRows = Math.min(maxRows, this.limits?.maxRows ?? maxRows);
-    const left = new Map(running.map((job) => [job.job, job]));
+    const remaining = new Map(running.map((job) => [job.job, job]));
     for (const placements of rows) {
-      const here = placements.filter(({ job, processors }) => left.get(job)?.size === processors.length);
+      const here = placements.filter(({ job, processors }) => remaining.get(job)?.size === processors.length);
       if (here.length === 0 || this.rowCount >= mostRows) continue;
       const row = this.addRow();
       for (const { job, processors } of here) {
-        this.#restoreAt(left.get(job)!, row, processors);
-        left.delete(job);
+        this.#restoreAt(remaining.get(job)!, row, processors);
+        remaining.delete(job);
       }
     }
-    for (const job of left.values())
+    for (const job of remaining.values())
       this.#adopt(job, this.#options.epochMs + this.#slot * this.#options.slotMs);
   }
 
@@ -349,7 +349,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     const run = this.firstRunOfJob(this.#table.rowOf(job));
     if (run === -1 || processors === undefined) return run === -1 && processors === undefined;
     const actual = this.#processorsOf(run);
-    return actual.length === processors.length && actual.every((one, i) => one === processors[i]);
+    return actual.length === processors.length && actual.every((processor, i) => processor === processors[i]);
   }
 
   #processorsOf(lead: number): number[] {

@@ -47,7 +47,7 @@ interface SchedulerOptions {
 interface Reason {
   readonly text: string;
   /** The user whose job the text names, or only administrators; left out: all users may see it. */
-  readonly toldTo?: number | "administrators";
+  readonly visibleTo?: number | "administrators";
 }
 
 export interface Outcome extends Decision {
@@ -77,8 +77,8 @@ export class Scheduler {
   #isStale = true;
   #epochMs = 0;
   /** Waiting jobs that the policy knows. */
-  readonly #told = new Set<JobNumber>();
-  #lastTold: JobRecord | undefined;
+  readonly #known = new Set<JobNumber>();
+  #lastKnown: JobRecord | undefined;
   /** Jobs that the policy knows and that must be withdrawn. */
   readonly #withdrawing = new Set<JobNumber>();
   /** New waiting jobs that the policy does not know yet. */
@@ -130,8 +130,8 @@ export class Scheduler {
   }
 
   /** The policy's state is wrong now: the next decision begins with an adoption. */
-  invalidate(text: string, toldTo?: Reason["toldTo"]): void {
-    if (!this.#isStale) this.#because = { text, ...(toldTo !== undefined && { toldTo }) };
+  invalidate(text: string, visibleTo?: Reason["visibleTo"]): void {
+    if (!this.#isStale) this.#because = { text, ...(visibleTo !== undefined && { visibleTo }) };
     this.#isStale = true;
   }
 
@@ -191,23 +191,23 @@ export class Scheduler {
    */
   withdrawn({ job, uid }: JobRecord, because: string): void {
     this.#arriving.delete(job);
-    if (this.#told.has(job)) this.#withdrawTold(job, `job ${job} ${because}`, uid);
+    if (this.#known.has(job)) this.#withdrawKnown(job, `job ${job} ${because}`, uid);
   }
 
   /** Withdraws a waiting job that the policy knows, or requests an adoption if the policy cannot do that. */
-  #withdrawTold(job: JobNumber, because: string, toldTo: Reason["toldTo"]): void {
+  #withdrawKnown(job: JobNumber, because: string, visibleTo: Reason["visibleTo"]): void {
     if (!this.#isStale && this.#driver?.canWithdraw) {
-      this.#told.delete(job);
+      this.#known.delete(job);
       this.#withdrawing.add(job);
-    } else this.invalidate(because, toldTo);
+    } else this.invalidate(because, visibleTo);
   }
 
   /** The process of a job has ended. */
   departed(job: JobNumber, nowMs: number): void {
     this.#ranMs.delete(job);
     if (this.#isStale || this.#driver === undefined) return;
-    if (this.#told.has(job))
-      this.#withdrawTold(job, "a job ended while the policy had stopped it", "administrators");
+    if (this.#known.has(job))
+      this.#withdrawKnown(job, "a job ended while the policy had stopped it", "administrators");
     else this.#driver.depart(job, nowMs);
   }
 
@@ -245,7 +245,7 @@ export class Scheduler {
    * Passes events to the policy and lets it decide, if a decision is due; undefined if nothing was decided.
    */
   decide(nowMs: number): Outcome | undefined {
-    this.#tellArrivals(nowMs);
+    this.#passArrivals(nowMs);
     const driver = this.#driver;
     if (this.#isStale || driver === undefined) return this.#adoptOrFallBack(nowMs);
     if (driver.dueMs() > nowMs) return undefined;
@@ -258,7 +258,7 @@ export class Scheduler {
     if (isOwn) this.#keepRunningTimes(driver, nowMs);
     try {
       const outcome = this.#noteStarts(driver.decide(nowMs));
-      this.#tellArrivals(nowMs);
+      this.#passArrivals(nowMs);
       return outcome;
     } catch (error) {
       this.invalidate(`the policy failed: ${messageOf(error)}`, "administrators");
@@ -269,10 +269,10 @@ export class Scheduler {
   }
 
   #takeReleased(): void {
-    for (const record of this.#book.takeReleased()) if (!this.#told.has(record.job)) this.arrived(record);
+    for (const record of this.#book.takeReleased()) if (!this.#known.has(record.job)) this.arrived(record);
   }
 
-  #tellArrivals(nowMs: number): void {
+  #passArrivals(nowMs: number): void {
     const driver = this.#driver;
     this.#takeReleased();
     const arriving = [...this.#arriving.values()];
@@ -282,12 +282,12 @@ export class Scheduler {
     if (this.#isStale || driver === undefined) return;
     for (const job of withdrawing) driver.withdraw(job, nowMs);
     for (const record of arriving) {
-      for (const one of [record, ...this.#makeWay(driver, record, nowMs)]) {
+      for (const next of [record, ...this.#makeWay(driver, record, nowMs)]) {
         if (driver.isFull) this.invalidate("the table of jobs is full");
         if (this.#isStale) return;
-        driver.arrive(this.#liveJob(one), nowMs);
-        this.#told.add(one.job);
-        this.#lastTold = one;
+        driver.arrive(this.#liveJob(next), nowMs);
+        this.#known.add(next.job);
+        this.#lastKnown = next;
       }
     }
   }
@@ -297,19 +297,19 @@ export class Scheduler {
    * after it.
    */
   #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
-    const last = this.#lastTold;
-    if (last === undefined || this.#told.size === 0 || !servedBefore(record, last)) return [];
+    const last = this.#lastKnown;
+    if (last === undefined || this.#known.size === 0 || !servedBefore(record, last)) return [];
     if (!driver.canWithdraw) {
       this.invalidate(`job ${record.job} is served before waiting jobs`, record.uid);
       return [];
     }
-    const after = [...this.#told]
+    const after = [...this.#known]
       .map((job) => this.#book.live(job)!)
       .filter((other) => !hasProcess(other.state) && servedBefore(record, other))
       .sort((a, b) => (servedBefore(a, b) ? -1 : 1));
     for (const { job } of after) {
       driver.withdraw(job, nowMs);
-      this.#told.delete(job);
+      this.#known.delete(job);
     }
     return after;
   }
@@ -359,26 +359,26 @@ export class Scheduler {
   #adopt(nowMs: number): Outcome {
     const because = this.#because;
     const running = [...this.#book.withProcess()].map((record) => this.#runningJob(record));
-    this.#told.clear();
+    this.#known.clear();
     this.#withdrawing.clear();
     this.#takeReleased();
     this.#arriving.clear();
-    this.#lastTold = undefined;
+    this.#lastKnown = undefined;
     const driver = this.#takeOver(running, nowMs);
     const stopped = stoppedJobs(running, driver);
-    for (const job of stopped) this.#told.add(job);
+    for (const job of stopped) this.#known.add(job);
     const waiting = this.#book.eligible();
     for (const record of waiting) {
       driver.arrive(this.#liveJob(record), nowMs);
-      this.#told.add(record.job);
-      this.#lastTold = record;
+      this.#known.add(record.job);
+      this.#lastKnown = record;
     }
     const decision = waiting.length > 0 || running.length > 0 ? driver.decide(nowMs) : NOTHING;
     this.#driver = driver;
     this.#isStale = false;
     this.#hasDecided = true;
     const outcome = this.#noteStarts(decision);
-    return { ...outcome, adoption: { because, stopped: stopped.filter((job) => this.#told.has(job)) } };
+    return { ...outcome, adoption: { because, stopped: stopped.filter((job) => this.#known.has(job)) } };
   }
 
   #takeOver(running: readonly RunningJob[], nowMs: number): LiveDriver {
@@ -411,7 +411,7 @@ export class Scheduler {
   }
 
   #noteStarts(decision: Decision): Outcome {
-    for (const { job } of decision.starts) this.#told.delete(job);
+    for (const { job } of decision.starts) this.#known.delete(job);
     this.#layout = { rows: this.#driver!.layout(), slot: this.#driver!.layoutSlot() };
     return decision;
   }
@@ -433,7 +433,12 @@ export class Scheduler {
     // A job beyond its estimate is expected to run for another quarter of its running time so far.
     const estimateMs = ranMs < record.estimateMs ? record.estimateMs : 1.25 * ranMs + 1000;
     const processors = this.options.nodes.indicesOf(record.nodes);
-    return { ...this.#liveJob(record), estimateMs, ranMs, processors: processors.filter((one) => one >= 0) };
+    return {
+      ...this.#liveJob(record),
+      estimateMs,
+      ranMs,
+      processors: processors.filter((processor) => processor >= 0),
+    };
   }
 
   /** Number of processors that the job gets. */

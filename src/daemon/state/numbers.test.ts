@@ -192,7 +192,7 @@ describe("the file", () => {
     rmSync(path);
     numbers.give(8);
     expect(existsSync(path)).toBe(false);
-    numbers.again();
+    numbers.recreate();
     expect(parseNumbers(readFileSync(path, "utf8"))).toEqual({ reserved: 1008, job: 2, event: 9, boot });
     numbers.close();
   });

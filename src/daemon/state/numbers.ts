@@ -93,7 +93,7 @@ export class NumbersFile {
   }
 
   /** Makes the file again after it was removed. */
-  again(): void {
+  recreate(): void {
     this.#file.close();
     this.begin(this.#now);
   }

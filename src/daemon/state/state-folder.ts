@@ -17,10 +17,10 @@ import { foreignFile } from "../../host/files.ts";
 import { takeLock, type Unlock } from "../../host/lock.ts";
 import { makeFolders } from "../../host/make-folders.ts";
 import { exchangeablePart } from "../../host/trusted-path.ts";
-import { inWords } from "../store/store-error.ts";
+import { withStoreErrors } from "../store/store-error.ts";
 import { holderOfState } from "./state-place.ts";
 
-type StateFolder = Readonly<ReturnType<typeof placesIn>>;
+type StateFolder = Readonly<ReturnType<typeof pathsIn>>;
 
 /** The path of a Unix socket has at most 108 bytes, including `/socket.` and a pid at its end. */
 const MAX_CONDUCTOR_PATH = 85;
@@ -36,8 +36,8 @@ const OWN_FILES = /^(conductor|jobs|numbers|lock(-journal)?)$/;
  */
 export function makeStateFolder(folder: string, isShared: boolean): StateFolder {
   const path = resolve(folder);
-  const places = placesIn(path, isShared);
-  const { conductor, jobs } = places;
+  const paths = pathsIn(path, isShared);
+  const { conductor, jobs } = paths;
   if (Buffer.byteLength(conductor) > MAX_CONDUCTOR_PATH) {
     throw new InputError(
       `Cannot keep the state in "${path}": the path is too long for the socket in it, expected ${MAX_CONDUCTOR_PATH - 10} bytes or fewer; set TUTTI_STATE to a shorter path`,
@@ -49,27 +49,27 @@ export function makeStateFolder(folder: string, isShared: boolean): StateFolder 
       `Cannot keep the state of root in "${path}": ${problem}, so another user could replace the folder, expected a path on which all folders belong to root and only root can write to them; set TUTTI_STATE to a path such as /var/lib/tutti`,
     );
   }
-  for (const one of [path, conductor, jobs]) {
+  for (const part of [path, conductor, jobs]) {
     try {
-      makeFolders(one, 0o700);
+      makeFolders(part, 0o700);
     } catch (error) {
       throw new InputError(
-        `Cannot keep the state in "${one}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_STATE to another path`,
+        `Cannot keep the state in "${part}": ${(error as Error).message}, expected a folder that exists or can be made; set TUTTI_STATE to another path`,
       );
     }
-    const { uid, mode } = lstatSync(one);
+    const { uid, mode } = lstatSync(part);
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
       const state = uid === process.getuid?.() ? "others may write to it" : `it belongs to user ${uid}`;
       throw new InputError(
-        `Cannot keep the state in "${one}": ${state}, expected a folder that belongs to you and that only you can write to; set TUTTI_STATE to another path`,
+        `Cannot keep the state in "${part}": ${state}, expected a folder that belongs to you and that only you can write to; set TUTTI_STATE to another path`,
       );
     }
-    if (one === path) refuseForeign(places);
+    if (part === path) refuseForeign(paths);
   }
-  return places;
+  return paths;
 }
 
-function placesIn(path: string, isShared: boolean) {
+function pathsIn(path: string, isShared: boolean) {
   return {
     path,
     database: join(path, "tutti.db"),
@@ -85,7 +85,7 @@ function placesIn(path: string, isShared: boolean) {
 /** Sets the final modes. Call it only when no jobs of other users need the old ones. */
 export function openToJobs({ path, conductor, jobs, jobsMode }: StateFolder): void {
   chmodSync(conductor, 0o700);
-  for (const one of [path, jobs]) chmodSync(one, jobsMode);
+  for (const part of [path, jobs]) chmodSync(part, jobsMode);
 }
 
 /**
@@ -113,7 +113,7 @@ function refuseForeign({ path, database }: StateFolder): void {
  * @throws InputError if another front end holds the lock
  */
 export function lockStateFolder({ path, lock: file }: StateFolder): Unlock {
-  const unlock = inWords(file, () => takeLock(file));
+  const unlock = withStoreErrors(file, () => takeLock(file));
   if (unlock !== undefined) return unlock;
   const pid = holderOfState(path);
   const who = pid === undefined ? "" : `, process ${pid}`;

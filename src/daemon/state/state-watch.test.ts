@@ -43,7 +43,7 @@ function start(): Bench & { readonly state: string } {
   const watch = new StateWatch({
     kept: [state, database, `${database}-wal`, `${database}-shm`],
     jobs: { path: jobs, mode: 0o700 },
-    numbers: { path: join(state, "numbers"), again: () => numbers.again() },
+    numbers: { path: join(state, "numbers"), recreate: () => numbers.recreate() },
   });
   const bench = makeBench({ config: { policy: "fcfs" }, store, numbers, watch, jobsFolder: jobs });
   return { ...bench, state };

@@ -13,7 +13,7 @@ interface WatchedFiles {
   /** Folders and files that must stay as they are, what holds others first. */
   readonly kept: readonly string[];
   readonly jobs: { readonly path: string; readonly mode: number };
-  readonly numbers: { readonly path: string; readonly again: () => void };
+  readonly numbers: { readonly path: string; readonly recreate: () => void };
 }
 
 type Identity = `${number}:${number}`;
@@ -69,7 +69,7 @@ export class StateWatch {
     if (done.length > 0) this.#identities.delete(jobs.path);
     this.#isSame(jobs.path);
     if (!this.#isSame(numbers.path)) {
-      numbers.again();
+      numbers.recreate();
       this.#identities.delete(numbers.path);
       this.#isSame(numbers.path);
       done.push('the file "numbers" was removed or replaced; it was made again');

@@ -10,7 +10,7 @@ import { StorageError } from "../../core/errors.ts";
 import { syncPath } from "../../host/files.ts";
 import { checkStore, type StoreFindings } from "./check.ts";
 import { openReadOnly } from "./read-only.ts";
-import { damagedStore, fileError, inWords, storeError } from "./store-error.ts";
+import { damagedStore, fileError, storeError, withStoreErrors } from "./store-error.ts";
 
 const PAGES_AT_ONCE = 1000;
 
@@ -33,7 +33,7 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
     source.exec("BEGIN");
     // The first read fixes the snapshot. Without it, the copy would begin again at each commit of the front
     // end.
-    inWords(from, () => source.prepare("SELECT count(*) FROM sqlite_schema").get());
+    withStoreErrors(from, () => source.prepare("SELECT count(*) FROM sqlite_schema").get());
     await backup(source, unnamed, { rate: PAGES_AT_ONCE });
     const findings = finish(from, unnamed);
     if (replaces) renameSync(unnamed, to);
@@ -50,10 +50,10 @@ export async function backUp(from: string, to: string, replaces: boolean): Promi
 
 /** Makes the copy a single file, checks it, and syncs it to disk. */
 function finish(from: string, path: string): StoreFindings {
-  const copy = inWords(path, () => new DatabaseSync(path));
+  const copy = withStoreErrors(path, () => new DatabaseSync(path));
   let report: ReturnType<typeof checkStore>;
   try {
-    inWords(path, () => copy.exec("PRAGMA journal_mode = DELETE"));
+    withStoreErrors(path, () => copy.exec("PRAGMA journal_mode = DELETE"));
     report = checkStore(path, copy);
   } finally {
     copy.close();

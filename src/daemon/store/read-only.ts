@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { InputError, StorageError } from "../../core/errors.ts";
-import { inWords } from "./store-error.ts";
+import { withStoreErrors } from "./store-error.ts";
 
 /** @throws InputError if there is no file that we may read; DamagedStoreError, StorageError */
 export function openReadOnly(path: string): DatabaseSync {
@@ -19,7 +19,7 @@ export function openReadOnly(path: string): DatabaseSync {
 }
 
 function opened(path: string, place: string | URL): DatabaseSync {
-  return inWords(path, () => {
+  return withStoreErrors(path, () => {
     const database = new DatabaseSync(place, { readOnly: true, timeout: 5000 });
     try {
       database.prepare("SELECT count(*) FROM sqlite_schema").get();

@@ -1,7 +1,7 @@
 /** SQL statements, each prepared once, with errors converted for people. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Row, Value } from "./rows.ts";
-import { inWords } from "./store-error.ts";
+import { withStoreErrors } from "./store-error.ts";
 
 export class Statements {
   readonly #path: string;
@@ -15,11 +15,11 @@ export class Statements {
   }
 
   run(sql: string, ...values: Value[]): void {
-    inWords(this.#path, () => this.#statement(sql).run(...values));
+    withStoreErrors(this.#path, () => this.#statement(sql).run(...values));
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return inWords(this.#path, () => this.#statement(sql).get(...values)) as Row | undefined;
+    return withStoreErrors(this.#path, () => this.#statement(sql).get(...values)) as Row | undefined;
   }
 
   /** The first column of the first row as a number; 0 if there is no row. */
@@ -29,7 +29,7 @@ export class Statements {
 
   /** @typeParam Found row type: the selected columns by name */
   all<Found = Row>(sql: string, ...values: Value[]): Found[] {
-    return inWords(this.#path, () => this.#statement(sql).all(...values)) as Found[];
+    return withStoreErrors(this.#path, () => this.#statement(sql).all(...values)) as Found[];
   }
 
   /** Yields row by row, so that not all rows are in memory. */

@@ -48,7 +48,7 @@ export function damagedStore(path: string, found: string, cause?: unknown): Dama
 }
 
 /** Runs code that uses the file. @throws errors converted by `storeError` */
-export function inWords<Result>(path: string, run: () => Result): Result {
+export function withStoreErrors<Result>(path: string, run: () => Result): Result {
   try {
     return run();
   } catch (error) {

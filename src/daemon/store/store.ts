@@ -23,7 +23,7 @@ import {
   specOf,
 } from "./rows.ts";
 import { Statements } from "./statements.ts";
-import { damagedStore, inWords } from "./store-error.ts";
+import { damagedStore, withStoreErrors } from "./store-error.ts";
 
 const MARKS = (count: number): string => Array(count).fill("?").join(", ");
 const CHANGING_COUNT = CHANGING.split(",").length;
@@ -57,9 +57,9 @@ export class Store {
    */
   constructor(path: string, nowMs = Date.now()) {
     this.path = path;
-    this.#database = inWords(path, () => new DatabaseSync(path, { timeout: 5000 }));
+    this.#database = withStoreErrors(path, () => new DatabaseSync(path, { timeout: 5000 }));
     try {
-      inWords(path, () => this.#open(nowMs));
+      withStoreErrors(path, () => this.#open(nowMs));
     } catch (error) {
       this.#database.close();
       throw error;
@@ -70,12 +70,12 @@ export class Store {
   }
 
   begin(): void {
-    inWords(this.path, () => this.#database.exec("BEGIN IMMEDIATE"));
+    withStoreErrors(this.path, () => this.#database.exec("BEGIN IMMEDIATE"));
   }
 
   /** Returns when everything since `begin` is on disk. @throws an error if nothing of it is */
   commit(): void {
-    inWords(this.path, () => this.#database.exec("COMMIT"));
+    withStoreErrors(this.path, () => this.#database.exec("COMMIT"));
   }
 
   rollback(): void {

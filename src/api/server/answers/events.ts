@@ -66,14 +66,14 @@ export function eventStream(
 /** The events so far as one answer, at most MAX_EVENTS_PER_ANSWER, with `next` if there are more. */
 export function eventList(service: Service, caller: Caller, since: number, turns: RequestTurns): Response {
   let last = since;
-  let left = MAX_EVENTS_PER_ANSWER;
+  let remaining = MAX_EVENTS_PER_ANSWER;
   let isAll = false;
   function* pages() {
-    while (left > 0 && !isAll) {
-      const page = pastEvents(service, caller, last, Math.min(PAGE, left));
-      isAll = page.length < Math.min(PAGE, left);
+    while (remaining > 0 && !isAll) {
+      const page = pastEvents(service, caller, last, Math.min(PAGE, remaining));
+      isAll = page.length < Math.min(PAGE, remaining);
       last = page.at(-1)?.sequence ?? last;
-      left -= page.length;
+      remaining -= page.length;
       yield page;
     }
   }

@@ -61,12 +61,12 @@ export async function batchResponse(call: Call, { service }: HandlerDeps): Promi
   for (let i = 0; i < numbers.length; i += CHANGES_IN_TURN) {
     const chunk = numbers.slice(i, i + CHANGES_IN_TURN);
     const { answers } = await turns.run(() => ({ answers: service.change(caller, change, chunk) }));
-    const told = await answers;
-    if (isRefusal(told) && i === 0) return told;
+    const changed = await answers;
+    if (isRefusal(changed) && i === 0) return changed;
     for (const [k, number] of chunk.entries())
-      results.push(resultOf(number, isRefusal(told) ? told : told[k]));
-    if (!isRefusal(told)) continue;
-    for (const number of numbers.slice(i + CHANGES_IN_TURN)) results.push(resultOf(number, told));
+      results.push(resultOf(number, isRefusal(changed) ? changed : changed[k]));
+    if (!isRefusal(changed)) continue;
+    for (const number of numbers.slice(i + CHANGES_IN_TURN)) results.push(resultOf(number, changed));
     break;
   }
   return listResponse(turns, "tutti.batch/1", "results", pagesOf(results, RESULTS_IN_PIECE));
@@ -86,14 +86,14 @@ export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcom
  * length.
  */
 export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
-  let left = LISTED_COMMAND_LENGTH;
+  let remaining = LISTED_COMMAND_LENGTH;
   const end = job.command.findIndex((word) => {
-    left -= word.length + 1;
-    return left < 0;
+    remaining -= word.length + 1;
+    return remaining < 0;
   });
   if (end < 0) return job;
   const rest = job.command[end];
-  const cut = rest.slice(0, Math.max(0, left + rest.length));
+  const cut = rest.slice(0, Math.max(0, remaining + rest.length));
   return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
 }
 
@@ -175,15 +175,15 @@ async function numbersOf(
   const ranges = parseRanges(jobs);
   if (ranges === undefined) return noNumbers(jobs);
   const numbers = mergeRanges(ranges.filter(({ first, last }) => first < last));
-  const found = await turns.through(
+  const existing = await turns.through(
     service.numbers(caller, { numbers, ...(states !== undefined && { states }) }),
   );
   const named = ranges.filter(({ first, last }) => first === last).map(({ first }) => first);
-  const all = [...new Set([...found, ...named])].sort((a, b) => a - b);
-  if (all.length <= MAX_JOBS_PER_BATCH) return all;
+  const selected = [...new Set([...existing, ...named])].sort((a, b) => a - b);
+  if (selected.length <= MAX_JOBS_PER_BATCH) return selected;
   return refuse(
     "too-large",
-    `Cannot change ${all.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
+    `Cannot change ${selected.length} jobs in one request, expected at most ${MAX_JOBS_PER_BATCH}; send several requests`,
   );
 }
 

@@ -41,9 +41,9 @@ export function openInside(root: string, file: string, uid: number): number | un
       at = next;
     }
     if (isPlainFileOf(fstatSync(at), uid)) {
-      const found = at;
+      const opened = at;
       at = undefined;
-      return found;
+      return opened;
     }
   } catch (error) {
     const expected = ["ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENXIO", "ENAMETOOLONG", "EINVAL"];
@@ -91,13 +91,13 @@ export async function* readPieces(file: number, range: ByteRange): AsyncGenerato
  */
 export async function* piecesOf(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
   let at = offset;
-  let left = limit;
-  while (left > 0) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, left));
+  let remaining = limit;
+  while (remaining > 0) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, remaining));
     const { bytesRead } = await readAt(file, buffer, 0, buffer.length, at);
     if (bytesRead === 0) return;
     at += bytesRead;
-    left -= bytesRead;
+    remaining -= bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
 }

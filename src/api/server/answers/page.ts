@@ -72,7 +72,7 @@ function routeHtml({ method, path, summary, description, query = {}, body, isPub
   const parameters = [
     ...Object.entries(query).map(([name, schema]) => [`?${name}=`, schema.description ?? ""]),
     ...(body === undefined ? [] : bodyFields(z.toJSONSchema(body, { io: "input" }) as Fields, "")),
-  ].map(([name = "", told = ""]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(told)}</dd>`);
+  ].map(([name = "", text = ""]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(text)}</dd>`);
   return `<section>
 <h3><span class="method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code></h3>
 <p>${escapeHtml(summary)}${isPublic ? " (no token needed)" : ""}.${description === undefined ? "" : ` ${escapeHtml(description)}`}</p>
@@ -84,8 +84,8 @@ ${parameters.length === 0 ? "" : `<dl>${parameters.join("")}</dl>`}
 function bodyFields({ properties = {}, required = [] }: Fields, before: string): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const whole = `${before}${name}`;
-    const told = [required.includes(name) ? "Required." : "", field.description ?? ""].join(" ").trim();
+    const text = [required.includes(name) ? "Required." : "", field.description ?? ""].join(" ").trim();
     const inner = field.items?.properties === undefined ? field : field.items;
-    return [[whole, told], ...bodyFields(inner, inner === field ? `${whole}.` : `${whole}[].`)];
+    return [[whole, text], ...bodyFields(inner, inner === field ? `${whole}.` : `${whole}[].`)];
   });
 }

@@ -27,12 +27,12 @@ export function watched(
   let pieceBytes = 0;
   const counted = pulledStream(
     async () => {
-      ticket.made(-pieceBytes);
+      ticket.count(-pieceBytes);
       pieceBytes = 0;
       try {
         const { value } = await reader.read();
         pieceBytes = value?.byteLength ?? 0;
-        ticket.made(pieceBytes);
+        ticket.count(pieceBytes);
         return value;
       } catch (error) {
         if (!(error instanceof ClientLeft)) onBug(error);

@@ -119,13 +119,13 @@ export class Connections<Connection extends { destroy(): unknown }> {
 
   /** Closes the newest connection of the user who has the most, if that user has more than `count`. */
   #makeRoom(count: number): boolean {
-    let most: readonly Connection[] = [];
+    let largest: readonly Connection[] = [];
     for (const own of this.#ofUser.values()) {
       const [first] = own;
       if (first === undefined || this.#owners.get(first)!.isAdministrator) continue;
-      if (own.size > Math.max(count, most.length)) most = [...own];
+      if (own.size > Math.max(count, largest.length)) largest = [...own];
     }
-    const newest = most.at(-1);
+    const newest = largest.at(-1);
     if (newest === undefined) return false;
     this.remove(newest);
     newest.destroy();

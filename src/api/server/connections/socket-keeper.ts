@@ -71,13 +71,13 @@ export class SocketKeeper {
   async #look(): Promise<void> {
     const { places, wanted, restore, note } = this.#options;
     try {
-      const all = wanted();
+      const sockets = wanted();
       for (const path of [...this.#kept.keys()]) {
-        if (all.every((one) => one.path !== path)) this.#remove(path);
+        if (sockets.every((socket) => socket.path !== path)) this.#remove(path);
       }
       // Missing sockets of new users are not a loss.
       const isLoss = !this.#isWhole() || [...this.#kept].some(([path, { inode }]) => inodeOf(path) !== inode);
-      const missing = all.filter(
+      const missing = sockets.filter(
         ({ path }) => inodeOf(path) !== this.#kept.get(path)?.inode || !this.#kept.has(path),
       );
       if (!isLoss && missing.length === 0) return;
@@ -89,7 +89,7 @@ export class SocketKeeper {
         return;
       }
       restore();
-      for (const one of missing) await this.#listen(one);
+      for (const socket of missing) await this.#listen(socket);
       this.#noted = "";
       if (isLoss)
         note(`Files of the socket were removed while the scheduler ran; "${places.socket}" works again`);

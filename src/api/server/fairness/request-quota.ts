@@ -28,7 +28,7 @@ export interface Ticket {
   /**
    * Counts bytes of the answer when they are made, and, as a negative number, when the client has read them.
    */
-  made(bytes: number): void;
+  count(bytes: number): void;
   /** Returns everything that the request took from the quota. */
   release(): void;
 }
@@ -67,7 +67,7 @@ export class RequestQuota {
   #ticket({ uid, user, isAdministrator }: Caller, weight: number, pieces: number): Ticket {
     let isTaken = true;
     let unreadBytes = 0;
-    const made = (bytes: number) => {
+    const count = (bytes: number) => {
       if (!isTaken) return;
       unreadBytes += bytes;
       this.#unread.add(uid, bytes);
@@ -83,14 +83,14 @@ export class RequestQuota {
       room: async (isGone) => {
         if (!isAdministrator) await this.#unread.room(uid, isGone);
       },
-      made,
+      count,
       release: () => {
         if (!isTaken) return;
-        made(-unreadBytes);
+        count(-unreadBytes);
         isTaken = false;
         this.#pieces -= pieces;
-        const left = (this.#open.get(uid) ?? 0) - weight;
-        if (left > 0) this.#open.set(uid, left);
+        const open = (this.#open.get(uid) ?? 0) - weight;
+        if (open > 0) this.#open.set(uid, open);
         else this.#open.delete(uid);
       },
     };
@@ -120,8 +120,8 @@ class Unread {
 
   /** Counts bytes for a user; negative when they have been read. */
   add(user: number, bytes: number): void {
-    const left = (this.#bytes.get(user) ?? 0) + bytes;
-    if (left > 0) this.#bytes.set(user, left);
+    const unread = (this.#bytes.get(user) ?? 0) + bytes;
+    if (unread > 0) this.#bytes.set(user, unread);
     else this.#bytes.delete(user);
     this.#total += bytes;
     if (bytes >= 0 || this.#wakers.length === 0) return;
@@ -131,8 +131,8 @@ class Unread {
   }
 
   isTooMuch(user: number): boolean {
-    const most = this.#total > MAX_OF_ALL_BYTES ? MAX_WHEN_CROWDED_BYTES : MAX_OF_USER_BYTES;
-    return (this.#bytes.get(user) ?? 0) > most;
+    const limit = this.#total > MAX_OF_ALL_BYTES ? MAX_WHEN_CROWDED_BYTES : MAX_OF_USER_BYTES;
+    return (this.#bytes.get(user) ?? 0) > limit;
   }
 
   /** Resolves when the user has read enough, or the waiting client has left. */

@@ -79,14 +79,14 @@ export function readQuery(
   return values;
 }
 
-async function readBytes(request: Request, most: number): Promise<Buffer | ApiRefusal> {
+async function readBytes(request: Request, maxBytes: number): Promise<Buffer | ApiRefusal> {
   const tooLarge: ApiRefusal = refuse(
     "too-large",
-    `Cannot read a body of more than ${most} bytes; submit in several requests`,
+    `Cannot read a body of more than ${maxBytes} bytes; submit in several requests`,
   );
   const stated = request.headers.get("content-length");
   if (stated !== null) {
-    if (Number(stated) > most) return tooLarge;
+    if (Number(stated) > maxBytes) return tooLarge;
     // Node's parser enforces the stated length.
     return Buffer.from(await request.arrayBuffer());
   }
@@ -95,7 +95,7 @@ async function readBytes(request: Request, most: number): Promise<Buffer | ApiRe
   // Leaving the loop cancels the rest of the body.
   for await (const part of request.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > most) return tooLarge;
+    if (bytes > maxBytes) return tooLarge;
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -64,8 +64,8 @@ export function beyondLimits(
 
 function wordsOf(issue: Issue, path: readonly PropertyKey[]): string {
   // zod puts the issue of a key one level deeper.
-  const all = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  const message = all.length > MAX_ISSUE_LENGTH ? `${all.slice(0, MAX_ISSUE_LENGTH)}…` : all;
+  const text = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  const message = text.length > MAX_ISSUE_LENGTH ? `${text.slice(0, MAX_ISSUE_LENGTH)}…` : text;
   const place = path
     .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
     .join("")

@@ -56,19 +56,19 @@ export function* submitPieces(bytes: Buffer): Generator<undefined, SubmitBody | 
   if (isRefusal(body)) return body;
   const issues = new Issues();
   const jobs: SubmitJob[] = [];
-  let left = PIECE_BYTES;
+  let budget = PIECE_BYTES;
   for (let i = 0; i < count; i++) {
     const from = edges[i] + 1;
     const to = edges[i + 1];
     const job = parsed(bytes.toString("utf8", from, to));
     if (isRefusal(job)) return job;
-    const found = checkedJob(job.json);
-    if ("job" in found) jobs.push(found.job);
-    else for (const issue of found.issues) issues.add(issue, ["jobs", i]);
+    const result = checkedJob(job.json);
+    if ("job" in result) jobs.push(result.job);
+    else for (const issue of result.issues) issues.add(issue, ["jobs", i]);
     if (issues.count >= MAX_ISSUES) break;
-    left -= to - from + BYTES_OF_JOB;
-    if (left > 0) continue;
-    left = PIECE_BYTES;
+    budget -= to - from + BYTES_OF_JOB;
+    if (budget > 0) continue;
+    budget = PIECE_BYTES;
     yield;
   }
   return issues.count > 0 ? issues.refusal("the body") : { ...body, jobs };
