@@ -59,10 +59,7 @@ export function runtimeDirOf(socket: string): RuntimeDir {
   return { folder, socket: absolute, key: join(folder, "key"), tokens: join(folder, "tokens") };
 }
 
-/**
- * The socket of one user of a shared scheduler. Nobody else can connect to it, so other users cannot block
- * it.
- */
+/** The socket of one user of a shared scheduler. Nobody else can connect to it, or block it. */
 export function userSocket({ folder }: Pick<RuntimeDir, "folder">, uid: number): string {
   return join(folder, `${uid}.sock`);
 }
@@ -79,10 +76,7 @@ export function defaultSocket(env: NodeJS.ProcessEnv, uid = currentUid()): strin
     : `/tmp/tutti-${uid}/${SOCKET_NAME}`;
 }
 
-/**
- * The sockets that a client tries, in order: only TUTTI_SOCKET if set, else the user's own, then the
- * machine's.
- */
+/** The sockets that a client tries in order: only TUTTI_SOCKET, else the user's and then the machine's. */
 export function socketsToTry(env: NodeJS.ProcessEnv, uid = currentUid()): string[] {
   const own = defaultSocket(env, uid);
   return env.TUTTI_SOCKET || uid === 0 ? [own] : [own, join(SYSTEM_FOLDER, SOCKET_NAME)];
@@ -182,9 +176,7 @@ export function readToken(places: RuntimeDir, uid = currentUid()): string | unde
   return readText(join(places.tokens, String(uid)), "utf8")?.trim();
 }
 
-/**
- * Writes a file that appears complete, with its owner and mode. Only we may have write access to the folder.
- */
+/** Writes a file that appears complete, with owner and mode. Only we may have write access to its folder. */
 function writePrivately(path: string, bytes: Buffer, owner: number | undefined): void {
   const temporary = `${path}.${process.pid}.new`;
   rmSync(temporary, { force: true });
@@ -216,10 +208,7 @@ function checkFolder(folder: string): void {
   }
 }
 
-/**
- * Refuses folders with other files: we would change the mode of, say, a home folder and replace a file named
- * `key`.
- */
+/** Refuses folders with other files, such as a home folder: its mode and a file `key` would change. */
 function checkOnlyOurs(folder: string, { key, tokens, socket }: RuntimeDir): void {
   const ours = [key, tokens, socket].map((path) => basename(path));
   const foreign = foreignFile(folder, (entry) =>

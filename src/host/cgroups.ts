@@ -184,9 +184,7 @@ export class GangGroups {
     }
   }
 
-  /**
-   * These groups without the hierarchies that accept no processes; tested with a shell that joins and ends.
-   */
+  /** These groups without hierarchies that accept no processes; tested with a shell that joins and ends. */
   withoutRefusing(gang: string): GangGroups {
     return new GangGroups(
       this.#hierarchies.filter(({ folder }) => {

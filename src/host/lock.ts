@@ -8,10 +8,7 @@ import { privately } from "./umask.ts";
 
 const BUSY = 5;
 
-/**
- * Releases the lock. Keep this reference as long as the lock is needed: a collected database is closed and
- * unlocked.
- */
+/** Releases the lock. Keep this reference, because a database that is garbage-collected loses its lock. */
 export type Unlock = () => void;
 
 /**

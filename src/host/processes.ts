@@ -66,9 +66,7 @@ export function readSmall(path: string): string | undefined {
   }
 }
 
-/**
- * Whether a call failed because we are out of file descriptors or memory, so it says nothing about the file.
- */
+/** Whether a call failed for lack of file descriptors or memory, so it says nothing about the file. */
 export function isShortage(error: unknown): boolean {
   return ["EMFILE", "ENFILE", "ENOMEM"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
@@ -116,9 +114,7 @@ export function runsAs(pid: number, uid: number): boolean {
   );
 }
 
-/**
- * Whether a process may belong to a job of this user. For our own user (also: undefined), every process may.
- */
+/** Whether a process may belong to a job of this user. For our own user (or undefined), every process may. */
 export function isOfUser(pid: number, uid: number | undefined): boolean {
   return uid === undefined || uid === process.getuid!() || runsAs(pid, uid);
 }
@@ -128,10 +124,7 @@ export function hasEnded({ state, threads }: ProcessStat): boolean {
   return state === "X" || (state === "Z" && threads <= 1);
 }
 
-/**
- * The processes of a session that may belong to a job of this user. Others may be in it, such as setuid
- * programs.
- */
+/** The processes of a session that may belong to a job of this user; others may be setuid programs. */
 export function sessionOf(leader: number, uid: number | undefined): ProcessStat[] {
   return allPids().flatMap((pid) => {
     const stat = readStat(pid);

@@ -73,10 +73,7 @@ function inside(folder: FileHandle, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), name]);
 }
 
-/**
- * Jobs may remove rights from their own folders. Root needs no rights, and must not follow a path that may be
- * a link.
- */
+/** Jobs may remove rights from their folders. Root needs none, and must not follow a possible link. */
 async function makeWritable(path: Buffer): Promise<void> {
   if (process.getuid?.() !== 0) await done(chmod(path, 0o700));
 }

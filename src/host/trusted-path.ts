@@ -57,9 +57,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/**
- * Whether others may replace entries. In a folder with the sticky bit, users can only rename their own files.
- */
+/** Whether others may replace entries. With the sticky bit, users can only rename their own files. */
 function isOpen({ mode }: Stats): boolean {
   return (mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0;
 }

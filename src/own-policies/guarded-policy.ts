@@ -138,10 +138,7 @@ interface Arrivals {
 /** The machine's own refusal for each refusal that the policy received instead. */
 const FULL_REFUSALS = new WeakMap<Error, Error>();
 
-/**
- * Calls the machine about a job. Hides its refusal for a future job, which could reveal whether that job will
- * exist.
- */
+/** Calls the machine about a job. Hides refusals about future jobs, which could reveal them. */
 function about(job: JobIndex, { count }: Arrivals, nowS: number, call: () => void): void {
   if (job < count) {
     call();

@@ -1,7 +1,4 @@
-/**
- * Reads the index lists of job arrays, in Slurm's syntax: `1-100`, `0-20:5`, `1,4,9`, and `%5` for five at
- * once.
- */
+/** Reads index lists of job arrays in Slurm's syntax: `1-100`, `0-20:5`, `1,4,9`; `%5`: five at once. */
 import { MAX_ARRAY_INDEX, MAX_JOBS_PER_BATCH } from "./limits.ts";
 
 interface ArraySpec {

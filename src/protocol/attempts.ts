@@ -22,10 +22,7 @@ export interface IdentifiedAttempt extends AttemptKey {
 
 /** All that the conductor needs to run an attempt. */
 export interface LaunchSpec extends IdentifiedAttempt {
-  /**
-   * Folder of the attempt, absolute. The front end makes it, `uid` owns it, and the shim keeps its files
-   * there.
-   */
+  /** Absolute folder of the attempt. The front end makes it, `uid` owns it, the shim keeps files there. */
   readonly folder: string;
   readonly command: readonly string[];
   readonly cwd: string;
@@ -43,9 +40,7 @@ export interface LaunchSpec extends IdentifiedAttempt {
   readonly memoryBytes?: number;
   /** File mode creation mask of the job, 0 … 0o777; left out: 0o022, as in the first release. */
   readonly umask?: number;
-  /**
-   * Limit on running time in ms, which counts only while the gang's row has its slots; undefined: no limit.
-   */
+  /** Limit on running time in ms, counted only while the gang's row has its slots; undefined: no limit. */
   readonly limitMs?: number;
   /** Time between SIGTERM and SIGKILL in ms. */
   readonly graceMs: number;
@@ -111,9 +106,7 @@ export interface SlotStatistics {
 /** Ways to stop gangs on this machine, best first. */
 export type FreezerKind = "cgroup2" | "cgroup1" | "signals";
 
-/**
- * The Ousterhout matrix as the conductor runs it. A gang may be in several rows, with the same CPUs in each.
- */
+/** The Ousterhout matrix as the conductor runs it. A gang may be in several rows, on the same CPUs. */
 export interface MatrixSchedule<Gang> {
   /** Grows by one with every change. A matrix older than the current one is ignored. */
   readonly sequence: number;
@@ -165,9 +158,7 @@ export type AttemptCommand =
    * protocol 2.
    */
   | { readonly type: "keep"; readonly attempt: AttemptKey; readonly identity?: string }
-  /**
-   * Kills all remaining attempts, removes cgroups and exits. Without `killJobs`, refused while attempts run.
-   */
+  /** Kills all remaining attempts, removes cgroups, exits. Without `killJobs`, refused while attempts run. */
   | { readonly type: "shutdown"; readonly killJobs: boolean };
 
 /** Reports about attempts and about the punctuality of slots. */

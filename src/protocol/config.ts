@@ -1,7 +1,4 @@
-/**
- * The schema of the configuration file. The text given with each check completes "expected …" in error
- * messages.
- */
+/** The schema of the configuration file. The text of each check completes "expected …" in messages. */
 import { z } from "zod";
 import { optional } from "./atoms.ts";
 import { MAX_ROWS, MAX_SLOT_MS, MIN_SLOT_MS } from "./limits.ts";

@@ -1,7 +1,4 @@
-/**
- * The event log: one typed map from the kind of an event to its data, which is small, flat JSON. Keys are
- * only added.
- */
+/** The data of each kind of event in the event log: small, flat JSON. Keys are only added. */
 import type { Event } from "./answers.ts";
 import type { JobState } from "./states.ts";
 
@@ -15,10 +12,7 @@ type AttemptOutcome = {
   readonly stray?: boolean;
 };
 
-/**
- * CPUs as text, such as `0,1`. If some are not on the scheduler's own machine, `nodes` names all: `n1:0
- * n2:1`.
- */
+/** CPUs as text, such as `0,1`. If some are on other nodes, `nodes` names all: `n1:0 n2:1`. */
 type Cpus = { readonly cpus: string; readonly nodes?: string };
 
 /** Data by kind; undefined: the kind needs no data. */

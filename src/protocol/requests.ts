@@ -1,7 +1,4 @@
-/**
- * The requests of the API, as schemas. Checks made with `refine` are enforced but absent from the OpenAPI
- * document.
- */
+/** The requests of the API, as schemas. Checks made with `refine` are missing in the OpenAPI document. */
 import { z } from "zod";
 import { jobNumber, jobState, optional, type Value } from "./atoms.ts";
 import * as limits from "./limits.ts";

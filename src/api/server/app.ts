@@ -1,7 +1,4 @@
-/**
- * The API as one function from request to response: guard, route, checks, handler, answer. It is independent
- * of sockets.
- */
+/** The API as a function from request to response: guard, route, checks, handler, answer; no sockets. */
 import { Hono } from "hono";
 import { StorageError } from "../../core/errors.ts";
 import type { Caller } from "../../daemon/contract/service.ts";
@@ -29,13 +26,9 @@ export interface AppSetup extends Omit<HandlerDeps, "requests" | "http" | "forec
 interface Arrival extends Entrance {
   /** Whether the client has closed the connection. */
   readonly isGone: () => boolean;
-  /**
-   * Calls `then` when the last byte of the answer is sent or the connection is closed. Left out: not known.
-   */
+  /** Calls `then` when the last byte is sent or the connection is closed. Left out: not known. */
   readonly onceClosed?: (then: () => void) => void;
-  /**
-   * Called when a request has proven the user of the connection. Returns a refusal if that user has too many.
-   */
+  /** Called when a request has proven the user of the connection. Refuses if that user has too many. */
   readonly identified?: (caller: Caller) => ApiRefusal | undefined;
 }
 
@@ -200,10 +193,7 @@ function weightOf({ id }: Route, { url }: Request): number {
   return id === "events" || (id === "logs" && url.includes("follow=")) ? FOLLOWER_WEIGHT : 1;
 }
 
-/**
- * Releases a ticket when this was called and, if the arrival reports it, the last byte is sent or the
- * connection closed.
- */
+/** Releases a ticket when this was called and the answer is sent (if the arrival reports that). */
 function releaser(ticket: Ticket, { onceClosed }: Arrival): () => void {
   let isAnswered = false;
   let isClosed = onceClosed === undefined;

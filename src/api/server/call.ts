@@ -9,10 +9,7 @@ import type { ApiRefusal } from "./refusal.ts";
 export interface HandlerDeps {
   readonly service: Service;
   readonly version: string;
-  /**
-   * Folder with a folder for each job, named by its number. Only files in a job's own folder are served as
-   * its logs.
-   */
+  /** Has one folder per job, named by its number. Only files in a job's folder are served as its logs. */
   readonly jobsFolder: string;
   /** Address of the HTTP listener; undefined if there is none. */
   readonly http: () => string | undefined;

@@ -1,7 +1,4 @@
-/**
- * One handler for each route of routes.ts, by its id: it reads the call, asks the service and returns the
- * answer.
- */
+/** The handlers of the routes, by id: each reads the call, asks the service and returns the answer. */
 import { closeSync, fstatSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../../daemon/contract/service.ts";

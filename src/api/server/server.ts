@@ -82,9 +82,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     makeListener: () =>
       listener(isShared ? { transport: "shared-socket" } : { transport: "private-socket", owner }),
   };
-  /**
-   * Only its user can open it, so it proves who connects. That user also has the whole queue of connections.
-   */
+  /** Only its user can open it, so it proves who connects. Its queue of connections is that user's, too. */
   const ownSocket = (caller: Caller): WantedSocket => ({
     path: userSocket(places, caller.uid),
     rights: { mode: 0o600, uid: caller.uid },

@@ -26,10 +26,7 @@ interface Surplus {
   readonly bytes: number;
 }
 
-/**
- * Share of the room that is reserved for jobs that were never started; beyond it, they may not displace
- * others.
- */
+/** Share of the room reserved for jobs that were never started; beyond it, they may not displace others. */
 const NEVER_STARTED_SHARE = 0.1;
 
 export class EndedJobs {
@@ -53,10 +50,7 @@ export class EndedJobs {
     this.#change(job, -1, -job.bytes);
   }
 
-  /**
-   * The users with more than the fair share of the room, and their excess; empty while there is room for all
-   * jobs.
-   */
+  /** The users with more than the fair share of the room, and their excess; empty while all jobs fit. */
   surpluses(roomJobs: number, roomBytes: number): Surplus[] {
     const surpluses: Surplus[] = [];
     const { started, neverStarted, bytes } = this.#all;

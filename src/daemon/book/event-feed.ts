@@ -82,9 +82,7 @@ export class EventFeed {
     this.#pending = [];
   }
 
-  /**
-   * The users' numbers of events above the fair share of a room; empty while there is room for all events.
-   */
+  /** The users' numbers of events above the fair share of a room; empty while all events fit. */
   surpluses(room: number): EventCount[] {
     if (this.#keptCount <= room) return [];
     return aboveFairShare(this.#kept, room).map(([uid, events]) => ({ uid, events }));

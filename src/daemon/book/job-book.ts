@@ -134,10 +134,7 @@ export class JobBook {
     );
   }
 
-  /**
-   * Ended jobs whose dependents were not handled yet. The dependents wait, because some may have to be
-   * cancelled.
-   */
+  /** Ended jobs whose dependents still wait to be handled, because some may have to be cancelled. */
   get unsettled(): ReadonlyMap<JobNumber, JobRecord> {
     return this.#unsettled;
   }
@@ -180,9 +177,7 @@ export class JobBook {
     this.#replace(record, undefined);
   }
 
-  /**
-   * Changes a live job. When it ends, it leaves the book, and its unused environment and script are dropped.
-   */
+  /** Changes a live job. When it ends, it leaves the book, and unused environment and script are dropped. */
   change(record: JobRecord, changes: Partial<JobRecord>): JobRecord {
     const changed = { ...record, ...changes };
     if (isEnded(changed.state)) return this.#end(changed, record);

@@ -29,10 +29,7 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly uid: number;
   /** How the queue was chosen, as text. */
   readonly queueReason?: string | undefined;
-  /**
-   * Id of the script in the store, where scripts are shared, and index of the word of the command that names
-   * it.
-   */
+  /** Id of the script in the store, which jobs share, and index of the word of the command that names it. */
   readonly script?: number | undefined;
   readonly scriptWord?: number | undefined;
   /** Expected running time that policies see. */
@@ -44,9 +41,7 @@ export interface JobRecord extends OrUndefined<Shown>, Required<Pick<SubmitJob, 
   readonly environment: number;
   /** Order among jobs of one priority: grows with each job that enters the queue; a restart keeps it. */
   readonly queueRank: number;
-  /**
-   * Identity of the attempt until the job ends; undefined: it has none, and reports without one are accepted.
-   */
+  /** Identity of the attempt until the job ends; undefined: reports without an identity are accepted. */
   readonly identity?: string | undefined;
   /** Current CPUs, or the last ones. */
   readonly nodes: readonly NodeCpus[];

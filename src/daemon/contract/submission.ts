@@ -1,6 +1,4 @@
-/**
- * Checks of submitted jobs that the schema cannot make, because they need the scheduler's limits and queues.
- */
+/** Checks of submitted jobs that need the scheduler's limits and queues, so the schema cannot make them. */
 import { basename } from "node:path";
 import { closest } from "../../core/did-you-mean.ts";
 import { NO_QUEUE } from "../../core/queue-classes.ts";

@@ -112,9 +112,7 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Cancels a waiting job, or asks a running one to end; the second time, it is killed without a grace time.
-   */
+  /** Cancels a waiting job, or asks a running one to end; the second time, kills it without a grace time. */
   cancel(record: JobRecord, reason: string): JobRecord {
     if (hasProcess(record.state)) return this.stop(record, "cancelled");
     const { book, feed, scheduler, clock } = this.#context;
@@ -292,10 +290,7 @@ export class Dispatcher {
     feed.add("ended", end.endedAtMs, ended, { ...data, state: outcome.state });
   }
 
-  /**
-   * Changes no job, but launches the current attempt of the same number, which had to wait for the stray's
-   * end.
-   */
+  /** Changes no job, but launches the current attempt of that number, which waited for the stray's end. */
   #strayEnded(stray: Stray, end: AttemptEnd, nowMs: number): void {
     const { job, attempt } = stray;
     const { reason } = outcomeOf(recordOfStray(stray, nowMs), end);
@@ -362,10 +357,7 @@ export class Dispatcher {
     this.earlierStarts.holdWaiting();
   }
 
-  /**
-   * Handles attempts that belong to no job: running ones are kept until they end, ended ones reported and
-   * forgotten.
-   */
+  /** Handles attempts of no job: keeps running ones until they end, reports and forgets ended ones. */
   #meetUnknown(attempts: readonly AttemptState[], canKeep: boolean, nowMs: number): void {
     const { book, feed, store, clock } = this.#context;
     const highest = Math.max(0, ...attempts.map(({ job }) => job));

@@ -72,10 +72,7 @@ export class Past {
     if (this.#hasNumbers) this.#store.setMeta(HAS_NUMBERS, "1");
   }
 
-  /**
-   * After the first committed cycle: the numbers for the file, against which the next start checks. Else
-   * undefined.
-   */
+  /** After the first committed cycle: the numbers for the file, for the check at the next start. */
   commit(event: number): Numbers | undefined {
     if (this.#isNoted) return undefined;
     this.#isNoted = true;

@@ -57,10 +57,7 @@ export class Launcher {
     return latestStartIn(this.folderOf(job));
   }
 
-  /**
-   * Whether the folder of the record's attempt exists. If it is missing after the commit, somebody has
-   * removed it.
-   */
+  /** Whether the attempt's folder exists. If it is missing after the commit, somebody has removed it. */
   isPrepared({ job, attempt }: JobRecord): boolean {
     return existsSync(this.attemptFolderOf(job, attempt));
   }
@@ -140,10 +137,7 @@ export class Launcher {
     return removeFolder(this.folderOf(job));
   }
 
-  /**
-   * Writes the script into one of our folders, readable only by the user. An attempt that reads an older copy
-   * keeps it.
-   */
+  /** Writes the script into our folder, readable only by the user. Readers of an older copy keep it. */
   #writeScript(record: JobRecord, script: Uint8Array, gid: number | undefined): void {
     const path = this.#scriptPath(record);
     makeFolder(dirname(path), gid === undefined ? 0o700 : 0o711);
@@ -164,10 +158,7 @@ export class Launcher {
     return join(this.folderOf(job), SCRIPTS, isName ? name : "script");
   }
 
-  /**
-   * Makes the folder of an output file. Only if the job's user is ours: as root, we could follow a link to
-   * anywhere.
-   */
+  /** Makes the folder of an output file, but never as root for a user: a link could lead us anywhere. */
   #makeOutputFolder(path: string, umask = 0): void {
     if (!relative(this.#options.jobsFolder, path).startsWith("..")) return;
     try {

@@ -1,7 +1,4 @@
-/**
- * Makes forecasts in a separate thread, one at a time. The first forecast starts the thread, and it ends when
- * idle.
- */
+/** Makes forecasts one at a time in a thread, which the first forecast starts and which ends when idle. */
 import { programFile } from "../../host/programs.ts";
 import { Thread } from "../../host/thread.ts";
 import type { ForecastTask } from "./model.ts";

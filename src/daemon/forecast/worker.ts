@@ -5,10 +5,7 @@ import { type ForecastTask, forecastStarts } from "./model.ts";
 
 export type ForecastReply = { readonly starts: Float64Array } | { readonly failure: string };
 
-/**
- * Time limit, because some policies take seconds for one replication of a long queue and a user may be
- * waiting.
- */
+/** Time limit: some policies take seconds for one replication of a long queue, and a user may be waiting. */
 const MAX_MS = 1000;
 
 answerQuestions(async (task: ForecastTask): Promise<ForecastReply> => {

@@ -68,17 +68,13 @@ export class Forecaster {
     });
   }
 
-  /**
-   * Forecast for one job under the current policy, with the error of past forecasts; undefined if impossible.
-   */
+  /** Forecast for one job under the current policy, with the error of past ones; undefined if impossible. */
   async of(job: JobNumber) {
     const forecast = (await this.all(this.#context.scheduler.choice)).get(job);
     return forecast === undefined ? undefined : { ...forecast, ...this.pastErrors() };
   }
 
-  /**
-   * Median of |start − p50| over the last jobs that were forecast and have started; no key if there are none.
-   */
+  /** Median of |start − p50| over the last jobs that were forecast and have started, if there are any. */
   pastErrors(): { readonly pastErrorP50Ms?: number } {
     const record = this.record();
     return record === undefined ? {} : { pastErrorP50Ms: record.errorP50Ms };
@@ -186,10 +182,7 @@ export class Forecaster {
     };
   }
 
-  /**
-   * Running time ÷ estimate of ended jobs, at most 1, because time limits usually prevent longer running
-   * times.
-   */
+  /** Running time ÷ estimate of ended jobs, at most 1, since time limits usually prevent longer ones. */
   #history(): Float64Array {
     const { store, clock } = this.#context;
     const nowMs = clock.nowMs();

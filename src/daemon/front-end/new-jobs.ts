@@ -20,10 +20,7 @@ export interface Accepted extends Submission {
 
 const NONE: readonly never[] = [];
 
-/**
- * Adds a batch to the book and the event log. A job whose dependency cannot be met any more is cancelled
- * immediately.
- */
+/** Adds a batch to the book and the event log. Cancels jobs whose dependencies cannot be met any more. */
 export function enterJobs(
   context: FrontEndParts,
   caller: Caller,

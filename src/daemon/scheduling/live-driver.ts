@@ -81,10 +81,7 @@ export interface LiveDriver {
   ranMs(job: JobNumber, nowMs: number): number;
   /** The start that the policy promised, in monotonic ms; NaN: no promise. */
   promisedMs(job: JobNumber): number;
-  /**
-   * Whether a job still runs after the end that the policy expects, so that the policy is wrong about free
-   * processors.
-   */
+  /** Whether a job runs beyond its expected end, so that the policy is wrong about free processors. */
   hasOverrun(nowMs: number): boolean;
 }
 

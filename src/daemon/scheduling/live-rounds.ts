@@ -82,10 +82,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
   #arrivals: JobIndex[] = [];
   #departures: JobIndex[] = [];
   #withdrawals: JobIndex[] = [];
-  /**
-   * Time of the last queued event. An event exactly at a boundary is handled there, else at the next
-   * boundary.
-   */
+  /** Time of the last queued event, which is handled at that boundary or at the next one. */
   #eventMs = Number.NEGATIVE_INFINITY;
 
   /** @param nowMs an instant in the first slot */
@@ -175,10 +172,7 @@ export class LiveRounds extends GangMatrix implements LiveDriver {
     return { starts: this.#starts, notes: this.#notes };
   }
 
-  /**
-   * Takes over running jobs in their places, with a policy that can restore them. The row whose turn it is
-   * comes first.
-   */
+  /** Takes over running jobs in their places, by restore(). The row whose turn it is comes first. */
   restore(running: readonly RunningJob[], rows: MatrixRows): void {
     const { definition, parameters } = this.#options;
     const { maxRows = Number.POSITIVE_INFINITY } = definition.guarantees(parameters);

@@ -62,9 +62,7 @@ const NOTHING: Outcome = { starts: [], notes: [] };
 export class Scheduler {
   readonly options: SchedulerOptions;
   readonly #book: JobBook;
-  /**
-   * Parameters of the policy: those of the choice, and the limit on rows if the policy has this parameter.
-   */
+  /** Parameters of the choice, with the limit on rows if the policy has this parameter. */
   #parameters: ParameterValues;
   #choice: PolicyChoice;
   /** The last policy that has decided; it takes over if the chosen one fails. */
@@ -100,7 +98,6 @@ export class Scheduler {
     return this.#choice;
   }
 
-  /** Parameters with which the policy was made, including live limits. */
   get parameters(): ParameterValues {
     return this.#parameters;
   }
@@ -174,7 +171,6 @@ export class Scheduler {
     this.#submittedMs.set(job, nowMs);
   }
 
-  /** Forgets an ended job. */
   forget(job: JobNumber): void {
     this.#submittedMs.delete(job);
     this.#ranMs.delete(job);
@@ -241,9 +237,7 @@ export class Scheduler {
     return this.#driver.dueMs();
   }
 
-  /**
-   * Passes events to the policy and lets it decide, if a decision is due; undefined if nothing was decided.
-   */
+  /** Passes events to the policy and lets it decide if a decision is due; undefined: nothing was decided. */
   decide(nowMs: number): Outcome | undefined {
     this.#passArrivals(nowMs);
     const driver = this.#driver;
@@ -292,10 +286,7 @@ export class Scheduler {
     }
   }
 
-  /**
-   * Withdraws the waiting jobs that are served after a new one. Returns them in order, so that they arrive
-   * after it.
-   */
+  /** Withdraws the waiting jobs that are served after a new one. @returns them, to arrive after it in order */
   #makeWay(driver: LiveDriver, record: JobRecord, nowMs: number): readonly JobRecord[] {
     const last = this.#lastKnown;
     if (last === undefined || this.#known.size === 0 || !servedBefore(record, last)) return [];

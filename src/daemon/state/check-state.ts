@@ -1,7 +1,4 @@
-/**
- * Checks that a state folder is consistent: the store, the file with the highest numbers, and the folders of
- * the jobs.
- */
+/** Checks that a state folder is consistent: the store, the file with the numbers, the folders of jobs. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkStore, type StoreReport } from "../store/check.ts";

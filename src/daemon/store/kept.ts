@@ -1,7 +1,4 @@
-/**
- * Ended jobs and events in the store, and how they are forgotten. Changes must be made between `begin` and
- * `commit`.
- */
+/** Ended jobs and events in the store, and how they are forgotten, between `begin` and `commit`. */
 import type { JobNumber } from "../../protocol/attempts.ts";
 import type { JobState } from "../../protocol/states.ts";
 import type { Row } from "./rows.ts";
@@ -41,9 +38,7 @@ const FORGOTTEN_UNTIL = "forgotten until";
 const ANY_USER = -1;
 const ENDED_JOB = `SELECT job, uid, state, attempt > 0 AS wasStarted, ended_ms AS endedAtMs,
   ifnull(kept_bytes, 0) AS bytes FROM jobs`;
-/**
- * Read only from indexes: a thousand take half a millisecond, whatever the size of the jobs and of the table.
- */
+/** Read only from indexes: a thousand take half a millisecond, whatever the sizes of jobs and table. */
 const NUMBERS_OF_ALL = "FROM jobs INDEXED BY jobs_ended_by_number WHERE ended_ms IS NOT NULL";
 const NUMBERS_OF_USER = "FROM jobs INDEXED BY jobs_ended_by_user WHERE ended_ms IS NOT NULL AND uid = ?4";
 
@@ -65,10 +60,7 @@ export class Kept {
     return rows.map(eventCountOf);
   }
 
-  /**
-   * The first ended jobs from `first` to `last` by number, at most `most`; of one user, or of all
-   * (undefined).
-   */
+  /** The first ended jobs from `first` to `last` by number, at most `most`; of one user, or of all. */
   endedFrom(uid: number | undefined, first: JobNumber, last: JobNumber, most: number): JobKey[] {
     return this.#numbers("job", uid, first, last, most);
   }
@@ -131,10 +123,7 @@ export class Kept {
     return this.#meta(FORGOTTEN_JOB) ?? 0;
   }
 
-  /**
-   * All jobs (of one user, or of all) that ended after this Unix time are kept; undefined: no job was ever
-   * forgotten.
-   */
+  /** All jobs (of one user, or of all) that ended after this Unix time are kept; undefined: all jobs ever. */
   sinceMs(uid?: number): number | undefined {
     if (uid === undefined) return this.#meta(FORGOTTEN_UNTIL);
     const sql = "SELECT max(until_ms) AS until FROM forgotten WHERE uid IN (?, ?)";

@@ -241,10 +241,7 @@ export class Store {
     return this.#sql.number("SELECT max(sequence) FROM events");
   }
 
-  /**
-   * Events after a number, oldest first. With a user: only events of that user's jobs and events for all
-   * users.
-   */
+  /** Events after a number, oldest first. With a user: only of that user's jobs and for all users. */
   eventsAfter(sequence: number, most: number, uid?: number): StoredEvent[] {
     if (uid === undefined) return this.#sql.all(EVENTS_AFTER, sequence, most).map(eventOf);
     return this.#sql.all(EVENTS_OF_USER_AFTER, sequence, most, uid).map(eventOf);

@@ -15,9 +15,7 @@ const LISTED_ENDED = 1000;
 const LISTED_COMMAND_LENGTH = 1000;
 /** How often a waiting request checks again without an event, in case it missed one. */
 const LOOK_AGAIN_MS = 10_000;
-/**
- * Jobs changed in one cycle of the front end, which takes about 25 ms. Other requests are served in between.
- */
+/** Jobs changed in one cycle, which takes about 25 ms. Other requests are served between cycles. */
 const CHANGES_IN_TURN = 250;
 const RESULTS_IN_PIECE = 150;
 
@@ -81,10 +79,7 @@ export function submittedResponse({ turns }: Call, jobs: readonly Job[]): Outcom
   return listResponse(turns, "tutti.jobs/1", "jobs", pages(), undefined, 201);
 }
 
-/**
- * A job as shown in lists: long commands are cut, because thousands of them could exceed the maximum string
- * length.
- */
+/** A job as shown in lists: long commands are cut, since thousands could exceed the maximum string length. */
 export function brief<T extends { readonly command: readonly string[] }>(job: T): T {
   let remaining = LISTED_COMMAND_LENGTH;
   const end = job.command.findIndex((word) => {
@@ -97,10 +92,7 @@ export function brief<T extends { readonly command: readonly string[] }>(job: T)
   return { ...job, command: [...job.command.slice(0, end), `${cut}…`] };
 }
 
-/**
- * The query of a list request. Without filters other than states, it means all live jobs and the last ended
- * ones.
- */
+/** The query of a list request. Without other filters than states: all live jobs and the last ended ones. */
 function queryOf(query: Call["query"]): JobQuery | ApiRefusal {
   const { states, numbers, name, queue, user, after, limit, last } = query;
   const ranges = numbers === undefined ? undefined : parseRanges(numbers);
@@ -163,10 +155,7 @@ function changeOf({ action, priority }: c.BatchBody): Change | ApiRefusal {
     : { action, priority };
 }
 
-/**
- * The selected jobs in ascending order: existing jobs of the ranges, and all single numbers, whether they
- * exist or not.
- */
+/** The selected jobs in ascending order: existing jobs of ranges, and all single numbers, existing or not. */
 async function numbersOf(
   { caller, turns }: Call,
   service: Service,

@@ -59,9 +59,7 @@ export function isInside(root: string, file: string): boolean {
   return partsInside(root, file) !== undefined;
 }
 
-/**
- * The range that the header `Range: bytes=…` asks for; undefined if a file of `size` bytes has no such range.
- */
+/** The range of a header `Range: bytes=…`; undefined if a file of `size` bytes has no such range. */
 export function parseRange(header: string, size: number): ByteRange | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
   if (first === "" && last === "") return undefined;
@@ -86,9 +84,7 @@ export async function* readPieces(file: number, range: ByteRange): AsyncGenerato
   }
 }
 
-/**
- * Yields the bytes of an open file in pieces of at most 64 KiB, so memory use does not grow with the file.
- */
+/** Yields the bytes of an open file in pieces of at most 64 KiB, which bounds the memory use. */
 export async function* piecesOf(file: number, { offset, limit }: ByteRange): AsyncGenerator<Uint8Array> {
   let at = offset;
   let remaining = limit;

@@ -1,7 +1,4 @@
-/**
- * The page at `/`: the API, described for people. It has no scripts, loads nothing, and reveals nothing about
- * this machine.
- */
+/** The page at `/` describes the API for people. It loads nothing and reveals nothing about this machine. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { escapeHtml } from "../../../report/html/escape.ts";

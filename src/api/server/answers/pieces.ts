@@ -16,10 +16,7 @@ import type { RequestTurns } from "../fairness/request-scheduler.ts";
 /** Text or bytes, one piece at a time. `return` is called if the client leaves early. */
 type Pieces = Generator<string | Uint8Array, void, void>;
 
-/**
- * A JSON object with one long list: `{schema, [name]: […entries of all pages], …after()}`. `after` is called
- * last.
- */
+/** A JSON object with one long list: `{schema, [name]: […all pages], …after()}`. `after` is called last. */
 function* listPieces(
   schema: string,
   name: string,

@@ -77,9 +77,7 @@ export class Connections<Connection extends { destroy(): unknown }> {
     this.#strangers.add(connection);
   }
 
-  /**
-   * Assigns the connection to a user who has proven their identity. Returns a refusal if there are too many.
-   */
+  /** Assigns the connection to a user who has proven their identity, or refuses if there are too many. */
   identified(connection: Connection, caller: Caller): ApiRefusal | undefined {
     const { uid, user, isAdministrator } = caller;
     if (this.#owners.get(connection)?.uid === uid) return undefined;

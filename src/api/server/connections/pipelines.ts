@@ -7,9 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/**
- * Waiting requests per connection and in total; each takes a few kB. A connection that sends more is closed.
- */
+/** Waiting requests per connection and in total; each takes a few kB. Beyond, the connection is closed. */
 const MAX_WAITING = 512;
 const MAX_WAITING_OF_ALL = 8192;
 

@@ -56,10 +56,7 @@ export class SocketKeeper {
     }, LOOK_MS).unref();
   }
 
-  /**
-   * Stops; resolves when the connections are closed. Removes the files, unless another process has replaced
-   * them.
-   */
+  /** Resolves when all connections are closed. Removes the files, unless others have replaced them. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;

@@ -1,7 +1,4 @@
-/**
- * Runs long work one item at a time, such as forecasts in their thread. Users take turns by the time that
- * they used.
- */
+/** Runs long work, such as forecasts, one item at a time. Users take turns by the time that they used. */
 import { FairQueue } from "../../../structures/fair-queue.ts";
 
 export class FairLine {

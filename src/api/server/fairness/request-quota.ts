@@ -25,9 +25,7 @@ export interface Ticket {
   refusal(): ApiRefusal | undefined;
   /** Resolves when there is room for the answer of a request that is done. */
   room(isGone: () => boolean): Promise<void>;
-  /**
-   * Counts bytes of the answer when they are made, and, as a negative number, when the client has read them.
-   */
+  /** Counts bytes of the answer when they are made; negative: when the client has read them. */
   count(bytes: number): void;
   /** Returns everything that the request took from the quota. */
   release(): void;
@@ -97,10 +95,7 @@ export class RequestQuota {
   }
 }
 
-/**
- * A body of unknown length counts with the maximum size. No length and no transfer-encoding: there is no
- * body.
- */
+/** A body of unknown length counts as the largest. No length, no transfer-encoding: no body. */
 function bodyBytes({ method, headers }: Request): number {
   if (method === "GET" || method === "HEAD") return 0;
   const stated = headers.get("content-length");

@@ -13,10 +13,7 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_SMALL_BODY_BYTES = 1024 * 1024;
 const LIMITS_OF_SMALL = { depth: 12, entries: 1000 };
 
-/**
- * The body as a value of the schema, or a refusal. It is checked in pieces, so that other users get their
- * turns.
- */
+/** The body as a value of the schema, or a refusal. Checked in pieces, so that others get their turns. */
 export async function readBody<Body>(
   request: Request,
   schema: z.ZodType<Body>,
@@ -55,10 +52,7 @@ function* wholePieces<Body>(
   return isRefusal(value) ? value : checked(value.json, schema, "the body");
 }
 
-/**
- * Query parameters as values of their schemas, or a refusal. Parameters that the route does not know are
- * refused.
- */
+/** Query parameters as values of their schemas. Refuses parameters that the route does not know. */
 export function readQuery(
   url: URL,
   schemas: Readonly<Record<string, z.ZodType>>,

@@ -23,10 +23,7 @@ const MAX_BYTES_AROUND_JOBS = 64 * 1024;
 const PIECE_BYTES = 128 * 1024;
 /** Fixed cost of a job, expressed in bytes of text. */
 const BYTES_OF_JOB = 512;
-/**
- * Longer lists of a job are checked entry by entry here, because the schema would collect an issue for each
- * entry.
- */
+/** Longer lists of a job are checked here, because the schema would collect an issue for each entry. */
 const LONG = 64;
 /** After this many issues, the rest is not checked. */
 const MAX_ISSUES = 100;
