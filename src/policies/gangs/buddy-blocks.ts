@@ -22,8 +22,7 @@ const blocks = withAdmission(
     summary:
       "Gang scheduling on buddy blocks: least loaded block first, rows saved by re-packing, one slot per job.",
     rules: [
-      "a job's block is the smallest buddy block that holds it",
-      "the job takes the leftmost processors of its block, and other jobs may use the rest",
+      "a job takes the leftmost processors of its block, the smallest buddy block that holds it, and other jobs may use the rest",
       "if the machine's size is not a power of two, a block that the end of the machine cuts off still takes a job that fits in the part that is there",
       "an arrival gets the block with the most idle slots among the blocks of its size in which every processor has an idle slot (ties: the leftmost)",
       "a row is added, at the end of the round, only if no block of the job's size has an idle slot on every processor",
