@@ -37,14 +37,14 @@ test("quantile() is the smallest value that has that share of the values at or b
 
 describe("SlotClock", () => {
   /**
-   * Slots in which the clock called back, until it has called `count` times. `hold`: busy for so long in the
-   * first call.
+   * Slots in which the clock called back, until it has called `count` times.
+   * @param hold how long the first call keeps the process busy, in ms
    */
   async function slots(slotMs: number, count: number, holdMs = 0): Promise<[number, number][]> {
     const seen: [number, number][] = [];
     await new Promise<void>((resolve) => {
       const clock = new SlotClock(monotonicMs(), slotMs, (slot, lateMs, skipped) => {
-        // Never before its time.
+        // Never too early.
         expect(lateMs).toBeGreaterThanOrEqual(0);
         expect(monotonicMs()).toBeGreaterThanOrEqual(clock.epochMs + slot * slotMs);
         seen.push([slot, skipped]);
@@ -70,7 +70,7 @@ describe("SlotClock", () => {
 
   test("held up for several slots, it makes up for none", async () => {
     const seen = await slots(20, 4, 130);
-    // The call after the long one tells that at least five boundaries went by, and no burst follows.
+    // The call after the long one reports that at least five boundaries passed, and no burst follows.
     expect(seen[1]?.[1]).toBeGreaterThanOrEqual(5);
     expect(seen.map(([slot]) => slot)).toEqual([...new Set(seen.map(([slot]) => slot))]);
   });

@@ -16,8 +16,8 @@ const positive = fc
   .map(([mantissa, exponent]) => mantissa * 2 ** exponent);
 
 describe("ln()", () => {
-  // The constants of Math are exact by the language; ln 3 and ln 5 by OEIS A002391 and A016628; ln 4 by OEIS
-  // A016627.
+  // The language defines the constants of Math exactly. ln 3, ln 4 and ln 5 are OEIS A002391, A016627 and
+  // A016628.
   test.each([
     [2, Math.LN2],
     [10, Math.LN10],
@@ -118,8 +118,8 @@ describe("power()", () => {
 
 describe("reproducibility", () => {
   test("the bits of some results are these in every engine", () => {
-    // Not an oracle of accuracy (that is above) but a tripwire: workloads and their hashes change when these
-    // do.
+    // This does not test accuracy (see above). It is a tripwire: if these bits change, workloads and their
+    // hashes do, too.
     const hex = (x: number) => {
       const view = new DataView(new ArrayBuffer(8));
       view.setFloat64(0, x);

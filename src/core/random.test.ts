@@ -89,8 +89,7 @@ describe("new Random()", () => {
 
 describe("uniform()", () => {
   test("is neither 0 nor 1 at the ends of the generator's range", () => {
-    // States whose first two outputs are both 0, and both 2^32 − 1: s1 is the output with the scrambling
-    // undone.
+    // States whose first two outputs are both 0, and both 2^32 − 1: s1 is the unscrambled output.
     const inverse = (a: number) => {
       let x = a;
       for (let i = 0; i < 5; i++) x = Math.imul(x, 2 - Math.imul(a, x));

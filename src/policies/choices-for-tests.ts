@@ -1,8 +1,8 @@
-/** A policy with all of its settings, for tests that take the whole list. */
+/** All settings of a policy, for tests that cover the whole registry. */
 import type { PolicyChoice, PolicyDescription } from "../core/policy.ts";
 import { makeChoice } from "./parse-policy.ts";
 
-/** The policy with every combination of its choices but those left out; numbers keep their defaults. */
+/** The policy with every combination of its choices except those left out; numbers keep their defaults. */
 export function allChoices<Definition extends PolicyDescription<unknown>>(
   definition: Definition,
   leftOut: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** What a run decided, in order, to be compared with other runs. */
+/** The decisions of a run, in order, for comparison with other runs. */
 export class Decisions {
   readonly #times: number[] = [];
   readonly #what: string[] = [];
@@ -12,19 +12,19 @@ export class Decisions {
     this.#what.push(`${time}: ${what.join(" ")}`);
   }
 
-  /** Those before the time, in words. */
+  /** The decisions before a time, as texts. */
   before(time: number): readonly string[] {
     const end = this.#times.findIndex((at) => at >= time);
     return end < 0 ? this.#what : this.#what.slice(0, end);
   }
 }
 
-/** What was looked at in the runs of one policy; a check that looked at nothing proves nothing. */
+/** Counts of what was checked in the runs of one policy; a check without any cases proves nothing. */
 export interface Looked {
   readonly jobs: number;
   /** Decisions compared with those of a second run. */
   readonly comparedAgain: number;
-  /** Decisions compared with those of runs with other arrivals later, and with other run times later. */
+  /** Decisions compared with those of runs with other later arrivals, and with other later run times. */
   readonly comparedArrivals: number;
   readonly comparedRunTimes: number;
 }

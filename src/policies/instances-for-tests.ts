@@ -1,13 +1,13 @@
 /**
- * Small instances for the tests of policies, checker and explanation: by hand, drawn by fast-check, and
- * seeded.
+ * Small instances for the tests of policies, checker and explanation: made by hand, by fast-check, or from a
+ * seed.
  */
 import fc from "fast-check";
 import type { Instance } from "../core/jobs.ts";
 import { Random } from "../core/random.ts";
 import { DEFAULT_RULES } from "../core/rules.ts";
 
-/** One job. Without an estimate the run time is the estimate; without an id jobs are numbered from 1. */
+/** One job. The default estimate is the run time; by default, jobs are numbered from 1. */
 export interface TestJob {
   readonly submitS: number;
   readonly runS: number;
@@ -81,7 +81,7 @@ export function arbitraryInstance(maxJobs: number): fc.Arbitrary<Instance> {
     );
 }
 
-/** What a seeded instance looks like; times in seconds. */
+/** Parameters of a seeded instance; times in seconds. */
 export interface SeededShape {
   readonly seed: number;
   readonly processors: number;
@@ -95,7 +95,7 @@ export interface SeededShape {
   readonly zeroShare: number;
 }
 
-/** The same jobs for the same shape, in whole seconds, so that instants coincide. */
+/** Makes the same jobs for the same shape, in whole seconds, so that instants coincide. */
 export function seededInstance(name: string, shape: SeededShape): Instance {
   const random = new Random(shape.seed, name);
   let submitS = 0;
@@ -115,7 +115,7 @@ export function seededInstance(name: string, shape: SeededShape): Instance {
   return instanceOf(shape.processors, jobs, name);
 }
 
-/** The workloads every policy has to pass. */
+/** The workloads that every policy must pass. */
 export function conformanceInstances(): Instance[] {
   const usual = {
     seed: 1,

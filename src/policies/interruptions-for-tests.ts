@@ -3,7 +3,7 @@ import { checkOutages, type Interruptions, type Outage } from "../core/interrupt
 import type { Instance } from "../core/jobs.ts";
 import { Random } from "../core/random.ts";
 
-/** One announced outage: from, until, processors, the first of them. */
+/** One announced outage. @param first its first processor */
 export function window(
   fromS: number,
   untilS: number,
@@ -14,7 +14,7 @@ export function window(
   return { first, processors, fromS, untilS, announcedS };
 }
 
-/** One loss that nobody knew of. */
+/** One outage that was not announced. */
 export function loss(fromS: number, untilS: number, processors: number, first = 0): Outage {
   return { first, processors, fromS, untilS };
 }
@@ -26,8 +26,8 @@ export function interrupted(instance: Instance, interruptions: Partial<Interrupt
 }
 
 /**
- * The instance with outages of all kinds, and stops of every tenth job, over the time of its submits and a
- * little more.
+ * The instance with outages of all kinds and stops of every tenth job, over the time of its submits and
+ * slightly longer.
  */
 export function drawnInterruptions(instance: Instance, seed: number, outageCount = 30): Instance {
   const random = new Random(seed, "interruptions");
@@ -51,7 +51,7 @@ export function drawnInterruptions(instance: Instance, seed: number, outageCount
       checkOutages([...outages, drawn], processors);
       outages.push(drawn);
     } catch {
-      // It overlaps with another one.
+      // It would overlap with another outage.
     }
   }
   const stops = Array.from({ length: Math.floor(count / 10) }, () => {
@@ -62,7 +62,7 @@ export function drawnInterruptions(instance: Instance, seed: number, outageCount
   return interrupted(instance, { outages, stops });
 }
 
-/** The instance on a machine with GPUs and a licence, which half of the jobs need. */
+/** The instance on a machine with GPUs and a license, which half of the jobs need. */
 export function drawnResources(instance: Instance, seed: number): Instance {
   const random = new Random(seed, "resources");
   const gpus = 1 + Math.floor(instance.processors / 4);
@@ -78,7 +78,7 @@ export function drawnResources(instance: Instance, seed: number): Instance {
   };
 }
 
-/** The instance with jobs that can run on several sizes, each third of them on one only. */
+/** The instance with moldable jobs; every third job can run only on its own size. */
 export function drawnMolding(instance: Instance, seed: number): Instance {
   const random = new Random(seed, "molding");
   const { size, processors } = instance;

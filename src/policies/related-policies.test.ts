@@ -1,5 +1,5 @@
 /**
- * The policies that kawanami2008 names beside its own, FPMPFS and dynP, by hand and against plainly written
+ * The other policies of kawanami2008, FPMPFS and dynP: cases worked by hand, and comparisons with naive
  * twins.
  */
 import fc from "fast-check";
@@ -31,8 +31,7 @@ interface Situation {
 }
 
 /**
- * Runs jobs with a decision written as a plain function, which returns the jobs to start in the present
- * instant.
+ * Runs jobs with a decision that is a plain function and returns the jobs to start at the present instant.
  */
 function plainly(instance: Instance, decide: (situation: Situation) => number[]): number[] {
   const startS: number[] = new Array(instance.count).fill(Number.NaN);
@@ -56,7 +55,10 @@ function plainly(instance: Instance, decide: (situation: Situation) => number[])
   }
 }
 
-/** dynP's decision: all waiting jobs planned in the order of the mean estimate, on a list of intervals. */
+/**
+ * dynP's decision: plans all waiting jobs, in the order that the mean estimate decides, on a list of
+ * intervals.
+ */
 function planAll(instance: Instance, lower: number, upper: number, situation: Situation): number[] {
   const { waiting, running, nowS, startS } = situation;
   const { estimateS, size, processors } = instance;

@@ -11,7 +11,7 @@ export interface ShapedJob {
   readonly processes: number;
   readonly threads?: number;
   readonly estimateS?: number;
-  /** Place of the queue that the user chose; none by default. */
+  /** Index of the queue that the user chose; none by default. */
   readonly queue?: number;
 }
 
@@ -30,7 +30,7 @@ export function shapedInstance(processors: number, jobs: readonly ShapedJob[]): 
   };
 }
 
-/** Queue classes of a machine of 16 processors, in the image of the HPC2500's. */
+/** Queue classes of a machine of 16 processors, modelled on those of the HPC2500. */
 export const SMALL_CLASSES: readonly QueueClass[] = [
   { name: "a", processors: 2, processes: 2, threads: 2, elapsedBelowS: 20 },
   { name: "b", processors: 2, processes: 2, threads: 2 },
@@ -57,7 +57,7 @@ export const SMALL_CLASSES: readonly QueueClass[] = [
   },
 ];
 
-/** Jobs that at least one class admits, in queues that admit them, with many ties in time. */
+/** Jobs that at least one class admits, in queues that admit them, with many equal times. */
 export function arbitraryShapedInstance(
   classes: readonly QueueClass[],
   processors: number,

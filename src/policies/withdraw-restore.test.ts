@@ -1,6 +1,6 @@
 /**
- * The hooks of policies that can forget a waiting job and be told of a running one. Each step is also taken
- * by a fresh policy that is told of what runs and of the jobs that still wait: it has to start the same jobs.
+ * The hooks `withdraw` and `restore`: policies that can forget a waiting job and take over a running one. At
+ * each step, a new policy that learns what runs and what still waits must start the same jobs.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -35,10 +35,10 @@ interface Running {
   readonly startS: number;
 }
 
-/** A pool at the test's word. */
+/** A pool that the test controls. */
 class BenchPool extends PoolMachine {
   readonly waiting = new Map<number, Job>();
-  /** In order of start. */
+  /** Running jobs in order of start. */
   readonly running = new Map<number, Running>();
   readonly promisedS = new Map<number, number>();
   wakeS = Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ class BenchPool extends PoolMachine {
     this.#policy.depart(row);
   }
 
-  /** Numbers of the jobs that are started. */
+  /** Numbers of the jobs that start. */
   decide(): readonly number[] {
     this.#started = [];
     if (this.wakeS <= this.nowS) this.wakeS = Number.POSITIVE_INFINITY;
@@ -126,7 +126,7 @@ class BenchPool extends PoolMachine {
     this.wakeS = timeS;
   }
 
-  /** The next instant at which something has to be decided. */
+  /** The next instant that needs a decision. */
   nextS(): number {
     return Math.min(
       this.wakeS,
@@ -152,7 +152,7 @@ interface Events {
   readonly arrivals: readonly Job[];
 }
 
-/** What the step means for the pool: nobody runs beyond the estimate. */
+/** Applies the step to the pool. No job runs longer than its estimate. */
 function eventsOf({ laterS, arrive, ends, withdrawals }: Step, pool: BenchPool, next: number): Events {
   const atS = Math.min(pool.nowS + laterS, pool.nextS());
   const running = [...pool.running.values()];
@@ -174,7 +174,7 @@ function take(pool: BenchPool, { atS, ends, withdrawals, arrivals }: Events): re
   return pool.decide();
 }
 
-/** A fresh policy that is told of what runs and who waits, but for some. */
+/** A new policy that learns which jobs run and which wait, except some. */
 function toldAnew(
   choice: PolicyChoice<SpacePolicyDefinition>,
   pool: BenchPool,
@@ -187,7 +187,7 @@ function toldAnew(
   return fresh;
 }
 
-/** Runs until nobody waits. */
+/** Runs until no job waits. */
 function finish(pool: BenchPool): void {
   for (let i = 0; i < MAX_JOBS && pool.waiting.size > 0; i++) {
     const atS = pool.nextS();
@@ -245,7 +245,7 @@ describe("conservative backfilling, which remembers what it has promised", () =>
             for (const number of take(pool, events)) {
               expect(pool.nowS).toBeLessThanOrEqual(pool.promisedS.get(number)!);
             }
-            // What a withdrawn job held is offered to the others.
+            // What a withdrawn job had reserved is available to the others.
             if (pool.running.size === 0) expect(pool.waiting.size).toBe(0);
           }
           finish(pool);
@@ -295,7 +295,7 @@ describe("gang scheduling row by row with a queue in front", () => {
     }
   }
 
-  /** A fresh policy that is told of what stands where and who waits. */
+  /** A new policy that learns which jobs run where and which wait. */
   function copyOf(bench: GangBench, choice: PolicyChoice<GangPolicyDefinition>): GangBench {
     const fresh = new GangBench(choice);
     for (let position = 0; position < bench.machine.rowCount; position++) {

@@ -10,8 +10,8 @@ import { slotsOfWork } from "./gang-work.ts";
 import { simulateRounds } from "./rounds.ts";
 
 /**
- * Decides by dice, within the rules: any row, any place, extra slots, exchanges at any legal cut, rows kept
- * or deleted, migrations.
+ * Makes random decisions within the rules: any row, any place, extra slots, exchanges at any legal cut,
+ * keeping or deleting rows, migrations.
  */
 class Dice implements Policy {
   readonly #machine: GangMachine;
@@ -115,7 +115,7 @@ function definition(make: GangPolicyDefinition["make"], migrationS?: number): Ga
 const dice = (seed: number, migrationS?: number) =>
   definition((machine, jobs) => new Dice(machine, jobs, seed, migrationS !== undefined), migrationS);
 
-/** Every job in a row of its own, at processor 0. */
+/** Every job in its own row, at processor 0. */
 const rowEach = definition((machine) => {
   const rows = new Map<JobIndex, RowId>();
   return {
@@ -129,7 +129,7 @@ const rowEach = definition((machine) => {
   };
 });
 
-/** Decides once what the function says, on the first arrival. */
+/** Calls the function once, at the first arrival. */
 const once = (decide: (machine: GangMachine) => void) =>
   definition((machine) => {
     let done = false;
@@ -201,16 +201,16 @@ describe("simulateRounds()", () => {
   });
 
   test("a round takes in as many rows as it began with, then further ones wait for the next: hand-worked", () => {
-    // At each instant a job arrives, and goes into a row of its own. A needs three slots, the others one.
+    // At each instant a job arrives and gets its own row. A needs three slots, the others one.
     // slot   0  1  2  3  4  5  6  7  8
-    // row    A  A  B  C  D  A  E  F  G     the round of slots 1 to 4 begins with A B and takes in C D; E is in the next
+    // row    A  A  B  C  D  A  E  F  G     the round of slots 1 to 4 begins with A B and adds C D; E is in the next
     const jobs = Array.from({ length: 12 }, (_, at) => [at, at === 0 ? 3 : 1, 1] as const);
     const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
     expect([...schedule.endS]).toEqual([6, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14]);
   });
 
   test("jobs of one slot that never stop coming do not keep a gang from its turns", () => {
-    // Each slot of A leaves one job more behind. So its k-th round begins with at most k rows and has at most
+    // After each slot of A, one more job waits. So its k-th round begins with at most k rows and has at most
     // 2k slots.
     const jobs = Array.from({ length: 12_000 }, (_, at) => [at, at === 0 ? 100 : 1, 1] as const);
     const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
@@ -218,8 +218,8 @@ describe("simulateRounds()", () => {
   });
 
   test("many rows put in at one place stay in their order", () => {
-    // 200 rows, then at slot 100 more than that at once: 99 join the round, the others are put in behind
-    // those that passed.
+    // 200 rows, and then even more at once at slot 100: 99 join the round, the others are inserted after
+    // those that have passed.
     const first = Array.from({ length: 200 }, () => [0, 4, 1] as const);
     const second = Array.from({ length: 3000 }, () => [100, 2, 1] as const);
     const third = Array.from({ length: 50 }, () => [150, 3, 1] as const);

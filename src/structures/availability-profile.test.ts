@@ -5,7 +5,7 @@ import { AvailabilityProfile } from "./availability-profile.ts";
 const PROCESSORS = 8;
 const HORIZON = 40;
 
-/** Free processors of each whole second 0 … HORIZON − 1, all free after it. */
+/** Free processors at each whole second 0 … HORIZON − 1; all are free after that. */
 class NaiveProfile {
   readonly free: number[] = new Array(HORIZON).fill(PROCESSORS);
   at(time: number): number {
@@ -54,7 +54,7 @@ describe("AvailabilityProfile", () => {
             profile.release(Math.max(start, now), Math.max(end, now), s);
             naive.change(Math.max(start, now), Math.max(end, now), s);
           } else if (method === 3 && held.length > 0) {
-            // A reservation moves to the earliest start with its own processors counted as free.
+            // A reservation moves to the earliest start; its own processors count as free.
             const mine = held[a % held.length];
             if (mine.start < now) continue;
             const found = profile.earlier(mine.size, mine.end - mine.start, now, mine.start);

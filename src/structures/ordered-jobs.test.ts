@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { NO_JOB } from "../core/jobs.ts";
 import { OrderedJobs } from "./ordered-jobs.ts";
 
-/** The same list as a plain array, sorted anew after each insertion. */
+/** The same list as a plain array that is sorted after each insertion. */
 class NaiveList {
   entries: { key: number; job: number }[] = [];
   cursor = 0;
@@ -37,7 +37,7 @@ class NaiveList {
   }
 }
 
-/** One step of the model: which method, and numbers that it uses as it likes. */
+/** One step of the model: a method, and numbers for its parameters. */
 const step = fc.record({ method: fc.nat(9), a: fc.nat(999), b: fc.nat(40), c: fc.nat(40) });
 
 function checkAgainstTwin(

@@ -1,6 +1,6 @@
 /**
- * What machine and jobs may do to a conductor and a shim: no descriptors, full disks, missing links, threads
- * that outlive the first.
+ * What the machine and jobs may do to a conductor and a shim: no free descriptors, full disks, missing links,
+ * threads that outlive the first thread.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -23,7 +23,7 @@ import { monotonicMs } from "../../src/host/clock.ts";
 import { allPids, readStat } from "../../src/host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most ten seconds of it. */
+/** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
 const isRoot = process.getuid?.() === 0;
 
@@ -32,7 +32,7 @@ function has(...programs: readonly string[]): boolean {
   return programs.every((program) => folders.some((folder) => existsSync(join(folder, program))));
 }
 
-/** One conductor for the tests of a group, each of which has jobs of its own. Nothing may be left of it. */
+/** One conductor for the tests of a group, each with its own jobs. It must leave nothing behind. */
 function stageFor(kind?: "signals"): () => Stage {
   let made: Stage;
   beforeAll(async () => {
@@ -44,7 +44,7 @@ function stageFor(kind?: "signals"): () => Stage {
   return () => made;
 }
 
-/** Fills the file system until not a byte more can be written. */
+/** Fills the file system until not one more byte can be written. */
 function fill(folder: string): string {
   const path = join(folder, "filler");
   const file = openSync(path, "a");
@@ -79,7 +79,7 @@ describe("a conductor", () => {
     s.client.send({ type: "launch", spec });
     await until("it runs", () => existsSync(join(s.folder, "count")));
     const before = s.conductorPid();
-    // Of a conductor that did not start the shim, so that it has to look.
+    // Of a conductor that did not start the shim, so that it must read the folder.
     process.kill(before, "SIGKILL");
     await anotherConductor(s, before);
     const second = s.conductorPid();
@@ -157,7 +157,7 @@ describe("a conductor", () => {
     do {
       slot = slotNow();
       stands = await Promise.all([1, 2].map((job) => s.stands(s.processes(job))));
-      // Looked at again when a slot has just ended.
+      // Measured again when a slot has just ended.
     } while (slot !== slotNow());
     const inTurn = rowAt(slot, 2);
     expect([stands[inTurn], stands[1 - inTurn]]).toEqual([false, true]);
@@ -268,7 +268,7 @@ describe("a process with a line end and a parenthesis in its name", () => {
   });
 });
 
-/** A process whose first thread ends at once while another burns, which the kernel shows as a zombie. */
+/** A process whose first thread ends at once while another one computes. The kernel shows it as a zombie. */
 const HEADLESS = `
 import ctypes, os, platform, resource, threading
 resource.setrlimit(resource.RLIMIT_CPU, (10, 10))

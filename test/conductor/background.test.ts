@@ -1,5 +1,6 @@
 /**
- * Concurrent mode without control groups: what has an effect is used, and where nothing has, plain words are.
+ * Mode concurrent without control groups: it uses the means that has an effect, or else refuses with a clear
+ * message.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
@@ -11,7 +12,7 @@ import { Background, backgroundMeans } from "../../src/conductor/background.ts";
 import { allPids, readStat } from "../../src/host/processes.ts";
 import { cpuTicks, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most ten seconds of it. */
+/** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
 const ORDINARY = 0;
 const IDLE = 5;
@@ -96,7 +97,7 @@ describe.skipIf(!isRoot)("the idle class", () => {
       const node = [process.execPath, "--input-type=module", "-e", program];
       expect(execFileSync("sh", ["-c", inGroup, ...node], { encoding: "utf8" }).trim()).toBe("idle-class");
     } finally {
-      // What has just ended may still be counted there.
+      // A process that has just ended may still be counted there.
       await until("the group can be removed", () => {
         try {
           rmdirSync(group);
@@ -142,7 +143,7 @@ describe.skipIf(!isRoot || !existsSync("/usr/bin/setpriv"))("a user without righ
       const options = { encoding: "utf8", cwd: "/", env, timeout: 30_000 } as const;
       const program = here("../../src/cli/main.ts");
       const may = spawnSync("setpriv", [...asNobody, process.execPath, program, "--version"], options);
-      // Where nobody may not read the checkout.
+      // The user nobody may be unable to read the checkout.
       if (may.status !== 0) skip();
       const serve = ["serve", "--mode", "concurrent", "--no-http"];
       const refused = spawnSync("setpriv", [...asNobody, process.execPath, program, ...serve], options);

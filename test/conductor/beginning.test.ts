@@ -1,4 +1,4 @@
-/** A job cannot hold CPUs without running: neither before it begins nor after it has ended. */
+/** A job cannot hold CPUs without running, neither before it begins nor after it has ended. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   chmodSync,
@@ -30,7 +30,7 @@ import type { LaunchSpec } from "../../src/protocol/attempts.ts";
 import { Stage, until } from "./stage.ts";
 
 const isRoot = process.getuid!() === 0;
-/** The user that means harm: another one than the conductor's where we may. */
+/** The malicious user: if possible not the conductor's user. */
 const EVE = isRoot ? { uid: 33, gid: 33 } : {};
 
 let s: Stage;
@@ -64,8 +64,7 @@ function stops({ pid }: ProcessIdentity): boolean {
 }
 
 /**
- * What a process that tries all the time gets done between the making of the folder and the start of the
- * shim.
+ * What a process that keeps trying can do between the creation of the folder and the start of the shim.
  */
 function claimFor(spec: LaunchSpec, pid: number): void {
   const { bootId, startTicks } = identityOf(pid)!;
@@ -74,18 +73,18 @@ function claimFor(spec: LaunchSpec, pid: number): void {
   if (isRoot) lchownSync(claim, EVE.uid!, EVE.gid!);
 }
 
-/** Launches jobs until the shim of one was stopped before it had a first process. */
+/** Launches jobs until the shim of one of them is stopped before its job has a first process. */
 async function stoppedShim(jobs: readonly number[]): Promise<{ job: number; pid: number }> {
   for (const job of jobs) {
     const spec = ofEve(job, "echo ran");
     s.client.send({ type: "launch", spec });
-    // Or what it has just started, which is not yet another program.
+    // Or its child, which has not yet executed another program.
     const isShim = (pid: number) => readSmall(`/proc/${pid}/cmdline`) === `/bin/sh\0${spec.folder}/launch\0`;
     let found: number | undefined;
     for (const end = performance.now() + 5000; found === undefined && performance.now() < end; ) {
       if (existsSync(join(spec.folder, "launch"))) found = allPids().findLast(isShim);
       if (found === undefined && existsSync(join(spec.folder, "exit"))) break;
-      // The message goes out when we let it.
+      // The message is sent only when this process returns to its event loop.
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (found === undefined || !signal(found, "SIGSTOP")) continue;
@@ -100,7 +99,7 @@ async function stoppedShim(jobs: readonly number[]): Promise<{ job: number; pid:
 
 describe("an attempt that does not begin", () => {
   test("ends in time, whatever keeps it from beginning; what is its own is killed, and it is tried again only if that is no use to anybody", async () => {
-    // No CPUs: they need not be free for the test.
+    // Without CPUs, because they need not be free for the test.
     s.turn([Array.from({ length: 60 }, (_, i): [number, ...number[]] => [i + 1])]);
 
     const stranger = byEve("sleep", "1000");
@@ -109,7 +108,7 @@ describe("an attempt that does not begin", () => {
     claimFor(claimed, stranger.pid!);
     s.client.send({ type: "launch", spec: claimed });
 
-    // It runs what a shim runs, as far as anybody can see.
+    // As far as others can see, it runs what a shim runs.
     const disguise = join(s.folder, "disguise");
     mkdirSync(disguise, { recursive: true });
     writeFileSync(join(disguise, "launch"), "while :; do sleep 1; done\n");
@@ -120,7 +119,7 @@ describe("an attempt that does not begin", () => {
     claimFor(squatted, impostor.pid!);
     s.client.send({ type: "launch", spec: squatted });
 
-    // The link to the first process is made inside, where the conductor does not look.
+    // The shim makes the link to the first process inside this folder, where the conductor does not look.
     const hidden = ofEve(3, "echo ran");
     mkdirSync(join(hidden.folder, "job"));
     if (isRoot) chownSync(join(hidden.folder, "job"), EVE.uid!, EVE.gid!);
@@ -141,7 +140,7 @@ describe("an attempt that does not begin", () => {
       expect(end).not.toHaveProperty("code");
     }
     expect(last.lost).toContain(`process ${pid}, which should start it, is stopped by a signal`);
-    // By whoever holds CPUs on purpose nothing is won.
+    // A user who holds CPUs on purpose gains nothing.
     expect([first, two, last].map(({ neverBegan }) => neverBegan)).toEqual([undefined, undefined, undefined]);
     expect(three.neverBegan).toBe(true);
     // A process that was killed takes a moment to go.
@@ -216,7 +215,7 @@ describe("a job that has ended", () => {
     const shim = readIdentity(spec, "claim")!;
     rmSync(spec.folder, { recursive: true });
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    // It runs on, as the user may still want what it does elsewhere.
+    // It keeps running, because the user may still want what it does elsewhere.
     expect(s.ends(1)).toEqual([]);
     expect(s.processes(1)).not.toEqual([]);
     writeFileSync(go, "");

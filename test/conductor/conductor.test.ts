@@ -10,10 +10,10 @@ import type { FreezerKind } from "../../src/protocol/attempts.ts";
 import type { FromConductor } from "../../src/protocol/conductor.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most ten seconds of it. */
+/** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
 
-/** One conductor for the tests of a group, each of which has jobs of its own. Nothing may be left of it. */
+/** One conductor for the tests of a group, each with its own jobs. It must leave nothing behind. */
 function stageFor(kind?: FreezerKind): () => Stage {
   let made: Stage;
   beforeAll(async () => {
@@ -174,14 +174,14 @@ describe("a job", () => {
 
   test("has the rest of a slot whose gangs have ended", async () => {
     const s = here();
-    // The slot that is now and the next ones last a minute each.
+    // The present slot and the next ones last a minute each.
     s.turn([[1], [2], [3]], { slotMs: 60_000 });
     s.launch(1, "sleep 0.2; exit 1");
     s.launch(2, "sleep 0.2; exit 2");
     s.launch(3, "exit 3");
     for (const job of [1, 2, 3]) expect(await s.end(job)).toMatchObject({ code: job });
     const [one, two] = [await s.end(1), await s.end(2)];
-    // Not side by side with the gang whose slot it is.
+    // Not at the same time as the gang whose slot it is.
     expect(two.endedAtMs - one.endedAtMs).toBeGreaterThanOrEqual(190);
   });
 
@@ -218,7 +218,7 @@ describe.each(kindsHere())("%s", (kind) => {
     await until("both have worked", () => cpuTicks(one) + cpuTicks(other) > 120);
     const used = [cpuTicks(one) - (before[0] ?? 0), cpuTicks(other) - (before[1] ?? 0)];
     const share = (used[0] ?? 0) / ((used[0] ?? 0) + (used[1] ?? 0));
-    // Wide, since the machine has other work; bench/live.ts measures it.
+    // A wide range, because the machine has other work; bench/live.ts measures exactly.
     expect(share).toBeGreaterThan(0.3);
     expect(share).toBeLessThan(0.7);
   });
@@ -264,7 +264,7 @@ describe.each(kindsHere())("%s", (kind) => {
     const end = await s.end(1);
     expect(end).toMatchObject({ reason: "time-limit", signal: "SIGTERM" });
     expect(end.ranMs).toBeGreaterThanOrEqual(300);
-    // One slot of three is its own.
+    // One of three slots is its own.
     expect(performance.now() - startMs).toBeGreaterThan(2 * 300);
   });
 
@@ -303,7 +303,7 @@ describe.each(kindsHere())("%s", (kind) => {
     s.turn([[1, [2, 1]], [3], [4], [5, [6, 1]]], {
       slotMs: 20,
     });
-    // As a front end does: after each connection it says again what it wants.
+    // Like a front end, send everything again after each connection.
     const again = () => {
       specs.forEach((spec, i) => {
         if (s.ends(i + 1).length === 0) s.client.send({ type: "launch", spec });
@@ -386,7 +386,7 @@ describe("the socket", () => {
       s.heard.some((message) => message.type === "refused" && message.message.includes("Another front end")),
     );
     raw.destroy();
-    // Which has connected again by itself meanwhile.
+    // It has reconnected meanwhile.
     await until("the first is back", () => s.client.connected);
   });
 

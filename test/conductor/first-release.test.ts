@@ -1,6 +1,6 @@
 /**
- * A conductor of the first release runs on when Tutti is replaced by today's: its jobs end properly, and only
- * then does today's begin.
+ * A conductor of the first release keeps running when Tutti is upgraded to today's version. Its jobs end
+ * properly, and only then today's conductor starts.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
     rmSync(sources, { recursive: true, force: true });
   });
 
-  /** Puts it in the place of today's, which the stage has started. */
+  /** Replaces today's conductor, which the stage has started, by the old one. */
   async function startOld(s: Stage): Promise<void> {
     s.client.close();
     await s.stopConductor();
@@ -64,7 +64,7 @@ describe.skipIf(!canRead)("a conductor of the first release", () => {
       launch(job);
       await s.begun(job);
     }
-    // It does not know the word, and the client does not say it.
+    // It does not know this message, and the client does not send it.
     s.client.send({ type: "keep", attempt: s.key(1) });
     writeFileSync(join(s.folder, "go1"), "");
     const end = await s.end(1);

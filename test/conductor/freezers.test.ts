@@ -13,7 +13,7 @@ import type { FreezerKind } from "../../src/protocol/attempts.ts";
 import { cpuTicks, kindsHere, marked, until } from "./stage.ts";
 
 const BURN = "while :; do :; done";
-/** A process that would run away is ended by the kernel. */
+/** The kernel ends a process that would run forever. */
 const BOUNDED = "ulimit -t 10;";
 
 const GANGS = ["1.1", "2.1"];
@@ -27,9 +27,9 @@ function open(kind: FreezerKind): Containment {
   return containment;
 }
 
-/** Starts a gang's first process as the conductor does; we are its shim. */
+/** Starts a gang's first process as the conductor does; this process is its shim. */
 async function start(containment: Containment, gang: string, script: string): Promise<number> {
-  // It waits until it has been put into its groups.
+  // The process waits until it is in its groups.
   const child = spawn("sh", ["-c", `read -r go; ${BOUNDED} ${script}`], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -45,7 +45,7 @@ async function start(containment: Containment, gang: string, script: string): Pr
   return job.pid;
 }
 
-/** As the conductor does it: a freeze that has not stopped all is tried again. */
+/** Freezes as the conductor does: repeats a freeze that has not stopped all processes. */
 async function frozen({ freezer }: Containment, gang: string): Promise<void> {
   await until("the gang is stopped", () => freezer.freeze(gang) && freezer.isFrozen(gang));
 }
@@ -112,7 +112,7 @@ describe.each(kinds)("%s", (kind) => {
   test("freeze() and kill() reach a process that left by setsid and a double fork", async () => {
     const containment = open(kind);
     await start(containment, "1.1", `(setsid sh -c '(${BURN}) & exit 0' &) ; ${BURN}`);
-    // Those in between have no time to burn.
+    // The processes in between have no time to compute.
     await until("both burn", () => {
       const found = marked(containment.marks);
       return found.length === 2 && found.every((pid) => cpuTicks(pid) >= 3);
@@ -153,7 +153,7 @@ describe.each(kinds)("%s", (kind) => {
     await start(containment, "1.1", bomb);
     await until("it goes off", () => marked(containment.marks).length >= 20);
     await killed(containment, "1.1");
-    // Nobody who was just being born is left either.
+    // No process that was just starting is left either.
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(marked(containment.marks)).toEqual([]);
   });
@@ -192,7 +192,7 @@ describe.each(kinds)("%s", (kind) => {
       first.groups.make("probe");
       first.freezer.freeze("probe");
       const procs = join(first.groups.of("freezer")!.folder, "probe", "cgroup.procs");
-      // As the shell that is to go in and to end, and is stopped by the frozen group.
+      // Like the shell that should enter the group and end, but is stopped by the frozen group.
       const env = { [MARK_VARIABLE]: `${first.marks}probe` };
       const shell = spawn("/bin/sh", ["-c", 'echo $$ > "$1"', "sh", procs], { stdio: "ignore", env });
       const ended = once(shell, "exit");

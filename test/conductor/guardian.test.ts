@@ -1,6 +1,6 @@
 /**
- * What the guardian does about a conductor that hangs: one that is really stopped, for every kind of freezer
- * that works here.
+ * What the guardian does if the conductor hangs: a really stopped conductor, for every kind of freezer that
+ * works here.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readStat } from "../../src/host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most twenty seconds of it. */
+/** Uses a processor, for at most twenty seconds of CPU time. */
 const BURN = "ulimit -t 20; while :; do :; done";
 
 describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
@@ -20,7 +20,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
   afterEach(() => s.killJobs());
   afterAll(async () => expect(await s.clear()).toEqual([]));
 
-  /** Two gangs that run but stand in no row, so that they are stopped for good. */
+  /** Two running gangs that are in no row, so that they stay stopped. */
   async function twoThatStand(): Promise<number[]> {
     s.turn([[1], [2]], { slotMs: 20 });
     for (const job of [1, 2]) s.launch(job, BURN);
@@ -57,7 +57,7 @@ describe.each(kindsHere())("a conductor that hangs (%s)", (kind) => {
       s.heard.some((message) => message.type === "refused" && message.message.includes("stood still")),
     );
     await standing(pids);
-    // It is the same one, and turns as before.
+    // It is the same conductor, and gangs take turns as before.
     const [one = 0] = s.processes(1);
     const [other = 0] = s.processes(2);
     s.turn([[1], []], { slotMs: 20 });

@@ -1,6 +1,6 @@
 /**
- * Somebody removes the conductor's socket, or its whole folder, while jobs run: it stays the one conductor,
- * and is found again.
+ * Somebody removes the conductor's socket, or its whole folder, while jobs run: it remains the only
+ * conductor, and front ends find it again.
  */
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
@@ -11,13 +11,13 @@ import { titleOf } from "../../src/conductor/home.ts";
 import { allPids, readSmall, readStat, signal } from "../../src/host/processes.ts";
 import { cpuTicks, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most ten seconds of it. */
+/** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
 
 describe("a conductor whose folder is removed", () => {
   let s: Stage;
   beforeAll(async () => {
-    // It needs the most of that folder.
+    // This freezer has the most files in that folder.
     s = new Stage("signals");
     await s.ready();
   });
@@ -28,7 +28,7 @@ describe("a conductor whose folder is removed", () => {
     allPids().filter((pid) => readSmall(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "") === titleOf(s.home));
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  /** The conductor may just be writing something into it. */
+  /** Retries, because the conductor may just be writing into the folder. */
   const removeHome = () => rmSync(s.home, { recursive: true, maxRetries: 20, retryDelay: 1 });
 
   test("listens again when its socket is removed, while its front end stays connected", async () => {
@@ -50,7 +50,7 @@ describe("a conductor whose folder is removed", () => {
     const pid = s.conductorPid();
     s.client.close();
     removeHome();
-    // As the next front end does: at once, before anybody has noticed.
+    // At once, before the conductor has noticed, as the next front end may do.
     mkdirSync(s.home, { mode: 0o700 });
     const second = startConductor(s.home, "signals");
     s.heard.length = 0;
@@ -62,11 +62,11 @@ describe("a conductor whose folder is removed", () => {
     const state = s.heard.find((message) => message.type === "state")!;
     expect(state.attempts).toMatchObject([{ ...s.key(1), phase: "running" }]);
     expect([s.home, join(s.home, "socket")].map(modeOf)).toEqual([0o700, 0o600]);
-    // The next one cannot start beside it either.
+    // No other conductor can start next to it either.
     const third = startConductor(s.home, "signals");
     await until("the third one has ended", () => third.exitCode !== null);
     expect(third.exitCode).toBe(3);
-    // And what it has written down is there for the one after it.
+    // And the state that it has saved is there for the next conductor.
     signal(pid, "SIGKILL");
     await until("the next one answers", () => s.client.connected && s.conductorPid() !== pid);
     writeFileSync(join(s.folder, "go"), "");

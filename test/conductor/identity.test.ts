@@ -1,5 +1,5 @@
 /**
- * Numbers of attempts can come back, with an older store or a folder that was kept; their identities cannot.
+ * Numbers of attempts can be reused, with an older store or a folder that was kept. Their identities cannot.
  */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -27,7 +27,7 @@ async function nextConductor(before: number): Promise<void> {
   await until("another conductor", () => stage.client.connected && stage.conductorPid() !== before);
 }
 
-/** Kills the conductor, takes its memory away and waits for the next one. */
+/** Kills the conductor, removes its saved state and waits for the next conductor. */
 async function forgetEverything(): Promise<void> {
   const before = stage.conductorPid();
   signal(before, "SIGKILL");
@@ -94,7 +94,7 @@ describe("a number that was given before", () => {
         lost: expect.stringContaining("never ran"),
         neverBegan: true,
       });
-      // Nor does what a front end says next of the new one concern the old one.
+      // Later messages of a front end about the new attempt must not affect the old one either.
       const attempt = s.key(1);
       s.client.send({ type: "stop", attempt, kill: true, reason: "cancelled", identity });
       s.client.send({ type: "forget", attempt, identity });

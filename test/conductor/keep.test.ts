@@ -1,6 +1,6 @@
 /**
- * A job that the front end's store does not know runs on beside the gangs until somebody decides, for every
- * kind of freezer.
+ * A job that the front end's store does not know keeps running next to the gangs until somebody decides. For
+ * every kind of freezer.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { readIdentity } from "../../src/conductor/attempts/claim.ts";
 import { signal } from "../../src/host/processes.ts";
 import { cpuTicks, kindsHere, Stage, until } from "./stage.ts";
 
-/** Burns the processor, at most ten seconds of it. */
+/** Uses a processor, for at most ten seconds of CPU time. */
 const BURN = "ulimit -t 10; while :; do :; done";
 
 describe.each(kindsHere())("%s: a kept job", (kind) => {
@@ -41,7 +41,7 @@ describe.each(kindsHere())("%s: a kept job", (kind) => {
     await s.begun(1);
     s.turn([[]], { slotMs: 20 });
     await stands(1);
-    // That of a namesake is not for it.
+    // A message for another attempt with the same number has no effect on it.
     s.client.send({ type: "keep", attempt: s.key(1), identity: "0".repeat(32) });
     await stands(1);
     keep(1);

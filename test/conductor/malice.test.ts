@@ -1,6 +1,6 @@
 /**
- * Jobs and users that mean harm to others, against a real conductor run by root. What they do to themselves
- * is their affair.
+ * Jobs and users that try to harm others, against a real conductor run by root. What they do to themselves
+ * does not matter.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
@@ -37,7 +37,7 @@ const BOB = 34;
 
 describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   let stage: Stage;
-  /** Processes that are none of the conductor's. */
+  /** Processes that do not belong to the conductor. */
   const bystanders: number[] = [];
   beforeAll(async () => {
     stage = new Stage();
@@ -50,7 +50,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
   });
   afterAll(async () => expect(await stage.clear()).toEqual([]));
 
-  /** A job of Eve's, with its folder as the front end makes it. */
+  /** Launches a job of Eve's, with a folder as the front end makes it. */
   function ofEve(job: number, script: string): LaunchSpec {
     const spec = stage.spec(job, ["sh", "-c", script], { uid: EVE, gid: EVE, cwd: "/" });
     chownSync(spec.folder, EVE, EVE);
@@ -63,8 +63,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     const [child] = childrenOf(bob);
     bystanders.push(child!.pid, bob.pid!);
     const spec = ofEve(1, "true");
-    // What a process that tries all the time gets done between the making of the folder and the start of the
-    // shim.
+    // What a process that keeps trying can do between the creation of the folder and the start of the shim.
     for (const [file, process] of Object.entries({ claim: identityOf(bob.pid!)!, job: child! })) {
       symlinkSync(`${textOf(process)}:${spec.identity}`, join(spec.folder, file));
       lchownSync(join(spec.folder, file), EVE, EVE);
@@ -110,7 +109,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     expect(await stage.end(1)).toMatchObject({ code: 7 });
   });
 
-  /** A file of somebody else's in a folder that Eve may write to, so that she can move it but not read it. */
+  /** A file of another user in a folder that Eve may write to, so that she can move it but not read it. */
   function filesOfOthers(name: string, content: string, uid: number): string {
     const open = join(stage.folder, "open");
     mkdirSync(open, { recursive: true });
@@ -138,7 +137,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
 
   test("takes no file of another user's for the exit status of a job", async () => {
     const status = filesOfOthers("status", `0 ${stage.identity(1)}\n`, BOB);
-    // The shim is stopped for good, so that its own word does not come after.
+    // The shim stays stopped, so that it cannot report later.
     const spec = ofEve(1, `mv -f '${status}' '${stage.folderOf(1)}/exit'; kill -9 $PPID; sleep 1000`);
     stage.turn([[1]]);
     stage.client.send({ type: "launch", spec });
@@ -170,7 +169,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
     stage.turn([[1]]);
     await new Promise((resolve) => setTimeout(resolve, 300));
     const buffer = Buffer.alloc(100);
-    // The end of the pipe: nobody has it open for writing, and nothing is in it.
+    // Reading gives the end of the pipe: no process has it open for writing, and it is empty.
     expect(readSync(reader, buffer)).toBe(0);
     closeSync(reader);
     stage.client.send({ type: "stop", attempt: stage.key(1), kill: true, reason: "cancelled" });
@@ -201,7 +200,7 @@ describe.skipIf(process.getuid!() !== 0)("a conductor run by root", () => {
       name !== undefined && files.includes(`socket:[${inode}]`) ? [name] : [],
     );
     expect(names).not.toEqual([]);
-    // Names with @ lie in no folder, so nobody's rights protect them.
+    // Sockets whose names begin with @ are in no folder, so no permissions protect them.
     expect(names.filter((name) => !name.startsWith(stage.home))).toEqual([]);
   });
 });

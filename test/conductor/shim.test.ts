@@ -1,6 +1,6 @@
 /**
- * What becomes of a job whose shim is killed, which no part of Tutti does but any administrator, or the
- * kernel out of memory, can.
+ * What happens to a job whose shim is killed. No part of Tutti does that, but an administrator can, or the
+ * kernel when it is out of memory.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
@@ -62,7 +62,7 @@ describe("a shim", () => {
     const spec = s.spec(1, ["sh", "-c", "echo ran"]);
     symlinkSync(`${bootId()}:${process.pid}:1:${spec.identity}`, join(spec.folder, "claim"));
     execFileSync("mkfifo", [join(spec.folder, "gate")]);
-    // What the shim had started, about to wait.
+    // The process that the shim had started and that was about to wait.
     const waiting = spawn("sh", ["-c", "read -r go < gate; echo $?"], { cwd: spec.folder });
     const ended = new Promise((resolve) => waiting.once("exit", resolve));
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,6 +1,6 @@
 /**
- * A conductor of its own for a test, in a folder of its own, and the front end's side of its socket. `clear`
- * kills whatever the test left and says what it was, so that a test that leaks fails.
+ * A conductor for a test, in its own folder, and the front end's side of its socket. `clear` kills everything
+ * that the test has left and returns what it was, so that a test that leaks fails.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -46,7 +46,7 @@ export class Stage {
   client: ConductorClient;
   #sequence = 0;
   #marks: string;
-  /** The test counts its jobs from 1; those of the tests before it had other numbers. */
+  /** Each test counts its jobs from 1; this offset keeps the numbers of earlier tests apart. */
   #act = 0;
   #jobs: number[] = [];
 
@@ -84,7 +84,7 @@ export class Stage {
     return { job: this.#act * 100 + job, attempt: 1 };
   }
 
-  /** That of the job's attempt. */
+  /** Identity of the job's attempt. */
   identity(job: number): string {
     return createHash("sha256").update(this.folderOf(job)).digest("hex").slice(0, 32);
   }
@@ -119,7 +119,7 @@ export class Stage {
     return spec;
   }
 
-  /** Rows of jobs: on CPU 0, or [job, CPU, …]. The first row has the slot that is now. */
+  /** Sets rows of jobs: on CPU 0, or [job, CPU, …]. The first row has the present slot. */
   turn(
     rows: readonly (readonly (number | readonly [number, ...number[]])[])[],
     more: Partial<Pick<ConductorMatrix, "slotMs" | "mode">> = {},
@@ -165,7 +165,7 @@ export class Stage {
     return marked(`${this.#marks}${job === undefined ? "" : `${this.key(job).job}.`}`);
   }
 
-  /** Whether the process makes no progress: CPU time between two looks 120 ms apart. */
+  /** Whether the process makes no progress: compares its CPU time 120 ms apart. */
   async stands(pids: readonly number[]): Promise<boolean> {
     const before = pids.map(cpuTicks);
     await new Promise((resolve) => setTimeout(resolve, 120));
@@ -185,14 +185,14 @@ export class Stage {
     this.heard.splice(0, this.heard.length, ...(state === undefined ? [] : [state]));
   }
 
-  /** Ends the conductor without its jobs. The client, if it may start one, starts the next. */
+  /** Ends the conductor but not its jobs. If the client may, it starts the next conductor. */
   async stopConductor(): Promise<void> {
     const pid = this.conductorPid();
     signal(pid, "SIGTERM");
     await until("the conductor has ended", () => (readStat(pid)?.state ?? "Z") === "Z");
   }
 
-  /** Ends everything. @returns what was still there when it should not have been */
+  /** Ends everything. @returns what was still there although it should not have been */
   async clear(): Promise<string[]> {
     this.client.close();
     const last = this.connect(false);
@@ -238,8 +238,8 @@ export class Stage {
 }
 
 /**
- * Processes whose environment carries a mark that begins so, those that have ended left out. An oracle of its
- * own: the freezers are not asked.
+ * Living processes whose environment has a mark with this prefix. An independent oracle, which does not use
+ * the freezers.
  */
 export function marked(marks: string): number[] {
   return allPids().filter((pid) => {
@@ -252,7 +252,7 @@ export function marked(marks: string): number[] {
   });
 }
 
-/** Clock ticks of CPU time that the process has had; −1 when it is gone. */
+/** Clock ticks of CPU time that the process has had; −1 if it is gone. */
 export function cpuTicks(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
@@ -262,7 +262,7 @@ export function cpuTicks(pid: number): number {
   }
 }
 
-/** Thaws, empties and removes the control groups of a conductor. @returns those that would not go */
+/** Thaws, empties and removes the control groups of a conductor. @returns those that could not be removed */
 function removeGroupsOf(home: string): string[] {
   const left: string[] = [];
   for (const kind of ["cgroup2", "cgroup1"] as const) {

@@ -1,6 +1,6 @@
 /**
- * The policies with an admission queue under the checker: every combination of limit, queue and queue order,
- * and of the limits with the policies' own choices.
+ * Policies with an admission queue, under the checker: every combination of limit, queue and queue order, and
+ * of the limits with the policies' own choices.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
@@ -28,7 +28,7 @@ const SHAPE = {
   exactShare: 0.3,
   zeroShare: 0.1,
 };
-/** Each combination runs on the first and on one of the others. */
+/** Each combination runs on the first workload and on one of the others. */
 const INSTANCES: readonly Instance[] = [
   withMemory(seededInstance("overload", { ...SHAPE, seed: 2, gapS: 2 })),
   withMemory(seededInstance("moderate", { ...SHAPE, seed: 1, gapS: 14 })),
@@ -65,7 +65,7 @@ function limited(definition: PolicyDefinition): PolicyChoice[] {
       ...ownSettings(definition).map((own) => [...limit.split(":"), queue, ...own]),
     ]),
   );
-  // Which window a gang will have on a ring is not known beforehand.
+  // On a ring it is not known in advance which window a gang will get.
   const isRefused = (settings: readonly string[]) =>
     settings.includes("array=ring") &&
     (settings.includes("queue=easy") || settings.some((one) => one.startsWith("memory")));
@@ -83,7 +83,7 @@ describe("every gang policy behind an admission queue passes the checker", () =>
           const name = `${instance.workload.name}, ${choice.label}`;
           expect(result.ok, [name, ...auditLines(choice.label, result)].join("\n")).toBe(true);
           expect(result.checked.ends, name).toBe(instance.count);
-          // With one row, which may stay when it is empty, there may never be a row to be added.
+          // With a limit of one row, which may stay when it is empty, a run may never add a row.
           if (choice.parameters.rows !== 1) expect(result.checked.queueChecks, name).toBeGreaterThan(0);
           if (choice.parameters.queue === "easy" && instance.workload.name === "overload")
             expect(result.checked.promises, name).toBeGreaterThan(0);

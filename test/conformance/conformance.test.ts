@@ -1,11 +1,11 @@
 /**
- * The one conformance suite: every policy of the registry, with every value of every choice among its
- * parameters, on the same workloads, under the checker. A policy gets in by standing in the registry. What it
- * does not promise it declares in `guarantees`; what no policy of space sharing or of time sharing can
- * promise stands in NOT_ASKED; no case is skipped here.
+ * The conformance suite: every policy of the registry, with every value of every choice among its parameters,
+ * on the same workloads, under the checker. A policy is included because it is in the registry. What it does
+ * not guarantee, it declares in `guarantees`. What no policy of space sharing or of time sharing can
+ * guarantee is in NOT_ASKED. No case is skipped.
  *
- * Asked of all: the rules of the machine at every step, every job started and ended, the same decisions in a
- * second run, and the same decisions when only later arrivals or later run times differ.
+ * Required of all policies: the rules of the machine at every step, every job started and ended, the same
+ * decisions in a second run, and the same decisions if only later arrivals or later run times differ.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
@@ -23,12 +23,12 @@ import { prepare } from "../../src/workload/prepare.ts";
 type Sharing = PolicyDefinition["sharing"];
 
 /**
- * Choices that do nothing while the numbers keep their defaults; admission.conformance.test.ts has them with
+ * Choices that have no effect while the numbers keep their defaults; admission.test.ts tests them with
  * limits.
  */
 const IDLE_CHOICES = ["queue", "queueOrder"];
 
-/** All promises that policies make in `guarantees`, and where none can make them, the reason. */
+/** All guarantees that policies can declare, with the reason if no policy of a kind can give them. */
 const NOT_ASKED: Readonly<Record<string, Partial<Readonly<Record<Sharing, string>>>>> = {
   headNeverFits: {},
   workConserving: {},
@@ -53,7 +53,10 @@ function downeyInstance(processors: number): Instance {
 }
 
 const instances = [...conformanceInstances(), downeyInstance(128), downeyInstance(100)];
-/** Whole slots and free switches; slots that divide nothing and switches that cost. */
+/**
+ * Two settings: slots of whole seconds with free switches; slots that divide no run time, with switches that
+ * cost.
+ */
 const SLOTS = [
   { slotS: 5, switchS: 0 },
   { slotS: 0.7, switchS: 0.1 },
@@ -68,7 +71,7 @@ function checkOnOneMachine(choice: PolicyChoice, label: string, slots: (typeof S
     expect(result.checked.ends, name).toBe(instance.count);
     // At three instants, or all, two kinds of future each.
     expect(result.checked.probes, name).toBeGreaterThanOrEqual(Math.min(6, 2 * result.checked.instants));
-    // Every start is compared with the second run's.
+    // Every start is compared with that of the second run.
     expect(result.checked.comparisons, name).toBeGreaterThanOrEqual(instance.count);
   }
 }
@@ -84,8 +87,8 @@ function describeOnOneMachine(definition: PolicyDefinition): void {
 }
 
 /**
- * Names of what the policy promises, with whichever of its choices, and with numbers above their defaults:
- * limits, for instance.
+ * Names of what the policy guarantees with any of its choices, and also with numbers above their defaults,
+ * such as limits.
  */
 function promisesOf(definition: PolicyDefinition): string[] {
   const higher = definition.parameters.flatMap((spec) =>

@@ -1,7 +1,7 @@
 /**
- * Every policy of the registry on machines whose capacity is a function of time, under the checker: no
- * processor is used while it is away, no start runs into an outage that is known where the policy claims so,
- * who is stopped is so by the rule, and keeps its work.
+ * Every policy of the registry on machines whose capacity changes over time, under the checker: no processor
+ * is used while it is away; no job that starts runs into a known outage if the policy guarantees that; the
+ * right jobs are stopped, and they keep their work.
  */
 import { describe, expect, test } from "vitest";
 import type { Instance } from "../../src/core/jobs.ts";
@@ -19,12 +19,15 @@ import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { POLICIES } from "../../src/policies/registry.ts";
 import { simulate } from "../../src/simulator/simulate.ts";
 
-/** Whole slots and free switches; slots that divide nothing and switches that cost. */
+/**
+ * Two settings: slots of whole seconds with free switches; slots that divide no run time, with switches that
+ * cost.
+ */
 const SLOTS = [
   { slotS: 5, switchS: 0 },
   { slotS: 0.7, switchS: 0.1 },
 ];
-/** Choices that do nothing while nobody waits for a row. */
+/** Choices that have no effect as long as no job waits for a row. */
 const IDLE_CHOICES = ["queue", "queueOrder"];
 
 const copes = ({ definition, parameters }: PolicyChoice, feature: Feature) =>
@@ -33,7 +36,7 @@ const drawn = conformanceInstances().map((instance, i) => drawnInterruptions(ins
 const stopped = drawn.map((one) => interrupted(one, { stops: one.interruptions?.stops ?? [] }));
 const needy = (instances: readonly Instance[]) => instances.map((one, i) => drawnResources(one, i));
 
-/** Jobs that are stopped, and what else the policy copes with. */
+/** Jobs that are stopped, and the other features that the policy can handle. */
 function instancesFor(choice: PolicyChoice): Instance[] {
   const outages = copes(choice, "outages") ? drawn : [];
   const resources = copes(choice, "resources") ? needy([...outages, ...stopped]) : [];

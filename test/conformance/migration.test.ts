@@ -1,6 +1,5 @@
 /**
- * The policies whose gangs migrate under the checker: every combination of their own choices, at several
- * costs.
+ * Policies whose gangs migrate, under the checker: every combination of their own choices, at several costs.
  */
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice, PolicyDefinition } from "../../src/core/policy.ts";

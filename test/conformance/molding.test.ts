@@ -28,7 +28,7 @@ import { writeScheduleSwf } from "../../src/workload/traces/swf-writer.ts";
 
 const SLOTS = { slotS: 1, switchS: 0 };
 
-/** First come, first served; the head is started on the size that `choose` tells, 0 for not now. */
+/** First come, first served. The head starts on the size that `choose` returns; 0: not now. */
 function choosing(
   choose: (pool: Pool, job: number, jobs: Parameters<SpacePolicyDefinition["make"]>[1]) => number,
 ) {
@@ -113,7 +113,7 @@ describe("start() on another size", () => {
     expect([...schedule.startS]).toEqual([0, 6, 6]);
     expect([...schedule.endS]).toEqual([6, 10, 12]);
     expect(schedule.given).toEqual({ size: Int32Array.of(4, 3, 1), runS: Float64Array.of(6, 4, 6) });
-    // The instance is as it was.
+    // The instance has not changed.
     expect([...instance.size, ...instance.runS]).toEqual([2, 2, 1, 12, 6, 6]);
   });
 
@@ -183,7 +183,7 @@ describe("start() on another size", () => {
 });
 
 describe("place() on another size", () => {
-  /** Every job in a row of its own, on as many processors as it can use. */
+  /** Every job in its own row, on as many processors as it can use. */
   const widest = (beyond = 0): PolicyChoice<GangPolicyDefinition> => ({
     definition: {
       ...choosing(() => 0).definition,

@@ -25,7 +25,7 @@ interface Case {
   readonly events: Partial<Interruptions>;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** Job, from, until. */
+  /** Each pause: job, from, until. */
   readonly pauses?: readonly (readonly number[])[];
 }
 
@@ -101,7 +101,7 @@ const CASES: Readonly<Record<string, Case>> = {
     policy: "conservative",
     jobs: [job(0, 4, 4), job(1, 3, 4), job(1, 4, 4)],
     events: { outages: [loss(2, 20, 1)] },
-    // The first job is stopped with 2 s to go and fits on 4 processors only.
+    // The first job is stopped with 2 s left, and it fits only on 4 processors.
     starts: [0, 2, 22],
     ends: [22, 6, 26],
     pauses: [[0, 2, 20]],
@@ -124,7 +124,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "a gang whose processors go is placed anew on others, in a row of its own": {
     policy: "wlv",
     jobs: [job(0, 2, 6), job(0, 2, 6)],
-    // 2 s each side by side, then in turn from 2 s on: the first has slots 2, 4, 6, 8.
+    // Both run at the same time for 2 s, and from then on in turn: the first has slots 2, 4, 6, 8.
     events: { outages: [loss(2, 20, 2, 2)] },
     starts: [0, 0],
     ends: [9, 10],
@@ -226,7 +226,7 @@ const arbitraryCase = fc
         checkOutages([...outages, outage], instance.processors);
         outages.push(outage);
       } catch {
-        // Not on this machine, or not beside the others.
+        // Outside this machine, or in conflict with the others.
       }
     }
     return interrupted(instance, { outages });

@@ -6,8 +6,8 @@
  *   M/G/1   mean wait  λ·E[S²] / (2·(1 − ρ)), by Pollaczek and Khinchine     (ibid., 5.6)
  *   M/G/1, shortest first: Cobham's formula in the limit of many classes    (Kleinrock II, 3.7)
  *
- * Each case: replications with fixed seeds, the first tenth of the jobs left out, a 99 % interval (Student)
- * over their mean waits.
+ * Each case has replications with fixed seeds, leaves out the first tenth of the jobs, and computes a 99 %
+ * interval (Student) over the mean waits.
  */
 import { describe, expect, test } from "vitest";
 import { exp, ln } from "../../src/core/elementary.ts";
@@ -73,7 +73,7 @@ function meanWaits(policy: string, processors: number, rate: number, service: Se
   });
 }
 
-/** The formula lies in the interval, and the interval is narrow enough to say something. */
+/** Expects that the interval contains the formula's value and is narrow enough to be meaningful. */
 function agree(waits: readonly number[], formula: number, narrow: number): void {
   const { mean, half } = confidenceInterval(waits, 0.99);
   expect(Math.abs(mean - formula), `mean wait ${mean} ± ${half}, by the formula ${formula}`).toBeLessThan(

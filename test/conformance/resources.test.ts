@@ -171,7 +171,7 @@ class BarePool extends PoolMachine {
   protected onSuspend(): void {}
 }
 
-/** Up to three kinds; some jobs need none of one. */
+/** Up to three kinds of resources; not every job needs every kind. */
 const arbitraryResources = fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 3 });
 
 test("the machine fits, starts and refuses as a naive one that packs vectors", () => {

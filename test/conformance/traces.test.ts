@@ -1,4 +1,4 @@
-/** The real traces, whole: every line accounted for, every job started, nothing found by the checker. */
+/** The complete real traces: every line is accounted for, every job starts, and the checker finds nothing. */
 import { describe, expect, test } from "vitest";
 import { DEFAULT_RULES } from "../../src/core/rules.ts";
 import { audit, auditLines } from "../../src/lab/audit/audit.ts";
@@ -6,7 +6,7 @@ import { choosePolicy } from "../../src/policies/parse-policy.ts";
 import { prepare } from "../../src/workload/prepare.ts";
 import { REAL_TRACES, readTrace, traceBytes, traceFile } from "../../src/workload/traces-for-tests.ts";
 
-/** Lines that are neither comment nor blank. */
+/** Lines that are neither comments nor blank. */
 function dataLines(bytes: Uint8Array): number {
   let lines = 0;
   for (const line of new TextDecoder().decode(bytes).split("\n")) if (/^\s*[^\s;]/.test(line)) lines++;

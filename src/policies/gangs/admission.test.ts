@@ -26,9 +26,9 @@ function slots(seconds: number): number {
 }
 
 /**
- * Space sharing on processors side by side, the leftmost gap first, second by second. EASY: the head is
- * promised the leftmost window that is free first by the estimates; `spare` lets jobs pass that last longer
- * but stay out of that window.
+ * Space sharing on consecutive processors, the leftmost gap first, second by second. EASY promises the head
+ * the leftmost window that is free first according to the estimates. `spare` lets longer jobs pass if they
+ * stay out of that window.
  */
 function contiguousTwin(instance: Instance, queue: string, spare: boolean): number[] {
   const { count, processors, size, submitS, runS, estimateS } = instance;
@@ -39,7 +39,7 @@ function contiguousTwin(instance: Instance, queue: string, spare: boolean): numb
   for (let nowS = 0; arrived < count || waiting.length > 0; nowS++) {
     for (let i = running.length - 1; i >= 0; i--) if (running[i].endS <= nowS) running.splice(i, 1);
     while (arrived < count && submitS[arrived] <= nowS) waiting.push(arrived++);
-    /** Leftmost window that is free at a time by the estimates, outside of some processors. */
+    /** Leftmost window that is free at a time according to the estimates, without the given processors. */
     const window = (job: JobIndex, atS: number, without = { first: 0, end: 0 }): number => {
       for (let first = 0; first + size[job] <= processors; first++) {
         const end = first + size[job];
@@ -95,7 +95,7 @@ describe("rows=1 is space sharing on processors side by side", () => {
   }
 
   test("the twins differ where the rules differ", () => {
-    // Job 2 waits for all 4 processors until 10 s. Job 3 would last too long, job 4 would be gone in time.
+    // Job 2 waits for all 4 processors until 10 s. Job 3 would last too long; job 4 would end in time.
     const job = (submitS: number, runS: number, size: number) => ({ submitS, runS, size });
     const instance = (jobs: ReturnType<typeof job>[], processors: number): Instance =>
       ({
@@ -110,7 +110,7 @@ describe("rows=1 is space sharing on processors side by side", () => {
     expect(contiguousTwin(whole, "fcfs", true)).toEqual([0, 10, 15, 15]);
     expect(contiguousTwin(whole, "first-fit", true)).toEqual([0, 22, 2, 10]);
     expect(contiguousTwin(whole, "easy", true)).toEqual([0, 10, 15, 3]);
-    // The head takes processors 0 to 2, so job 3 may have the last one for as long as it likes.
+    // The head takes processors 0 to 2, so job 3 may have the last one for any length of time.
     const part = instance([job(0, 10, 2), job(1, 5, 3), job(2, 20, 1)], 4);
     expect(contiguousTwin(part, "easy", false)).toEqual([0, 10, 10]);
     expect(contiguousTwin(part, "easy", true)).toEqual([0, 10, 2]);
@@ -128,7 +128,7 @@ interface Present {
   readonly endS: number;
 }
 
-/** Whether a job has room beside others; every block and every processor tried. */
+/** Whether a job has room next to others; tries every block and every processor. */
 function hasRoom(
   name: string,
   instance: Instance,
@@ -173,7 +173,7 @@ function hasRoom(
   return false;
 }
 
-/** Runs under the policy and looks at the matrix after every decision. */
+/** Runs the policy and checks the matrix after every decision. */
 function watched(
   definition: GangPolicyDefinition,
   parameters: ParameterValues,
@@ -234,7 +234,7 @@ function watched(
         expect(promises.map(({ job }) => job)).toEqual([head]);
         const [{ startS: shadowS }] = promises;
         if (rows === Infinity) return;
-        // By the rule the head has room at the shadow time with all who were let in, and had none before.
+        // By the rule, the head has room at the shadow time with all admitted jobs, and not before.
         expect(
           room(
             head,
@@ -338,7 +338,7 @@ describe("limits by hand", () => {
     };
     const instance = columns as unknown as Instance;
     const parameters = set(br, "memory=1", "jobMemory=1", "queue=first-fit");
-    // Job 1 counts as jobMemory, the whole of a processor; job 2 needs 400 KB beside 700 of 1024.
+    // Job 1 counts as jobMemory, all of a processor's memory; job 2 needs 400 KB in addition to 700 of 1024.
     const { startS, endS } = simulateRounds(instance, br, parameters, SLOTS);
     expect([...startS]).toEqual([0, 4, 4]);
     expect([...endS]).toEqual([4, 8, 8]);

@@ -31,12 +31,14 @@ const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
 const label = ([definition, parameters]: (typeof SCHEMES)[number]) =>
   [definition.name, ...Object.values(parameters)].join(" ");
 
-/** A matrix without time, driven by hand. */
+/** A matrix without a clock, driven by the test. */
 class Bench extends OusterhoutMatrix implements GangMachine {
   readonly slotS = 1;
 }
 
-/** A policy on a matrix of its own; jobs are A, B, C … by size, and come and go at the test's word. */
+/**
+ * A policy on its own matrix. Jobs are A, B, C …, given by their sizes; the test lets them arrive and end.
+ */
 function bench(
   definition: GangPolicyDefinition,
   parameters: ParameterValues,
@@ -108,7 +110,7 @@ describe("br", () => {
   });
 
   test("a row that is not needed once the arrival stands in another one is deleted again", () => {
-    // C needs a row since B is in its block; it then stands beside B, in the first row.
+    // C needs a row because B is in its block; it is then next to B, in the first row.
     const { step } = bench(br, NO_PARAMETERS, 8, [6, 1, 6]);
     expect(step({ arrive: "AB" })).toEqual(["AAAAAAB."]);
     expect(step({ ends: "A", arrive: "C" })).toEqual(["CCCCCCB."]);
@@ -237,7 +239,7 @@ describe("every scheme", () => {
                 }
               }
             }
-            // No row could be saved by re-packing, whoever may keep extra slots.
+            // Re-packing could not save a row, no matter which jobs keep extra slots.
             const [{ name }] = scheme;
             if (name === "br" || name === "brms") expect(Math.min(...idle)).toBe(0);
             if (name === "brmms") expect(Math.min(...firm)).toBe(0);

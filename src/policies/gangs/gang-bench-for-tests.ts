@@ -1,4 +1,4 @@
-/** A gang policy on a matrix of its own, without time: jobs come and go at the test's word. */
+/** A gang policy on its own matrix, without a clock: the test lets jobs arrive and end. */
 import fc from "fast-check";
 import type { JobIndex } from "../../core/jobs.ts";
 import type { GangMachine, GangPolicyDefinition, ParameterValues, RowId } from "../../core/policy.ts";
@@ -28,7 +28,9 @@ export class BenchMachine extends OusterhoutMatrix implements GangMachine {
   }
 }
 
-/** Jobs A, B, C … by size; each step ends some and lets others arrive, and gives the matrix as a picture. */
+/**
+ * Jobs A, B, C …, given by their sizes. Each step ends some jobs, lets others arrive, and returns a picture.
+ */
 export function gangBench(
   definition: GangPolicyDefinition,
   parameters: ParameterValues,
@@ -51,7 +53,7 @@ export function gangBench(
   return { machine, step };
 }
 
-/** What comes and goes: a machine, sizes, and per step the jobs that end and those that arrive. */
+/** A story: a machine, sizes, and for each step the jobs that end and those that arrive. */
 export interface Story {
   readonly processors: number;
   readonly sizes: readonly number[];

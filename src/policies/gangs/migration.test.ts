@@ -54,7 +54,7 @@ function blockOf(size: number): number {
   return 2 ** Math.ceil(Math.log2(size));
 }
 
-/** The plan by the sentences of the rule, on cells. */
+/** The plan exactly as the printed rules say, on cells. */
 function naivePlan({ rows, sizes, served, costS, inBlocks }: Case): [job: number, first: number][] {
   const processors = rows[0].length;
   const all = Array.from({ length: processors }, (_, at) => at);
@@ -103,7 +103,7 @@ function planned(one: Case): [number, number][] {
   return planner(one).plan();
 }
 
-/** Plans as often as asked; nothing is moved. */
+/** Plans without moving anything. */
 function planner({ rows, sizes, served, costS, inBlocks }: Case) {
   const processors = rows[0].length;
   const machine = new NaiveMachine(processors, 1, sizes);
@@ -175,7 +175,7 @@ describe("Migration", () => {
     // Gain: 9 s × 6 slots taken ÷ 1 row left = 54 processor-seconds; three processors move.
     expect(planned({ ...one, costS: 18 })).toHaveLength(2);
     expect(planned({ ...one, costS: 18.5 })).toEqual([]);
-    // Nobody has had a slot at processor 2.
+    // No gang on processor 2 has had a slot.
     expect(planned({ ...one, costS: 0, served: [9, 9, 0, 9, 0] })).toEqual([]);
   });
 });
@@ -203,8 +203,8 @@ describe("Migration, by hand", () => {
   });
 
   test("blocks are compared as in a matrix with one row less, the one that the machine's end cuts off too", () => {
-    // Idle with one row less: 1 1 1 1 in the second block, 1 2 2 in the last. With that row both had eight
-    // slots.
+    // Idle slots with one row fewer: 1 1 1 1 in the second block, 1 2 2 in the last. With that row both had
+    // eight.
     const rows = cellsOf("AAA.DDDDE..", "BBB........", "CCC........");
     const one = { rows, sizes: [3, 3, 3, 4, 1], served: [9, 9, 9, 9, 9], costS: 0, inBlocks: true };
     expect(planned(one)).toEqual([[0, 8]]);
@@ -225,7 +225,7 @@ describe("gangs that migrate", () => {
     ["wlv", 19, 20, 0],
     ["wlv:migrate=0", 12, 12, 1],
     ["wlv:migrate=2", 14, 12, 1],
-    // Gained are 2 s × 4 processors, lost the cost of two.
+    // Gain: 2 s × 4 processors. Loss: the cost for two processors.
     ["wlv:migrate=4", 16, 12, 1],
     ["wlv:migrate=4.5", 19, 20, 0],
     ["br:migrate=2", 14, 12, 1],

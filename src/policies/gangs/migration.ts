@@ -251,7 +251,7 @@ export const MIGRATION_RULES = when(
     "migrate=S: after the arrivals of an instant, when exchanges can save no more rows, gangs move to other processors as long as that saves a row and pays",
     "migrate=S: each gang that moves needs S more seconds of service",
     "migrate=S: a live scheduler never moves gangs",
-    "migrate: the policy goes through the processors without an idle slot from left to right; from each it moves the gang that reaches furthest over such processors (ties: the smallest, then submitted first)",
+    "migrate: for each processor without an idle slot, from left to right, the policy moves the gang on it that reaches furthest over such processors (ties: the smallest, then submitted first)",
     "migrate: a gang moves to the place that an arrival would get in a matrix with one row fewer",
     "migrate: either every processor gets an idle slot in this way, or no gang moves",
     "migrate: a gang may move if it has one slot per round, has had a slot and, after an earlier move, has had as much service as that move cost",

@@ -18,14 +18,14 @@ const SCHEMES: readonly (readonly [GangPolicyDefinition, ParameterValues])[] = [
 ];
 
 const letter = (job: number) => String.fromCharCode(65 + job);
-/** Processors of a job by the row in which it stands. */
+/** Processors of a job, by row. */
 function standings(rows: readonly string[], job: number): string[] {
   const own = (row: string) =>
     [...row].map((cell, at) => (cell === letter(job) ? at : -1)).filter((at) => at >= 0);
   return rows.filter((row) => row.includes(letter(job))).map((row) => own(row).join());
 }
 
-/** Runs a story under two settings, step by step. */
+/** Runs a story with two settings, step by step. */
 function together(
   story: Story,
   [definition, parameters]: (typeof SCHEMES)[number],
@@ -88,7 +88,7 @@ describe("slot unification, row by row", () => {
               plain.forEach((row, at) => {
                 if (row.includes(letter(job))) expect(unified[at]).toContain(letter(job));
               });
-              if (scheme[0] === buddy) continue; // a block may have idle processors that are not free
+              if (scheme[0] === buddy) continue; // a taken block may have idle processors
               for (const row of unified)
                 expect(row.includes(letter(job)) || own.split(",").some((p) => row[Number(p)] !== ".")).toBe(
                   true,

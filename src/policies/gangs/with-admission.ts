@@ -74,9 +74,9 @@ function admissionRules(asks: boolean): readonly Rule[] {
     ...when(limitedBy("easy"), [
       "queue=easy: a head that cannot be placed holds a reservation at the shadow time",
       "queue=easy: other jobs are admitted, in order, if they do not delay that reservation",
-      "queue=easy: a job in the matrix is expected to get one slot in every `rows` slots until it has had all slots of its estimate; that is its expected end",
-      "queue=easy: for expected ends a slot takes slotS + switchS, or slotS if there is at most one row; without a limit, `rows` is one more than there are",
-      "queue=easy: the shadow time is when a block of the head's size is free by the expected ends",
+      "queue=easy: the expected end of a job in the matrix assumes one slot in every `rows` slots until it has had all slots of its estimate",
+      "queue=easy: for expected ends, a slot takes slotS + switchS (slotS with rows=1), and without a limit on rows, `rows` is one more than there are",
+      "queue=easy: the shadow time is the first time at which, by the expected ends, a block of the head's size is free",
       asks
         ? "queue=easy: a job does not delay the reservation if its expected end is by the shadow time, or if each of its processors in the reserved block has a slot (and memory) to spare for it at that time"
         : "queue=easy: a job does not delay the reservation if its expected end is by the shadow time; jobs with later ends are not admitted, because the policy chooses their processors itself",

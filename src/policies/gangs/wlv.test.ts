@@ -44,7 +44,7 @@ describe("wlv", () => {
     const rows = step([1, 3, 5, 7, 9, 12], []);
     expect(rows).toEqual(["AAA..CC.", "EE..GG..", "IIII..KK", "LLLLL..."]);
     expect(load(rows, 8).map((busy) => 4 - busy)).toEqual([0, 0, 1, 2, 2, 2, 2, 3]);
-    // No row has five idle processors side by side: row by row, a fifth row would be needed.
+    // No row has five consecutive idle processors, so a row-by-row policy would need a fifth row.
     for (const row of rows) expect(row).not.toContain(".....");
     const five = step([], [13]);
     expect(five).toHaveLength(4);

@@ -1,7 +1,6 @@
 /**
- * Naive twins of the space-sharing policies, written plainly from their rules: arrays, sorts and loops,
- * nothing kept from one instant to the next. They share no line with the simulator, its structures or the
- * policies.
+ * Naive twins of the space-sharing policies, written from their rules with arrays, sorts and loops. They keep
+ * nothing from one instant to the next, and share no code with the simulator, its structures or the policies.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -28,7 +27,7 @@ interface TwinJob {
 
 interface Twin {
   readonly startS: number[];
-  /** What EASY may promise: `row@instant: shadow time`. */
+  /** Promises of EASY: `row@instant: shadow time`. */
   readonly shadows: Set<string>;
 }
 
@@ -82,7 +81,7 @@ function runTwin(instance: Instance, decide: Decide): number[] {
   while (next < jobs.length || state.running.length > 0 || state.waiting.length > 0) {
     let nowS = next < jobs.length ? jobs[next].submitS : Number.POSITIVE_INFINITY;
     for (const job of state.running) nowS = Math.min(nowS, job.startS + job.runS);
-    // A reservation that comes due is an event of its own.
+    // A reservation that is due is an event, too.
     for (const job of state.waiting) if (job.reservedS > state.nowS) nowS = Math.min(nowS, job.reservedS);
     state.nowS = nowS;
     state.arrived = [];
@@ -166,7 +165,7 @@ function twinEasy(instance: Instance, key: Key): Twin {
 function twinConservative(instance: Instance, key: Key): Twin {
   const startS = runTwin(instance, (state, start) => {
     const { nowS } = state;
-    // What is taken when, by running jobs until their expected end and by reservations.
+    // Processors in use at each time: by running jobs until their expected end, and by reservations.
     const taken = state.running.map((job) => ({
       job,
       fromS: job.startS,
@@ -229,7 +228,10 @@ const TWINS: Record<string, (instance: Instance, key: Key) => Twin> = {
   conservative: twinConservative,
 };
 
-/** Runs policy and twin; every start must be the same, and every promise of EASY the twin's shadow time. */
+/**
+ * Runs policy and twin. Every start must be the same, and every promise of EASY must be the twin's shadow
+ * time.
+ */
 function check(instance: Instance, policy: string, order: string): void {
   const { definition, parameters } = choosePolicy(`${policy}:order=${order}`);
   const twin = TWINS[policy](instance, KEYS[order]);

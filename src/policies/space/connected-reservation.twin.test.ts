@@ -1,7 +1,7 @@
 /**
- * Connected reservations against a twin with plain objects and arrays that recomputes everything it needs,
- * and against an observer that checks the paper's promises from outside: no job uses held processors, a
- * running job has one requester, limits are kept, priorities are the sum of what was gained.
+ * Connected reservations, compared with a twin of plain objects and arrays that recomputes everything, and
+ * checked by an observer of the paper's guarantees: no job uses held processors, a running job has at most
+ * one requester, limits hold, and priorities are the sum of their gains.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ interface TwinResult {
   readonly made: { arrival: number; head: number; priority: number; gathered: number };
 }
 
-/** The policy of the paper, one instant after the other, everything recomputed from the list of all jobs. */
+/** The policy of the paper, instant by instant; everything is recomputed from the list of all jobs. */
 function naively(instance: Instance, classes: readonly QueueClass[], settings: Settings): TwinResult {
   const all = Array.from({ length: instance.count }, (_, row) => twinJob(instance, row, classes, settings));
   const promises: string[] = [];
@@ -208,7 +208,7 @@ function twinJob(
   };
 }
 
-/** Runs the policy under an observer that audits its bookkeeping and checks what it promises from outside. */
+/** Runs the policy under an observer that audits its bookkeeping and checks its guarantees from outside. */
 function audited(instance: Instance, classes: readonly QueueClass[], settings: Settings) {
   const { definition, parameters } = makeChoice(
     connectedReservationOver(classes),

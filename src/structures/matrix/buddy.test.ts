@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BuddyRows, blockLevel } from "./buddy.ts";
 
-/** The naive twin: taken blocks as [first, end); a block is free when it overlaps none. */
+/** The naive twin: taken blocks as [first, end); a block is free if it overlaps none of them. */
 class Blocks {
   taken: [first: number, end: number, size: number][] = [];
   readonly processors: number;
@@ -61,7 +61,7 @@ describe("BuddyRows", () => {
             if (take) {
               const size = 1 + (n % processors);
               expect(rows.take(row, size)).toBe(twin.take(size));
-              // Any block of that size, wherever it is: as a job's second row takes it.
+              // Any block of that size, as a job takes it in its second row.
               const length = 2 ** Math.ceil(Math.log2(size));
               const first = length * (n % Math.ceil(processors / length));
               if (first + size <= processors) {

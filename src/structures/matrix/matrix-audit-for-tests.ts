@@ -1,13 +1,12 @@
 /**
- * Checks a matrix, for tests: whether what its rows say and what its jobs say is the same, and no gang is
- * torn.
+ * Checks a matrix, for tests: its rows and its jobs must agree, and no gang may be torn.
  */
 import { assert } from "../../core/errors.ts";
 import type { JobIndex, ReadonlyColumn } from "../../core/jobs.ts";
 import type { RowId, RunId } from "../../core/policy.ts";
 import type { OusterhoutMatrix } from "./matrix.ts";
 
-/** Throws an Error where they disagree. @param size processors of each job, where known */
+/** Throws an Error if they disagree. @param size processors of each job, if known */
 export function auditMatrix(matrix: OusterhoutMatrix, size?: ReadonlyColumn): void {
   const leads = new Map<JobIndex, RunId[]>();
   for (let position = 0; position < matrix.rowCount; position++) {

@@ -6,7 +6,7 @@ import { OusterhoutMatrix } from "./matrix.ts";
 import { auditMatrix } from "./matrix-audit-for-tests.ts";
 import { draw, picture, sizesIn } from "./pictures-for-tests.ts";
 
-/** The naive twin: rows of cells, jobs that an exchange would tear found by looking. */
+/** The naive twin: rows of cells. It finds jobs that an exchange would tear by checking all cells. */
 interface Model {
   rows: { id: RowId; cells: number[] }[];
   readonly size: readonly number[];
@@ -55,13 +55,14 @@ function expectSame(matrix: OusterhoutMatrix, model: Model): void {
     }
     expect(count).toBe(slots[job]);
   });
-  // Numbers of rows that are gone are used again, and those of runs.
+  // Numbers of deleted rows and runs are reused.
   expect(Math.max(-1, ...model.rows.map(({ id }) => id))).toBeLessThan(MAX_ROWS);
   expect(Math.max(-1, ...all)).toBeLessThan(MAX_ROWS * matrix.processors);
 }
 
 /**
- * Runs the action on the matrix; `rule` is what the model says must be refused, undefined when it is allowed.
+ * Runs the action on the matrix. `rule` is the violation that the model expects; undefined if the action is
+ * allowed.
  */
 function attempt(rule: string | undefined, action: () => void): boolean {
   if (rule === undefined) {
@@ -81,7 +82,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
   const row = fc.nat({ max: 6 });
   const job = fc.nat({ max: JOBS - 1 });
   const at = fc.nat({ max: processors });
-  /** Whether the job at p, inside first … end − 1, is outside as well. */
+  /** Whether the job at p, inside first … end − 1, also has processors outside. */
   const isSplit = (cells: number[], job: number, p: number, first: number, end: number) =>
     job !== IDLE &&
     p >= first &&
@@ -127,7 +128,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
         if (target === undefined) return;
         const all = Array.from({ length: processors }, (_, at) => at);
         const chosen = all.filter((at) => (bits >> BigInt(at)) & 1n);
-        // Mostly of the right size, so that jobs come in.
+        // Mostly of the right size, so that jobs get in.
         const wanted = bits % 8n === 0n ? chosen : chosen.slice(0, model.size[j]);
         const stretches = stretchesOf(wanted);
         let rule: string | undefined;
@@ -137,7 +138,7 @@ function commands(processors: number): fc.Arbitrary<Command> {
         const place = () => matrix.placeStretches(j, target.id, stretches, stretches.length / 2);
         if (attempt(rule, place)) for (const at of wanted) target.cells[at] = j;
       }),
-    // The job's own processors once more, so that jobs with several slots come about.
+    // The job's own processors again, so that some jobs get several slots.
     fc.tuple(job, row).map<Command>(([j, n]) => (matrix, model) => {
       const cells = model.rows.find((r) => r.cells.includes(j))?.cells;
       const target = rowOf(model, n);

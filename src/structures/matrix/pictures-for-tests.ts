@@ -33,7 +33,8 @@ export function sizesIn(rows: readonly string[]): Int32Array {
 }
 
 /**
- * Adds the rows of a picture to a matrix whose jobs have the sizes `sizesIn` tells. Returns the rows' ids.
+ * Adds the rows of a picture to a matrix whose jobs have the sizes that `sizesIn` returns. Returns the rows'
+ * ids.
  */
 export function draw(
   matrix: MatrixView & Pick<GangMachine, "addRow" | "placeStretches">,

@@ -46,8 +46,8 @@ describe("gather()", () => {
     const { machine, ids } = drawn(["AA....BB", "CCCCDDD.", "EEEEFF.."]);
     const row = gather(machine, 4, 8);
     expect(machine.isIdle(row, 4, 8)).toBe(true);
-    // The exchange of J2 with what S3 holds beside it does the same as the paper's of J6, with the two rows'
-    // parts swapped.
+    // The exchange of J2 with the same processors of S3 has the effect of the paper's exchange of J6, with
+    // the rows swapped.
     expect(row).toBe(ids[0]);
     expect(picture(machine)).toEqual(["AA......", "CCCCDDD.", "EEEEFFBB"]);
   });
@@ -65,7 +65,8 @@ describe("gather()", () => {
   });
 
   test.each([
-    // Rows, the row that A gives its slot back in, who was asked, the rows afterwards.
+    // Rows, the row in which A gives its slot back, the processors for which a slot was reclaimed, the rows
+    // afterwards.
     [["AABB", "AA.."], 1, [0], ["AABB", "...."]],
     [["..AA", "BBAA"], 1, [2], ["....", "BBAA"]],
     [["..AA", "BBAA"], 0, [2], ["....", "BBAA"]],

@@ -5,7 +5,7 @@ import { RoundRobin } from "./round-robin.ts";
 import { RowRanks } from "./row-ranks.ts";
 
 /**
- * The same with two lists: rows that have had their slot of this round, and rows that have it before them.
+ * The same with two lists: rows that have had their slot of this round, and rows that will still have it.
  */
 class Lists {
   passed: number[] = [];
@@ -95,7 +95,7 @@ describe("RoundRobin", () => {
         const order: number[] = [];
         for (let row = 0; row < rows; row++) order.splice(turns.enter(order.length), 0, row);
         turns.pass(1, order.length);
-        // Rows that come with every slot and are gone after their own; row 0 stays.
+        // A new row comes with every slot and goes after its own slot; row 0 stays.
         let next = rows;
         for (let slots = 1; turns.pointer > 0; slots++) {
           expect(slots).toBeLessThanOrEqual(2 * rows);

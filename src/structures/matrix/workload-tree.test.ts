@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { blockLevel } from "./buddy.ts";
 import { WorkloadTree } from "./workload-tree.ts";
 
-/** The naive twin: idle slots in a plain array; every question answered by looking at all of them. */
+/** The naive twin: idle slots in a plain array; every query reads all of them. */
 class Leaves {
   readonly idle: number[];
   readonly height: number;
