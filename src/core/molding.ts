@@ -3,7 +3,7 @@
  * (AFIPS 1967): the serial share of the time on one processor stays, and the rest is divided among the
  * processors.
  *
- *   time on n ∝ s + (1 − s) / n        s = 0: twice the processors, half the time; s = 1: always the same time
+ *   time on n ∝ s + (1 − s) / n        s = 0: twice the processors, half the time; s = 1: the same time
  */
 /** Columns by job. A job that can run only on its own size has that as `minSize` and `maxSize`. */
 export interface Molding<Integers = Int32Array, Numbers = Float64Array> {

@@ -203,7 +203,7 @@ describe("simulateRounds()", () => {
   test("a round takes in as many rows as it began with, then further ones wait for the next: hand-worked", () => {
     // At each instant a job arrives and gets its own row. A needs three slots, the others one.
     // slot   0  1  2  3  4  5  6  7  8
-    // row    A  A  B  C  D  A  E  F  G     the round of slots 1 to 4 begins with A B and adds C D; E is in the next
+    // row    A  A  B  C  D  A  E  F  G     the round of slots 1 to 4 begins with A B and adds C D
     const jobs = Array.from({ length: 12 }, (_, at) => [at, at === 0 ? 3 : 1, 1] as const);
     const schedule = simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0 });
     expect([...schedule.endS]).toEqual([6, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14]);

@@ -2,9 +2,9 @@
  * Virtual-time driver for gang scheduling: the rows of an Ousterhout matrix take turns, one slot each per
  * round (Zhou, Walsh and Brent 2000, section 1).
  *
- *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives the jobs of its row
- *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     slotS of service and takes slotS + switchS of time (only
- *   events    ^    ^    ^    ^    ^    ^           slotS if there is one row, since nothing is switched)
+ *   slot        0    1    2    3    4    5         rows in order of the round; a slot gives the jobs of its
+ *   row       | 0  | 1  | 2  | 0  | 1  | 2  |…     row slotS of service and takes slotS + switchS of time
+ *   events    ^    ^    ^    ^    ^    ^           (only slotS with one row, since nothing is switched)
  *
  * Rules. Work is a whole number of slots, at least one: the smallest w with w × slotS ≥ run time. Ends,
  * arrivals and decisions happen only between slots: first all jobs that have just ended (by start, then by

@@ -2,7 +2,7 @@
  * One number per processor, such as memory in use, with two operations: add to a range, and find the maximum
  * of a range.
  *
- *   root            7 +0          a node has the maximum of the numbers below it, without what is added above;
+ *   root            7 +0          a node has the maximum of the numbers below it, without additions above it;
  *              5 +2      6 +0     +x applies to everything below the node and stays at the node
  *             3   5     6   1
  *

@@ -7,11 +7,11 @@
  * processors 01, 12 and 20 of three. No two of them can share a row, although every processor is idle in one
  * of the three rows. In general:
  *
- *   - if every processor has an idle slot and some cut is legal in every row, a row can be freed (open the ring
- *     there);
+ *   - if every processor has an idle slot and some cut is legal in every row, a row can be freed (open the
+ *     ring there);
  *   - otherwise it may be possible or not. Deciding this means colouring a circular-arc graph, which is
- *     NP-complete (Garey, Johnson, Miller and Papadimitriou 1980). The search here joins fragments from left to
- *     right, and gives up when no exchange helps.
+ *     NP-complete (Garey, Johnson, Miller and Papadimitriou 1980). The search here joins fragments from left
+ *     to right, and gives up when no exchange helps.
  */
 import type { GangMachine, MatrixView, RowId } from "../../core/policy.ts";
 import { commonCutFrom, firstCut, idleEndOnRing, legalCutFrom } from "./legal-cuts.ts";

@@ -98,7 +98,7 @@ describe("WorkloadTree", () => {
     );
   });
 
-  // Figure 2 of zhou2000, rebuilt from the sentences of section 3: J1 and J2 in S1, J6 in S3, no idle slot on P1,
+  // Figure 2 of zhou2000, rebuilt from the text of section 3: J1 and J2 in S1, J6 in S3, no idle slot on P1,
   // two on P8, value 5 for the last four processors.
   //   S1  J1 J1 .  .  .  .  J2 J2
   //   S2  x  x  x  x  y  y  y  .
