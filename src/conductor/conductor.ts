@@ -171,8 +171,8 @@ export class Conductor {
       this.#roundRobin.matrix = saved.matrix;
       this.#clock.slotMs = saved.matrix.slotMs;
     }
-    for (const one of saved.attempts) {
-      const attempt = Attempt.adopt(this.#machine, one);
+    for (const savedAttempt of saved.attempts) {
+      const attempt = Attempt.adopt(this.#machine, savedAttempt);
       if (attempt !== undefined) this.#attempts.set(attempt.name, attempt);
     }
     this.#roundRobin.pinAll();

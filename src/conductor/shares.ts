@@ -76,12 +76,12 @@ export class GangShares {
 
   /** @param ranMs time for which the gang had the slot */
   slotEnds(gang: string, ranMs: number, cpus: number): void {
-    const found = this.#of(gang);
-    const used = (this.cpuMs(gang) ?? Number.NaN) - found.cpuMsAtStart;
+    const entry = this.#of(gang);
+    const used = (this.cpuMs(gang) ?? Number.NaN) - entry.cpuMsAtStart;
     // A few ms are not meaningful, because the kernel counts in ticks.
     if (Number.isNaN(used) || ranMs < 5 || cpus === 0) return;
-    found.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
-    found.grades.record(0, found.share, 1 - found.share, 0, 0);
+    entry.share = Math.min(1, Math.max(0, used / (ranMs * cpus)));
+    entry.grades.record(0, entry.share, 1 - entry.share, 0, 0);
   }
 
   /** Share of its processors that the gang used in its last slot, and its grade of computing. */
@@ -96,16 +96,16 @@ export class GangShares {
    * @returns false if it could not be put in the background
    */
   weigh(gang: string, background: boolean): boolean {
-    const found = this.#of(gang);
-    if (!background && !found.background) return true;
+    const entry = this.#of(gang);
+    if (!background && !entry.background) return true;
     if (this.#background !== undefined) {
       const were = this.#background.put(gang, background);
       // New processes that were missed are seen the next time.
-      found.background = background || were !== true;
+      entry.background = background || were !== true;
       return were !== undefined;
     }
-    found.background = background;
-    const priority = Math.max(ALPHA * found.grades.grade(0, 1), found.grades.grade(0, 0));
+    entry.background = background;
+    const priority = Math.max(ALPHA * entry.grades.grade(0, 1), entry.grades.grade(0, 0));
     const behind = Math.max(2, Math.round(PER_PRIORITY * priority));
     if (this.#groups.of("cpu")?.version === 1) {
       this.#groups.write("cpu", gang, "cpu.shares", String(background ? behind : MAX_WEIGHT.shares));
@@ -123,17 +123,17 @@ export class GangShares {
   }
 
   #of(gang: string): Gang {
-    let found = this.#gangs.get(gang);
-    if (found === undefined) {
-      found = {
+    let entry = this.#gangs.get(gang);
+    if (entry === undefined) {
+      entry = {
         grades: new Grades(1, SLOTS_AVERAGED),
         cpuMsAtStart: Number.NaN,
         share: 0,
         // So that the first weighing is written.
         background: true,
       };
-      this.#gangs.set(gang, found);
+      this.#gangs.set(gang, entry);
     }
-    return found;
+    return entry;
   }
 }

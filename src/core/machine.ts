@@ -57,18 +57,18 @@ export class NodeTable {
 
   /** The CPUs at the given indices, grouped by node. */
   cpusAt(indices: readonly number[]): NodeCpus[] {
-    const found: { node: string; cpus: number[] }[] = [];
-    let last: (typeof found)[number] | undefined;
+    const groups: { node: string; cpus: number[] }[] = [];
+    let group: (typeof groups)[number] | undefined;
     for (const index of indices) {
       const { node, cpu } = this.#order[index];
-      if (last?.node !== node) last = found.find((one) => one.node === node);
-      if (last === undefined) {
-        last = { node, cpus: [] };
-        found.push(last);
+      if (group?.node !== node) group = groups.find((entry) => entry.node === node);
+      if (group === undefined) {
+        group = { node, cpus: [] };
+        groups.push(group);
       }
-      last.cpus.push(cpu);
+      group.cpus.push(cpu);
     }
-    return found;
+    return groups;
   }
 
   /** Indices of CPUs in the linear order; −1 for a CPU that the machine does not have. */
@@ -97,6 +97,6 @@ function alignment(size: number): number {
 
 /** CPU numbers as ranges, such as `0-3,6`, or by node if `nodes` is given: `n1:0-3 n2:0`. */
 export function cpusText(cpus: readonly number[], nodes?: readonly NodeCpus[]): string {
-  if (nodes !== undefined) return nodes.map((one) => `${one.node}:${cpusText(one.cpus)}`).join(" ");
+  if (nodes !== undefined) return nodes.map((entry) => `${entry.node}:${cpusText(entry.cpus)}`).join(" ");
   return rangesText(rangesOf(cpus));
 }

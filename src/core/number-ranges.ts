@@ -32,7 +32,7 @@ export function mergeRanges(ranges: readonly NumberRange[]): NumberRange[] {
 
 /** Combines numbers into as few ranges as possible. */
 export function rangesOf(numbers: Iterable<number>): NumberRange[] {
-  return mergeRanges([...numbers].map((one) => ({ first: one, last: one })));
+  return mergeRanges([...numbers].map((number) => ({ first: number, last: number })));
 }
 
 /** `3-9,12`. */

@@ -135,41 +135,41 @@ export function checkQueueClasses(classes: readonly QueueClass[]): readonly Queu
     throw new InputError(`Cannot use ${classes.length} queue classes: expected 1 to 127`);
   }
   const names = new Set<string>();
-  for (const [i, one] of classes.entries()) {
-    if (!/^[^\s:]+$/.test(one.name)) {
+  for (const [i, queueClass] of classes.entries()) {
+    if (!/^[^\s:]+$/.test(queueClass.name)) {
       throw new InputError(
-        `Cannot use "${one.name}" as name of queue class ${i + 1}: expected a word without spaces and colons`,
+        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: expected a word without spaces and colons`,
       );
     }
-    if (names.has(one.name)) {
+    if (names.has(queueClass.name)) {
       throw new InputError(
-        `Cannot use "${one.name}" as name of queue class ${i + 1}: an earlier class has that name; choose another`,
+        `Cannot use "${queueClass.name}" as name of queue class ${i + 1}: an earlier class has that name; choose another`,
       );
     }
-    names.add(one.name);
-    checkClass(one);
+    names.add(queueClass.name);
+    checkClass(queueClass);
   }
   return classes;
 }
 
-function checkClass(one: QueueClass): void {
+function checkClass(queueClass: QueueClass): void {
   for (const field of ["processors", "processes", "threads"] as const) {
-    checkField(one, field, one[field], isCount(one[field]), "a whole number from 1");
+    checkField(queueClass, field, queueClass[field], isCount(queueClass[field]), "a whole number from 1");
   }
-  if (one.elapsedBelowS !== undefined) {
-    const seconds = one.elapsedBelowS;
+  if (queueClass.elapsedBelowS !== undefined) {
+    const seconds = queueClass.elapsedBelowS;
     checkField(
-      one,
+      queueClass,
       "elapsedBelowS",
       seconds,
       Number.isFinite(seconds) && seconds > 0,
       "seconds above 0; leave it out for no limit",
     );
   }
-  const rule = one.reservations;
+  const rule = queueClass.reservations;
   if (rule === undefined) return;
   checkField(
-    one,
+    queueClass,
     "reservations.limit",
     rule.limit,
     isCount(rule.limit),
@@ -177,7 +177,7 @@ function checkClass(one: QueueClass): void {
   );
   const { threshold } = rule;
   checkField(
-    one,
+    queueClass,
     "reservations.threshold",
     threshold,
     Number.isFinite(threshold) && threshold >= 0,
@@ -189,7 +189,15 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }
 
-function checkField(one: QueueClass, field: string, value: number, isRight: boolean, expected: string): void {
+function checkField(
+  queueClass: QueueClass,
+  field: string,
+  value: number,
+  isRight: boolean,
+  expected: string,
+): void {
   if (isRight) return;
-  throw new InputError(`Cannot use ${value} as ${field} of queue class "${one.name}": expected ${expected}`);
+  throw new InputError(
+    `Cannot use ${value} as ${field} of queue class "${queueClass.name}": expected ${expected}`,
+  );
 }

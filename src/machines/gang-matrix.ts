@@ -368,7 +368,7 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
   /** Records the first slot of each job that has its first turn within the next `passed` slots. */
   #startJobs(passed: number): void {
     const unstarted = this.#unstarted;
-    let left = 0;
+    let kept = 0;
     for (let i = 0; i < this.#unstartedCount; i++) {
       const job = unstarted[i];
       let ahead = this.rowCount;
@@ -381,10 +381,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
         this.startedCount++;
         if (this.observer?.started !== undefined) this.#startedNow.push(job);
       } else {
-        unstarted[left++] = job;
+        unstarted[kept++] = job;
       }
     }
-    this.#unstartedCount = left;
+    this.#unstartedCount = kept;
     if (this.#startedNow.length > 0) this.#reportStarts();
   }
 
@@ -396,10 +396,10 @@ export abstract class GangMatrix extends OusterhoutMatrix implements GangMachine
 
   /** A live job can end before its row has had a slot. */
   #forgetUnstarted(job: JobIndex): void {
-    let left = 0;
+    let kept = 0;
     for (let i = 0; i < this.#unstartedCount; i++) {
-      if (this.#unstarted[i] !== job) this.#unstarted[left++] = this.#unstarted[i];
+      if (this.#unstarted[i] !== job) this.#unstarted[kept++] = this.#unstarted[i];
     }
-    this.#unstartedCount = left;
+    this.#unstartedCount = kept;
   }
 }

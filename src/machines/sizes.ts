@@ -24,9 +24,9 @@ export class Sizes {
     const own = this.#size[job];
     if (size === own) return undefined;
     const { minSize, maxSize } = (isFixed ? undefined : this.#molding) ?? {};
-    const least = minSize?.[job] ?? own;
-    const most = maxSize?.[job] ?? own;
-    return Number.isInteger(size) && size >= least && size <= most ? undefined : `${least} to ${most}`;
+    const min = minSize?.[job] ?? own;
+    const max = maxSize?.[job] ?? own;
+    return Number.isInteger(size) && size >= min && size <= max ? undefined : `${min} to ${max}`;
   }
 
   /** Gives the job another size. Returns the factor by which its run time changes. */

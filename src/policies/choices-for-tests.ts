@@ -14,5 +14,5 @@ export function allChoices<Definition extends PolicyDescription<unknown>>(
       spec.choices.map((choice) => [...before, `${spec.name}=${choice}`]),
     );
   }
-  return settings.map((one) => makeChoice(definition, one));
+  return settings.map((setting) => makeChoice(definition, setting));
 }

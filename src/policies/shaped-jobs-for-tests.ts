@@ -80,7 +80,7 @@ export function arbitraryShapedInstance(
       const open = [...classes.keys()].filter((queue) => exceededLimit(classes[queue], shape) === undefined);
       return { submitS, runS, estimateS, processes, threads, queue: open[taste % open.length] ?? -1 };
     })
-    .filter((one) => one.queue >= 0);
+    .filter((job) => job.queue >= 0);
   return fc
     .array(job, { minLength: minJobs, maxLength: maxJobs })
     .map((jobs) => shapedInstance(processors, jobs));

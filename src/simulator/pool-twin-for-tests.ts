@@ -37,7 +37,7 @@ function capacityAt({ processors, resources = [], interruptions }: Instance, now
   const outages = interruptions?.outages ?? [];
   const away = outages.filter(({ fromS, untilS }) => fromS <= nowS && nowS < untilS);
   return [
-    away.reduce((left, one) => left - one.processors, processors),
+    away.reduce((left, outage) => left - outage.processors, processors),
     ...resources.map(({ amount }) => amount),
   ];
 }
@@ -68,49 +68,49 @@ export function runTwin(instance: Instance, decide: Decide): { startS: number[];
     // Jobs of length 0 end in the second in which they start, and that second is decided again.
     for (let isFirst = true, ended = true; ended; isFirst = false) {
       ended = false;
-      for (const one of jobs) {
-        if (one.state !== "running" || one.sinceS + one.leftS > nowS) continue;
-        one.state = "ended";
-        one.endS = nowS;
+      for (const job of jobs) {
+        if (job.state !== "running" || job.sinceS + job.leftS > nowS) continue;
+        job.state = "ended";
+        job.endS = nowS;
         ended = true;
       }
       if (!isFirst && !ended) break;
       stopLatest(capacity, jobs, nowS);
-      for (const one of jobs) if (one.state === "out" && one.submitS === nowS) one.state = "waiting";
-      const fits = (one: TwinJob) => freeOf(capacity, jobs).every((left, k) => one.needs[k] <= left);
-      const start = (one: TwinJob) => {
-        one.state = "running";
-        one.sinceS = nowS;
-        if (Number.isNaN(one.startS)) one.startS = nowS;
-        if (one.leftS === 0) ended = true;
+      for (const job of jobs) if (job.state === "out" && job.submitS === nowS) job.state = "waiting";
+      const fits = (job: TwinJob) => freeOf(capacity, jobs).every((left, k) => job.needs[k] <= left);
+      const start = (job: TwinJob) => {
+        job.state = "running";
+        job.sinceS = nowS;
+        if (Number.isNaN(job.startS)) job.startS = nowS;
+        if (job.leftS === 0) ended = true;
       };
       const waiting = jobs.filter(({ state }) => state === "waiting");
       decide(waiting, { instance, jobs, nowS, fits, start });
     }
   }
-  return { startS: jobs.map((one) => one.startS), endS: jobs.map((one) => one.endS) };
+  return { startS: jobs.map((job) => job.startS), endS: jobs.map((job) => job.endS) };
 }
 
 function stopLatest(capacity: readonly number[], jobs: readonly TwinJob[], nowS: number): void {
   const running = jobs.filter(({ state }) => state === "running");
   running.sort((a, b) => b.startS - a.startS || b.row - a.row);
-  for (const one of running) {
+  for (const job of running) {
     if (freeOf(capacity, jobs)[0] >= 0) return;
-    one.state = "waiting";
-    one.leftS -= nowS - one.sinceS;
-    one.leftEstimateS -= nowS - one.sinceS;
+    job.state = "waiting";
+    job.leftS -= nowS - job.sinceS;
+    job.leftEstimateS -= nowS - job.sinceS;
   }
 }
 
 export const twinFcfs: Decide = (waiting, { fits, start }) => {
-  for (const one of waiting) {
-    if (!fits(one)) return;
-    start(one);
+  for (const job of waiting) {
+    if (!fits(job)) return;
+    start(job);
   }
 };
 
 export const twinFirstFit: Decide = (waiting, { fits, start }) => {
-  for (const one of waiting) if (fits(one)) start(one);
+  for (const job of waiting) if (fits(job)) start(job);
 };
 
 /** Jobs that can run for their estimates start in order; the first of the others holds a reservation. */
@@ -118,15 +118,15 @@ export const twinEasy: Decide = (waiting, twin) => {
   if (waiting.length === 0) return;
   const plan = planOf(twin);
   let hasHead = false;
-  for (const one of waiting) {
-    const startS = earliest(plan, one, twin.nowS);
-    const canStart = startS === twin.nowS && twin.fits(one);
+  for (const job of waiting) {
+    const startS = earliest(plan, job, twin.nowS);
+    const canStart = startS === twin.nowS && twin.fits(job);
     if (!canStart && hasHead) continue;
-    if (canStart) twin.start(one);
+    if (canStart) twin.start(job);
     else hasHead = true;
-    const heldS = canStart ? one.leftEstimateS : Math.max(1, one.leftEstimateS);
+    const heldS = canStart ? job.leftEstimateS : Math.max(1, job.leftEstimateS);
     for (let second = startS; second < startS + heldS && second < plan.length; second++)
-      plan[second] = plan[second].map((left, k) => left - one.needs[k]);
+      plan[second] = plan[second].map((left, k) => left - job.needs[k]);
   }
 };
 

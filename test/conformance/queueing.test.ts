@@ -4,7 +4,7 @@
  *
  *   M/M/c   mean wait  C(c, λ/μ) / (cμ − λ), C by Erlang                 (Kleinrock, Queueing Systems I, 3.5)
  *   M/G/1   mean wait  λ·E[S²] / (2·(1 − ρ)), by Pollaczek and Khinchine (ibid., 5.6)
- *   M/G/1, shortest first: Cobham's formula in the limit of many classes    (Kleinrock II, 3.7)
+ *   M/G/1, shortest first: Cobham's formula in the limit of many classes (Kleinrock II, 3.7)
  *
  * Each case has replications with fixed seeds, leaves out the first tenth of the jobs, and computes a 99 %
  * interval (Student) over the mean waits.

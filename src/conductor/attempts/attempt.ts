@@ -314,8 +314,10 @@ export class Attempt {
    */
   #giveUpBegin(): void {
     const { uid } = this.spec;
-    const own = [this.shim, this.#childIdentity, this.#entry.job].filter((one) => one !== undefined);
-    const [stopped] = own.flatMap((one) => stoppedOf(one, uid));
+    const own = [this.shim, this.#childIdentity, this.#entry.job].filter(
+      (identity) => identity !== undefined,
+    );
+    const [stopped] = own.flatMap((identity) => stoppedOf(identity, uid));
     const why =
       stopped !== undefined
         ? `process ${stopped.pid}, which should start it, is stopped by a signal`
@@ -352,10 +354,10 @@ export class Attempt {
    * own.
    */
   #killShim(): void {
-    for (const one of [this.shim, this.#childIdentity]) {
-      if (one === undefined || !isAlive(one)) continue;
-      for (const { pid } of sessionOf(one.pid, this.spec.uid)) signal(pid, "SIGKILL");
-      this.#killOne(one);
+    for (const identity of [this.shim, this.#childIdentity]) {
+      if (identity === undefined || !isAlive(identity)) continue;
+      for (const { pid } of sessionOf(identity.pid, this.spec.uid)) signal(pid, "SIGKILL");
+      this.#killOne(identity);
     }
     // The child may not yet run as its user.
     this.#child?.kill("SIGKILL");

@@ -35,8 +35,8 @@ export class GangLimits {
   apply(): void {
     const { groups } = this.#containment;
     // Half of the machine's limit, so that a fork bomb does not take the machine down.
-    const most = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
-    groups.write("pids", this.#gang, "pids.max", String(Math.floor(most)));
+    const maxProcesses = Math.min(...["pid_max", "threads-max"].map(kernelNumber)) / 2;
+    groups.write("pids", this.#gang, "pids.max", String(Math.floor(maxProcesses)));
     const bytes = this.#memoryBytes;
     if (bytes === undefined) return;
     const limits =

@@ -149,8 +149,8 @@ export class HeadForecast {
   #findMemoryFree(head: JobIndex): void {
     this.#memoryFreeS.fill(this.#machine.nowS);
     if (this.#memory === undefined) return;
-    const most = this.#memory.limitKB - this.#memoryOf(head);
-    this.#findFree(this.#memoryFreeS, this.#spareKB, most, (job) => this.#memoryOf(job));
+    const limit = this.#memory.limitKB - this.#memoryOf(head);
+    this.#findFree(this.#memoryFreeS, this.#spareKB, limit, (job) => this.#memoryOf(job));
   }
 
   /** Computes when fewer than m slots of each processor will be taken. */
@@ -160,13 +160,13 @@ export class HeadForecast {
   }
 
   /**
-   * Computes when at most `most` will be in use on each processor. If more is in use now, that is at the end
-   * of the last job that keeps the use above `most`.
+   * Computes when at most `limit` will be in use on each processor. If more is in use now, that is at the end
+   * of the last job that keeps the use above `limit`.
    */
   #findFree(
     freeS: Float64Array,
     inUse: Float64Array,
-    most: number,
+    limit: number,
     amountOf: (job: JobIndex) => number,
   ): void {
     inUse.fill(0);
@@ -177,7 +177,7 @@ export class HeadForecast {
       const amount = amountOf(job);
       const endS = this.#endS.get(job);
       for (let processor = first; processor < end; processor++) {
-        if (inUse[processor] > most) freeS[processor] = endS;
+        if (inUse[processor] > limit) freeS[processor] = endS;
         inUse[processor] -= amount;
       }
     }

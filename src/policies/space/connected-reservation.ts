@@ -254,7 +254,7 @@ export class ConnectedReservation implements Policy {
     }
     const queue = selectQueue(this.#classes, shape);
     if (queue !== NO_QUEUE) return queue;
-    const widest = Math.max(...this.#classes.map((one) => one.processors));
+    const widest = Math.max(...this.#classes.map(({ processors }) => processors));
     throw new InputError(
       `Cannot find a queue for job row ${job} of ${shape.processors} processors, ${shape.processes} processes, ${shape.threads} threads: no queue class admits it, the widest allows ${widest} processors`,
     );
@@ -298,7 +298,7 @@ export function connectedReservationOver(
   name = "connected-reservation",
 ): SpacePolicyDefinition {
   checkQueueClasses(classes);
-  const names = classes.map((one) => one.name).join(", ");
+  const names = classes.map(({ name }) => name).join(", ");
   return {
     name,
     title: "Batch queues with connected reservations",

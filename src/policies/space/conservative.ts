@@ -85,8 +85,8 @@ class ConservativeBackfilling implements Policy {
     const before = this.#outages;
     const now = this.#pool.outages;
     this.#outages = now;
-    const isKnown = now.every((one) => before.includes(one));
-    if (isKnown && before.every((one) => one.untilS <= nowS || now.includes(one))) return;
+    const isKnown = now.every((outage) => before.includes(outage));
+    if (isKnown && before.every((outage) => outage.untilS <= nowS || now.includes(outage))) return;
     const count = this.#queue.copyInOrder();
     const waiting = this.#queue.inOrder.subarray(0, count);
     this.#plan.noteOutages(before, nowS, -1);
@@ -174,8 +174,8 @@ class ConservativeBackfilling implements Policy {
   #becameFreer(fromS: number, untilS: number): void {
     if (fromS < this.#freerFromS) this.#freerFromS = fromS;
     if (untilS > this.#freerUntilS) this.#freerUntilS = untilS;
-    const most = this.#plan.processors.maxFree(fromS, untilS);
-    if (most > this.#freest) this.#freest = most;
+    const maxFree = this.#plan.processors.maxFree(fromS, untilS);
+    if (maxFree > this.#freest) this.#freest = maxFree;
   }
 }
 

@@ -143,10 +143,10 @@ class EasyBackfilling implements Policy {
     const list = this.#queue.list;
     // Sums of times are rounded: the search returns all jobs that may end by the shadow time, and
     // endsByShadow decides.
-    const mostS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
+    const maxLengthS = this.#shadowS - this.#pool.nowS + this.#shadowS * ROUNDING;
     list.startSearch(1);
     while (this.#pool.free > 0) {
-      const job = list.nextFitting(this.#pool.free, mostS, this.#spare);
+      const job = list.nextFitting(this.#pool.free, maxLengthS, this.#spare);
       if (job === NO_JOB) return;
       const inTime = this.#endsByShadow(job);
       if (inTime || this.#jobs.size[job] <= this.#spare) {

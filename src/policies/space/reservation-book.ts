@@ -86,9 +86,9 @@ export class ReservationBook {
     if (requester === NO_JOB) return;
     this.#requester.set(job, NO_JOB);
     this.held += this.#leaves.get(job);
-    const left = this.#donors.get(requester) - 1;
-    this.#donors.set(requester, left);
-    if (left === 0) this.due.push(requester);
+    const remaining = this.#donors.get(requester) - 1;
+    this.#donors.set(requester, remaining);
+    if (remaining === 0) this.due.push(requester);
   }
 
   /** A requester whose donors have all ended starts, so its processors are no longer held. */
