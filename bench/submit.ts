@@ -114,8 +114,8 @@ try {
     );
     for (const { end } of clients) end();
   }
-  const anew = () => client.ask("/v1/jobs", { method: "POST", body: { jobs: [request] } });
-  await measure("64 clients, connecting anew", Array(64).fill(anew));
+  const reconnect = () => client.ask("/v1/jobs", { method: "POST", body: { jobs: [request] } });
+  await measure("64 clients, each reconnecting", Array(64).fill(reconnect));
   printTable(["durable submits", "median", "range"], rows);
   const took: number[] = [];
   for (let round = 0; round < 5; round++) {

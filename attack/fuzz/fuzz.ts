@@ -56,7 +56,7 @@ async function fuzz(stage: Stage): Promise<Outcome> {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const { status } = await scheduler.ask(undefined, "/v1/status");
-  tally.attempt(status !== 200 && `after all that status is answered with ${status}`);
+  tally.attempt(status !== 200 && `at the end, the request for the status is answered with ${status}`);
   const rssBytes = residentBytes(scheduler.frontEndPid);
   tally.attempt(rssBytes > MAX_RSS_BYTES && `the front end has ${Math.round(rssBytes / 1e6)} MB`);
   const list = [...statuses].sort(([a], [b]) => a - b).map(([code, n]) => `${code}: ${n}`);
@@ -96,7 +96,7 @@ function problemOfAnswer(
   const isStream = /^text\/event-stream/.test(headers.get("content-type") ?? "");
   if (!isComplete && !isStream && request.isHttp) return `status ${status} is cut off`;
   if (request.isHttp && !request.isAuthorised && status < 400 && operation?.isPublic !== true) {
-    return `let in with ${status}, without a token of anybody's`;
+    return `accepted with ${status} without a valid token`;
   }
   const isKnown = operation?.answers.has(status) || status === 206 || status === 304;
   if (request.isHttp && status < 400 && !isKnown) return `status ${status} is not documented`;

@@ -32,7 +32,7 @@ async function squatted(stage: Stage): Promise<Outcome> {
       holds && `job ${job} with a limit of 0.5 s is "${state}" with ${cpus} CPUs after ${MAX_MS / 1000} s`,
     );
   }
-  return tally.outcome(`the job behind ${rounds} squatted ones ran`);
+  return tally.outcome(`the job after ${rounds} squatted ones ran`);
 }
 
 async function stopped(stage: Stage): Promise<Outcome> {
@@ -58,21 +58,21 @@ async function stopped(stage: Stage): Promise<Outcome> {
       holds && `job ${job} with a limit of 1 s is "${state}" with ${cpus} CPUs, its shim stopped`,
     );
   }
-  return tally.outcome(`the job behind ${rounds} stopped ones ran`);
+  return tally.outcome(`the job after ${rounds} stopped ones ran`);
 }
 
 export const CLAIMS: readonly Attack[] = [
   {
     name: "claims-squatted",
     finding: "S8",
-    about: "links claim and job made in loops before the shim's, naming a sleeper",
+    about: "a loop makes the links claim and job before the shim does, for a sleeping process",
     needs: "users",
     run: squatted,
   },
   {
     name: "shims-stopped",
     finding: "S8",
-    about: "SIGSTOP of one's own shims in a loop",
+    about: "a loop sends SIGSTOP to the shims of the attacker's own jobs",
     needs: "users",
     isLong: true,
     run: stopped,

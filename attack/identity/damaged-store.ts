@@ -71,7 +71,7 @@ async function damagedPages(stage: Stage): Promise<Outcome> {
     tally.attempt(isBug(status, said) && `cut to ${bytes} bytes: ${isBug(status, said)}`);
   }
   if (readFileSync(whole).length === 0) throw new Error("The store was empty");
-  return tally.outcome("each time an explained end, or it serves");
+  return tally.outcome("each time it ends with an explanation, or it serves");
 }
 
 async function readOnly(stage: Stage): Promise<Outcome> {
@@ -86,25 +86,25 @@ async function readOnly(stage: Stage): Promise<Outcome> {
     if (!mount("-o", "remount,ro,bind", scheduler.state)) throw new Error("Cannot mount here");
     const { status, said } = await startStatus(scheduler);
     tally.attempt(isBug(status, said) && `read-only state: ${isBug(status, said)}`);
-    tally.attempt(status === undefined && "read-only state: it serves and cannot keep anything");
+    tally.attempt(status === undefined && "read-only state: it serves although it cannot store anything");
   } finally {
     spawnSync("umount", ["-l", scheduler.state]);
   }
-  return tally.outcome("an explained end");
+  return tally.outcome("it ends with an explanation");
 }
 
 export const DAMAGED: readonly Attack[] = [
   {
     name: "store-damaged",
     finding: "R6",
-    about: "garbage in pages of the store, and stores that are cut",
+    about: "garbage in pages of the store, and truncated stores",
     needs: "nothing",
     run: damagedPages,
   },
   {
     name: "store-read-only",
     finding: "R6",
-    about: "a state that is mounted read-only",
+    about: "a state folder that is mounted read-only",
     needs: "root",
     run: readOnly,
   },

@@ -89,11 +89,15 @@ async function claimedResults(stage: Stage): Promise<Outcome> {
           const end = await scheduler.ended(job, 20_000);
           const { text } = await scheduler.ask(undefined, `/v1/jobs/${job}/logs/stdout`);
           const where = `${name}, ${how}: job ${job}`;
-          tally.attempt(!existsSync(file) && `${where} is "${end?.state}" with ${end?.code}, and never ran`);
-          tally.attempt(text.includes("OLD") && `${where} has the output of another job`);
-          tally.attempt(end?.code !== 9 && `${where} is told to have ended with ${end?.code}, truly 9`);
           tally.attempt(
-            old.includes(job) && how !== "jobs folder removed too" && `${where}: the number is given twice`,
+            !existsSync(file) && `${where} is "${end?.state}" with ${end?.code}, but it never ran`,
+          );
+          tally.attempt(text.includes("OLD") && `${where} has the output of another job`);
+          tally.attempt(
+            end?.code !== 9 && `${where} is reported to have ended with ${end?.code}, but it ended with 9`,
+          );
+          tally.attempt(
+            old.includes(job) && how !== "jobs folder removed too" && `${where}: the number was used twice`,
           );
         }
       } else refused++;
@@ -101,7 +105,7 @@ async function claimedResults(stage: Stage): Promise<Outcome> {
     }
   }
   tally.attempt(false);
-  return tally.outcome(`all results true, no number twice; ${refused} starts refused`);
+  return tally.outcome(`all results are right, no number was used twice; ${refused} starts were refused`);
 }
 
 async function killedJobs(stage: Stage): Promise<Outcome> {
@@ -137,7 +141,9 @@ async function killedJobs(stage: Stage): Promise<Outcome> {
       await stage.clear();
     }
   }
-  return tally.outcome("jobs that the store does not know run on, are shown, and end by tutti down --kill");
+  return tally.outcome(
+    "jobs that the store does not know keep running, are shown, and end by tutti down --kill",
+  );
 }
 
 function isAlive(pid: number): boolean {
@@ -149,7 +155,7 @@ export const OLDER_STORE: readonly Attack[] = [
   {
     name: "store-older",
     finding: "R1",
-    about: "the store is removed, put back or without its WAL; then new jobs",
+    about: "the store is removed, restored from a backup, or loses its WAL; then jobs are submitted",
     needs: "nothing",
     run: claimedResults,
   },

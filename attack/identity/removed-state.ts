@@ -28,10 +28,10 @@ async function removedState(stage: Stage): Promise<Outcome> {
       remove(scheduler);
       const where = `${name}, ${how}`;
       const trouble = await troubleOf(scheduler, NOTICE_MS);
-      tally.attempt(trouble === undefined && `${where}: status knows no trouble`);
+      tally.attempt(trouble === undefined && `${where}: status reports no trouble`);
       const answer = await scheduler.post(options.as, [{ command: ["true"] }]).catch(() => undefined);
       tally.attempt(
-        answer?.status === 201 && `${where}: a submit is acknowledged, and nothing of it is on disk`,
+        answer?.status === 201 && `${where}: a submit is acknowledged, but nothing of it is on disk`,
       );
       await scheduler.stop("SIGKILL");
       try {
@@ -43,14 +43,12 @@ async function removedState(stage: Stage): Promise<Outcome> {
       const lastMs = Date.now() + END_MS;
       while (scheduler.leftovers.processes().length > 0 && Date.now() < lastMs) await pause(100);
       const left = scheduler.leftovers.processes();
-      tally.attempt(
-        left.length > 0 && `${where}: ${left.length} processes run on that tutti down --kill does not end`,
-      );
+      tally.attempt(left.length > 0 && `${where}: tutti down --kill leaves ${left.length} processes running`);
       await stage.clear();
       rmSync(`${scheduler.state}.away`, { recursive: true, force: true });
     }
   }
-  return tally.outcome("it is noticed, submits are refused, nothing is left");
+  return tally.outcome("the scheduler notices it and refuses submits; no process is left");
 }
 
 async function troubleOf(scheduler: Scheduler, withinMs: number): Promise<string | undefined> {
@@ -82,7 +80,9 @@ async function removedSocket(stage: Stage): Promise<Outcome> {
       );
       if (status !== 0) break;
     }
-    tally.attempt(existsSync(folder) && token !== scheduler.token() && `${name}: another token than before`);
+    tally.attempt(
+      existsSync(folder) && token !== scheduler.token() && `${name}: the token is not the same as before`,
+    );
     await stage.clear();
   }
   return tally.outcome("socket and folder come back");
@@ -92,14 +92,14 @@ export const REMOVED: readonly Attack[] = [
   {
     name: "state-removed",
     finding: "R5",
-    about: "state folder removed, renamed, database removed while a job runs",
+    about: "while a job runs, the state folder is removed or renamed, or the database is removed",
     needs: "nothing",
     run: removedState,
   },
   {
     name: "socket-removed",
     finding: "R7",
-    about: "the socket, then its folder is removed",
+    about: "the socket is removed, and then its folder",
     needs: "nothing",
     run: removedSocket,
   },

@@ -143,7 +143,7 @@ async function forgedBeforehand(stage: Stage): Promise<Outcome> {
       tally.attempt(forgery.victims().includes(String(uid)) && `evil code ran as user ${uid} by ${what}`);
     }
   }
-  return tally.outcome(`${forged} forged entries, none was read`);
+  return tally.outcome(`none of ${forged} forged entries was read`);
 }
 
 /**
@@ -169,7 +169,7 @@ async function renamedAway(stage: Stage): Promise<Outcome> {
     await stage.clear();
     tally.attempt(forgery.victims().includes("0") && `evil code ran as root in tutti serve, by ${what}`);
   }
-  return tally.outcome("tutti serve of root read none of them");
+  return tally.outcome("root's tutti serve read none of them");
 }
 
 export const COMPILE_CACHE: readonly Attack[] = [
@@ -183,7 +183,7 @@ export const COMPILE_CACHE: readonly Attack[] = [
   {
     name: "cache-renamed",
     finding: "S1",
-    about: "the victim's own folder of the code cache is renamed away and replaced, then tutti serve",
+    about: "the victim's own folder of the code cache is renamed and replaced before tutti serve",
     needs: "users",
     run: renamedAway,
   },

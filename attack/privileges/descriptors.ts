@@ -39,7 +39,7 @@ async function inherited(stage: Stage): Promise<Outcome> {
       openFilesOf(pid).some((path) => path.startsWith(folder)) && `process ${pid} holds root's file`,
     );
   }
-  return tally.outcome("none reached a job, conductor or guardian");
+  return tally.outcome("no open file reached a job, conductor or guardian");
 }
 
 /** Locks, sockets and folders instead of files. The lock must be free when the front end has ended. */
@@ -56,10 +56,10 @@ async function lockKept(stage: Stage): Promise<Outcome> {
     await scheduler.running(job);
     await scheduler.stop();
     const { status } = await stage.run(undefined, ["flock", "--nonblock", lock, "true"]);
-    tally.attempt(status !== 0 && "the lock of who started it is still held by conductor or job");
+    tally.attempt(status !== 0 && "the conductor or a job still holds the starter's lock");
     await stage.clear();
   }
-  return tally.outcome("the lock went with the front end");
+  return tally.outcome("the lock was released with the end of the front end");
 }
 
 async function umasks(stage: Stage): Promise<Outcome> {
@@ -85,7 +85,7 @@ async function umasks(stage: Stage): Promise<Outcome> {
   const bare = join(ann.home, "bare");
   const job = await scheduler.submit(ann, `touch ${bare}`);
   await scheduler.ended(job);
-  tally.attempt((statSync(bare).mode & 0o022) !== 0 && "without a umask others may write");
+  tally.attempt((statSync(bare).mode & 0o022) !== 0 && "without a umask, others may write");
   return tally.outcome("files have the submitter's umask");
 }
 

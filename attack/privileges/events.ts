@@ -35,11 +35,11 @@ async function overheard(stage: Stage): Promise<Outcome> {
     const told = /hush|\bheld\b|cancelled|priority|released|requeue|again/.exec(text)?.[0];
     const isOfAnn = new RegExp(`job ${waiting}\\b|job ${running}\\b`).test(text) || event.job !== undefined;
     tally.attempt(told !== undefined && `Eve hears "${told}": ${text}`);
-    tally.attempt(isOfAnn && `Eve hears of a job of Ann's: ${text}`);
+    tally.attempt(isOfAnn && `Eve sees a job of Ann's: ${text}`);
   }
   const { stdout } = await scheduler.tutti(eve, "events");
-  tally.attempt(/hush|held|priority|cancelled/.test(stdout) && `tutti events of Eve's: ${stdout}`);
-  return tally.outcome(`${events.length} events, nothing of Ann's jobs in them`);
+  tally.attempt(/hush|held|priority|cancelled/.test(stdout) && `Eve's tutti events shows: ${stdout}`);
+  return tally.outcome(`${events.length} events without anything about Ann's jobs`);
 }
 
 export const EVENTS: readonly Attack[] = [

@@ -55,11 +55,11 @@ async function renamed(stage: Stage): Promise<Outcome> {
     });
     const end = await scheduler.ended(job);
     const text = await allOf(scheduler, eve, job);
-    tally.attempt(text.includes(SECRET) && `${over}: ${SECRET} was given out`);
+    tally.attempt(text.includes(SECRET) && `${over}: ${SECRET} was revealed`);
     if (over === "exit")
-      tally.attempt(end?.code === 77 && "exit: another's file was taken as exit status 77");
+      tally.attempt(end?.code === 77 && "exit: the file of another user was read as exit status 77");
   }
-  return tally.outcome("nothing of them was given out");
+  return tally.outcome("nothing of them was revealed");
 }
 
 /**
@@ -91,11 +91,11 @@ async function linked(stage: Stage): Promise<Outcome> {
       await stage.run(eve, ["touch", join(folder, "go")]);
       const end = await scheduler.ended(job);
       const text = await allOf(scheduler, eve, job);
-      tally.attempt(text.includes(SECRET) && `${name} by a ${kind} link: ${SECRET} was given out`);
+      tally.attempt(text.includes(SECRET) && `${name} by a ${kind} link: ${SECRET} was revealed`);
       tally.attempt(end === undefined && `${name} as a ${kind}: the job never ended`);
     }
   }
-  return tally.outcome("nothing of them was given out");
+  return tally.outcome("nothing of them was revealed");
 }
 
 /**
@@ -124,9 +124,9 @@ async function raced(stage: Stage): Promise<Outcome> {
       scheduler.ask(eve, `/v1/jobs/${job}/logs/stdout?tail=64`),
     ]);
     for (const { text } of [a, b])
-      tally.attempt(text.includes(SECRET) && `round ${i}: ${SECRET} was given out`);
+      tally.attempt(text.includes(SECRET) && `round ${i}: ${SECRET} was revealed`);
   }
-  return tally.outcome("the secret never came out");
+  return tally.outcome("the secret was never revealed");
 }
 
 export const FOREIGN_FILES: readonly Attack[] = [
@@ -140,14 +140,14 @@ export const FOREIGN_FILES: readonly Attack[] = [
   {
     name: "files-linked",
     finding: "S3",
-    about: "symbolic and hard links and pipes in their places",
+    about: "symbolic links, hard links and pipes instead of these files",
     needs: "users",
     run: linked,
   },
   {
     name: "files-raced",
     finding: "S3",
-    about: "the log changes between file, link and foreign file while it is read",
+    about: "the log alternates between file, link and foreign file while it is read",
     needs: "users",
     run: raced,
   },

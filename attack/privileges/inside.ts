@@ -62,7 +62,7 @@ function attempts(
       'for g in $(find /sys/fs/cgroup -path "*tutti*" -name cpuset.cpus 2> /dev/null | head -50); do echo 0-63 > $g && exit 0; done; false',
     ],
     ["its own log replaced", "rm -f $(dirname $(dirname $TUTTI_HOSTFILE))/stdout"],
-    ["a file beside its attempt", "touch $(dirname $(dirname $TUTTI_HOSTFILE))/x"],
+    ["a file next to its attempt", "touch $(dirname $(dirname $TUTTI_HOSTFILE))/x"],
     ["its attempt's folder renamed", "mv $(dirname $TUTTI_HOSTFILE) $(dirname $TUTTI_HOSTFILE)x"],
     ["tracing its shim's parent", "cat /proc/$(awk '/PPid/{print $2}' /proc/$PPID/status)/environ"],
     ["a mount", "mount -t tmpfs x /mnt"],

@@ -54,7 +54,7 @@ async function squattedPlaces(stage: Stage): Promise<Outcome> {
     server.close();
     rmSync(usual, { recursive: true, force: true });
   }
-  return tally.outcome("Ann's tutti neither asks nor listens there");
+  return tally.outcome("Ann's tutti neither connects nor listens there");
 }
 
 /** State folders and parents that Eve can change while root starts there. */
@@ -117,7 +117,7 @@ async function forgedTokens(stage: Stage): Promise<Outcome> {
     for (const token of tokens) {
       if (token.startsWith(" ")) continue;
       const { status, text } = await ask(where, token, "/v1/jobs");
-      tally.attempt(status < 400 && `${token} is taken: ${text}`);
+      tally.attempt(status < 400 && `${token} is accepted: ${text}`);
     }
   }
   // Tokens of others by file.
@@ -129,7 +129,7 @@ async function forgedTokens(stage: Stage): Promise<Outcome> {
     const { status } = await stage.run(eve, ["cat", join(scheduler.folder, path)]);
     tally.attempt(status === 0 && `Eve reads ${path}`);
   }
-  return tally.outcome("none was taken, no file of others was read");
+  return tally.outcome("no token was accepted, no file of others was read");
 }
 
 /** S13: accounts of services, which nobody logs in to. */
@@ -148,7 +148,7 @@ async function serviceAccounts(stage: Stage): Promise<Outcome> {
     const has = existsSync(join(scheduler.folder, "run", "tokens", String(uid)));
     tally.attempt(has && `the account "${user}" (${uid}) has a token`);
   }
-  return tally.outcome(`${services.length} accounts of services, none has a token`);
+  return tally.outcome(`none of ${services.length} accounts of services has a token`);
 }
 
 export const PLACES: readonly Attack[] = [
@@ -169,7 +169,7 @@ export const PLACES: readonly Attack[] = [
   {
     name: "tokens-forged",
     finding: "what held",
-    about: "every changed token, tokens and key by file",
+    about: "changed tokens, and the files of tokens and key",
     needs: "users",
     run: forgedTokens,
   },

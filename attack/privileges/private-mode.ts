@@ -85,7 +85,7 @@ export const PRIVATE_MODE: readonly Attack[] = [
   {
     name: "private-again",
     finding: "S2",
-    about: "a user's job runs or is held over the restart, then root requeues or releases it",
+    about: "a user's job runs or is held during the restart, then root requeues or releases it",
     needs: "users",
     run: secondAttempts,
   },

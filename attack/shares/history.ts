@@ -46,10 +46,10 @@ async function pushedOut(stage: Stage): Promise<Outcome> {
     const { status, stdout } = await scheduler.tutti(ann, "logs", String(job));
     tally.attempt(
       stdout !== `precious result ${i}\n` &&
-        `job ${job} of Ann's is gone after ${made} of Eve's: logs ends with ${status}`,
+        `Ann's job ${job} is gone after ${made} jobs of Eve's: logs ends with ${status}`,
     );
   }
-  return tally.outcome(`${made} jobs of Eve's have ended, Ann's results are there`);
+  return tally.outcome(`${made} jobs of Eve's have ended, and Ann's results are still there`);
 }
 
 async function oldRanges(stage: Stage): Promise<Outcome> {
@@ -72,7 +72,7 @@ async function oldRanges(stage: Stage): Promise<Outcome> {
     ["5", 1],
   ] as const) {
     const { status } = await scheduler.tutti(options.as, "wait", range);
-    tally.attempt(status !== expected && `wait ${range} ends with ${status}, truly ${expected}`);
+    tally.attempt(status !== expected && `wait ${range} ends with ${status}, expected ${expected}`);
   }
   for (const [verb, range] of [
     ["show", "4-6"],
@@ -82,14 +82,14 @@ async function oldRanges(stage: Stage): Promise<Outcome> {
     const { status, stderr } = await scheduler.tutti(options.as, verb, range);
     tally.attempt(status !== 0 && `${verb} ${range} ends with ${status}: ${stderr}`);
   }
-  return tally.outcome("every range is resolved against all that is kept");
+  return tally.outcome("every range covers all jobs that are kept");
 }
 
 export const HISTORY: readonly Attack[] = [
   {
     name: "results-pushed-out",
     finding: "S4",
-    about: "arrays that are cancelled in the submit, until the results of others would be forgotten",
+    about: "arrays that are cancelled during the submit, enough to push out the results of others",
     needs: "users",
     run: pushedOut,
   },

@@ -41,7 +41,7 @@ async function lockedOut(stage: Stage): Promise<Outcome> {
     }
     await stage.clear();
   }
-  return tally.outcome(`all answered beside ${CONNECTIONS} connections of nobody's`);
+  return tally.outcome(`all requests were answered despite ${CONNECTIONS} connections of user nobody`);
 }
 
 /** The status of the answer, or why there is none. */
@@ -58,7 +58,7 @@ export const LOCK_OUT: readonly Attack[] = [
   {
     name: "lock-out",
     finding: "S7",
-    about: `${CONNECTIONS} connections of nobody's, renewed as they are closed`,
+    about: `${CONNECTIONS} connections of user nobody, reopened when they are closed`,
     needs: "users",
     run: lockedOut,
   },

@@ -69,7 +69,7 @@ async function unread(stage: Stage): Promise<Outcome> {
     );
   }
   const { status } = await scheduler.ask(eve, "/v1/status");
-  tally.attempt(status !== 200 && `after that status is ${status}`);
+  tally.attempt(status !== 200 && `afterwards, status is answered with ${status}`);
   return tally.outcome(`at most ${seen.join(", ")}`);
 }
 
@@ -93,7 +93,7 @@ async function stored(stage: Stage): Promise<Outcome> {
   const rounds = stage.isShort ? 40 : 100;
   let taken = 0;
   while (taken < rounds && (await submit(taken)).status === 201) taken++;
-  tally.attempt(taken === rounds && `${rounds * 5} waiting jobs of 1.5 MB were all taken`);
+  tally.attempt(taken === rounds && `all ${rounds * 5} waiting jobs of 1.5 MB were accepted`);
   for (let round = 0; round < (stage.isShort ? 12 : rounds); round++) {
     if (round % 4 === 0) await scheduler.tutti(eve, "cancel", "all");
     await submit(rounds + round);
@@ -115,7 +115,7 @@ export const MEMORY: readonly Attack[] = [
   {
     name: "answers-unread",
     finding: "S6",
-    about: "pipelined requests for a large job, lists and events that nobody reads",
+    about: "pipelined requests for a large job, lists and events, whose answers are never read",
     needs: "users",
     run: unread,
   },

@@ -1,6 +1,6 @@
 import type { JobIndex } from "../core/jobs.ts";
 
-const NOBODY: readonly JobIndex[] = [];
+const NO_JOBS: readonly JobIndex[] = [];
 
 /**
  * The jobs that have arrived since the last decision. The list that `take` returns is reused for the next
@@ -17,7 +17,7 @@ export class Arrivals {
   /** The arrivals for the next decision of the policy. */
   take(): readonly JobIndex[] {
     const count = this.#count;
-    if (count === 0) return NOBODY;
+    if (count === 0) return NO_JOBS;
     this.#count = 0;
     // Setting the length to 0 would free the array's memory.
     if (this.#jobs.length !== count) this.#jobs.length = count;

@@ -105,7 +105,7 @@ class BenchPool extends PoolMachine {
   }
 
   protected onSuspend(): void {
-    throw new Error("Nobody stops a job here");
+    throw new Error("This test stops no jobs");
   }
 
   protected onStart(row: JobIndex): void {

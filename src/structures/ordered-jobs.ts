@@ -204,7 +204,7 @@ export class OrderedJobs {
     const summaries: { minSize: number; minValue: number; sumSize: number }[] = [];
     for (let position = 0; position < this.#blocks; position++) {
       const block = this.#order[position];
-      assert(!seen.has(block), `block ${block} stands at two positions`);
+      assert(!seen.has(block), `block ${block} is at two positions`);
       seen.add(block);
       const count = this.#count[block];
       assert(count > 0 && this.#begin[block] + count <= BLOCK, `block ${block} holds ${count} entries`);

@@ -256,7 +256,7 @@ function watched(
   return { ...definition, make };
 }
 
-describe("who is let in", () => {
+describe("which jobs are admitted", () => {
   for (const definition of GANGS) {
     for (const queue of QUEUES) {
       test(`${definition.name}, queue=${queue}: never too many rows, nobody waits who need not, the forecast is the naive one`, () => {

@@ -197,7 +197,8 @@ function lengthS(job: TwinJob): number {
 }
 
 /**
- * The earliest time from `nowS` on at which the job fits beside the others for as long as its reservation.
+ * The earliest time from `nowS` on at which the job fits in addition to the others for the length of its
+ * reservation.
  */
 function earliest(
   processors: number,
@@ -278,7 +279,7 @@ describe("naive twins on random workloads", () => {
   );
 
   test("the twins differ where the rules differ", () => {
-    // 0 1 2 3 4 5 6 7 8 9     job 2 waits for both processors, job 3 would fit beside job 1 until 4 s or 12 s
+    // 0 1 2 3 4 5 6 7 8 9     job 2 waits for both processors, job 3 would fit next to job 1 until 4 s or 12 s
     const jobs = (lengthS: number) => [
       { submitS: 0, runS: 6, size: 1 },
       { submitS: 1, runS: 5, size: 2 },

@@ -68,7 +68,7 @@ describe("reservation of an arrival in an empty queue", () => {
     const lines = [
       job("A", 0, 10, 4, { estimateS: 30 }),
       job("B", 0, 20, 4),
-      job("C", 1, 5, 4), // cannot start, nobody waits: connected to A, of whom an end by 30 is expected
+      job("C", 1, 5, 4), // cannot start, and no job waits: connected to A, which is expected to end by 30
       job("D", 2, 1, 4), // C waits in the queue, so D makes no reservation
     ];
     const { starts, promises } = run(8, lines, classes());
@@ -101,7 +101,7 @@ describe("gathering of the largest running jobs", () => {
     job("B", 0, 20, 6),
     job("C", 1, 5, 12), // 2 free: A's 8 and B's 6 are gathered, B leaves 4 and releases 2
     job("D", 11, 5, 3), // 10 are free, 8 of them held
-    job("E", 12, 1, 2), // the 2 that nobody holds
+    job("E", 12, 1, 2), // the 2 that are not held
   ];
 
   test("the requester starts when the last donor ends; held processors are given to nobody else", () => {
@@ -212,7 +212,8 @@ describe("reservation by priority", () => {
   test("a job asks when its priority is above the threshold, and inherits from all it gathered", () => {
     const { starts, promises } = run(8, lines, classes({ threshold: 9 }));
     expect(promises).toEqual(["3: W by 50"]);
-    // At 30 B's 2 are held beside 2 free ones, too few for E; at 50 W takes all 6 that were inherited.
+    // At 30 B's 2 are held in addition to 2 free ones, too few for E; at 50 W takes all 6 that were
+    // inherited.
     expect(starts).toEqual({ A: 0, B: 0, W: 50, C: 2, D: 3, E: 60 });
   });
 

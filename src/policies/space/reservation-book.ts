@@ -134,7 +134,7 @@ export class ReservationBook {
     const left = new Map<JobIndex, number>();
     for (let i = 0; i < this.#count; i++) {
       const job = this.#running[i];
-      assert(this.#place.get(job) === i, `running job ${job} does not stand at place ${i}`);
+      assert(this.#place.get(job) === i, `running job ${job} is not at index ${i}`);
       const requester = this.#requester.get(job);
       if (requester === NO_JOB) continue;
       const leaves = this.#leaves.get(job);
