@@ -74,7 +74,7 @@ export class Scheduler {
   }
 
   /** What the front end has printed. */
-  get said(): string {
+  get output(): string {
     return this.#output;
   }
 
@@ -201,8 +201,8 @@ export class ServeFailed extends Error {
   override name = "ServeFailed";
   readonly status: number;
 
-  constructor(status: number, said: string) {
-    super(`The front end ended with ${status}: ${said}`);
+  constructor(status: number, output: string) {
+    super(`The front end ended with ${status}: ${output}`);
     this.status = status;
   }
 }

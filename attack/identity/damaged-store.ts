@@ -14,21 +14,21 @@ const PAGE_BYTES = 4096;
 const BUG = 70;
 
 /** Starts the scheduler. Returns its exit status, or undefined if it serves. */
-async function startStatus(scheduler: Scheduler): Promise<{ status: number | undefined; said: string }> {
+async function startStatus(scheduler: Scheduler): Promise<{ status: number | undefined; output: string }> {
   try {
     await scheduler.start();
     const { stdout } = await scheduler.tutti(undefined, "jobs", "--all");
     await scheduler.stop();
-    return { status: undefined, said: `${scheduler.said}${stdout}` };
+    return { status: undefined, output: `${scheduler.output}${stdout}` };
   } catch (error) {
-    if (error instanceof ServeFailed) return { status: error.status, said: error.message };
+    if (error instanceof ServeFailed) return { status: error.status, output: error.message };
     throw error;
   }
 }
 
-function isBug(status: number | undefined, said: string): string | false {
-  if (status === BUG || /a bug in tutti|\n\s+at /.test(said))
-    return `ended with ${status}: ${said.slice(0, 120)}`;
+function isBug(status: number | undefined, output: string): string | false {
+  if (status === BUG || /a bug in tutti|\n\s+at /.test(output))
+    return `ended with ${status}: ${output.slice(0, 120)}`;
   return false;
 }
 
@@ -58,8 +58,8 @@ async function damagedPages(stage: Stage): Promise<Outcome> {
     const file = openSync(database, "r+");
     writeSync(file, garbage, 0, i % 2 === 0 ? PAGE_BYTES : 64, page * PAGE_BYTES + (i % 2 === 0 ? 0 : 8));
     closeSync(file);
-    const { status, said } = await startStatus(scheduler);
-    tally.attempt(isBug(status, said) && `garbage in page ${page} of ${pages}: ${isBug(status, said)}`);
+    const { status, output } = await startStatus(scheduler);
+    tally.attempt(isBug(status, output) && `garbage in page ${page} of ${pages}: ${isBug(status, output)}`);
     const checked = await scheduler.tutti(undefined, "status");
     if (status === undefined) tally.attempt(isBug(checked.status ?? 0, checked.stderr));
   }
@@ -67,8 +67,8 @@ async function damagedPages(stage: Stage): Promise<Outcome> {
   for (const bytes of lengths.slice(0, stage.isShort ? 2 : lengths.length)) {
     copyFileSync(whole, database);
     truncateSync(database, bytes);
-    const { status, said } = await startStatus(scheduler);
-    tally.attempt(isBug(status, said) && `cut to ${bytes} bytes: ${isBug(status, said)}`);
+    const { status, output } = await startStatus(scheduler);
+    tally.attempt(isBug(status, output) && `cut to ${bytes} bytes: ${isBug(status, output)}`);
   }
   if (readFileSync(whole).length === 0) throw new Error("The store was empty");
   return tally.outcome("each time it ends with an explanation, or it serves");
@@ -84,8 +84,8 @@ async function readOnly(stage: Stage): Promise<Outcome> {
   if (!mount("--bind", scheduler.state, scheduler.state)) throw new Error("Cannot mount here");
   try {
     if (!mount("-o", "remount,ro,bind", scheduler.state)) throw new Error("Cannot mount here");
-    const { status, said } = await startStatus(scheduler);
-    tally.attempt(isBug(status, said) && `read-only state: ${isBug(status, said)}`);
+    const { status, output } = await startStatus(scheduler);
+    tally.attempt(isBug(status, output) && `read-only state: ${isBug(status, output)}`);
     tally.attempt(status === undefined && "read-only state: it serves although it cannot store anything");
   } finally {
     spawnSync("umount", ["-l", scheduler.state]);

@@ -63,7 +63,7 @@ function violation(instance: Instance, decide: (pool: Pool) => void): string {
 
 describe("simulatePool()", () => {
   test("tells departures, then arrivals, then decides once, at every instant", () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const definition = deciding(() => {});
     const instance = jobs([0, 5, 4], [5, 1, 1], [5, 1, 1]);
     simulatePool(
@@ -71,16 +71,16 @@ describe("simulatePool()", () => {
       {
         ...definition,
         make: (pool) => ({
-          depart: (job) => void told.push(`${pool.nowS} departs ${job}`),
+          depart: (job) => void calls.push(`${pool.nowS} departs ${job}`),
           decide: (arrived) => {
-            told.push(`${pool.nowS} decides [${arrived}]`);
+            calls.push(`${pool.nowS} decides [${arrived}]`);
             if (pool.nowS === 0) pool.start(0, StartRule.head);
           },
         }),
       },
       {},
     );
-    expect(told).toEqual(["0 decides [0]", "5 departs 0", "5 decides [1,2]"]);
+    expect(calls).toEqual(["0 decides [0]", "5 departs 0", "5 decides [1,2]"]);
   });
 
   test("decides an instant again when a job of run time 0 has ended in it", () => {

@@ -253,12 +253,12 @@ describe("simulateRounds()", () => {
       [0, 2, 2],
       [1, 1, 1],
     ]);
-    const told: string[] = [];
-    const observer: Observer = { migrated: (...values) => void told.push(values.join(" ")) };
+    const migrations: string[] = [];
+    const observer: Observer = { migrated: (...values) => void migrations.push(values.join(" ")) };
     const options = { slotS: 1, switchS: 0, observer };
     const schedule = simulateRounds(instance, moving(0.5), {}, options);
     expect(schedule.endS[0]).toBe(3);
-    expect(told).toEqual(["0 0 0 2 0.5", "1 0 0 4 0.5"]);
+    expect(migrations).toEqual(["0 0 0 2 0.5", "1 0 0 4 0.5"]);
     expect(schedule.gang).toMatchObject({ migrations: 2, migrationS: 1, activeProcessorSlots: 3 * 2 });
     expect(simulateRounds(instance, moving(1.25), {}, options).endS[0]).toBe(5);
     expect(simulateRounds(instance, moving(0), {}, options).endS[0]).toBe(2);
@@ -312,11 +312,11 @@ describe("simulateRounds()", () => {
   });
 
   test("tells an observer every event, in order of time", () => {
-    const told: string[] = [];
+    const events: string[] = [];
     const note =
       (what: string) =>
       (...values: readonly unknown[]) =>
-        void told.push(`${what} ${values.join(" ")}`);
+        void events.push(`${what} ${values.join(" ")}`);
     const observer: Observer = {
       arrived: note("arrived"),
       departed: note("departed"),
@@ -337,7 +337,7 @@ describe("simulateRounds()", () => {
       machine.deleteRow(b);
     });
     simulateRounds(gangInstance(2, [[0.5, 2, 1]]), policy, {}, { slotS: 1, switchS: 0, observer });
-    expect(told).toEqual([
+    expect(events).toEqual([
       "arrived 1 0",
       "row added 1 0",
       "row added 1 1",
@@ -354,11 +354,11 @@ describe("simulateRounds()", () => {
   });
 
   test("calls progress every 65,536 instants", () => {
-    const told: number[] = [];
+    const progressCalls: number[] = [];
     const jobs = Array.from({ length: 40000 }, (_, i) => [2 * i, 1, 1] as const);
-    const progress = (arrived: number) => told.push(arrived);
+    const progress = (arrived: number) => progressCalls.push(arrived);
     simulateRounds(gangInstance(1, jobs), rowEach, {}, { slotS: 1, switchS: 0, progress });
-    expect(told).toEqual([32768]); // two instants per job
+    expect(progressCalls).toEqual([32768]); // two instants per job
   });
 
   test.each([

@@ -171,8 +171,8 @@ describe("hand-worked cases", () => {
     const schedule = simulate(instance, choosePolicy(policy), SLOTS);
     expect([...schedule.startS]).toEqual(starts);
     expect([...schedule.endS]).toEqual(ends);
-    const told = (schedule.pauses ?? []).map((pause) => [pause.job, pause.fromS, pause.untilS]);
-    expect(told).toEqual(pauses);
+    const paused = (schedule.pauses ?? []).map((pause) => [pause.job, pause.fromS, pause.untilS]);
+    expect(paused).toEqual(pauses);
   });
 });
 

@@ -187,8 +187,8 @@ function watched(
     const waiting = new Set<JobIndex>();
     const placed = new Set<JobIndex>();
     const promises: { job: JobIndex; startS: number }[] = [];
-    const heard = machine as GangMachine & { promise?: (job: JobIndex, startS: number) => void };
-    heard.promise = (job, startS) => {
+    const recorded = machine as GangMachine & { promise?: (job: JobIndex, startS: number) => void };
+    recorded.promise = (job, startS) => {
       promises.push({ job, startS });
     };
     const policy = definition.make(machine, jobs, parameters);
@@ -344,7 +344,7 @@ describe("limits by hand", () => {
     expect([...endS]).toEqual([4, 8, 8]);
   });
 
-  test("settings under which room cannot be told are refused", () => {
+  test("settings under which room cannot be forecast are refused", () => {
     const instance = instanceOf(4, []);
     const make = (definition: GangPolicyDefinition, ...settings: string[]) =>
       simulateRounds(instance, definition, set(definition, "rows=2", ...settings), SLOTS);

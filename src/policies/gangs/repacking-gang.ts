@@ -267,7 +267,7 @@ export class RepackingGang<Index extends IdleIndex> implements AskedGangs, SlotR
   }
 
   /** Takes all extra slots back. Returns whether there were any. */
-  protected takeBackAll(): boolean {
+  protected reclaimAll(): boolean {
     let found = false;
     for (const job of this.placed?.jobs ?? []) {
       for (; this.#slots.get(job) > 1; found = true) this.#reclaimSlot(job, this.#lastRowOf(job));

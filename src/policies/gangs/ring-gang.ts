@@ -39,13 +39,13 @@ export class RingGang extends RepackingGang<RingIndex> {
   protected override free(first: number, size: number, reclaimer: SlotReclaimer | undefined): RowId {
     const row = gatherOnRing(this.machine, first, size, reclaimer);
     // Extra slots may block a second cut.
-    if (row !== NONE || reclaimer === undefined || !this.takeBackAll()) return row;
+    if (row !== NONE || reclaimer === undefined || !this.reclaimAll()) return row;
     return gatherOnRing(this.machine, first, size);
   }
 
   protected override freeRow(): RowId {
     const row = freeRowOnRing(this.machine, this.reclaimer);
-    if (row !== NONE || this.reclaimer === undefined || !this.takeBackAll()) return row;
+    if (row !== NONE || this.reclaimer === undefined || !this.reclaimAll()) return row;
     return freeRowOnRing(this.machine);
   }
 

@@ -72,13 +72,13 @@ describe("gather()", () => {
     [["..AA", "BBAA"], 0, [2], ["....", "BBAA"]],
   ])("asks for room where no row is idle: %j", (rows, from, asked, after) => {
     const { machine, ids } = drawn(rows);
-    const told: number[] = [];
+    const reclaimed: number[] = [];
     const reclaim = (processor: number) => {
-      told.push(processor);
+      reclaimed.push(processor);
       machine.release(0, ids[from]);
     };
     const row = gather(machine, 0, 4, { reclaim });
-    expect(told).toEqual(asked);
+    expect(reclaimed).toEqual(asked);
     expect(picture(machine)).toEqual(after);
     expect(machine.isIdle(row, 0, 4)).toBe(true);
     auditMatrix(machine);

@@ -113,7 +113,7 @@ describe("RoundRobin", () => {
 });
 
 describe("RowRanks", () => {
-  test("ranks ascend in the order of the round, and stay unless all are told to be new", () => {
+  test("ranks ascend in the order of the round, and stay the same unless all rows get new ranks", () => {
     const places = fc.array(fc.tuple(fc.boolean(), fc.nat()), { minLength: 1, maxLength: 120 });
     fc.assert(
       fc.property(places, fc.boolean(), (list, atOnePlace) => {
@@ -138,13 +138,13 @@ describe("RowRanks", () => {
   test("thousands of rows at one place: the order holds through new rankings", () => {
     const matrix = new OusterhoutMatrix(1, new Int32Array(0));
     const ranks = new RowRanks();
-    let anew = 0;
+    let renewals = 0;
     for (let i = 0; i < 8000; i++) {
-      if (!ranks.enter(matrix, matrix.addRow(Math.min(1, matrix.rowCount)))) anew++;
+      if (!ranks.enter(matrix, matrix.addRow(Math.min(1, matrix.rowCount)))) renewals++;
     }
     const now = rowsOf(matrix).map((row) => ranks.of(row));
     for (let i = 1; i < now.length; i++) expect(now[i]).toBeGreaterThan(now[i - 1]);
-    expect(anew).toBeGreaterThan(0);
+    expect(renewals).toBeGreaterThan(0);
   });
 });
 
